@@ -216,7 +216,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     );
   });
 
-  it('converge for five devices', async () => {
+  it('converge for five devices [MR-32]', async () => {
     await fc.assert(
       fc.asyncProperty(steps(5), (history) => runHistory(5, history)),
       { numRuns: 15 },
@@ -290,7 +290,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
   });
 
-  it("keep one writer's text and the other's formats, by SQL and in the Y.Text of an open page", async () => {
+  it("keep one writer's text and the other's formats, by SQL and in the Y.Text of an open page [MR-21]", async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"note":[{"insert":"the tide is out"}]}']);
     for (const one of [a, b]) await one.meet();
@@ -321,7 +321,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     await page.close();
   });
 
-  it('have one copy of content that two devices created alike', async () => {
+  it('have one copy of content that two devices created alike [MR-27]', async () => {
     const [a, b] = [device(1), device(2)];
     for (const one of [a, b])
       one.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}']);
@@ -331,7 +331,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
   });
 
-  it('are re-created after a rejection, unless they would overwrite a newer edit; then they wait for their author', async () => {
+  it('are re-created after a rejection, unless they would overwrite a newer edit; then they wait for their author [MR-32]', async () => {
     const [a, b] = [device(1), device(2)];
     a.write([
       "INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)",
@@ -417,7 +417,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     ]);
   });
 
-  it('of a lost log are re-created by a device under a new site, also in a document that was replaced since', async () => {
+  it('of a lost log are re-created by a device under a new site, also in a document that was replaced since [MR-48]', async () => {
     const [a, b] = [device(1), device(2)];
     a.write([
       "INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)",

@@ -167,7 +167,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
     ],
   ];
 
-  it('that writes a value which its column cannot hold fails before anything is stored, and names table, column and types', () =>
+  it('that writes a value which its column cannot hold fails before anything is stored, and names table, column and types [MR-52]', () =>
     withServer(async (server, device) => {
       const [one, two] = [device(), device()];
       one.write("INSERT INTO place (list, number, note) VALUES ('l', 1, 'first')");

@@ -53,7 +53,7 @@ async function sync(...devices: readonly DirectDevice[]): Promise<void> {
   for (let round = 0; round < 3; round++) for (const device of devices) await device.settle(live);
 }
 
-it('a device that returns after a long time resyncs in full, and keeps its site, local tables and pending writes', async () => {
+it('a device that returns after a long time resyncs in full, and keeps its site, local tables and pending writes [MR-33]', async () => {
   ann.write("INSERT INTO page (id, title, hits) VALUES ('gone', 'gone', 1), ('kept', 'kept', 10)");
   await sync(ann, ben);
   const { site } = ben;

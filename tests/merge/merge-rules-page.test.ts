@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /*
- * docs/merge-rules.md names, in the last cell of every row and elsewhere, the tests that hold it:  `row.test.ts`:
- * "name", "beginning of a name…"; `other.test.ts`: "name"
+ * Rules of docs/merge-rules.md have ids, and the titles of the tests that hold a rule cite it: [MR-07]. docs/values.md
+ * names its tests by file and title:  `values.test.ts`: "name", "beginning of a name…"
  */
 
 const page = readFileSync(new URL('../../docs/merge-rules.md', import.meta.url), 'utf8');
@@ -33,21 +33,35 @@ const rows: Row[] = page
       .map((cell) => cell.trim()),
   }));
 
-function namedTests(cell: string): { readonly file: string; readonly names: readonly string[] }[] {
-  return [...cell.matchAll(/`([\w.-]+\.(?:test|contract)\.ts)`:([^`]*)/g)].map(([, file, rest]) => ({
+const ID = /\bMR-\d\d\b/g;
+/** Ids where a rule is stated: the first cell of a row, or brackets after a sentence. */
+const stated = [
+  ...rows.map(({ cells }) => cells[0] ?? ''),
+  ...[...page.matchAll(/\[(MR-\d\d)\]/g)].map(([, id]) => id as string),
+];
+const titles = [...sourcesByName.values()]
+  .flat()
+  .flatMap((path) => [...readFileSync(root + path, 'utf8').matchAll(/(?:\[MR-\d\d\] ?)+(?=['"`])/g)])
+  .map(([cited]) => cited);
+
+function namedTests(text: string): { readonly file: string; readonly names: readonly string[] }[] {
+  return [...text.matchAll(/`([\w.-]+\.(?:test|contract)\.ts)`:([^`]*)/g)].map(([, file, rest]) => ({
     file: file as string,
     names: [...(rest as string).matchAll(/"([^"]+)"/g)].map(([, name]) => name as string),
   }));
 }
 
 describe('the page of merge rules', () => {
-  it('names a test in every row', () => {
-    expect(rows.length).toBeGreaterThan(40);
-    for (const { line, cells } of rows)
-      expect(
-        namedTests(cells.at(-1) ?? '').flatMap(({ names }) => names),
-        line,
-      ).not.toEqual([]);
+  it('gives every rule an id of its own', () => {
+    expect(stated.length).toBeGreaterThan(70);
+    expect(stated.filter((id) => !/^MR-\d\d$/.test(id))).toEqual([]);
+    expect(stated.filter((id, at) => stated.indexOf(id) !== at)).toEqual([]);
+  });
+
+  it('has a test for every rule, and a rule for every id that a test cites', () => {
+    const cited = new Set(titles.flatMap((title) => title.match(ID) ?? []));
+    expect(stated.filter((id) => !cited.has(id))).toEqual([]);
+    expect([...cited].filter((id) => !stated.includes(id))).toEqual([]);
   });
 
   it('has a cell for every column in every row', () => {
@@ -60,24 +74,25 @@ describe('the page of merge rules', () => {
     });
     expect(wrong).toEqual([]);
   });
+});
 
-  it('and the page of values name only existing tests', () => {
-    const named = namedTests(page);
-    expect(named.length).toBeGreaterThan(rows.length);
-    const ofValues = namedTests(valuesPage);
-    expect(ofValues.length).toBeGreaterThan(5);
-    named.push(...ofValues);
-    for (const { file, names } of named) {
-      const sources = (sourcesByName.get(file) ?? []).map((path) => readFileSync(root + path, 'utf8'));
-      for (const name of names) {
-        const [text, isWhole] = name.endsWith('…') ? [name.slice(0, -1), false] : [name, true];
-        expect(
-          sources.some((source) =>
-            ["'", '"', '`'].some((quote) => source.includes(quote + text + (isWhole ? quote : ''))),
+it('the page of values names only existing tests', () => {
+  const named = namedTests(valuesPage);
+  expect(named.length).toBeGreaterThan(5);
+  for (const { file, names } of named) {
+    const sources = (sourcesByName.get(file) ?? []).map((path) => readFileSync(root + path, 'utf8'));
+    for (const name of names) {
+      const [text, isWhole] = name.endsWith('…') ? [name.slice(0, -1), false] : [name, true];
+      expect(
+        // A title may end with the ids of the merge rules that it holds.
+        sources.some((source) =>
+          ["'", '"', '`'].some(
+            (quote) =>
+              source.includes(quote + text + (isWhole ? quote : '')) || source.includes(`${quote}${text} [MR-`),
           ),
-          `${file}: ${name}`,
-        ).toBe(true);
-      }
+        ),
+        `${file}: ${name}`,
+      ).toBe(true);
     }
-  });
+  }
 });

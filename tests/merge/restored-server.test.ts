@@ -88,7 +88,7 @@ const lost = (): unknown[][] =>
   ann.rows('SELECT table_name, column_name, lost_value, won_value FROM rockpool_conflict ORDER BY id');
 
 describe('a server restored from an older backup', () => {
-  it('gets back the changesets of two clients, each exactly once', async () => {
+  it('gets back the changesets of two clients, each exactly once [MR-40]', async () => {
     ann.write("INSERT INTO page (id, title, hits) VALUES ('p', 'start', 10)");
     await sync(ann, ben);
     backUp();
@@ -112,7 +112,7 @@ describe('a server restored from an older backup', () => {
     expect(live.file.sql.all('SELECT title, hits FROM page')).toEqual([['by ben', 13n]]);
   });
 
-  it('gets back only changesets of the last seven days; the rest is as in the backup', async () => {
+  it('gets back only changesets of the last seven days; the rest is as in the backup [MR-42]', async () => {
     backUp();
     for (const key of ['old', 'last old']) {
       ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'x')`);
@@ -136,7 +136,7 @@ describe('a server restored from an older backup', () => {
     expect(ben.rows('SELECT id FROM page ORDER BY id')).toEqual([['last old'], ['new'], ['newest']]);
   });
 
-  it('admits changes of rows that come later as far as possible: the rest is rejected or in the conflict log, and fits once the rows have come', async () => {
+  it('admits changes of rows that come later as far as possible: the rest is rejected or in the conflict log, and fits once the rows have come [MR-46]', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -182,7 +182,7 @@ describe('a server restored from an older backup', () => {
     });
   });
 
-  it('treats no value as seen that was written before the restore was noticed', async () => {
+  it('treats no value as seen that was written before the restore was noticed [MR-47]', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -200,7 +200,7 @@ describe('a server restored from an older backup', () => {
     expect(lost()).toEqual([['page', 'title', 'by ben', 'by ann']]);
   });
 
-  it('and again treats no value of the log in between as seen, for a client that missed both', async () => {
+  it('and again treats no value of the log in between as seen, for a client that missed both [MR-47]', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp(1);
@@ -225,7 +225,7 @@ describe('a server restored from an older backup', () => {
       expect(device.rows('SELECT id FROM page ORDER BY id').flat()).toEqual(['p', 'q', 'r', 's', 't', 'u']);
   });
 
-  it('admits changes, additions and deletes of rows that another client has sent again', async () => {
+  it('admits changes, additions and deletes of rows that another client has sent again [MR-41]', async () => {
     backUp();
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);
@@ -240,7 +240,7 @@ describe('a server restored from an older backup', () => {
     expect(lost()).toContainEqual(['page', 'title', 'start', 'by ben']);
   });
 
-  it('keeps a row deleted whose delete comes before the row is given back', async () => {
+  it('keeps a row deleted whose delete comes before the row is given back [MR-46]', async () => {
     backUp();
     for (const key of ['p', 'q'])
       ann.write(
@@ -261,7 +261,7 @@ describe('a server restored from an older backup', () => {
     expect(lost()).toContainEqual(['page', 'title', 'start', null]);
   });
 
-  it('brings a row back under update-wins whose delete comes before it is given back with an update', async () => {
+  it('brings a row back under update-wins whose delete comes before it is given back with an update [MR-46]', async () => {
     backUp();
     ann.write("INSERT INTO idea (id, title, body) VALUES ('i', 'start', 'all of it')");
     await sync(ann, ben);
@@ -277,7 +277,7 @@ describe('a server restored from an older backup', () => {
     }
   });
 
-  it('does not mistake a row that was created again for the deleted one', async () => {
+  it('does not mistake a row that was created again for the deleted one [MR-41]', async () => {
     backUp();
     ben.write("INSERT INTO page (id, title) VALUES ('p', 'of ben')");
     await sync(ben, ann);
@@ -291,7 +291,7 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) expect(device.rows('SELECT id, title FROM page')).toEqual([['p', 'of ann']]);
   });
 
-  it('and again from a backup of before the first restore takes changes from between the two and after them', async () => {
+  it('and again from a backup of before the first restore takes changes from between the two and after them [MR-41]', async () => {
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);
     backUp();

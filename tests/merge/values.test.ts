@@ -41,7 +41,7 @@ describe('a value', () => {
     ['an empty blob', 'extra', new Uint8Array(0), new Uint8Array(0)],
     ['a blob of all bytes', 'extra', new Uint8Array(256).map((_, i) => i), new Uint8Array(256).map((_, i) => i)],
     ['NULL', 'extra', null, null],
-  ])('%s arrives unchanged, by insert and by update, in both directions', (_, column, written, expected) =>
+  ])('%s arrives unchanged, by insert and by update, in both directions [MR-50]', (_, column, written, expected) =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -65,7 +65,7 @@ describe('a value', () => {
     }),
   );
 
-  it('an empty blob is not NULL', () =>
+  it('an empty blob is not NULL [MR-51]', () =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -83,7 +83,7 @@ describe('a value', () => {
       }
     }));
 
-  it('-0.0 is written as 0.0, on every replica alike', () =>
+  it('-0.0 is written as 0.0, on every replica alike [MR-54]', () =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -92,7 +92,7 @@ describe('a value', () => {
       expect([stored(one, 'rate'), stored(two, 'rate'), onServer(server, 'rate')]).toEqual([0, 0, 0]);
     }));
 
-  it('-0.0 that SQL makes equals 0.0 on every replica', () =>
+  it('-0.0 that SQL makes equals 0.0 on every replica [MR-54]', () =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -103,7 +103,7 @@ describe('a value', () => {
         expect(rows.flat().map((value) => (typeof value === 'bigint' ? Number(value) : value))).toEqual([1, 'real']);
     }));
 
-  it('SQL turns NaN into NULL on every replica', () =>
+  it('SQL turns NaN into NULL on every replica [MR-55]', () =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -176,7 +176,7 @@ describe('a value that cannot be sent', () => {
   ];
 
   it.each(refused)(
-    'fails the local write with a reason and leaves nothing behind: %s',
+    'fails the local write with a reason and leaves nothing behind: %s [MR-55] [MR-56]',
     (_, sql, params, problem, fields) =>
       withServer(async (server, device) => {
         const one = device();

@@ -120,7 +120,7 @@ async function retryAll(client: Client): Promise<void> {
   await settled(client);
 }
 
-it('a device and a copy of its files that both retry a rejected changeset count once', async () => {
+it('a device and a copy of its files that both retry a rejected changeset count once [MR-49]', async () => {
   const medium = memoryMedium();
   const ann = await open(createDeviceOn(medium));
   await ann.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;
@@ -135,7 +135,7 @@ it('a device and a copy of its files that both retry a rejected changeset count 
   expect(await hitsOnServer()).toEqual({ hits: 1 });
 });
 
-it('a device and a copy of its files that both give a restored server what they share count once', async () => {
+it('a device and a copy of its files that both give a restored server what they share count once [MR-49]', async () => {
   const medium = memoryMedium();
   const ann = await open(createDeviceOn(medium));
   await ann.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;

@@ -114,7 +114,7 @@ describe('pending changesets', () => {
     );
   });
 
-  it('gain nothing when the clock is set once, with the app open or closed: no stamp is after the time of writing or before the last contact', () => {
+  it('gain nothing when the clock is set once, with the app open or closed: no stamp is after the time of writing or before the last contact [MR-06]', () => {
     fc.assert(
       fc.property(
         offset,
@@ -163,7 +163,7 @@ const clocks: Readonly<Record<string, (device: Device, write: number) => void>> 
 
 describe('200,000 writes by a clock', () => {
   it.each(Object.entries(clocks))(
-    'that is %s are stamped, in order, and dated no later than the time of writing',
+    'that is %s are stamped, in order, and dated no later than the time of writing [MR-05]',
     (_name, set) => {
       const device = new Device(0);
       const earlier = device.contact();

@@ -24,7 +24,7 @@ describe('stamps of a site', () => {
 describe('stamp correction', () => {
   const offset = fc.integer({ min: -YEAR_MS, max: YEAR_MS });
 
-  it('gives the same time whatever the clock of the client is set to', () => {
+  it('gives the same time whatever the clock of the client is set to [MR-05]', () => {
     fc.assert(
       fc.property(offset, fc.nat({ max: 10_000_000 }), (offsetMs, ageMs) => {
         const clientNowMs = NOW_MS + offsetMs;
@@ -35,7 +35,7 @@ describe('stamp correction', () => {
     );
   });
 
-  it('never dates a write after its arrival, unless its site wrote or saw a later stamp', () => {
+  it('never dates a write after its arrival, unless its site wrote or saw a later stamp [MR-05]', () => {
     fc.assert(
       fc.property(
         offset,

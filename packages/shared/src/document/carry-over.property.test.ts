@@ -56,7 +56,7 @@ describe('a late edit of a compacted document', () => {
     ],
   };
 
-  it('that writes a place which others wrote since: replaces their value, and reports it with its path and author', () => {
+  it('that writes a place which others wrote since: replaces their value, and reports it with its path and author [MR-29]', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -80,7 +80,7 @@ describe('a late edit of a compacted document', () => {
     );
   });
 
-  it('that removes a value that others changed, or changes one that others removed: reports the removed value', () => {
+  it('that removes a value that others changed, or changes one that others removed: reports the removed value [MR-29]', () => {
     const inside = { ...AROUND, in: { n: 5, m: 1 } };
     const { in: _, ...without } = AROUND;
     expect(carry(AROUND, inside, without)).toEqual({
@@ -102,7 +102,7 @@ describe('a late edit of a compacted document', () => {
     expect(carry(AROUND, without, without).overwritten).toEqual([]);
   });
 
-  it('to move an element that others have moved: reports its path', () => {
+  it('to move an element that others have moved: reports its path [MR-29]', () => {
     const [w, x, y, z] = [{ id: 'w' }, { id: 'x' }, { id: 'y' }, { id: 'z' }];
     expect(carry([w, x, y, z], [z, w, x, y], [w, z, x, y]).overwritten).toMatchObject([
       { path: [{ id: 'z' }], own: undefined, other: undefined, otherIds: [{}] },

@@ -38,7 +38,7 @@ function valueAt(value: JsonValue, path: DocumentPath): unknown {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('concurrent changes of one document', () => {
-  it('to one place leave one value, and report the other with its path', () => {
+  it('to one place leave one value, and report the other with its path [MR-23]', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -98,7 +98,7 @@ describe('concurrent changes of one document', () => {
     );
   });
 
-  it('inside a place that the other author removes or replaces are reported with the removed value; when the removal came first, the edit is reported as lost', () => {
+  it('inside a place that the other author removes or replaces are reported with the removed value; when the removal came first, the edit is reported as lost [MR-24] [MR-25]', () => {
     const n = fc.integer({ min: 1 });
     const at = fc.constantFrom<{ path: DocumentPath; removed: DocumentPath; without: JsonValue }>(
       { path: ['in', 'n'], removed: ['in'], without: { list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] } },
@@ -138,7 +138,7 @@ describe('concurrent changes of one document', () => {
     );
   });
 
-  it('that both move one element report its path', () => {
+  it('that both move one element report its path [MR-26]', () => {
     const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
     expect(meet([x, y, z], [z, x, y], [x, z, y]).overwritten).toMatchObject([
       { path: [{ id: 'z' }], own: undefined, other: undefined },

@@ -128,7 +128,7 @@ function firstSome<T>(items: Iterable<T>, limit: number): T[] {
 }
 
 describe('merging concurrent writes of one row', () => {
-  it('gives the same row in every order of arrival', () => {
+  it('gives the same row in every order of arrival [MR-03]', () => {
     fc.assert(
       fc.property(history, fc.constantFrom(...ALL_RULES), ({ startsWithRow, bySite }, rules) => {
         const start = startsWithRow ? firstRow : undefined;
@@ -142,7 +142,7 @@ describe('merging concurrent writes of one row', () => {
     );
   });
 
-  it('returns a conflict for every cell that does not hold what its last writer left', () => {
+  it('returns a conflict for every cell that does not hold what its last writer left [MR-03]', () => {
     fc.assert(
       fc.property(
         history,
@@ -219,7 +219,7 @@ describe('a column group', () => {
     values: fc.tuple(fc.bigInt({ min: 0n, max: 2n }), fc.bigInt({ min: 0n, max: 2n })),
   });
 
-  it('has one author and loses as a whole, whichever of its values had been hidden from whom', () => {
+  it('has one author and loses as a whole, whichever of its values had been hidden from whom [MR-08]', () => {
     fc.assert(
       fc.property(fc.array(hidden, { maxLength: 6 }), (writes) => {
         let row = firstRow;
@@ -249,7 +249,7 @@ describe('a column group', () => {
 });
 
 describe('merging sequential writes', () => {
-  it('never returns a conflict: each site saw the write before', () => {
+  it('never returns a conflict: each site saw the write before [MR-01]', () => {
     fc.assert(
       fc.property(fc.array(stepSeed, { maxLength: 8 }), fc.constantFrom(...ALL_RULES), (steps, rules) => {
         let row: StoredRow | undefined = firstRow;

@@ -48,14 +48,14 @@ const valuesOf = (row: StoredRow | undefined): unknown =>
   row?.deleted === null ? Object.fromEntries([...row.cells].map(([id, cell]) => [id, cell.value])) : null;
 
 describe('mergeRow', () => {
-  it('keeps concurrent edits of different columns, without a conflict', () => {
+  it('keeps concurrent edits of different columns, without a conflict [MR-07]', () => {
     const first = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Market' }));
     const second = merge(first.row, change('update', 'c', 15, 3, 1, { [AMOUNT]: 200n }));
     expect(valuesOf(second.row)).toEqual({ [PAYEE]: 'Market', [AMOUNT]: 200n });
     expect([...first.conflicts, ...second.conflicts]).toEqual([]);
   });
 
-  it('lets the later edit of a column win whichever arrives first, and returns the other as a conflict', () => {
+  it('lets the later edit of a column win whichever arrives first, and returns the other as a conflict [MR-07]', () => {
     const late = change('update', 'b', 20, 2, 1, { [AMOUNT]: 200n });
     const early = (watermark: number): RowChange => change('update', 'c', 15, watermark, 1, { [AMOUNT]: 300n });
     const lateFirst = merge(merge(stored, late).row, early(3));
@@ -72,7 +72,7 @@ describe('mergeRow', () => {
     expect(earlyFirst.corrected).toEqual([]);
   });
 
-  it('breaks a tie of stamps by the larger site id', () => {
+  it('breaks a tie of stamps by the larger site id [MR-07]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     expect(valuesOf(merge(b, change('update', 'c', 20, 3, 1, { [AMOUNT]: 3n })).row)).toMatchObject({ [AMOUNT]: 3n });
     const c = merge(stored, change('update', 'c', 20, 2, 1, { [AMOUNT]: 3n })).row;
@@ -91,12 +91,12 @@ describe('mergeRow', () => {
     expect(merge(written, again).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
   });
 
-  it('counts two writers of the same value as no conflict', () => {
+  it('counts two writers of the same value as no conflict [MR-07]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ conflicts: [], corrected: [] });
   });
 
-  it('returns a lost group as a whole, with columns that both wrote alike, so that it can be restored as a whole', () => {
+  it('returns a lost group as a whole, with columns that both wrote alike, so that it can be restored as a whole [MR-08]', () => {
     const both = (value: bigint): Record<number, CellValue> => ({ [PAYEE]: 'Kiosk', [AMOUNT]: value });
     const b = merge(stored, change('update', 'b', 20, 2, 1, both(2n)), GROUPED).row;
     const earlier = merge(b, change('update', 'c', 15, 3, 1, both(3n)), GROUPED);
@@ -120,7 +120,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('decides for a group as a whole where only a part of it was hidden from its author', () => {
+  it('decides for a group as a whole where only a part of it was hidden from its author [MR-08]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Kiosk', [AMOUNT]: 2n }), GROUPED).row;
     const hidden = (stampUs: number): RowChange => ({
       ...change('update', 'c', stampUs, 3, 2, { [PAYEE]: 'Stall', [AMOUNT]: 3n }),
@@ -137,7 +137,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('treats a write as sequential to what its author had seen, with an older base for a hidden cell', () => {
+  it('treats a write as sequential to what its author had seen, with an older base for a hidden cell [MR-02]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const seen = change('update', 'c', 21, 3, 2, { [AMOUNT]: 3n });
     expect(merge(b, seen).conflicts).toEqual([]);
@@ -145,7 +145,7 @@ describe('mergeRow', () => {
     expect(merge(b, hidden).conflicts).toHaveLength(1);
   });
 
-  it('lets a delete win against a concurrent update in both orders, with the update in the conflicts', () => {
+  it('lets a delete win against a concurrent update in both orders, with the update in the conflicts [MR-11]', () => {
     const update = (watermark: number): RowChange => change('update', 'b', 99, watermark, 1, { [AMOUNT]: 2n });
     const remove = (watermark: number): RowChange => change('delete', 'c', 15, watermark, 1);
     const updateFirst = merge(merge(stored, update(2)).row, remove(3));
@@ -162,7 +162,7 @@ describe('mergeRow', () => {
     expect([...(row as StoredRow).cells.values()].map(({ value }) => value)).toEqual(['Shop', 100n]);
   });
 
-  it('keeps one whole row of two concurrent inserts', () => {
+  it('keeps one whole row of two concurrent inserts [MR-13]', () => {
     const other = change('insert', 'b', 5, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
     const merged = merge(stored, other);
     expect(valuesOf(merged.row)).toEqual({ [PAYEE]: 'Shop', [AMOUNT]: 100n });
@@ -173,7 +173,7 @@ describe('mergeRow', () => {
     expect(merged.corrected).toEqual([EXISTENCE_COLUMN_ID, PAYEE, AMOUNT]);
   });
 
-  it('does not let an update or a delete of one incarnation touch another that its author had not seen', () => {
+  it('does not let an update or a delete of one incarnation touch another that its author had not seen [MR-13] [MR-14]', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const update = merge(replaced, change('update', 'c', 60, 3, 1, { [AMOUNT]: 7n }));
     expect(valuesOf(update.row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
@@ -191,7 +191,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('never brings a deleted row back by an update, only by a new insert', () => {
+  it('never brings a deleted row back by an update, only by a new insert [MR-14]', () => {
     const gone = merge(stored, change('delete', 'c', 15, 2, 1)).row;
     expect(valuesOf(merge(gone, change('update', 'b', 99, 3, 1, { [AMOUNT]: 2n })).row)).toBeNull();
     const again = merge(gone, change('insert', 'b', 99, 3, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
@@ -221,7 +221,7 @@ describe('mergeRow under update-wins', () => {
   const update = (watermark: number): RowChange => change('update', 'b', 15, watermark, 1, { [AMOUNT]: 2n });
   const remove = (watermark: number): RowChange => change('delete', 'c', 99, watermark, 1);
 
-  it('brings the whole row back in both orders, with the delete in the conflicts', () => {
+  it('brings the whole row back in both orders, with the delete in the conflicts [MR-12]', () => {
     const updateFirst = merge(merge(stored, update(2), UPDATE_WINS).row, remove(3), UPDATE_WINS);
     const deleteFirst = merge(merge(stored, remove(2), UPDATE_WINS).row, update(3), UPDATE_WINS);
     for (const { row, conflicts } of [updateFirst, deleteFirst]) {
@@ -246,14 +246,14 @@ describe('mergeRow under update-wins', () => {
 });
 
 describe('mergeRow with a counter', () => {
-  it('returns an addition to a replaced row as a conflict, even when it equals the sum', () => {
+  it('returns an addition to a replaced row as a conflict, even when it equals the sum [MR-09]', () => {
     const unseen = merge(stored, change('update', 'b', 20, 2, 0, { [AMOUNT]: 100n }), COUNTING);
     expect(unseen.conflicts).toMatchObject([
       { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } },
     ]);
   });
 
-  it('returns additions to a row that lost to another insert as a conflict, even when both sums are equal', () => {
+  it('returns additions to a row that lost to another insert as a conflict, even when both sums are equal [MR-09]', () => {
     const other = change('insert', 'c', 30, 3, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
     expect(merge(stored, other, COUNTING).conflicts).toEqual([]);
     const plus = (watermark: number, delta: bigint): RowChange =>
@@ -275,7 +275,7 @@ describe('mergeRow with a counter', () => {
     ]);
   });
 
-  it('adds up concurrent changes in any order, without a conflict', () => {
+  it('adds up concurrent changes in any order, without a conflict [MR-09]', () => {
     const plus = (site: string, watermark: number, delta: bigint): RowChange =>
       change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
     const oneFirst = merge(merge(stored, plus('b', 2, 5n), COUNTING).row, plus('c', 3, -30n), COUNTING);
@@ -287,7 +287,7 @@ describe('mergeRow with a counter', () => {
     expect(oneFirst.corrected).toEqual([AMOUNT]);
   });
 
-  it('loses to a delete by an author who had added too and had not seen the others, and is returned as a conflict', () => {
+  it('loses to a delete by an author who had added too and had not seen the others, and is returned as a conflict [MR-09]', () => {
     const plus = (site: string, watermark: number): RowChange =>
       change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
     const both = merge(
@@ -302,7 +302,7 @@ describe('mergeRow with a counter', () => {
     expect(merge(both.row, change('delete', 'c', 30, 5, 2), COUNTING).conflicts).toEqual([]);
   });
 
-  it('rejects a change that is not an integer, and a sum beyond 64 bits', () => {
+  it('rejects a change that is not an integer, and a sum beyond 64 bits [MR-10]', () => {
     expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 'x' }), COUNTING)).toThrow(
       expect.objectContaining({ code: 'value-invalid' }),
     );

@@ -143,7 +143,7 @@ describe('a changeset that cannot be read', () => {
     expect(await push(toBody([update('accounts', 'x', { id: 'y' })]))).toMatchObject({ code: 'schema-unknown-column' });
   });
 
-  it('is rejected when it writes into Rockpool’s own tables', async () => {
+  it('is rejected when it writes into Rockpool’s own tables [MR-74]', async () => {
     expect(await push(toBody([insert('rockpool_conflict', 'x', { rule: 'lww' })]))).toMatchObject({
       code: 'schema-unknown-table',
     });

@@ -60,7 +60,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('counts once when its origin is pushed later', async () => {
+  it('counts once when its origin is pushed later [MR-49]', async () => {
     const [a, b] = (await opened()) as [TestConnection, TestConnection];
     const written = a.site.write([sale]);
     expect(await recreate(b, originOf(a.site, written))).toMatchObject({ kind: 'admitted' });
@@ -69,7 +69,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('counts once when two sites re-create it', async () => {
+  it('counts once when two sites re-create it [MR-49]', async () => {
     const [a, b, c] = (await opened()) as [TestConnection, TestConnection, TestConnection];
     const origin = originOf(a.site, a.site.write([sale]));
     await recreate(b, origin);
@@ -112,7 +112,7 @@ describe('a re-created changeset', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_conflict')).toEqual([[0n]]);
   });
 
-  it('takes effect when its origin was rejected, once', async () => {
+  it('takes effect when its origin was rejected, once [MR-49]', async () => {
     const [a, b, c] = (await opened()) as [TestConnection, TestConnection, TestConnection];
     const taken = insert('accounts', 'x', {});
     expect(await a.commit([sale, taken])).toMatchObject({ kind: 'rejected' });

@@ -42,7 +42,7 @@ const lost = (): CellValue[] =>
   tested.server.query('SELECT lost_value FROM rockpool_conflict ORDER BY id').map(([value]) => value ?? null);
 
 describe('the conflict log', () => {
-  it('deletes expired entries with the next commit, at every client', async () => {
+  it('deletes expired entries with the next commit, at every client [MR-76]', async () => {
     const b = await conflict('1');
     nowMs += 6 * DAY_MS;
     await conflict('2');
@@ -55,19 +55,19 @@ describe('the conflict log', () => {
     expect(deliveredRows(await b.delivery(), 'rockpool_conflict')).toMatchObject([{ kind: 'delete' }]);
   });
 
-  it('keeps the newest entries when there are too many', async () => {
+  it('keeps the newest entries when there are too many [MR-76]', async () => {
     for (const value of ['1', '2', '3']) await conflict(value);
     expect(lost()).toEqual(['lost 1', 'lost 2', 'lost 3']);
     await conflict('4');
     expect(lost()).toEqual(['lost 2', 'lost 3', 'lost 4']);
   });
 
-  it('keeps all entries of the newest commit, whatever their number', async () => {
+  it('keeps all entries of the newest commit, whatever their number [MR-76]', async () => {
     for (const value of ['1', '2', '3']) await conflict(value, value);
     expect(lost()).toEqual(['lost 2', 'lost 3', 'lost 3']);
   });
 
-  it('keeps no value of a deleted entry', async () => {
+  it('keeps no value of a deleted entry [MR-76]', async () => {
     await conflict('secret');
     await a.commit([update('entries', 'e', { note: 'public' })]);
     nowMs += 11 * DAY_MS;

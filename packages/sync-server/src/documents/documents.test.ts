@@ -52,7 +52,7 @@ describe('a document', () => {
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toEqual([]);
   });
 
-  it('logs concurrent writes to one place with path, values and authors, and logs nothing else', async () => {
+  it('logs concurrent writes to one place with path, values and authors, and logs nothing else [MR-23]', async () => {
     const [a, b] = await two('{"body":"tide","items":[{"id":"x","n":1}],"tags":["red"],"title":"old"}');
     a.connection.site.write([
       update('pages', 'p', {
@@ -123,7 +123,7 @@ describe('a document', () => {
   });
 
   it.each([[null], ['{"another":1}']])(
-    'that is replaced by another one leaves late edits of the old one in the conflict log (%s)',
+    'that is replaced by another one leaves late edits of the old one in the conflict log (%s) [MR-30]',
     async (other) => {
       const [a, b] = await two('{"n":1}');
       b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
@@ -139,7 +139,7 @@ describe('a document', () => {
     },
   );
 
-  it('that is deleted leaves the result of a late edit in the conflict log', async () => {
+  it('that is deleted leaves the result of a late edit in the conflict log [MR-31]', async () => {
     const [a, b] = await two('{"n":1}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
     await a.connection.commit([remove('pages', 'p')]);
@@ -182,7 +182,7 @@ const conflicts = (): string[][] =>
     .map((row) => row.map(String));
 
 describe('the author of an edit', () => {
-  it('is known even after the edit itself is no longer kept', async () => {
+  it('is known even after the edit itself is no longer kept [MR-78]', async () => {
     const [a, b] = await two('{"n":0,"title":"old"}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
@@ -200,7 +200,7 @@ describe('the author of an edit', () => {
 });
 
 describe('a document that has grown far beyond its content', () => {
-  it('logs what late edits of its predecessor overwrite, with path, values and authors', async () => {
+  it('logs what late edits of its predecessor overwrite, with path, values and authors [MR-29]', async () => {
     const [a, b] = await two('{"by":{"name":"none"},"n":0,"title":"old"}');
     const c = new Page(await tested.server.open(undefined, { principal: 'cid' }));
     c.state = b.state;
@@ -250,7 +250,7 @@ describe('a document that has grown far beyond its content', () => {
     expect(n).toBeGreaterThan(0);
   });
 
-  it('is replaced by one without history, and still takes late edits of the old one', async () => {
+  it('is replaced by one without history, and still takes late edits of the old one [MR-28]', async () => {
     const [a, b] = await two('{"body":"start","n":0,"note":[{"insert":"low tide"}]}');
     // Every edit under a new site id: what remains of each stays in the document for ever.
     b.connection.site.write([

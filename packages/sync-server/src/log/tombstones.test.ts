@@ -75,7 +75,7 @@ describe('tombstones', () => {
 });
 
 describe('a site that was away', () => {
-  it('gets a full resync if tombstones were pruned meanwhile, and follows the log afterwards', async () => {
+  it('gets a full resync if tombstones were pruned meanwhile, and follows the log afterwards [MR-33]', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await away();
     await a.commit([remove('accounts', 'x')]);
@@ -153,7 +153,7 @@ describe('a write from before a pruned delete', () => {
   }
 
   it.each(['accounts', 'notes'])(
-    'does not bring the row of %s back: an update loses to a delete that is no longer known',
+    'does not bring the row of %s back: an update loses to a delete that is no longer known [MR-34]',
     async (table) => {
       const column = table === 'accounts' ? 'name' : 'title';
       await a.commit([insert(table, 'x', { [column]: 'x', ...(table === 'notes' ? { reads: 0n } : {}) })]);
@@ -168,7 +168,7 @@ describe('a write from before a pruned delete', () => {
     },
   );
 
-  it('admits an edit of a document without its conflict entry, and the rest of its transaction', async () => {
+  it('admits an edit of a document without its conflict entry, and the rest of its transaction [MR-36]', async () => {
     await a.commit([
       insert('pages', 'x', { title: 'x', content: encodeDocumentCell({ kind: 'content', json: '{"n":1}' }) }),
     ]);
@@ -188,7 +188,7 @@ describe('a write from before a pruned delete', () => {
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'mine'")).toEqual([['mine']]);
   });
 
-  it('rejects a late child of the deleted parent, which its author keeps', async () => {
+  it('rejects a late child of the deleted parent, which its author keeps [MR-39]', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     site.write([insert('entries', 'e', { account_id: 'x', amount: 1n })], { base: 1 });
@@ -198,7 +198,7 @@ describe('a write from before a pruned delete', () => {
     ]);
   });
 
-  it('admits a second delete without effect, and an insert as a new row', async () => {
+  it('admits a second delete without effect, and an insert as a new row [MR-37] [MR-38]', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     site.write([remove('accounts', 'x')], { base: 1 });
@@ -211,7 +211,7 @@ describe('a write from before a pruned delete', () => {
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['again']]);
   });
 
-  it('loses to a row that was inserted again under the same key', async () => {
+  it('loses to a row that was inserted again under the same key [MR-35]', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     await a.commit([insert('accounts', 'x', { name: 'new' })]);

@@ -34,7 +34,7 @@ const conflictLog = (): unknown =>
   tested.server.query('SELECT column_name, rule, lost_by FROM rockpool_conflict ORDER BY id');
 
 describe('an atomic changeset', () => {
-  it('with a losing write is rejected as a whole, without a trace', async () => {
+  it('with a losing write is rejected as a whole, without a trace [MR-17]', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
     const outcome = await against([update('entries', 'e', { note: 'ann' })], 0, bens);
     expect(outcome).toEqual({ kind: 'rejected', sequence: 1, code: 'atomic-conflict', fields: { table: 'entries' } });
@@ -59,7 +59,7 @@ describe('an atomic changeset', () => {
     expect(conflictLog()).toEqual([['note', 'lww', 'ann']]);
   });
 
-  it('adds to a counter that others have added to', async () => {
+  it('adds to a counter that others have added to [MR-17]', async () => {
     expect(
       await against([update('products', 'p', { stock: 5n })], 0, [update('products', 'p', { stock: -3n })]),
     ).toMatchObject({ kind: 'admitted' });
@@ -92,7 +92,7 @@ describe('an atomic changeset', () => {
     });
   });
 
-  it('that loses to equal values is admitted, because no value is lost', async () => {
+  it('that loses to equal values is admitted, because no value is lost [MR-17]', async () => {
     const bens = [update('entries', 'e', { note: 'both' }), update('entries', 'f', { note: 'ben' })];
     expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({
       kind: 'admitted',

@@ -27,7 +27,7 @@ const counts = (): unknown =>
   query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM entries), (SELECT count(*) FROM splits)');
 
 describe('a parent deleted by an author who had not seen its children', () => {
-  it('deletes children of all levels in one watermark, with their cells in the conflict log', async () => {
+  it('deletes children of all levels in one watermark, with their cells in the conflict log [MR-65]', async () => {
     const { a, b } = await two();
     await b.commit([
       insert('entries', 'e', { account_id: 'x', amount: 7n }),
@@ -79,7 +79,7 @@ describe('a parent deleted by an author who had not seen its children', () => {
     },
   );
 
-  it('deletes children without value columns, which the conflict log has as whole rows', async () => {
+  it('deletes children without value columns, which the conflict log has as whole rows [MR-65]', async () => {
     const { a, b } = await two();
     await b.commit([insert('stickers', ['x', 'seen'], {})]);
     b.site.write([insert('stickers', ['x', 'late'], {})]);
@@ -95,7 +95,7 @@ describe('a parent deleted by an author who had not seen its children', () => {
     ]);
   });
 
-  it('deletes a child that was concurrently moved to it', async () => {
+  it('deletes a child that was concurrently moved to it [MR-65]', async () => {
     const { a, b } = await two();
     await b.commit([update('entries', 'old', { account_id: 'x' })]);
     a.site.write([remove('accounts', 'x')]);
@@ -117,7 +117,7 @@ describe('a child that arrives after its parent was deleted', () => {
     return b.decided(1);
   };
 
-  it('is admitted as a deleted row with its own children, and its author is corrected', async () => {
+  it('is admitted as a deleted row with its own children, and its author is corrected [MR-65]', async () => {
     const delivery = await late([
       insert('splits', 's', { entry_id: 'e', share: 3n }),
       insert('entries', 'e', { account_id: 'x', amount: 7n }),
@@ -163,7 +163,7 @@ describe('a child that arrives after its parent was deleted', () => {
     );
   });
 
-  it('is deleted when it refers to a unique column of the parent', async () => {
+  it('is deleted when it refers to a unique column of the parent [MR-66]', async () => {
     const delivery = await late([
       insert('cards', 'k', { account_name: 'x', digits: '1' }),
       insert('cards', 'l', { account_name: 'y', digits: '2' }),
@@ -183,7 +183,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(query('SELECT name FROM accounts')).toEqual([['y']]);
   });
 
-  it('is rejected if the foreign key has no cascade, its author had seen the delete, or the parent never existed', async () => {
+  it('is rejected if the foreign key has no cascade, its author had seen the delete, or the parent never existed [MR-72]', async () => {
     const { a, b } = await two();
     b.site.write([insert('limits', 'l', { account_id: 'x' })]);
     await a.commit([remove('accounts', 'x')]);
@@ -214,7 +214,7 @@ describe('a child deleted with its parent', () => {
     return { a, b };
   }
 
-  it('comes back with its own children when an author who had not seen the delete moves it to another parent', async () => {
+  it('comes back with its own children when an author who had not seen the delete moves it to another parent [MR-67]', async () => {
     const { b } = await gone();
     b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
     b.push();
@@ -229,7 +229,7 @@ describe('a child deleted with its parent', () => {
     expect(deliveredRows(bens, 'splits')).toMatchObject([{ kind: 'insert', key: ['s'] }]);
   });
 
-  it('leaves the conflict log of every client once it is back', async () => {
+  it('leaves the conflict log of every client once it is back [MR-67]', async () => {
     const { a, b } = await gone();
     expect(conflictLog()).not.toEqual([]);
     b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
@@ -239,7 +239,7 @@ describe('a child deleted with its parent', () => {
     expect(deliveredRows(await a.delivery(), 'rockpool_conflict').every(({ kind }) => kind === 'delete')).toBe(true);
   });
 
-  it('is deleted again when it is only updated, with the update in the conflict log', async () => {
+  it('is deleted again when it is only updated, with the update in the conflict log [MR-68]', async () => {
     const { b } = await gone();
     b.site.write([update('entries', 'e', { note: 'more' })], { base: 1 });
     b.push();
@@ -248,7 +248,7 @@ describe('a child deleted with its parent', () => {
     expect(conflictLog()).toEqual(expect.arrayContaining([['entries', '["e"]', 'note', 'more', 'ben', 'ann']]));
   });
 
-  it('comes back with a parent inserted by an author who had not seen the delete, but not by one who had', async () => {
+  it('comes back with a parent inserted by an author who had not seen the delete, but not by one who had [MR-69]', async () => {
     const { a, b } = await gone();
     await a.commit([insert('accounts', 'x', { name: 'new' })]);
     expect(counts()).toEqual([[2n, 1n, 0n]]);
@@ -259,7 +259,7 @@ describe('a child deleted with its parent', () => {
     expect(counts()).toEqual([[2n, 2n, 1n]]);
   });
 
-  it('stays deleted when another row has its place', async () => {
+  it('stays deleted when another row has its place [MR-71]', async () => {
     const { a, b } = await two();
     b.site.write([insert('cards', 'k', { account_name: 'x', digits: '1' })]);
     await a.commit([remove('accounts', 'x')]);
@@ -273,7 +273,7 @@ describe('a child deleted with its parent', () => {
     expect(conflictLog()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
-  it('waits for its other parent when both were deleted', async () => {
+  it('waits for its other parent when both were deleted [MR-70]', async () => {
     const { a, b } = await two();
     b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);
     b.site.write([insert('transfers', 't', { from_id: 'x', to_id: 'y' })]);

@@ -9,7 +9,7 @@ const tested = serverUnderTest();
 const rows = (sql: string): readonly (readonly CellValue[])[] => tested.server.query(sql);
 
 describe('a changeset that breaks a constraint', () => {
-  it('UNIQUE is rejected as a whole, with an error that names columns and no value', async () => {
+  it('UNIQUE is rejected as a whole, with an error that names columns and no value [MR-57]', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'secret' })]);
     const outcome = await a.commit([
@@ -27,7 +27,7 @@ describe('a changeset that breaks a constraint', () => {
     expect(rows('SELECT max(watermark) FROM rockpool_log')).toEqual([[1n]]);
   });
 
-  it('CHECK is rejected with its name', async () => {
+  it('CHECK is rejected with its name [MR-57]', async () => {
     const a = await tested.server.open();
     expect(await a.commit([insert('entries', 'e', { amount: 1_000_000n })])).toMatchObject({
       code: 'constraint-check',
@@ -35,7 +35,7 @@ describe('a changeset that breaks a constraint', () => {
     });
   });
 
-  it('NOT NULL is rejected, on insert and on update', async () => {
+  it('NOT NULL is rejected, on insert and on update [MR-57]', async () => {
     const a = await tested.server.open();
     expect(await a.commit([insert('accounts', 'x', {})])).toMatchObject({
       code: 'constraint-not-null',
@@ -45,7 +45,7 @@ describe('a changeset that breaks a constraint', () => {
     expect(await a.commit([update('accounts', 'x', { name: null })])).toMatchObject({ code: 'constraint-not-null' });
   });
 
-  it('FOREIGN KEY is rejected when the parent is missing', async () => {
+  it('FOREIGN KEY is rejected when the parent is missing [MR-57]', async () => {
     const a = await tested.server.open();
     const fields = { table: 'entries', columns: 'account_id', foreignTable: 'accounts' };
     expect(await a.commit([insert('entries', 'e', { account_id: 'gone', amount: 1n })])).toMatchObject({
@@ -73,7 +73,7 @@ describe('a changeset that breaks a constraint', () => {
 });
 
 describe('a changeset that breaks a constraint only between its rows', () => {
-  it('may insert and delete child and parent in any order', async () => {
+  it('may insert and delete child and parent in any order [MR-60]', async () => {
     const a = await tested.server.open();
     expect(
       await a.commit([insert('entries', 'e', { account_id: 'x', amount: 1n }), insert('accounts', 'x', { name: 'x' })]),
@@ -81,7 +81,7 @@ describe('a changeset that breaks a constraint only between its rows', () => {
     expect(await a.commit([remove('accounts', 'x'), remove('entries', 'e')])).toMatchObject({ kind: 'admitted' });
   });
 
-  it('may swap unique values, even in a ring', async () => {
+  it('may swap unique values, even in a ring [MR-60]', async () => {
     const a = await tested.server.open();
     await a.commit([
       insert('accounts', 'x', { name: '1', rank: 1n }),
@@ -111,7 +111,7 @@ describe('a changeset that breaks a constraint only between its rows', () => {
 });
 
 describe('a changeset after a rejected one', () => {
-  it('is admitted unless it depends on the rejected one', async () => {
+  it('is admitted unless it depends on the rejected one [MR-61]', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'taken' })]);
     a.site.write([insert('accounts', 'y', { name: 'taken' })]);

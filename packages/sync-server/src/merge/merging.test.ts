@@ -69,7 +69,7 @@ describe('concurrent writes of one column', () => {
     );
   });
 
-  it('log which device wrote what and when, and the watermark of the decision', async () => {
+  it('log which device wrote what and when, and the watermark of the decision [MR-73]', async () => {
     const { a, b } = await two();
     a.site.write([update('entries', 'e', { note: 'ann' })], { ageMs: 3_600_000 });
     b.site.write([update('entries', 'e', { note: 'ben' })], { ageMs: 60_000 });
@@ -113,7 +113,7 @@ describe('concurrent writes of one column', () => {
 });
 
 describe('a write whose author had seen the other', () => {
-  it('wins even if its clock says that it is earlier', async () => {
+  it('wins even if its clock says that it is earlier [MR-01]', async () => {
     const { a, b } = await two();
     await a.commit([update('entries', 'e', { note: 'ann' })]);
     await b.delivery();
@@ -123,7 +123,7 @@ describe('a write whose author had seen the other', () => {
     expect(conflictLog()).toEqual([]);
   });
 
-  it('is concurrent when an earlier pending write covered the other one', async () => {
+  it('is concurrent when an earlier pending write covered the other one [MR-02]', async () => {
     const { a, b } = await two();
     const base = b.site.cursor;
     b.site.write([update('entries', 'e', { note: 'ben 1' })], { ageMs: 60_000 });
@@ -143,7 +143,7 @@ describe('a write whose author had seen the other', () => {
 });
 
 describe('a deleted row', () => {
-  it('stays deleted against a concurrent update, which is in the conflict log and corrects its author', async () => {
+  it('stays deleted against a concurrent update, which is in the conflict log and corrects its author [MR-11]', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e')]);
     b.site.write([update('entries', 'e', { note: 'ben' })]);
@@ -200,7 +200,7 @@ describe('a deleted row', () => {
 });
 
 describe('two inserts of one key', () => {
-  it('end with one whole row, and the loser’s cells in the conflict log', async () => {
+  it('end with one whole row, and the loser’s cells in the conflict log [MR-73]', async () => {
     const { a, b } = await two();
     a.site.write([insert('entries', 'n', { amount: 1n, note: 'ann' })], { ageMs: 60_000 });
     b.site.write([insert('entries', 'n', { amount: 2n, note: 'ben' })]);
@@ -216,7 +216,7 @@ describe('two inserts of one key', () => {
     expect(deliveredRows(delivery, 'entries')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
   });
 
-  it('log exact values of every type: real, integer, blob, text and NULL', async () => {
+  it('log exact values of every type: real, integer, blob, text and NULL [MR-73]', async () => {
     const { a, b } = await two();
     const blob = Uint8Array.from([0, 255]);
     a.site.write(
@@ -251,7 +251,7 @@ describe('two inserts of one key', () => {
 describe('a changed primary key', () => {
   const entries = (): unknown => tested.server.query('SELECT id, note FROM entries ORDER BY id');
 
-  it('moves the row as its author had it; a concurrent write under the old key is in the conflict log', async () => {
+  it('moves the row as its author had it; a concurrent write under the old key is in the conflict log [MR-15]', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
     b.site.write([update('entries', 'e', { note: 'ben' })]);
@@ -263,7 +263,7 @@ describe('a changed primary key', () => {
     expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
   });
 
-  it('by two authors makes two rows with different keys, and one row with the same key', async () => {
+  it('by two authors makes two rows with different keys, and one row with the same key [MR-16]', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
     b.site.write([remove('entries', 'e'), insert('entries', 'g', { amount: 1n, note: 'start' })]);

@@ -24,7 +24,7 @@ async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
 const stock = (): unknown => tested.server.query('SELECT stock FROM products')[0]?.[0];
 
 describe('a column group', () => {
-  it('rejects an update of a part of its columns', async () => {
+  it('rejects an update of a part of its columns [MR-08]', async () => {
     const { a } = await two();
     const refused = {
       kind: 'rejected',
@@ -39,7 +39,7 @@ describe('a column group', () => {
     });
   });
 
-  it('loses as a whole', async () => {
+  it('loses as a whole [MR-08]', async () => {
     const { a, b } = await two();
     b.site.write([update('products', 'p', { price: 40n, currency: 'DKK' })], { ageMs: 60_000 });
     await a.commit([update('products', 'p', { price: 6n, currency: 'EUR' })]);
@@ -73,7 +73,7 @@ describe('a counter', () => {
     expect(stock()).toBe(14n);
   });
 
-  it('counts an addition once across repeated pushes, lost replies and restarts, and sends the sum on the next connection', async () => {
+  it('counts an addition once across repeated pushes, lost replies and restarts, and sends the sum on the next connection [MR-09]', async () => {
     const { a, b } = await two();
     const site = b.site;
     site.write([update('products', 'p', { stock: 1n })]);
@@ -95,7 +95,7 @@ describe('a counter', () => {
     expect(stock()).toBe(113n);
   });
 
-  it('rejects values and sums that are not 64-bit integers', async () => {
+  it('rejects values and sums that are not 64-bit integers [MR-10]', async () => {
     const { a } = await two();
     expect(await a.commit([update('products', 'p', { stock: 2n ** 63n - 1n })])).toMatchObject({
       code: 'value-invalid',
@@ -114,7 +114,7 @@ describe('a counter', () => {
 describe('a row that an update brings back', () => {
   const whole = { kind: 'insert', key: ['n'], cells: cells({ title: 'ben', reads: 0n }) };
 
-  it('is delivered whole to every site, including the one that deleted it', async () => {
+  it('is delivered whole to every site, including the one that deleted it [MR-12]', async () => {
     const { a, b } = await two();
     const c = await tested.server.open(new TestSite());
     b.site.write([update('notes', 'n', { title: 'ben' })]);

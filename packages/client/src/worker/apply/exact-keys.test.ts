@@ -54,7 +54,7 @@ const tags = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT 
 const bares = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT quote(id) FROM bare ORDER BY id');
 
 describe('a pending row with the key 1.0', () => {
-  it('gives way to the server’s row with the key 1, and leaves that row alone when rejected', () => {
+  it('gives way to the server’s row with the key 1, and leaves that row alone when rejected [MR-53]', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine'); INSERT INTO bare VALUES (1.0)");
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), bareGroup('insert', 1n)] }));

@@ -104,7 +104,7 @@ function newestCellBases(database: OpenDatabase, sync: ReturnType<typeof testSyn
 }
 
 describe('a full resync', () => {
-  it('replaces all synced rows and the conflict log, reapplies pending changesets, and keeps site, local tables and outbox', () => {
+  it('replaces all synced rows and the conflict log, reapplies pending changesets, and keeps site, local tables and outbox [MR-33]', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
     database.connection.exec(
@@ -201,7 +201,7 @@ describe('a full resync', () => {
     database.close();
   });
 
-  it('that would resend a changeset retried since the welcome changes nothing, and the database continues as a new site', () => {
+  it('that would resend a changeset retried since the welcome changes nothing, and the database continues as a new site [MR-43]', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
     sync.applyDelivery(
@@ -260,7 +260,7 @@ describe('a full resync', () => {
     database.close();
   });
 
-  it('keeps the cell base of a pending write for later writes on top of it', () => {
+  it('keeps the cell base of a pending write for later writes on top of it [MR-02]', () => {
     const { database, sync } = withCoveredNote();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 5, decidedHash: database.changelog.hashOf(5) }));
     sync.applyDelivery(
@@ -293,7 +293,7 @@ describe('a full resync', () => {
     database.close();
   });
 
-  it('masks a changeset that no longer fits, and unmasks it once it fits', () => {
+  it('masks a changeset that no longer fits, and unmasks it once it fits [MR-62]', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(fullResync({ groups: [testGroup('insert', page, [{ id: 'a', title: 'B', hits: 50n }])] }));
@@ -340,7 +340,7 @@ describe('a full resync', () => {
 });
 
 describe('a masked pending write', () => {
-  it('keeps its cell base once it is unmasked', () => {
+  it('keeps its cell base once it is unmasked [MR-02]', () => {
     const { database, sync } = withCoveredNote();
     const theirPage = (title: string): ReturnType<typeof testGroup> =>
       testGroup('insert', page, [{ id: 'd', title, hits: 0n }]);
@@ -411,7 +411,7 @@ describe('an outcome that the server has forgotten', () => {
 });
 
 describe('a rejected changeset', () => {
-  it('leaves the rows; later changesets stay, and are rejected only if they depend on it', () => {
+  it('leaves the rows; later changesets stay, and are rejected only if they depend on it [MR-61]', () => {
     const { database, sync } = atFive();
     write(database, "INSERT INTO page (id, title) VALUES ('c', 'C')");
     write(database, "UPDATE page SET title = 'B2' WHERE id = 'b'");

@@ -213,7 +213,7 @@ describe('captures the net effect of', () => {
     ],
     2,
   );
-  scenario('UPDATE of a primary key', ['UPDATE pair SET "left" = 5 WHERE "left" = 1'], 4);
+  scenario('UPDATE of a primary key [MR-15]', ['UPDATE pair SET "left" = 5 WHERE "left" = 1'], 4);
   scenario(
     'UPDATE that shifts primary keys',
     [
@@ -243,7 +243,7 @@ describe('captures the net effect of', () => {
     3,
   );
   scenario('foreign-key cascades of a delete', ["DELETE FROM account WHERE id = 'a'"], 3);
-  scenario('foreign-key cascades of a changed key', ["UPDATE account SET id = 'aa' WHERE id = 'a'"], 4);
+  scenario('foreign-key cascades of a changed key [MR-15]', ["UPDATE account SET id = 'aa' WHERE id = 'a'"], 4);
   scenario(
     'changes that cancel out',
     [

@@ -47,7 +47,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('becomes a new changeset when retried', () => {
+  it('becomes a new changeset when retried [MR-63]', () => {
     const database = withRejected();
     expect(database.retryRejected(2)).toMatchObject({ sequence: 3, touchedTables: ['account'] });
     expect(database.connection.rows('SELECT id, name, amount FROM account ORDER BY id')).toEqual([
@@ -88,7 +88,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('stays rejected if a row that it changes is gone: it takes effect as a whole or not at all', () => {
+  it('stays rejected if a row that it changes is gone: it takes effect as a whole or not at all [MR-63]', () => {
     const database = withRejected();
     write(database, "DELETE FROM account WHERE id = 'old'");
     expect(() => database.retryRejected(2)).toThrow(
@@ -105,7 +105,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('may swap unique values between rows, which keep the rows that refer to them', () => {
+  it('may swap unique values between rows, which keep the rows that refer to them [MR-63]', () => {
     const database = openInMemory();
     write(
       database,
@@ -138,7 +138,7 @@ describe('a rejected changeset', () => {
   it.each([
     ['another name', 'New'],
     ['the name that it had', 'Cash'],
-  ])('moves a row and its references to a new key under %s', (_, name) => {
+  ])('moves a row and its references to a new key under %s [MR-63]', (_, name) => {
     const database = openInMemory();
     write(
       database,
@@ -156,7 +156,7 @@ describe('a rejected changeset', () => {
   });
 
   it.each(['no action', 'restrict', 'cascade'] as const)(
-    'may insert or delete a row together with its references under ON DELETE %s, in any order of tables',
+    'may insert or delete a row together with its references under ON DELETE %s, in any order of tables [MR-63]',
     (onDelete) => {
       const reference = (foreignTable: string): Partial<TableSchema> => ({
         foreignKeys: [{ columns: ['of'], foreignTable, foreignColumns: ['id'], onDelete, onUpdate: 'no action' }],
@@ -215,7 +215,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('stays rejected if it would leave a row without its parent', () => {
+  it('stays rejected if it would leave a row without its parent [MR-63]', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id) VALUES ('x')");
     write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
@@ -258,7 +258,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('can be replaced by other statements, in one transaction', () => {
+  it('can be replaced by other statements, in one transaction [MR-63]', () => {
     const database = withRejected();
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'Cash')");
     const replace = (sql: string): ReturnType<OpenDatabase['write']> =>
@@ -282,7 +282,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('can be dropped', () => {
+  it('can be dropped [MR-63]', () => {
     const database = withRejected();
     const drop = { id: 'drop', statements: [], action: { kind: 'drop-rejected', sequence: 2 } } as const;
     expect(database.write(drop)).toEqual({

@@ -37,7 +37,7 @@ function fiveWritten(): { database: OpenDatabase; sync: ReturnType<typeof testSy
 }
 
 describe('becoming another site', () => {
-  it('keeps what is its own under new numbers, and leaves what the server has to the stream', () => {
+  it('keeps what is its own under new numbers, and leaves what the server has to the stream [MR-49]', () => {
     const { database, sync } = fiveWritten();
     const { siteId } = database;
     sync.becomeNewSite(4);
@@ -154,7 +154,7 @@ describe('becoming another site', () => {
     database.close();
   });
 
-  it('keeps what it sent under the old site id, and sends it to a server with another log', () => {
+  it('keeps what it sent under the old site id, and sends it to a server with another log [MR-44]', () => {
     const { database, sync } = fiveWritten();
     const { siteId } = database;
     const origins = [1, 2, 4, 5].map((sequence) => ({ siteId, sequence, hash: database.changelog.hashOf(sequence) }));
@@ -186,7 +186,7 @@ describe('becoming another site', () => {
     database.close();
   });
 
-  it('keeps what it sent under the old site id for seven days', () => {
+  it('keeps what it sent under the old site id for seven days [MR-44]', () => {
     const { database, sync } = fiveWritten();
     sync.becomeNewSite(4);
     const decidedMs = database.connection.value('SELECT min(kept_ms) FROM rockpool_changelog') as number;
@@ -258,7 +258,7 @@ describe('a welcome', () => {
     });
   });
 
-  it('of a server that has lost more than is kept here, or what the user has decided against, makes this another site', () => {
+  it('of a server that has lost more than is kept here, or what the user has decided against, makes this another site [MR-43]', () => {
     expect(judgeWelcome(welcome(2, hash(2), true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH, true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(4, hash(4), true), { ...own, hasClosedAfter: (sequence) => sequence < 5 })).toEqual({

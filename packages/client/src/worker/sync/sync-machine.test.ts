@@ -490,7 +490,7 @@ describe('a clock that is wrong', () => {
     );
   };
 
-  it('is told from a minute on, ahead or behind, also while connected', () => {
+  it('is told from a minute on, ahead or behind, also while connected [MR-05]', () => {
     expect(report(NOW_MS, NOW_MS - 60_000)).toMatchObject({ clockOffsetMs: 60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS + 60_000)).toMatchObject({ clockOffsetMs: -60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS - 59_999)).toMatchObject({ clockWrong: false });

@@ -65,7 +65,7 @@ describe('what waits while the clock is set', () => {
     await again.close();
   });
 
-  it('is no older than the last contact, where the clock was set a year ahead', () => {
+  it('is no older than the last contact, where the clock was set a year ahead [MR-06]', () => {
     const database = openInMemory(options);
     const startMs = clock.wallMs;
     testSync(database).greet(testWelcome({ serverNowMs: startMs }));

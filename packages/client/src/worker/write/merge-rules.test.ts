@@ -91,7 +91,7 @@ describe('a counter', () => {
     database.close();
   });
 
-  it('rejects a write that would make it anything but a 64-bit integer, naming table and column', () => {
+  it('rejects a write that would make it anything but a 64-bit integer, naming table and column [MR-10]', () => {
     const database = open();
     const notInteger = {
       code: 'value-invalid',
@@ -114,7 +114,7 @@ describe('a counter', () => {
 });
 
 describe('a group of columns', () => {
-  it('is captured as a whole when one of its columns changes', () => {
+  it('is captured as a whole when one of its columns changes [MR-08]', () => {
     const database = open();
     write(
       database,

@@ -103,7 +103,7 @@ const notRestorable = (problem: string): unknown =>
   expect.objectContaining({ code: 'conflict-not-restorable', fields: expect.objectContaining({ problem }) as unknown });
 
 describe('restoring a conflict', () => {
-  it('writes a lost value to its cell as a new edit, once', () => {
+  it('writes a lost value to its cell as a new edit, once [MR-75]', () => {
     const database = open();
     addConflict(database, '1', 'lww', 'title', 'before');
     addConflict(database, '2', 'lww', 'note', 'not asked for');
@@ -125,7 +125,7 @@ describe('restoring a conflict', () => {
     database.close();
   });
 
-  it('restores a deleted row with all values of the conflict log, and defaults for other columns', () => {
+  it('restores a deleted row with all values of the conflict log, and defaults for other columns [MR-75]', () => {
     const database = open();
     write(database, "DELETE FROM page WHERE id = 'a'");
     addConflict(database, '1', 'delete-wins', 'title', 'edited');
@@ -149,7 +149,7 @@ describe('restoring a conflict', () => {
     database.close();
   });
 
-  it('writes a value that lost its place in a document to that place of the current document', () => {
+  it('writes a value that lost its place in a document to that place of the current document [MR-75]', () => {
     const database = open();
     write(
       database,
@@ -169,7 +169,7 @@ describe('restoring a conflict', () => {
     database.close();
   });
 
-  it('does not write to a document for a lost edit without a value', () => {
+  it('does not write to a document for a lost edit without a value [MR-30]', () => {
     const database = open();
     write(database, `INSERT INTO paper (id, content) VALUES ('a', '{"stands":1}')`);
     const lostEdit = { table: 'paper', path: '[]' };
@@ -184,7 +184,7 @@ describe('restoring a conflict', () => {
     database.close();
   });
 
-  it('deletes a row whose delete lost to an update', () => {
+  it('deletes a row whose delete lost to an update [MR-75]', () => {
     const database = open();
     addConflict(database, '1', 'update-wins', null, null);
     restore(database, '1');
@@ -202,7 +202,7 @@ describe('restoring a conflict', () => {
     database.close();
   });
 
-  it('reports why an entry is not restorable', () => {
+  it('reports why an entry is not restorable [MR-75] [MR-77]', () => {
     const database = open();
     expect(() => restore(database, 'no such entry')).toThrow(notRestorable('unknown'));
     addConflict(database, '1', 'lww', 'title', 'x', { table: 'gone' });

@@ -380,7 +380,7 @@ describe('a forbidden statement', () => {
     table: 'rockpool_meta',
   });
   forbidden('DELETE FROM ROCKPOOL_CHANGELOG', { problem: 'internal-table', table: 'rockpool_changelog' });
-  forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x')", {
+  forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x') [MR-74]", {
     problem: 'internal-table',
     table: 'rockpool_conflict',
   });
