@@ -358,7 +358,7 @@ describe('a repeated request', () => {
   });
 });
 
-describe('a forbidden statement', () => {
+describe('a forbidden statement [MR-74]', () => {
   const forbidden = (sql: string, fields: object): void =>
     it(`${sql}`, () => {
       const database = openInMemory();
@@ -380,7 +380,7 @@ describe('a forbidden statement', () => {
     table: 'rockpool_meta',
   });
   forbidden('DELETE FROM ROCKPOOL_CHANGELOG', { problem: 'internal-table', table: 'rockpool_changelog' });
-  forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x') [MR-74]", {
+  forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x')", {
     problem: 'internal-table',
     table: 'rockpool_conflict',
   });
