@@ -215,6 +215,7 @@ function openDatabases(base: Base): DatabaseHost | DatabaseThreads {
     roomOf: (databaseId) => ({
       tenantBytes: () => tenants.bytesOf(databaseId),
       isDiskFull: () => diskWatch.isDiskFull,
+      takeReserve: (bytes) => diskWatch.takeReserve(bytes),
     }),
     log,
     validate,

@@ -13,16 +13,25 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 60_000;
-/** Node's default of 30 s would keep silent connections three times as long as the limit says. */
-const CHECK_INTERVAL_MS = 5_000;
+/** How long a connection may take for a request, in ms. */
+export interface RequestTimes {
+  /** Also for a connection that sends nothing. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly checkIntervalMs: number;
+}
+
+/** Node's default interval of 30 s would keep silent connections three times as long as the limit says. */
+const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 60_000, checkIntervalMs: 5_000 };
 
 /**
  * Runs a sync server on a port of its own. Resolves once it listens. Throws `config-invalid` if it cannot listen on the
  * address.
  */
-export async function serve({ host, port, ...options }: ServeConfig): Promise<RunningServer> {
+export async function serve(
+  { host, port, ...options }: ServeConfig,
+  times: RequestTimes = REQUEST_TIMES,
+): Promise<RunningServer> {
   const sync = createSyncServer(options);
   try {
     await sync.ready();
@@ -35,11 +44,11 @@ export async function serve({ host, port, ...options }: ServeConfig): Promise<Ru
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
   const server = createAdaptorServer({
     fetch: app.fetch,
-    serverOptions: { connectionsCheckingInterval: CHECK_INTERVAL_MS },
+    serverOptions: { connectionsCheckingInterval: times.checkIntervalMs },
   }) as Server;
   // Limits clients that send a request byte by byte.
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.headersTimeout = times.headersMs;
+  server.requestTimeout = times.requestMs;
   sync.attach(server);
   try {
     await listen(server, host, port);

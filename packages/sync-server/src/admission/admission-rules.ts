@@ -12,6 +12,11 @@ export interface AdmissionRules {
   /** Changesets that failed repeatedly, by `changesetName`, with the number of attempts. They are rejected. Default: none. */
   readonly failed?: ReadonlyMap<string, number>;
   /** The app's own rule; null for none. */
+  /**
+   * Time in ms after which a commit takes no more changesets, so that other databases of the thread get their turn. Default:
+   * unlimited.
+   */
+  readonly turnMs?: number | undefined;
   readonly validate: Validate | null;
 }
 

@@ -12,7 +12,7 @@ import { admitChangeset, type ChangesetToDecide, type Sender } from './admit-cha
 import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
-import { requireRoomForSite, requireRoomToGrow } from './quotas.ts';
+import { requireRoomForSite, roomToGrow } from './quotas.ts';
 
 /** A principal that lost a site within this time still uses its file: it is a copy. */
 const CONTESTED_MS = 10 * 60_000;
@@ -38,7 +38,7 @@ export interface AdmittedPushes {
   readonly refusals: readonly (RockpoolError | null)[];
   /**
    * The document work that the next changeset waits for. Admit the pushes from that changeset's own one again once the
-   * work is done. Null: all pushes are finished.
+   * work is done. Null: the turn is over, or all pushes are finished.
    */
   readonly needed: DocumentWork | null;
 }
@@ -62,10 +62,13 @@ export function admitPushes(
   let nowMs = 0;
   const refusals: (RockpoolError | null)[] = [];
   let needed: DocumentWork | null = null;
+  const turn = new Turn(rules.turnMs);
   for (const take of pushes) {
+    if (refusals.length > 0 && turn.isOver) break;
     const waiting = take();
     nowMs = waiting.sender.receivedMs;
-    const stop = admitPush(file, rules, waiting);
+    const stop = admitPush(file, rules, waiting, turn);
+    if (stop === TURN_OVER) break;
     if (stop instanceof DocumentWorkNeeded) {
       needed = stop.work;
       break;
@@ -77,21 +80,34 @@ export function admitPushes(
   return { refusals, needed };
 }
 
+/** The time of one commit. */
+class Turn {
+  private readonly endsMs: number;
+
+  constructor(turnMs: number = Infinity) {
+    this.endsMs = performance.now() + turnMs;
+  }
+
+  get isOver(): boolean {
+    return performance.now() > this.endsMs;
+  }
+}
+
+/** Changesets of the push are left for the next turn. */
+const TURN_OVER = Symbol('turn over');
+type Stop = RockpoolError | DocumentWorkNeeded | typeof TURN_OVER;
+
 function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
   purgeConflicts(file, retention, since, nowMs);
   pruneOrigins(file.sql, nowMs);
   file.tombstones.prune(retention.tombstonesMs, since, nowMs);
 }
 
-/** Null: finished. Otherwise the reason of a refusal, or the document work that has to be done first. */
-function admitPush(
-  file: DatabaseFile,
-  rules: AdmissionRules,
-  waiting: WaitingPush,
-): RockpoolError | DocumentWorkNeeded | null {
+/** Null: finished. Otherwise the reason of a refusal, the document work that has to be done first, or the end of the turn. */
+function admitPush(file: DatabaseFile, rules: AdmissionRules, waiting: WaitingPush, turn: Turn): Stop | null {
   const known = file.sites.get(waiting.site);
   const before = known ?? file.sites.create(waiting.site, waiting.sender.principal);
-  const stop = admitPushOf(before, file, rules, waiting);
+  const stop = admitPushOf(before, file, rules, waiting, turn);
   // A client could fill the file with invented sites that never write.
   if (known === undefined && file.sites.get(waiting.site)?.lastSequence === 0) file.sites.remove(before);
   return stop;
@@ -107,7 +123,8 @@ function admitPushOf(
   file: DatabaseFile,
   rules: AdmissionRules,
   { push, sender }: WaitingPush,
-): RockpoolError | DocumentWorkNeeded | null {
+  turn: Turn,
+): Stop | null {
   try {
     if (before.lastSequence === 0) requireRoomForSite(file, sender.principal, rules.quotas);
     if (sender.isForeign && before.principal !== sender.principal) {
@@ -127,25 +144,25 @@ function admitPushOf(
     if (ahead !== undefined)
       throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
-    if (undecided.length > 0)
-      requireRoomToGrow(
-        file,
-        undecided.map(({ changeset }) => changeset),
-        rules.quotas,
-        rules.room,
-      );
-    const toDecide = undecided.map((linked, index) => ({
+    const room = roomToGrow(
+      file,
+      undecided.map(({ changeset }) => changeset),
+      rules.quotas,
+      rules.room,
+    );
+    if (room.admitted === 0 && room.refusal !== null) throw room.refusal;
+    const toDecide = undecided.slice(0, room.admitted).map((linked, index) => ({
       ...linked,
       base: seen(linked.changeset),
       isOfOlderEpoch: isOfOlderEpoch(push, linked.changeset),
       isFollowed: index < undecided.length - 1,
     }));
-    const { site: after, needed } = admitChangesets(file, rules, before, toDecide, sender);
+    const { site: after, needed } = admitChangesets(file, rules, before, toDecide, sender, turn);
     if (after !== before) {
       file.sites.save(after);
       pruneOldHashes(file.sql, after, sender.receivedMs);
     }
-    return needed;
+    return needed ?? room.refusal;
   } catch (error) {
     if (error instanceof RockpoolError && REFUSALS.has(error.code)) return error;
     throw error;
@@ -159,10 +176,12 @@ function admitChangesets(
   before: SiteState,
   changesets: readonly ChangesetToDecide[],
   sender: Sender,
-): { readonly site: SiteState; readonly needed: DocumentWorkNeeded | null } {
+  turn: Turn,
+): { readonly site: SiteState; readonly needed: DocumentWorkNeeded | typeof TURN_OVER | null } {
   let site = before;
   try {
-    for (const changeset of changesets) {
+    for (const [index, changeset] of changesets.entries()) {
+      if (index > 0 && turn.isOver) return { site, needed: TURN_OVER };
       site = admitChangeset(file, rules, site, changeset, sender);
       // Prepared work stays until its changeset is decided: a changeset may need several pieces of work, and finds
       // them one at a time.

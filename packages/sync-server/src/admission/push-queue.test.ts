@@ -39,7 +39,7 @@ afterEach(() => {
   file.sql.close();
 });
 
-function queueOver(database: OpenDatabase): PushQueue {
+function queueOver(database: OpenDatabase, turnMs?: number): PushQueue {
   return new PushQueue({
     database,
     rules: {
@@ -48,6 +48,7 @@ function queueOver(database: OpenDatabase): PushQueue {
       quotas: QUOTAS,
       room: UNLIMITED_ROOM,
       validate: null,
+      turnMs,
     },
     onCommitted: (authors) => {
       commits.push(authors);
@@ -272,3 +273,27 @@ class BrokenPool extends DocumentPool {
     return Promise.reject(new Error('broken'));
   }
 }
+
+describe('a turn that is over', () => {
+  it('ends the commit between two changesets, and the next one continues in order', async () => {
+    const inOneTurn = queueOver(durableInFile(file), -1);
+    const settled: string[] = [];
+    const long = pushOf(1);
+    const changesets = [1, 2, 3].map((sequence) =>
+      toChangeset(sequence, 5 + sequence, 0, [insert('accounts', `long${sequence}`, { name: `long ${sequence}` })]),
+    );
+    const done = new Promise<void>((resolve) => {
+      inOneTurn.push({ ...long, push: { ...long.push, changesets: withAges(changesets, 1000) } }, () => {
+        settled.push('long');
+      });
+      inOneTurn.push(pushOf(2), () => {
+        settled.push('short');
+        resolve();
+      });
+    });
+    await done;
+    expect(settled).toEqual(['long', 'short']);
+    expect(commits).toHaveLength(4);
+    expect(beside.all('SELECT id FROM accounts ORDER BY rowid')).toEqual([['long1'], ['long2'], ['long3'], ['k2']]);
+  });
+});

@@ -6,7 +6,7 @@ import type { AdmissionRules } from './admission-rules.ts';
 import { FailedChangesets, splitPush } from './failed-changesets.ts';
 import { admitPushes, type AdmittedPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
-// Limits of one transaction, so that a busy database does not delay the others: all share one thread.
+// Limits of one transaction, so that a busy database does not delay the others of its thread.
 const MAX_GROUP_CHANGESETS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
@@ -197,6 +197,11 @@ export class PushQueue {
       );
     }
     documents.clear();
+    // The turn was over before these: they come first in the next one.
+    if (refusals.length < group.length) {
+      this.waiting.unshift(...rest);
+      this.schedule();
+    }
     return null;
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { insert, remove } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
-import { QUOTAS, requireRoomToGrow, UNLIMITED_ROOM } from './quotas.ts';
+import { QUOTAS, roomToGrow, UNLIMITED_ROOM } from './quotas.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { toChangeset, withAges } from '../../testing/changeset.ts';
@@ -28,6 +28,24 @@ describe('the quota of a database', () => {
   });
 });
 
+describe('the quota of a database, for a site whose delete waits behind an insert', () => {
+  const tested = serverUnderTest({ quotas: { maxDatabaseBytes: LIMIT } });
+
+  it('admits the insert and the delete, and refuses what follows', async () => {
+    const writer = await tested.server.open();
+    for (let i = 0; i < 3; i++)
+      await writer.commit([insert('accounts', `k${i}`, { name: `${i}${big}` })]).catch(() => undefined);
+    const again = await tested.server.open(undefined, { principal: 'ben' });
+    again.site.write([insert('accounts', 'small', { name: 'small' })]);
+    again.site.write([remove('accounts', 'k0')]);
+    again.site.write([insert('accounts', 'late', { name: 'late' })]);
+    again.push();
+    await again.decided(2);
+    expect(await again.failure()).toMatchObject({ code: 'quota-exceeded' });
+    expect(tested.server.query(`SELECT id FROM accounts WHERE id IN ('small', 'k0', 'late')`)).toEqual([['small']]);
+  });
+});
+
 describe('the quota of a tenant', () => {
   const tested = serverUnderTest({
     // Threads learn about the size of a tenant when it is measured.
@@ -47,16 +65,34 @@ describe('the quota of a tenant', () => {
   });
 });
 
-it('keeps the reserve of a full disk for deletes', () => {
-  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
-  const full = { ...UNLIMITED_ROOM, isDiskFull: () => true };
-  const push = (change: ReturnType<typeof insert>): ReturnType<typeof withAges> =>
-    withAges([toChangeset(1, 5, 0, [change])], 1000);
-  try {
-    expect(() => requireRoomToGrow(file, push(insert('accounts', 'x', { name: 'x' })), QUOTAS, full)).toThrow('disk');
-    requireRoomToGrow(file, push(remove('accounts', 'x')), QUOTAS, full);
-    requireRoomToGrow(file, push(insert('accounts', 'x', { name: 'x' })), QUOTAS, UNLIMITED_ROOM);
-  } finally {
-    file.sql.close();
-  }
+describe('a full disk', () => {
+  const push = (...changes: ReturnType<typeof insert>[]): ReturnType<typeof withAges> =>
+    withAges(
+      changes.map((change, i) => toChangeset(i + 1, 5 + i, 0, [change])),
+      1000,
+    );
+  const small = insert('accounts', 'x', { name: 'x' });
+  const large = insert('accounts', 'y', { name: 'x'.repeat(2 * 1024 * 1024) });
+  const gone = remove('accounts', 'z');
+
+  it.each([
+    ['refuses an insert', push(small), 0],
+    ['admits a delete', push(gone), 1],
+    ['admits an insert that a delete waits behind', push(small, gone, small), 2],
+    ['refuses a large insert that a delete waits behind', push(large, gone), 0],
+  ])('%s', (_, changesets, admitted) => {
+    const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+    try {
+      const full = { ...UNLIMITED_ROOM, isDiskFull: () => true };
+      expect(roomToGrow(file, changesets, QUOTAS, full)).toMatchObject({
+        admitted,
+        refusal: admitted === changesets.length ? null : { code: 'server-disk-full' },
+      });
+      expect(roomToGrow(file, changesets, QUOTAS, UNLIMITED_ROOM).admitted).toBe(changesets.length);
+      const empty = { ...full, takeReserve: () => false };
+      if (changesets.length === 3) expect(roomToGrow(file, changesets, QUOTAS, empty).admitted).toBe(0);
+    } finally {
+      file.sql.close();
+    }
+  });
 });

@@ -20,12 +20,14 @@ export interface Room {
   readonly tenantBytes: () => number;
   /** Whether only the reserve is left on the disk, which is for deletes. */
   readonly isDiskFull: () => boolean;
+  /** Takes bytes of the part of the reserve that is for changesets before a delete. Returns whether it had them. */
+  readonly takeReserve: (bytes: number) => boolean;
 }
 
 /** A person has some devices, and loses some to cleared browsers. The server keeps a row per site forever. */
 export const QUOTAS: Quotas = { maxSitesPerPrincipal: 1_000, maxDatabaseBytes: Infinity, maxTenantBytes: Infinity };
 
-export const UNLIMITED_ROOM: Room = { tenantBytes: () => 0, isDiskFull: () => false };
+export const UNLIMITED_ROOM: Room = { tenantBytes: () => 0, isDiskFull: () => false, takeReserve: () => true };
 
 /** Throws `quota-exceeded` if the principal has too many sites, the new one included. */
 export function requireRoomForSite({ sites }: DatabaseFile, principal: string, { maxSitesPerPrincipal }: Quotas): void {
@@ -34,23 +36,50 @@ export function requireRoomForSite({ sites }: DatabaseFile, principal: string, {
 }
 
 /**
- * Throws `quota-exceeded` or `server-disk-full` if the database may not grow and the changesets do more than delete
- * rows. The device keeps them and sends them again.
+ * How far a full database may go beyond its limit. A site's changesets are decided in order, so a delete that frees space
+ * may wait behind inserts, which are admitted up to here.
  */
-export function requireRoomToGrow(
+const SLACK_BYTES = 1024 * 1024;
+
+export interface RoomToGrow {
+  /** How many of the changesets may be admitted, in order. */
+  readonly admitted: number;
+  /** Why the others are refused: `quota-exceeded` or `server-disk-full`. The device keeps them and sends them again. */
+  readonly refusal: RockpoolError | null;
+}
+
+/**
+ * Where the database may not grow, admits changesets that only delete rows, and those before a delete if they are small
+ * enough for the slack.
+ */
+export function roomToGrow(
   file: DatabaseFile,
   changesets: readonly PushedChangeset[],
   { maxDatabaseBytes, maxTenantBytes }: Quotas,
-  { tenantBytes, isDiskFull }: Room,
-): void {
-  const refusal = isDiskFull()
+  { tenantBytes, isDiskFull, takeReserve }: Room,
+): RoomToGrow {
+  const everything = { admitted: changesets.length, refusal: null };
+  if (changesets.length === 0) return everything;
+  const isFull = isDiskFull();
+  const overBytes = Math.max(
+    maxDatabaseBytes < Infinity ? usedBytes(file) - maxDatabaseBytes : -Infinity,
+    maxTenantBytes < Infinity ? tenantBytes() - maxTenantBytes : -Infinity,
+  );
+  if (!isFull && overBytes < 0) return everything;
+  const deletes = changesets.map(onlyDeletes);
+  if (deletes.every(Boolean)) return everything;
+  const refusal = isFull
     ? new RockpoolError('server-disk-full')
     : maxDatabaseBytes < Infinity && usedBytes(file) >= maxDatabaseBytes
       ? new RockpoolError('quota-exceeded', { quota: 'database-bytes', limit: maxDatabaseBytes })
-      : maxTenantBytes < Infinity && tenantBytes() >= maxTenantBytes
-        ? new RockpoolError('quota-exceeded', { quota: 'tenant-bytes', limit: maxTenantBytes })
-        : null;
-  if (refusal !== null && !changesets.every(onlyDeletes)) throw refusal;
+      : new RockpoolError('quota-exceeded', { quota: 'tenant-bytes', limit: maxTenantBytes });
+  const admitted = deletes.lastIndexOf(true) + 1;
+  const growthBytes = changesets
+    .slice(0, admitted)
+    .reduce((sum, { body }, i) => (deletes[i] === true ? sum : sum + body.length), 0);
+  const fits =
+    admitted > 0 && Math.max(0, overBytes) + growthBytes <= SLACK_BYTES && (!isFull || takeReserve(growthBytes));
+  return fits ? { admitted, refusal: admitted < changesets.length ? refusal : null } : { admitted: 0, refusal };
 }
 
 export function usedBytes({ sql }: DatabaseFile): number {

@@ -24,6 +24,8 @@ export interface DatabaseCacheOptions {
   readonly quotas?: Quotas;
   readonly roomOf?: (databaseId: string) => Room;
   readonly deliveryPartBytes?: number | undefined;
+  /** See AdmissionRules. */
+  readonly turnMs?: number;
   readonly validate?: ((databaseId: string) => Validate) | null;
   /** Carries presence to the other instances. Default: a server of one instance. */
   readonly bus?: Bus | null;
@@ -94,6 +96,7 @@ export class DatabaseCache {
       quotas,
       roomOf,
       validate = null,
+      turnMs,
       deliveryPartBytes,
       bus = null,
       documentPool = null,
@@ -120,6 +123,7 @@ export class DatabaseCache {
         ...(quotas !== undefined && { quotas }),
         ...(roomOf !== undefined && { room: roomOf(databaseId) }),
         validate: validate === null ? null : validate(databaseId),
+        turnMs,
         deliveryPartBytes,
         documentPool,
         offersSnapshot: () => offersSnapshot(databaseId),

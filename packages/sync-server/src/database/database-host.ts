@@ -15,6 +15,9 @@ import { DatabaseSnapshots } from './database-snapshots.ts';
 import type { Databases } from './databases.ts';
 import type { LiveDatabase } from './live-database.ts';
 
+/** A commit that has taken this long takes no more changesets. A changeset cannot be interrupted. */
+const TURN_MS = 50;
+
 /** Rules of all databases: plain data, so that they can be sent to another thread. */
 export interface HostRules {
   readonly retention?: Partial<Retention> | undefined;
@@ -102,6 +105,7 @@ export class DatabaseHost implements Databases {
       retention: { ...RETENTION, ...rules.retention },
       quotas: { ...QUOTAS, ...rules.quotas },
       roomOf,
+      turnMs: TURN_MS,
       deliveryPartBytes: rules.deliveryPartBytes,
       offersSnapshot: (databaseId) => this.snapshots.isOffered(databaseId),
       validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset),

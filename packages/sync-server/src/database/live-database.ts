@@ -38,6 +38,8 @@ export interface LiveDatabaseOptions {
   /** Default: as much as the quotas allow. */
   readonly room?: Room;
   readonly validate?: Validate | null;
+  /** See AdmissionRules. */
+  readonly turnMs?: number | undefined;
   /** Presence at the other instances of the server. Default: a server of one instance. */
   readonly presenceRelay?: PresenceRelay | null;
   /** See shared/protocol/limits.ts. */
@@ -82,6 +84,7 @@ export class LiveDatabase {
       quotas = QUOTAS,
       room = UNLIMITED_ROOM,
       validate = null,
+      turnMs,
       presenceRelay = null,
       deliveryPartBytes = DELIVERY_PART_BYTES,
       documentPool = null,
@@ -104,7 +107,7 @@ export class LiveDatabase {
     });
     this.queue = new PushQueue({
       database: this.database,
-      rules: { checks: foreignKeyChecks(file.tableByName), retention, quotas, room, validate },
+      rules: { checks: foreignKeyChecks(file.tableByName), retention, quotas, room, validate, turnMs },
       onCommitted: (authors) => this.publish(authors),
       onFailure,
     });

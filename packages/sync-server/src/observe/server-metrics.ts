@@ -16,6 +16,10 @@ export class ServerMetrics {
     'rockpool_sockets_cut_total',
     'WebSockets closed without a failure message, by reason: silent, or the code of a protocol error.',
   );
+  readonly quotaRefusals: Counter = new Counter(
+    'rockpool_quota_refusals_total',
+    'Pushes refused because a quota was reached or the disk was full, by quota.',
+  );
   readonly messagesReceived: Counter = new Counter(
     'rockpool_messages_received_total',
     'Messages from clients, by type.',
@@ -64,6 +68,7 @@ export class ServerMetrics {
       sessionsFailed,
       socketsRefused,
       socketsCut,
+      quotaRefusals,
       messagesReceived,
       receivedBytes,
       sentBytes,
@@ -77,6 +82,7 @@ export class ServerMetrics {
       sessionsFailed,
       socketsRefused,
       socketsCut,
+      quotaRefusals,
       messagesReceived,
       receivedBytes,
       sentBytes,

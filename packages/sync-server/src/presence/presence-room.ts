@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import {
   DELIVERY_PART_BYTES,
+  ID_BYTES,
   MAX_PRESENCE_STATES,
   PRESENCE_INTERVAL_MS,
   RockpoolError,
@@ -38,6 +40,7 @@ export class PresenceRoom implements RelayedRoom {
   private readonly relay: PresenceRelay | null;
   private readonly intervalMs: number;
   private readonly tabsByMember = new Map<PresenceMember, Map<string, PresentTab>>();
+  private readonly siteByMember = new Map<PresenceMember, Uint8Array>();
   private readonly filterByMember = new Map<PresenceMember, ReadFilter>();
   // States to send to sessions, by site, tab and topic: the newest of each.
   private update = new Map<string, SeenPresence>();
@@ -72,7 +75,8 @@ export class PresenceRoom implements RelayedRoom {
   ): void {
     for (const { stateJson } of states) if (stateJson !== null) requireJson(stateJson);
     const tabs = this.tabsByMember.get(member) ?? this.join(member, filter);
-    for (const state of states) this.put(member.site, tabs, sender, state);
+    const siteId = this.siteOf(member, sender.principal.id);
+    for (const state of states) this.put(siteId, tabs, sender, state);
     if (statesOf(tabs).length > MAX_PRESENCE_STATES)
       throw new RockpoolError('presence-invalid', { problem: 'too many states', limit: MAX_PRESENCE_STATES });
     this.scheduleUpdate();
@@ -83,6 +87,7 @@ export class PresenceRoom implements RelayedRoom {
     if (tabs === undefined) return;
     this.tabsByMember.delete(member);
     this.filterByMember.delete(member);
+    this.siteByMember.delete(member);
     for (const state of statesOf(tabs))
       this.queueUpdate({ ...state, stateJson: null }, this.relay?.findRemote(keyOf(state)));
     this.scheduleUpdate();
@@ -93,6 +98,7 @@ export class PresenceRoom implements RelayedRoom {
     if (this.timer !== null) clearTimeout(this.timer);
     this.tabsByMember.clear();
     this.filterByMember.clear();
+    this.siteByMember.clear();
     this.update.clear();
     this.localUpdates.clear();
     this.relay?.close();
@@ -109,8 +115,25 @@ export class PresenceRoom implements RelayedRoom {
     return tabs;
   }
 
+  /**
+   * The site id that others see. Until a site has written, two principals may use its id: the second of them is shown
+   * under an id of its own, so that nobody's presence replaces another's.
+   */
+  private siteOf(member: PresenceMember, principal: string): Uint8Array {
+    const known = this.siteByMember.get(member);
+    if (known !== undefined) return known;
+    const isTaken = [...this.localStates(), ...(this.relay?.remoteStates ?? [])].some(
+      (state) => state.principal !== principal && Buffer.from(state.siteId).toString('hex') === member.site,
+    );
+    const siteId = isTaken
+      ? createHash('sha256').update(`${member.site} ${principal}`).digest().subarray(0, ID_BYTES)
+      : Buffer.from(member.site, 'hex');
+    this.siteByMember.set(member, siteId);
+    return siteId;
+  }
+
   private put(
-    site: string,
+    siteId: Uint8Array,
     tabs: Map<string, PresentTab>,
     { principal, nowMs }: PresenceSender,
     state: PresenceState,
@@ -118,7 +141,7 @@ export class PresenceRoom implements RelayedRoom {
     const tabName = Buffer.from(state.tabId).toString('hex');
     const tab = tabs.get(tabName) ?? { sinceMs: nowMs, byTopic: new Map<string, SeenPresence>() };
     const seen: SeenPresence = {
-      siteId: Buffer.from(site, 'hex'),
+      siteId,
       principal: principal.id,
       name: principal.name ?? '',
       sinceMs: tab.sinceMs,

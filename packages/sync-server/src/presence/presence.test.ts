@@ -38,6 +38,24 @@ async function seen(connection: TestConnection, isIt: (state: SeenPresence) => b
 const text = (stateJson: string) => (state: SeenPresence) => state.stateJson === stateJson;
 const nothing = (state: SeenPresence): boolean => state.stateJson === null;
 
+describe('presence of two principals with one site id', () => {
+  it('shows both, and neither replaces the other', async () => {
+    const victim = await tested.server.open();
+    await enter(victim, { stateJson: '"ann is here"' });
+    const other = await tested.server.open(new TestSite(victim.site.siteId), { principal: 'eve' });
+    await enter(other, { stateJson: '"eve pretends"' });
+    const watcher = await tested.server.open(undefined, { principal: 'ben' });
+    const { seen: present } = await enter(watcher);
+    expect(present.map(({ principal, stateJson }) => [principal, stateJson])).toEqual([
+      ['ann', '"ann is here"'],
+      ['eve', '"eve pretends"'],
+    ]);
+    expect(present.map(({ siteId }) => Buffer.from(siteId).equals(victim.site.siteId))).toEqual([true, false]);
+    other.cut();
+    expect(await seen(watcher, nothing)).toMatchObject({ principal: 'eve' });
+  });
+});
+
 describe('presence', () => {
   it('is sent only to members, with the principal and the name of the token', async () => {
     const site = new TestSite(randomBytes(16));

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createConnection } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeMessage, messageToFrames } from '@rockpool/shared';
@@ -141,6 +143,32 @@ describe('metrics', () => {
     expect((await tested.server.ask('GET', '/health')).status).toBe(200);
     connection.socketForAbuse.resume();
     await stopping;
+  });
+});
+
+describe('a connection that sends no request', () => {
+  it('is closed at the deadline for headers', async () => {
+    const running = await serve(
+      {
+        dataDir: temporaryFolder(),
+        schema: TEST_SCHEMA,
+        secret: new TextEncoder().encode(TEST_SECRET),
+        host: '127.0.0.1',
+        port: 0,
+        origins: [],
+        trustedProxies: [],
+      },
+      { headersMs: 200, requestMs: 400, checkIntervalMs: 50 },
+    );
+    try {
+      const silent = connect(Number(new URL(running.url).port), '127.0.0.1');
+      const slow = connect(Number(new URL(running.url).port), '127.0.0.1');
+      slow.write('GET /health HTTP/1.1\r\n');
+      await Promise.all([silent, slow].map((socket) => once(socket.resume(), 'close')));
+      expect((await fetch(`${running.url}/health`)).status).toBe(200);
+    } finally {
+      await running.stop();
+    }
   });
 });
 

@@ -299,6 +299,8 @@ export class Session implements Subscriber {
       this.waitingPushBytes -= sizeBytes;
       metrics.pushDurations.add(now() - receivedMs);
       metrics.changesetsPushed.add(push.changesets.length);
+      if (refusal?.code === 'quota-exceeded' || refusal?.code === 'server-disk-full')
+        metrics.quotaRefusals.add(1, { quota: String(refusal.fields['quota'] ?? 'disk') });
       if (refusal !== null) this.fail(refusal);
       else this.resume();
     });

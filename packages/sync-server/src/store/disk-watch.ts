@@ -2,6 +2,9 @@ import type { Readiness, Store } from './store.ts';
 
 const INTERVAL_MS = 2_000;
 
+/** The part of a full disk's reserve that is for changesets before a delete. */
+const RESERVE_BYTES = 4 * 1024 * 1024;
+
 /** A store that does not answer within this time is unavailable: a probe must not wait for it. */
 const ANSWER_DEADLINE_MS = 3_000;
 
@@ -10,6 +13,7 @@ export class DiskWatch {
   private readonly store: Pick<Store, 'readiness'>;
   private readonly timer: NodeJS.Timeout;
   private isFull = false;
+  private reserveBytes = RESERVE_BYTES;
 
   constructor(store: Pick<Store, 'readiness'>) {
     this.store = store;
@@ -21,6 +25,16 @@ export class DiskWatch {
     return this.isFull;
   }
 
+  /**
+   * Takes bytes of the reserve of a full disk for changesets that must be stored before a delete. Returns whether they
+   * were left.
+   */
+  takeReserve(bytes: number): boolean {
+    if (bytes > this.reserveBytes) return false;
+    this.reserveBytes -= bytes;
+    return true;
+  }
+
   /** Resolves with `unavailable` if the store does not answer in 3 s. */
   async readiness(): Promise<Readiness> {
     let timer: NodeJS.Timeout | undefined;
@@ -30,6 +44,7 @@ export class DiskWatch {
     try {
       const readiness = await Promise.race([this.store.readiness(), late]);
       this.isFull = readiness === 'disk-full';
+      if (!this.isFull) this.reserveBytes = RESERVE_BYTES;
       return readiness;
     } catch {
       return 'unavailable';

@@ -29,8 +29,9 @@ const host = new DatabaseHost({
   store: stores.store,
   bus: stores.bus,
   roomOf: (databaseId) => ({
-    tenantBytes: () => (fullTenants.has(databaseId) ? Infinity : 0),
+    tenantBytes: () => (fullTenants.has(databaseId) ? (options.rules.quotas?.maxTenantBytes ?? 0) : 0),
     isDiskFull: () => diskWatch.isDiskFull,
+    takeReserve: (bytes) => diskWatch.takeReserve(bytes),
   }),
   log,
   documentThreads: options.documentThreads,
