@@ -27,7 +27,8 @@ export interface SyncServerOptions {
   readonly postgres?: string;
   /**
    * Threads that own databases, each its share. With 1, databases run on the thread that accepts connections, which
-   * `validate` and `database()` need; with more, one database's work delays only those of its thread. Default 1.
+   * `validate` and `database()` need; with more, one database's work delays only those of its thread. Default 1; the
+   * command's default is the number of cores.
    */
   readonly threads?: number;
   /**

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Schema } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
@@ -17,6 +18,8 @@ import {
   readSecret,
 } from './read-values.ts';
 import { readSettings, type Settings, type Sources } from './settings.ts';
+
+const MAX_DEFAULT_THREADS = 16;
 
 const DATA: Settings = { data: { takes: 'text', help: 'the data directory' } };
 const POSTGRES: Settings = {
@@ -41,7 +44,7 @@ export const SERVE_SETTINGS: Settings = {
   ...SCHEMA,
   threads: {
     takes: 'text',
-    help: 'the threads that own databases; default 1: they run on the thread that accepts connections',
+    help: 'the threads that own databases; default the number of cores, at most 16. With 1, the thread that accepts connections owns them',
   },
   port: { takes: 'text', help: 'the port to listen on; 0 takes a free one' },
   host: { takes: 'text', help: 'the address to listen on; default 127.0.0.1' },
@@ -104,7 +107,8 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const postgres = readPostgres(given.text('postgres'), problems);
   const schema = readSchema(given.required('schema'), problems);
   const port = readPort(given.required('port'), problems);
-  const threads = given.text('threads') === '' ? 1 : readCount('threads', given.text('threads'), problems);
+  const threads =
+    given.text('threads') === '' ? defaultThreads() : readCount('threads', given.text('threads'), problems);
   if (threads < 1) problems.push('--threads takes a whole number of at least 1');
   const before = problems.length;
   const secret = readSecret(given, problems);
@@ -136,6 +140,11 @@ export function readServeConfig(sources: Sources): ServeConfig {
     ...(keySet && { keySet: keySet as NonNullable<TokenRules['keySet']> }),
     ...readTokenRules(given),
   };
+}
+
+/** One thread per core: more cost memory and gain nothing. */
+function defaultThreads(): number {
+  return Math.min(MAX_DEFAULT_THREADS, availableParallelism());
 }
 
 function readRetention(given: ReturnType<typeof readSettings>, problems: string[]): Partial<Retention> {

@@ -95,6 +95,8 @@ export class Session implements Subscriber {
   // While an asynchronous permission check runs, later messages wait.
   private isAsking = false;
   private held: HeldMessage[] = [];
+  // Rights changed while the session was joining.
+  private mustReauthorize = false;
   private waitingPushBytes = 0;
 
   constructor(socket: SessionSocket, context: SessionContext) {
@@ -284,6 +286,7 @@ export class Session implements Subscriber {
     this.context.metrics.sessionsOpened.add();
     this.context.log('session-opened', { database: this.databaseId, site: this.site, canWrite });
     this.socket.resume();
+    if (this.mustReauthorize) this.reauthorizeNow();
     this.acceptHeld();
   }
 
@@ -328,6 +331,7 @@ export class Session implements Subscriber {
   /** Ends a session that has lost its right to read, and makes one reconnect when its right to write has changed. */
   private reauthorize(nowMs: number): void {
     const { principal, databaseId } = this;
+    this.mustReauthorize ||= nowMs === Infinity && !this.isOpen();
     if (principal === null || !this.isOpen() || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;
     this.authorizedMs = this.context.now();
     const { gate } = this.context;

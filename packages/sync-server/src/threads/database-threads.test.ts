@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { insert } from '../../testing/changeset.ts';
 import { deliveredRows } from '../../testing/delivered-rows.ts';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { createSyncServer } from '../create-sync-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -152,5 +153,32 @@ describe('with more than one thread', () => {
         validate: () => null,
       }),
     ).toThrow('validate needs threads: 1');
+  });
+});
+
+describe('threads of two instances on one PostgreSQL', () => {
+  const postgres = postgresUnderTest();
+
+  it('commit, deliver to each other, and replace one that ends', async () => {
+    const { url } = await postgres.server.createDatabase();
+    await start({ postgres: url });
+    const second = await TestServer.start(temporaryFolder(), { threads: THREADS, postgres: url });
+    await second.sync.ready();
+    try {
+      const ann = await server.open(undefined, { databaseId: HERE });
+      const ben = await second.open(undefined, { databaseId: HERE, principal: 'ben' });
+      await ann.commit([insert('accounts', 'x', { name: 'x' })]);
+      expect(deliveredRows(await ben.delivery(), 'accounts').map(({ key }) => key)).toEqual([['x']]);
+      const count = workers.length;
+      await threadOf(HERE).terminate();
+      expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
+      await ben.commit([insert('accounts', 'y', { name: 'y' })]);
+      while (workers.length === count) await new Promise((resolve) => process.once('worker', resolve));
+      const again = await server.open(undefined, { databaseId: HERE });
+      expect(await again.commit([insert('accounts', 'z', { name: 'z' })])).toMatchObject({ kind: 'admitted' });
+      expect(deliveredRows(await ben.delivery(), 'accounts').map(({ key }) => key)).toEqual([['z']]);
+    } finally {
+      await second.stop();
+    }
   });
 });
