@@ -252,7 +252,7 @@ export class World {
     for (const device of this.devices) {
       device.bury();
       for (const tab of device.usableTabs) {
-        if (tab.isDirty && tab.opened?.role === 'writer' && !device.isDamaged)
+        if (tab.isDirty && tab.opened?.role === 'writer' && !tab.isWriting && !device.isDamaged)
           this.compareWithServer(device, tab.opened.database);
       }
       device.check();
