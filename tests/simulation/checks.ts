@@ -13,6 +13,9 @@ import type { Tab } from './tab.ts';
 /** The prefix of a counter problem. */
 export const MISCOUNT = 'a counter that is not the sum of what was added';
 
+/** The mark of the transaction that creates the counters. */
+export const FIRST_MARK = 'counters';
+
 /** Runs a query whose rows are all texts or NULL. */
 export type AskForText = (sql: string) => string | null;
 
@@ -94,6 +97,17 @@ export function viewFault(tab: Tab): string | null {
   const database = tab.opened?.database;
   if (database === undefined) return null;
   return rowsFault((sql) => readText(database, sql));
+}
+
+/**
+ * Whether a device that continues as another site has re-created the counters and the server has not decided yet: its
+ * own row hides the server's row with the same key, and what others added to that one.
+ */
+export function recreatesCounters({ opened }: Tab): boolean {
+  if (opened === null) return false;
+  const { changelog, outbox } = opened.database;
+  const pending = [...changelog.readAfter(outbox.lastAckedSequence())];
+  return pending.some(({ sequence }) => marksIn(opened.database, sequence).includes(FIRST_MARK));
 }
 
 /** The page's one live query, over the marks and counters. */

@@ -1,4 +1,5 @@
 import { runSeeds, seedsFrom, type SeedFailure } from './run-seeds.ts';
+import { silentPassesAsText } from './silent-passes.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
 // node tests/simulation/hunt.ts FIRST COUNT [quick|deep] [SECONDS]: runs many histories, and lists the seeds that fail.
@@ -15,4 +16,5 @@ const { tally, histories, failures, seconds } = await runSeeds({
   onFailure,
 });
 console.info(String(tally));
+console.info(silentPassesAsText(tally));
 console.info(`${histories} histories, ${failures.length} failed, ${(histories / seconds).toFixed(1)} a second`);

@@ -68,7 +68,10 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
       if (!isBy(model, winner, entry.wonBy, entry.wonSite))
         return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}, which is by ${winner.map(({ device }) => device).join()}`;
     }
-    if (rule === 'lww' && winner !== null && !wasRestored && winner.some((commit) => sawBefore(commit, place, lost)))
+    // A copy of a file continues as another site. What both copies share counts as unseen by a write on top of it.
+    const isShared = loser?.some(({ mark }) => model.shared.has(mark)) === true;
+    const hasSeen = winner?.some((commit) => sawBefore(commit, place, lost)) === true;
+    if (rule === 'lww' && hasSeen && !wasRestored && !isShared)
       return `${what}: the author of ${String(won)} had seen ${String(lost)}, so nothing lost`;
     const name = `${place} ${rule} ${String(lost)} ${String(won)} ${entry.lostSite} ${entry.wonSite} ${entry.watermark}`;
     if (lost !== null && seenBefore.has(name)) return `${what} is there twice`;

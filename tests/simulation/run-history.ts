@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encodeKey, type CellValue, type TableSchema } from '../../packages/shared/src/index.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
-import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
+import { contentOf, difference, FIRST_MARK, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
 import { REQUEST_DEADLINE_MS } from '../../packages/client/src/worker/leader/leader-link.ts';
 import type { Device } from './device.ts';
 import { checkLater } from './later-reads.ts';
@@ -57,7 +57,7 @@ export async function runHistory({ seed, devices, operations, variant = PLAIN }:
     await world.time.advance(1_000);
     const [firstTab] = world.devices[0]?.usableTabs ?? [];
     if (firstTab === undefined) throw new HistoryFailed('the first device does not open');
-    await world.time.until(firstTab.write(firstTransaction(firstTab, 'counters')));
+    await world.time.until(firstTab.write(firstTransaction(firstTab, FIRST_MARK)));
     for (const operation of operations) {
       stepsTaken++;
       world.note(`${operation.number} ${operation.kind} ${operation.device}`);

@@ -5,15 +5,18 @@ import { loadDocumentSupport } from '../../packages/client/src/worker/documents/
 import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
 import { Connection } from '../../packages/client/src/worker/sqlite/connection.ts';
 import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
-import { contentOf, difference, MISCOUNT, readText, serverFault } from './checks.ts';
+import { contentOf, difference, readText, serverFault } from './checks.ts';
 import { Device } from './device.ts';
 import { householdSchema } from './household-schema.ts';
 import { Model } from './model.ts';
 import { Network } from './network.ts';
+import { Oracle } from './oracle/oracle.ts';
+import { RecordedWrites } from './oracle/recorded-writes.ts';
 import { Random } from './random.ts';
 import { ServerHost } from './server-host.ts';
+import { SILENT } from './silent-passes.ts';
 import { StampCheck } from './stamp-check.ts';
-import type { Runtimes } from './tab.ts';
+import type { Runtimes, Tab } from './tab.ts';
 import { Tally } from './tally.ts';
 import type { Variant } from './variant.ts';
 import { VirtualChannel } from './virtual-channel.ts';
@@ -69,6 +72,17 @@ export class World {
   private readonly contents = new Map<string, Map<string, string>>();
   private readonly pushedUpTo = new Map<string, number>();
   readonly stamps = new StampCheck();
+  private readonly writes = new RecordedWrites();
+  private readonly oracle = new Oracle({
+    writes: this.writes,
+    repeats: (site, sequence) => {
+      const device = this.devices.find(({ leader }) => hexOfSite(leader) === site);
+      const database = device?.leader?.opened?.database;
+      return database === undefined ? undefined : this.writes.repeated(device?.name ?? '', database, sequence);
+    },
+    onFault: (fault) => this.fault(`the oracle: ${fault}`),
+    count: (what, times) => this.tally.add(what, times),
+  });
   /** A restored server lacks changesets that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
@@ -138,7 +152,7 @@ export class World {
   }
 
   addDevice(copyOf?: Device): Device {
-    const { time, random, network, model, tally, runtimes: loaded } = this;
+    const { time, random, network, model, writes, tally, runtimes: loaded } = this;
     const { media = ['opfs'], strict = [false] } = this.variant;
     // A copy is the same machine, with the same app.
     const number = copyOf === undefined ? this.devices.length : this.devices.indexOf(copyOf);
@@ -150,6 +164,7 @@ export class World {
       random,
       network,
       model,
+      writes,
       tally,
       runtimes: loaded,
       offsetMs,
@@ -169,6 +184,7 @@ export class World {
     while (device.storage.isBehind) await this.time.advance(1);
     const copy = this.addDevice(device);
     this.model.copy(device.name, copy.name);
+    this.writes.copy(device.name, copy.name);
     copy.openTab();
   }
 
@@ -202,11 +218,6 @@ export class World {
   }
 
   fault(what: string): void {
-    if (
-      what.includes(MISCOUNT) &&
-      this.model.isMadeTwice(this.devices.flatMap(({ leader }) => leader?.opened?.database ?? []))
-    )
-      return this.tally.add('made anew twice');
     this.faults.push(`at ${this.time.nowMs}: ${what}`);
   }
 
@@ -252,7 +263,7 @@ export class World {
     for (const device of this.devices) {
       device.bury();
       for (const tab of device.usableTabs) {
-        if (tab.isDirty && tab.opened?.role === 'writer' && !tab.isWriting && !device.isDamaged)
+        if (tab.isDirty && tab.opened?.role === 'writer' && !device.isDamaged)
           this.compareWithServer(device, tab.opened.database);
       }
       device.check();
@@ -285,6 +296,8 @@ export class World {
     if (this.server.isSettling) this.tally.add('commit of the server that does not last yet');
     const fault = serverFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
     if (fault !== null) this.fault(`the server has ${fault}`);
+    const { id, startedAt } = live.file.logEpoch;
+    this.oracle.onCommit(live.file.sql, { id: hex(id), startedAt });
     // A clock that is a year ahead must not make a write newer than its arrival.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
@@ -301,9 +314,10 @@ export class World {
     if (database.outbox.pendingCount() > 0) return;
     const { logEpoch } = database.meta;
     // Its content belongs to a log that has lost its end since.
-    if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0) return;
+    if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0)
+      return this.tally.add(SILENT.otherEpoch);
     const expected = this.contents.get(hex(database.meta.cursorHash));
-    if (expected === undefined) return;
+    if (expected === undefined) return this.tally.add(SILENT.unknownContent);
     this.tally.add('comparison at a cursor');
     const found = difference(
       contentOf((sql) => readText(database, sql)),
@@ -312,6 +326,11 @@ export class World {
     if (found !== null)
       this.fault(`${device.name} at cursor ${cursor} differs from the server as it was there: ${found}`);
   }
+}
+
+function hexOfSite(tab: Tab | undefined): string | null {
+  const database = tab?.opened?.database;
+  return database === undefined ? null : hex(database.siteId);
 }
 
 function hex(bytes: Uint8Array): string {

@@ -1,8 +1,11 @@
 import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
+import { writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
 import type { Subject } from '../writes.ts';
 import { writeApart } from './write-apart.ts';
+
+const SETTLING_MS = 3_000;
 
 const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
   [
@@ -30,4 +33,15 @@ const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] =
 export async function meetInRooms(world: World, device: Device, random: Random, number: number): Promise<void> {
   world.tally.add('children of a key of two columns');
   await writeApart(world, device, random, number, random.pick(MEETINGS), ['lobby', 'room', 'room', 'guest', 'guest']);
+  if (random.chance(0.5)) await rebuild(world, random, number);
+}
+
+/** Everyone sees who is gone, and one of them makes the parents again: those who had gone before stay away. */
+async function rebuild(world: World, random: Random, number: number): Promise<void> {
+  const builder = random.pick(world.devices);
+  world.server.start();
+  world.network.partition(builder, false);
+  await world.time.advance(SETTLING_MS);
+  for (let part = 0; part < 4; part++)
+    writeAt(world, builder, random, `${builder.name}-${number}.again${part}`, 'room');
 }

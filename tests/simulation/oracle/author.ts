@@ -1,0 +1,96 @@
+import { hiddenCell, WHOLE_ROW, type RecordedWrite } from './recorded-writes.ts';
+import { isLater, Undetermined, type Author, type Version } from './row-rules.ts';
+
+export interface LogAtWrite {
+  readonly epoch: string;
+  /** The watermark up to which the log is the same as in the epoch before. */
+  readonly startedAt: number;
+  /** How many log epochs the server had begun by now; null while one begins. */
+  readonly epochsBegun: number | null;
+}
+
+/** What the author of a write counts as having seen. */
+export function authorOf(
+  write: RecordedWrite,
+  version: Version,
+  { epoch, startedAt, epochsBegun }: LogAtWrite,
+): Author {
+  const isOfOlderEpoch = write.epoch !== null && write.epoch !== epoch;
+  // A backup may bring an epoch back.
+  const isOfTwoEpochs =
+    write.epoch !== null && (epochsBegun === null || (write.epoch === epoch && write.epochsBegun !== epochsBegun));
+  const baseOf = (row: string, column: string): number | null => {
+    if (write.hidden === null) return null;
+    const ofRow = write.hidden.get(hiddenCell(row, WHOLE_ROW)) ?? write.cursor;
+    return Math.min(write.cursor, ofRow, write.hidden.get(hiddenCell(row, column)) ?? write.cursor);
+  };
+  const hasSeen = (base: number | null, stored: Version): boolean => {
+    if (stored.site === version.site) return true;
+    if (isOfTwoEpochs) throw new Undetermined('a write of an epoch that a backup brought back');
+    if (stored.watermark > write.cursor) {
+      if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
+      return false;
+    }
+    if (base === null) throw new Undetermined('what the author had seen is not known');
+    if (stored.watermark > base && stored.isUnknown === true)
+      throw new Undetermined('a value taken over from the server');
+    return stored.watermark <= base;
+  };
+  const hasSeenRow = (row: string, stored: Version): boolean => {
+    if (!isOfOlderEpoch || isOfTwoEpochs || stored.site === version.site)
+      return hasSeen(baseOf(row, WHOLE_ROW), stored);
+    if (stored.watermark <= write.cursor || stored.isUnknown === true)
+      throw new Undetermined('a row and a write of an older log');
+    return false;
+  };
+  return {
+    version,
+    isOfOlderEpoch,
+    hasSeenRow,
+    hadRow: (row, inserted) => {
+      const isEarlier = isOfOlderEpoch && !isOfTwoEpochs && isLater(version, inserted);
+      // Its own insert hid whatever row had the key.
+      if (isEarlier && inserted.site !== version.site && write.hidden?.has(hiddenCell(row, WHOLE_ROW)) !== false)
+        throw new Undetermined('a row that an own insert hid, and a write of an older log');
+      return isEarlier || hasSeenRow(row, inserted);
+    },
+    hasSeenDelete: (row, deleted) => {
+      const hasSeenIt = hasSeenRow(row, deleted);
+      // Its own write of the row may have hidden something in it, or not: then its base is that of the changeset.
+      if (!hasSeenIt && deleted.watermark <= write.cursor)
+        throw new Undetermined('a delete of a parent, and a row that an own write may have hidden');
+      return hasSeenIt;
+    },
+    hasSeenUpdate: ({ row }, update) => {
+      if (!hasSeenRow(row, update.version)) return false;
+      if (update.version.site === version.site) return true;
+      const isHidden = (column: string): boolean => (baseOf(row, column) ?? 0) < update.version.watermark;
+      if (update.columns.some(isHidden)) return false;
+      if (
+        write.hidden !== null &&
+        [...write.hidden].some(([cell, base]) => cell.startsWith(`${row}\u001d`) && base < update.version.watermark)
+      )
+        throw new Undetermined('a delete over a value that another one hid');
+      return true;
+    },
+    hasSeenCell: ({ row, kind, table }, column, stored) => {
+      if (isOfOlderEpoch && !isOfTwoEpochs) {
+        if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
+        // The rules page does not say whether an author who had seen only what both logs have counts as of the older one.
+        if (stored.site !== version.site && stored.watermark <= write.cursor && write.cursor <= startedAt)
+          throw new Undetermined('a value in the log before its epoch, and a write of the older log');
+        return stored.site === version.site;
+      }
+      if (kind === 'delete') {
+        // A delete has one base for the whole row: the oldest of its cells.
+        const oldest = Math.min(...table.values.map((one) => baseOf(row, one) ?? 0), baseOf(row, WHOLE_ROW) ?? 0);
+        const own = baseOf(row, column);
+        if (own !== null && oldest < stored.watermark && stored.watermark <= own && stored.site !== version.site)
+          throw new Undetermined('a delete over a value that another one hid');
+      }
+      const group = table.groups.find((members) => members.includes(column)) ?? [column];
+      const bases = group.map((one) => baseOf(row, one));
+      return hasSeen(bases.includes(null) ? null : Math.min(...(bases as number[])), stored);
+    },
+  };
+}

@@ -1,0 +1,272 @@
+import type { RowWrite } from './recorded-writes.ts';
+import {
+  entryOf,
+  mergeWrite,
+  SERVER_SITE,
+  Undetermined,
+  type Author,
+  type Entry,
+  type Row,
+  type Version,
+} from './row-rules.ts';
+import type { RowStates } from './row-states.ts';
+import { keyOf, NULL, ORACLE_TABLES, tableOf, type ForeignKey, type Literal, type OracleTable } from './tables.ts';
+
+/** Why the rules page rejects a changeset. */
+export type Problem = 'constraint-unique' | 'constraint-foreign-key' | 'constraint-check' | 'atomic-conflict';
+
+/** What one changeset does to the rows. */
+export interface Decision {
+  readonly changed: ReadonlyMap<string, Row | undefined>;
+  readonly entries: readonly Entry[];
+  /** Rows that a cascade had deleted at this watermark, and that are back: their entries go. */
+  readonly withdrawn: readonly { readonly row: string; readonly watermark: number }[];
+  readonly problems: ReadonlySet<Problem>;
+  /** Rows that the rules page, or what is known, does not decide. */
+  readonly open: ReadonlyMap<string, OpenRow>;
+}
+
+export interface OpenRow {
+  readonly reason: string;
+  /** Only these columns are open. Null: so is whether the row is there. */
+  readonly columns: ReadonlySet<string> | null;
+}
+
+const CASCADED_FROM = [...ORACLE_TABLES.values()].flatMap((child) => child.foreignKeys.map((key) => ({ child, key })));
+
+/** Decides one changeset by docs/merge-rules.md. Changes nothing. */
+export function decide(
+  states: RowStates,
+  writes: readonly RowWrite[],
+  author: Author,
+  { isAtomic }: { readonly isAtomic: boolean },
+): Decision {
+  return new Deciding(states, author).decide(writes, isAtomic);
+}
+
+class Deciding {
+  private readonly states: RowStates;
+  private readonly author: Author;
+  private readonly changed = new Map<string, Row | undefined>();
+  private readonly entries = new Map<string, readonly Entry[]>();
+  private readonly open = new Map<string, OpenRow>();
+  private readonly withdrawn: { readonly row: string; readonly watermark: number }[] = [];
+
+  constructor(states: RowStates, author: Author) {
+    this.states = states;
+    this.author = author;
+  }
+
+  decide(writes: readonly RowWrite[], isAtomic: boolean): Decision {
+    let hasLost = false;
+    for (const write of writes) {
+      const stored = this.states.get(write.row);
+      const columns = write.kind === 'update' && isThere(stored) ? new Set(write.values.keys()) : null;
+      this.attempt(write.row, columns, () => {
+        const merged = this.merge(stored, write);
+        hasLost ||= merged.hasLost;
+        if (merged.row !== stored) this.changed.set(write.row, merged.row);
+        this.entries.set(write.row, merged.entries);
+      });
+    }
+    this.cascade();
+    this.returnChildren();
+    for (const [row, after] of this.changed) {
+      const before = this.states.get(row);
+      if (before !== undefined && before.waitsFor !== null && before.deleted !== null && isThere(after))
+        this.withdrawn.push({ row, watermark: before.deleted.watermark });
+    }
+    const entries = [...this.entries.values()].flat();
+    hasLost ||= entries.some(({ lostBy }) => lostBy === this.author.version);
+    const problems = this.problems();
+    if (isAtomic && hasLost) problems.add('atomic-conflict');
+    return { changed: this.changed, entries, withdrawn: this.withdrawn, problems, open: this.open };
+  }
+
+  /** A row that was deleted only with its parent is merged as if it still existed. */
+  private merge(stored: Row | undefined, write: RowWrite): ReturnType<typeof mergeWrite> {
+    if (stored === undefined || stored.waitsFor === null || stored.deleted === null)
+      return mergeWrite(stored, write, this.author);
+    const standing: Row = { ...stored, deleted: null, waitsFor: null };
+    const merged = mergeWrite(standing, write, this.author);
+    return merged.row === standing || merged.row === undefined ? mergeWrite(stored, write, this.author) : merged;
+  }
+
+  private cascade(): void {
+    const gone: { readonly row: string; readonly reason: Version }[] = [];
+    for (const [row, after] of [...this.changed]) {
+      if (isThere(this.states.get(row)) && !isThere(after)) gone.push({ row, reason: this.author.version });
+    }
+    for (const [row, after] of [...this.changed]) {
+      if (after === undefined || !isThere(after)) continue;
+      this.attempt(row, null, () => {
+        const unseen = this.unseenDelete(row, after);
+        if (unseen === null) return;
+        this.take(row, after, unseen);
+        gone.push({ row, reason: unseen.reason });
+      });
+    }
+    for (let parent = gone.shift(); parent !== undefined; parent = gone.shift()) {
+      for (const { child, key } of CASCADED_FROM) {
+        if (!key.isCascade || key.parent !== tableOf(parent.row).name) continue;
+        for (const row of this.childrenOf(child, key, parent.row)) {
+          const state = this.get(row);
+          if (state === undefined || !isThere(state)) continue;
+          this.take(row, state, { parent: parent.row, reason: parent.reason });
+          gone.push({ row, reason: parent.reason });
+        }
+      }
+    }
+  }
+
+  /** The missing parent of a row, if its author had not seen it go. */
+  private unseenDelete(row: string, state: Row): { readonly parent: string; readonly reason: Version } | null {
+    for (const key of tableOf(row).foreignKeys) {
+      if (!key.isCascade) continue;
+      const parent = this.parentOf(row, state, key);
+      if (parent === null || isThere(this.get(parent))) continue;
+      if (this.open.has(parent)) throw new Undetermined('a parent that is not decided');
+      const deleted = this.get(parent)?.deleted ?? null;
+      if (deleted !== null && !this.author.hasSeenDelete(row, deleted)) return { parent, reason: deleted };
+    }
+    return null;
+  }
+
+  /** Deletes a row with its parent: its cells are in the conflict log, lost to the delete. */
+  private take(
+    row: string,
+    state: Row,
+    { parent, reason }: { readonly parent: string; readonly reason: Version },
+  ): void {
+    const before = this.states.get(row);
+    const wasThere = isThere(before);
+    const { version } = this.author;
+    const cells =
+      state.cells.size > 0
+        ? [...state.cells].map(([column, { value, version: by }]) => ({ column, value, by }))
+        : [{ column: null, value: NULL, by: state.inserted }];
+    const lost = cells
+      .filter(({ by }) => wasThere || by === version)
+      .map(({ column, value, by }) => entryOf(row, column, 'cascade', [value, by], [NULL, reason]));
+    const earlier = (this.entries.get(row) ?? []).filter(
+      ({ rule, lostBy }) => rule !== 'update-wins' && (before === undefined || wasThere || lostBy === version),
+    );
+    this.entries.set(row, [...earlier, ...lost]);
+    const deleted: Version = { ...version, site: SERVER_SITE };
+    this.changed.set(row, { ...state, deleted, waitsFor: parent });
+  }
+
+  /** Children that were deleted with a parent that is back, unless the author of the parent had seen them go. */
+  private returnChildren(): void {
+    const come = [...this.changed].filter(([row, after]) => isThere(after) && !isThere(this.states.get(row)));
+    for (let next = come.shift(); next !== undefined; next = come.shift()) {
+      const [parent] = next;
+      for (const { child, key } of CASCADED_FROM) {
+        if (!key.isCascade || key.parent !== tableOf(parent).name) continue;
+        for (const row of this.states.of(child.name)) {
+          const state = this.states.get(row) as Row;
+          if (this.changed.has(row) || state.deleted === null || state.waitsFor !== parent) continue;
+          this.attempt(row, null, () => {
+            if (this.author.hasSeenDelete(parent, state.deleted as Version)) return;
+            const back: Row = { ...state, deleted: null, waitsFor: null };
+            const missing = tableOf(row).foreignKeys.some((one) => {
+              const other = this.parentOf(row, back, one);
+              return other !== null && !isThere(this.get(other));
+            });
+            if (missing || this.hasUniqueRival(row, back))
+              throw new Undetermined('a child that a constraint may keep deleted');
+            this.changed.set(row, back);
+            come.push([row, back]);
+          });
+        }
+      }
+    }
+  }
+
+  private problems(): Set<Problem> {
+    const problems = new Set<Problem>();
+    for (const [row, after] of this.changed) {
+      const table = tableOf(row);
+      if (after !== undefined && isThere(after)) {
+        if (this.hasUniqueRival(row, after)) problems.add('constraint-unique');
+        if (breaksCheck(table, after)) problems.add('constraint-check');
+        for (const key of table.foreignKeys) {
+          const parent = this.parentOf(row, after, key);
+          if (parent !== null && !isThere(this.get(parent)) && !this.open.has(parent))
+            problems.add('constraint-foreign-key');
+        }
+        continue;
+      }
+      if (!isThere(this.states.get(row))) continue;
+      for (const { child, key } of CASCADED_FROM)
+        if (key.parent === table.name && this.childrenOf(child, key, row).some((one) => isThere(this.get(one))))
+          problems.add('constraint-foreign-key');
+    }
+    return problems;
+  }
+
+  private hasUniqueRival(row: string, state: Row): boolean {
+    const table = tableOf(row);
+    return table.uniques.some((columns) => {
+      const valuesOf = (name: string, { cells }: Row): string[] =>
+        columns.map((column) => valueOf(table, name, cells, column));
+      const mine = valuesOf(row, state);
+      if (mine.includes(NULL)) return false;
+      return this.namesOf(table.name).some((other) => {
+        const rival = this.get(other);
+        return (
+          other !== row && rival !== undefined && isThere(rival) && String(valuesOf(other, rival)) === String(mine)
+        );
+      });
+    });
+  }
+
+  /** The name of the row that a child refers to; null if a part of its key is NULL. */
+  private parentOf(row: string, { cells }: Row, { columns, parent, parentColumns }: ForeignKey): string | null {
+    const child = tableOf(row);
+    const table = ORACLE_TABLES.get(parent) as OracleTable;
+    if (String(parentColumns) !== String(table.key)) throw new Error('a foreign key that is not on the primary key');
+    const values = columns.map((column) => valueOf(child, row, cells, column));
+    return values.includes(NULL) ? null : `${parent} ${values.join('\u001f')}`;
+  }
+
+  private childrenOf(child: OracleTable, key: ForeignKey, parent: string): string[] {
+    return this.namesOf(child.name).filter((row) => {
+      const state = this.get(row);
+      return state !== undefined && isThere(state) && this.parentOf(row, state, key) === parent;
+    });
+  }
+
+  private namesOf(table: string): string[] {
+    const names = new Set(this.states.of(table));
+    for (const row of this.changed.keys()) if (tableOf(row).name === table) names.add(row);
+    return [...names];
+  }
+
+  private get(row: string): Row | undefined {
+    return this.changed.has(row) ? this.changed.get(row) : this.states.get(row);
+  }
+
+  private attempt(row: string, columns: ReadonlySet<string> | null, body: () => void): void {
+    try {
+      body();
+    } catch (thrown) {
+      if (!(thrown instanceof Undetermined)) throw thrown;
+      this.open.set(row, { reason: thrown.reason, columns });
+    }
+  }
+}
+
+export function isThere(state: Row | undefined): boolean {
+  return state?.deleted === null;
+}
+
+function valueOf(table: OracleTable, row: string, cells: Row['cells'], column: string): Literal {
+  const part = table.key.indexOf(column);
+  return part >= 0 ? (keyOf(row)[part] as Literal) : (cells.get(column)?.value ?? NULL);
+}
+
+/** The one CHECK of the schema. */
+function breaksCheck(table: OracleTable, { cells }: Row): boolean {
+  return table.name === 'entry' && Number(cells.get('amount')?.value ?? 0) >= 1000;
+}

@@ -1,0 +1,413 @@
+import type { SqliteFile } from '../../../packages/sync-server/src/sqlite/sqlite-file.ts';
+import { decide, isThere, type Decision, type OpenRow } from './decide.ts';
+import { authorOf } from './author.ts';
+import type { RecordedWrite, RecordedWrites } from './recorded-writes.ts';
+import type { Entry, Row, Version } from './row-rules.ts';
+import { RowStates } from './row-states.ts';
+import {
+  entriesOf,
+  hashAt,
+  KeptTombstones,
+  logAfter,
+  marksOf,
+  newRejections,
+  type ActualEntry,
+  type LogEntry,
+  type Rejection,
+} from './server-facts.ts';
+import {
+  keyAsJson,
+  keyOf,
+  linesOf,
+  NULL,
+  ORACLE_TABLES,
+  parseLine,
+  readTables,
+  rowNameOf,
+  tableOf,
+  toLine,
+  type Literal,
+  type TableTexts,
+} from './tables.ts';
+
+export interface OracleOptions {
+  readonly writes: RecordedWrites;
+  /** The transaction that a changeset repeats which its device wrote again under another number. */
+  readonly repeats: (site: string, sequence: number) => RecordedWrite | undefined;
+  readonly onFault: (fault: string) => void;
+  readonly count: (what: string, times?: number) => void;
+}
+
+interface Batch {
+  readonly watermark: number;
+  readonly hash: string;
+  readonly undo: () => void;
+  readonly entries: ReadonlySet<string>;
+  readonly rejected: ReadonlySet<string>;
+  readonly effective: ReadonlyMap<object, number>;
+}
+
+/** What the oracle found in a batch of commits so far. */
+interface Findings {
+  readonly entries: (Entry & { readonly watermark: number })[];
+  readonly withdrawn: { readonly row: string; readonly watermark: number }[];
+  readonly open: Map<string, OpenRow>;
+  /** A changeset is not known: what it did is taken over. */
+  isBlind: boolean;
+}
+
+/**
+ * Judges the server by docs/merge-rules.md, written a second time: from what the pages wrote and what their devices had
+ * seen by then (recorded-writes.ts), and from the order in which the server took the changesets. Reads neither the
+ * changelog of a device nor the versions of the server; stamp-check.ts verifies the stamps in the log.
+ *
+ * After each commit, every row of every table must be as the rules say, the conflict log must have the entries that
+ * they say and no other, and every rejected changeset must break what it is said to break. Where the rules or the
+ * records leave something open, the row is taken over from the server and counted.
+ */
+export class Oracle {
+  private readonly options: OracleOptions;
+  private readonly states = new RowStates();
+  private readonly history: Batch[] = [];
+  /** The ids in the conflict log. */
+  private entries = new Set<string>();
+  /** Rejected changesets that were judged. */
+  private rejected = new Set<string>();
+  /** The watermarks of transactions that have taken effect, by their first write. */
+  private effective = new Map<object, number>();
+
+  private epoch = '';
+  private startedAt = 0;
+  /** The log epoch began with this batch, or within it. */
+  private isChanging = false;
+
+  constructor(options: OracleOptions) {
+    this.options = options;
+  }
+
+  /** Call after each commit of the server. */
+  onCommit(sql: SqliteFile, { id: epoch, startedAt }: { readonly id: string; readonly startedAt: number }): void {
+    this.startedAt = startedAt;
+    const from = this.rewind(sql);
+    const log = logAfter(sql, from);
+    const last = log.at(-1);
+    if (last === undefined) return;
+    const texts = readTables((query) => (sql.get(query)?.[0] ?? null) as string | null);
+    const marks = marksOf(texts);
+    const rejected = newRejections(sql, this.rejected);
+    const unexplained = new Map(rejected.map((one) => [`${one.site} ${one.sequence}`, one]));
+    const findings: Findings = { entries: [], withdrawn: [], open: new Map(), isBlind: false };
+    // A changeset may have been admitted before the epoch began.
+    this.isChanging = epoch !== this.epoch && this.epoch !== '';
+    this.noteEpoch(epoch);
+    this.explain(unexplained, from, epoch);
+    for (const entry of log) {
+      this.judge(entry, epoch, marks, findings);
+      this.explain(unexplained, entry.watermark, epoch);
+    }
+    for (const { site, sequence, code } of findings.isBlind || findings.open.size > 0 ? [] : unexplained.values())
+      this.options.onFault(`changeset ${sequence} of ${site} was rejected with ${code}, which it does not break`);
+    for (const { site, sequence } of rejected) this.rejected.add(`${site} ${sequence}`);
+    if (process.env.ODBG && findings.entries)
+      console.info(
+        'BATCH',
+        from,
+        last.watermark,
+        sql.get('SELECT group_concat(id||hits) from tally'),
+        sql.get("SELECT group_concat(id||':'||delta) FROM mark WHERE tally_id='even'"),
+        sql.all("SELECT rule, lost_value, lost_by FROM rockpool_conflict WHERE table_name='tally'").join(';'),
+        [...this.states.all()]
+          .filter(([r]) => r.startsWith('tally'))
+          .map(([r, x]) => r + x.cells.get('hits')?.value)
+          .join(),
+      );
+    this.compareRows(texts, last.watermark, findings);
+    this.compareEntries(sql, from, findings);
+    this.forgetPruned(sql);
+    this.history.push({
+      watermark: last.watermark,
+      hash: last.hash,
+      undo: this.states.takeUndo(),
+      entries: new Set(this.entries),
+      rejected: new Set(this.rejected),
+      effective: new Map(this.effective),
+    });
+  }
+
+  private noteEpoch(epoch: string): void {
+    if (epoch !== this.epoch) this.options.writes.epochsBegun++;
+    this.epoch = epoch;
+  }
+
+  /** Goes back to where the log is still the same: the server may have lost its end. Returns the watermark. */
+  private rewind(sql: SqliteFile): number {
+    for (let last = this.history.at(-1); last !== undefined; last = this.history.at(-1)) {
+      if (hashAt(sql, last.watermark) === last.hash) return last.watermark;
+      last.undo();
+      this.history.pop();
+      const before = this.history.at(-1);
+      this.entries = new Set(before?.entries);
+      this.rejected = new Set(before?.rejected);
+      this.effective = new Map(before?.effective);
+    }
+    return 0;
+  }
+
+  private judge(entry: LogEntry, epoch: string, marks: ReadonlySet<string>, findings: Findings): void {
+    const { count, onFault } = this.options;
+    const write = this.writeOf(entry.site, entry.sequence, marks);
+    if (write === undefined) {
+      count('oracle: changeset that is not known');
+      findings.isBlind = true;
+      return;
+    }
+    count('oracle: changeset judged');
+    if (this.effective.has(write.root)) return count('oracle: repetition');
+    this.effective.set(write.root, entry.watermark);
+    const decision = this.decide(write, entry, epoch);
+    const mayBeOpen = findings.isBlind || findings.open.size > 0 || decision.open.size > 0;
+    for (const problem of mayBeOpen ? [] : decision.problems)
+      onFault(`changeset ${entry.sequence} of ${write.device} (${write.mark}) was admitted, and breaks ${problem}`);
+    for (const [row, state] of decision.changed) this.states.set(row, state);
+    for (const [row, open] of decision.open) this.leaveOpen(findings, row, open);
+    findings.withdrawn.push(...decision.withdrawn);
+    findings.entries.push(...decision.entries.map((one) => ({ ...one, watermark: entry.watermark })));
+  }
+
+  private decide(
+    write: RecordedWrite,
+    { watermark, site, stampUs }: Pick<LogEntry, 'watermark' | 'site' | 'stampUs'>,
+    epoch: string,
+  ): Decision {
+    const version: Version = { watermark, stampUs, site, principals: write.holders };
+    return decide(
+      this.states,
+      write.rows,
+      authorOf(write, version, {
+        epoch,
+        startedAt: this.startedAt,
+        epochsBegun: this.isChanging ? null : this.options.writes.epochsBegun,
+      }),
+      write,
+    );
+  }
+
+  /** A row is not decided. If it may be gone, neither are the rows that refer to it. */
+  private leaveOpen({ open }: Findings, row: string, { reason, columns }: OpenRow): void {
+    this.options.count(`oracle: open row (${reason})`);
+    const known = open.get(row);
+    const both = columns === null || known?.columns === null ? null : new Set([...columns, ...(known?.columns ?? [])]);
+    open.set(row, { reason, columns: both });
+    if (columns !== null) return;
+    const { name } = tableOf(row);
+    for (const { name: child, foreignKeys } of ORACLE_TABLES.values())
+      if (foreignKeys.some((key) => key.isCascade && key.parent === name))
+        for (const one of this.states.of(child)) if (!open.has(one)) open.set(one, { reason, columns });
+  }
+
+  private writeOf(site: string, sequence: number, marks: ReadonlySet<string>): RecordedWrite | undefined {
+    const known = this.options.writes.of(site, sequence);
+    if (known.length === 1) return known[0];
+    if (known.length === 0) return this.options.repeats(site, sequence);
+    // A device and its copy have different transactions under one number.
+    const [only, ...others] = known.filter(
+      ({ mark, root }) => !this.effective.has(root) && (mark === null || marks.has(mark)),
+    );
+    return others.length === 0 ? only : undefined;
+  }
+
+  /** Removes the rejections that a changeset deserves after this watermark. */
+  private explain(unexplained: Map<string, Rejection>, watermark: number, epoch: string): void {
+    for (const [name, { site, sequence, code }] of unexplained) {
+      const writes = this.options.writes.of(site, sequence);
+      const repeated = writes.length > 0 ? undefined : this.options.repeats(site, sequence);
+      const candidates = repeated === undefined ? writes : [repeated];
+      const isExplained =
+        code === 'document-gap' ||
+        candidates.length === 0 ||
+        (code === 'atomic-conflict' &&
+          candidates.some(({ rows }) => rows.some(({ table }) => table.documents.size > 0))) ||
+        candidates.some((write) => {
+          const { problems, open } = this.decide(write, { watermark: watermark + 1, site, stampUs: Number.NaN }, epoch);
+          if (!problems.has(code as never) && open.size > 0) this.options.count('oracle: open rejection');
+          return problems.has(code as never) || open.size > 0;
+        });
+      if (!isExplained) continue;
+      const isOpen = code === 'document-gap' || candidates.length === 0;
+      this.options.count(isOpen ? 'oracle: rejection not judged' : 'oracle: rejection judged');
+      unexplained.delete(name);
+    }
+  }
+
+  private compareRows(texts: TableTexts, watermark: number, findings: Findings): void {
+    for (const table of ORACLE_TABLES.values()) {
+      const found = new Map<string, string>();
+      for (const line of linesOf(texts.get(table.name) ?? ''))
+        found.set(rowNameOf(table, parseLine(table, line).key), line);
+      for (const row of new Set([...found.keys(), ...this.states.of(table.name)])) {
+        const line = found.get(row);
+        const state = this.states.get(row);
+        if (line !== undefined && state !== undefined && isThere(state)) this.takeDocuments(row, state, line);
+        const now = this.states.get(row);
+        const expected = now === undefined || !isThere(now) ? undefined : lineOf(row, now);
+        const open = findings.open.get(row);
+        if (open !== undefined) this.adopt(row, line, watermark, open.columns);
+        else if (expected === line) continue;
+        else if (findings.isBlind) {
+          this.options.count('oracle: row taken over');
+          findings.open.set(row, { reason: 'a changeset that is not known', columns: null });
+          this.adopt(row, line, watermark, null);
+        } else
+          this.options.onFault(
+            `the server at ${watermark} has ${shown(line)} in ${table.name}; by the rules it is ${shown(expected)}`,
+          );
+      }
+    }
+  }
+
+  /** What is in a document is judged by others (page-items.ts). */
+  private takeDocuments(row: string, state: Row, line: string): void {
+    const table = tableOf(row);
+    if (table.documents.size === 0) return;
+    const { values } = parseLine(table, line);
+    const cells = new Map(state.cells);
+    for (const column of table.documents) {
+      const cell = cells.get(column);
+      if (cell !== undefined) cells.set(column, { ...cell, value: values.get(column) as Literal });
+    }
+    this.states.set(row, { ...state, cells });
+  }
+
+  private adopt(row: string, line: string | undefined, watermark: number, columns: ReadonlySet<string> | null): void {
+    const version: Version = { watermark, stampUs: Number.NaN, site: '?', principals: new Set(), isUnknown: true };
+    const before = this.states.get(row);
+    if (line === undefined) {
+      if (before !== undefined)
+        this.states.set(row, { ...before, inserted: version, deleted: version, waitsFor: null });
+      return;
+    }
+    const { values } = parseLine(tableOf(row), line);
+    if (columns !== null && before !== undefined && isThere(before)) {
+      const cells = new Map(before.cells);
+      for (const column of columns) cells.set(column, { value: values.get(column) as Literal, version, added: [] });
+      if (lineOf(row, { ...before, cells }) !== line)
+        this.options.onFault(`the server at ${watermark} has ${shown(line)}, with a change of more than is open`);
+      this.states.set(row, { ...before, updates: [...before.updates, { version, columns: [...columns] }], cells });
+      return;
+    }
+    const cells = new Map([...values].map(([column, value]) => [column, { value, version, added: [] }]));
+    this.states.set(row, {
+      inserted: version,
+      deleted: null,
+      waitsFor: null,
+      updates: [{ version, columns: [...cells.keys()] }],
+      cells,
+    });
+  }
+
+  private compareEntries(sql: SqliteFile, from: number, findings: Findings): void {
+    const { onFault, count } = this.options;
+    const { open, isBlind, withdrawn } = findings;
+    const openRows = new Set([...open.keys()].map((row) => `${tableOf(row).name} ${keyAsJson(keyOf(row))}`));
+    const actual = entriesOf(sql);
+    const expected = [...findings.entries];
+    for (const entry of actual) {
+      if (this.entries.has(entry.id)) continue;
+      if (entry.watermark <= from) onFault(`the conflict log has the new entry ${entry.id} of an old commit`);
+      if (isBlind || openRows.has(`${entry.table} ${entry.rowKey}`)) count('oracle: entry not judged');
+      else if (entry.path !== null || ORACLE_TABLES.get(entry.table)?.documents.has(entry.column ?? '') === true)
+        count('oracle: entry about a document');
+      else {
+        const index = expected.findIndex((one) => matches(entry, one));
+        if (index < 0)
+          onFault(
+            `the conflict log has an entry that the rules do not give: ${shownEntry(entry)}; open ones are ${JSON.stringify(expected.filter((one) => keyAsJson(keyOf(one.row)) === entry.rowKey).map(shownExpected))}`,
+          );
+        else expected.splice(index, 1);
+        count('oracle: entry judged');
+      }
+    }
+    for (const entry of isBlind ? [] : expected) {
+      const { row, column } = entry;
+      if (open.has(row) || (column !== null && tableOf(row).documents.has(column))) continue;
+      // It went with the row's return in the same batch.
+      if (withdrawn.some((one) => one.row === row && one.watermark === entry.watermark)) continue;
+      onFault(`the conflict log lacks an entry: ${JSON.stringify(shownExpected(entry))}`);
+    }
+    const ids = new Set(actual.map(({ id }) => id));
+    const isWithdrawn = ({ table, rowKey, rule, watermark }: ActualEntry): boolean =>
+      rule === 'cascade' &&
+      withdrawn.some(
+        (one) =>
+          one.watermark === watermark &&
+          `${tableOf(one.row).name} ${keyAsJson(keyOf(one.row))}` === `${table} ${rowKey}`,
+      );
+    for (const entry of actual)
+      if (isWithdrawn(entry)) onFault(`the conflict log still has ${entry.id}, of a row that is back`);
+    const gone = [...this.entries].filter((id) => !ids.has(id)).length;
+    if (gone > 0 && withdrawn.length === 0 && open.size === 0 && !isBlind)
+      onFault(`${gone} entries of the conflict log are gone, and no row is back`);
+    this.entries = ids;
+  }
+
+  /** Forgets deleted rows that the server has forgotten. */
+  private forgetPruned(sql: SqliteFile): void {
+    const tombstones = new KeptTombstones(sql);
+    for (const [row, state] of [...this.states.all()])
+      if (!isThere(state) && !tombstones.has(row)) this.states.set(row, undefined);
+  }
+}
+
+function lineOf(row: string, { cells }: Row): string {
+  return toLine(tableOf(row), keyOf(row), new Map([...cells].map(([column, { value }]) => [column, value])));
+}
+
+function matches(
+  actual: ActualEntry,
+  { row, column, rule, lost, won, lostBy, wonBy, watermark }: Entry & { readonly watermark: number },
+): boolean {
+  const isBy = ({ site, stampUs, principals, isUnknown }: Version, by: string, bySite: string, atMs: number): boolean =>
+    isUnknown === true || (site === bySite && Math.floor(stampUs / 1000) === atMs && principals.has(by));
+  return (
+    actual.table === tableOf(row).name &&
+    actual.rowKey === keyAsJson(keyOf(row)) &&
+    actual.column === column &&
+    actual.rule === rule &&
+    actual.lost === lost &&
+    actual.won === won &&
+    actual.watermark === watermark &&
+    isBy(lostBy, actual.lostBy, actual.lostSite, actual.lostAtMs) &&
+    wonBy.some((winner) => isBy(winner, actual.wonBy, actual.wonSite, actual.wonAtMs))
+  );
+}
+
+function shown(line: string | undefined): string {
+  return line === undefined ? 'no such row' : line.replaceAll('\u001f', ', ');
+}
+
+function shownEntry(entry: ActualEntry): string {
+  return JSON.stringify(entry);
+}
+
+function shownExpected({
+  row,
+  column,
+  rule,
+  lost,
+  won,
+  lostBy,
+  wonBy,
+  watermark,
+}: Entry & { readonly watermark: number }): object {
+  const by = ({ site, stampUs, principals }: Version): string => `${[...principals].join('/')} ${site} ${stampUs}`;
+  return {
+    row: row.replaceAll('\u001f', ', '),
+    column,
+    rule,
+    lost: lost === NULL ? null : lost,
+    won: won === NULL ? null : won,
+    lostBy: by(lostBy),
+    wonBy: wonBy.map(by),
+    watermark,
+  };
+}

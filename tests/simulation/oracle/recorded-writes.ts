@@ -1,0 +1,292 @@
+import type { OpenDatabase } from '../../../packages/client/src/worker/database/open-database.ts';
+import type { WriteOutcome } from '../../../packages/client/src/rpc/write-request.ts';
+import { readText } from '../checks.ts';
+import { marksIn } from '../model.ts';
+import {
+  linesOf,
+  ORACLE_TABLES,
+  parseLine,
+  readTables,
+  rowNameOf,
+  unquoted,
+  type Literal,
+  type OracleTable,
+  type TableTexts,
+} from './tables.ts';
+
+/** The change of one row by one transaction, as the rows of the device show it before and after. */
+export interface RowWrite {
+  readonly table: OracleTable;
+  readonly row: string;
+  readonly key: readonly Literal[];
+  readonly kind: 'insert' | 'update' | 'delete';
+  /** Of an update: the changed columns, with their whole groups; of a counter the difference. */
+  readonly values: ReadonlyMap<string, Literal>;
+}
+
+/** One transaction of one device. */
+export interface RecordedWrite {
+  readonly device: string;
+  /** The devices that may send it: a copy of the device's files sends it too. */
+  readonly holders: Set<string>;
+  /** Hex. */
+  readonly site: string;
+  readonly sequence: number;
+  readonly mark: string | null;
+  readonly rows: readonly RowWrite[];
+  readonly isAtomic: boolean;
+  /** What the device had seen: the watermark, and the log that it belongs to. Null: no log yet. */
+  readonly cursor: number;
+  readonly epoch: string | null;
+  /** How many epochs the server had begun. */
+  readonly epochsBegun: number;
+  /**
+   * The watermarks that the author had seen of cells that its own earlier writes covered (`hiddenCell`). Null: they are
+   * not known.
+   */
+  readonly hidden: ReadonlyMap<string, number> | null;
+  /** The first write of which this is a repetition. */
+  readonly root: object;
+}
+
+/** What a write without effect on others leaves: a device that dies in the middle of one may have stored it. */
+interface Interrupted {
+  readonly before: TableTexts;
+  readonly isAtomic: boolean;
+  readonly ofSequence: number | null;
+}
+
+export interface WriteKind {
+  readonly isAtomic: boolean;
+  /** The rejected changeset that is written again. */
+  readonly ofSequence: number | null;
+}
+
+export const WHOLE_ROW = '*';
+
+export function hiddenCell(row: string, column: string): string {
+  return `${row}\u001d${column}`;
+}
+
+/** Records each transaction at the page's write: the rows before and after, and what the device had seen by then. */
+export class RecordedWrites {
+  /** Counted by the oracle. */
+  epochsBegun = 0;
+  /** By device; in it by site and sequence. */
+  private readonly byDevice = new Map<string, Map<string, RecordedWrite>>();
+  private readonly byMark = new Map<string, RecordedWrite>();
+  private readonly repetitions = new Map<string, RecordedWrite>();
+  private readonly interrupted = new Map<string, Interrupted>();
+
+  /** Performs a write of the device and records it. */
+  around(device: string, database: OpenDatabase, kind: WriteKind, body: () => WriteOutcome): WriteOutcome {
+    const before = tablesOf(database);
+    // Until it returns, its outcome is not known.
+    this.interrupted.set(device, { before, ...kind });
+    const outcome = body();
+    this.interrupted.delete(device);
+    if (outcome.sequence !== null && !outcome.repeated)
+      this.record(device, database, outcome.sequence, before, tablesOf(database), kind);
+    return outcome;
+  }
+
+  /** A write failed, and the tab is alive: nothing of it is stored. */
+  forgetInterrupted(device: string): void {
+    this.interrupted.delete(device);
+  }
+
+  /** Call when the database was opened again. The last worker may have died between its COMMIT and its answer. */
+  onOpened(device: string, database: OpenDatabase): void {
+    const interrupted = this.interrupted.get(device);
+    this.interrupted.delete(device);
+    const head = database.changelog.head().sequence;
+    const own = this.ofDevice(device);
+    const site = siteOf(database);
+    if (interrupted === undefined || head === 0 || own.has(`${site} ${head}`)) return;
+    if (own.has(`${site} ${head - 1}`) || head === 1)
+      this.record(device, database, head, interrupted.before, tablesOf(database), interrupted);
+  }
+
+  /** Call when the device may have lost what its storage had not flushed. */
+  forgetLost(device: string, database: OpenDatabase): void {
+    this.interrupted.delete(device);
+    const head = database.changelog.head().sequence;
+    const own = this.ofDevice(device);
+    const site = siteOf(database);
+    for (const [name, write] of own) if (write.site === site && write.sequence > head) own.delete(name);
+  }
+
+  /** A copy of the device's files has the same writes. */
+  copy(device: string, copy: string): void {
+    const own = this.ofDevice(device);
+    for (const write of own.values()) write.holders.add(copy);
+    this.byDevice.set(copy, new Map(own));
+  }
+
+  /** The writes that a log entry may stand for: a device and its copy may both have one. */
+  of(site: string, sequence: number): RecordedWrite[] {
+    const name = `${site} ${sequence}`;
+    return [...new Set([...this.byDevice.values()].flatMap((own) => own.get(name) ?? []))];
+  }
+
+  /** The transaction that a device wrote again under another site and number, as after a copy of its files. */
+  repeated(device: string, database: OpenDatabase, sequence: number): RecordedWrite | undefined {
+    const name = `${siteOf(database)} ${sequence}`;
+    const known = this.repetitions.get(name);
+    if (known !== undefined) return known;
+    const { mark, rows } = namesOf(database, sequence);
+    const taken = new Set(this.repetitions.values());
+    const write =
+      mark === undefined
+        ? [...this.ofDevice(device).values()].find(
+            (one) => one.mark === null && !taken.has(one) && rowNames(one.rows) === rows,
+          )
+        : this.byMark.get(mark);
+    if (write !== undefined) this.repetitions.set(name, write);
+    return write;
+  }
+
+  private ofDevice(device: string): Map<string, RecordedWrite> {
+    const own = this.byDevice.get(device) ?? new Map<string, RecordedWrite>();
+    this.byDevice.set(device, own);
+    return own;
+  }
+
+  private record(
+    device: string,
+    database: OpenDatabase,
+    sequence: number,
+    before: TableTexts,
+    after: TableTexts,
+    { isAtomic, ofSequence }: WriteKind,
+  ): void {
+    const own = this.ofDevice(device);
+    const site = siteOf(database);
+    const { cursor, logEpoch } = database.meta;
+    const epoch = logEpoch === null ? null : Buffer.from(logEpoch).toString('hex');
+    const rows = changedRows(before, after);
+    const markRow = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');
+    const original = ofSequence === null ? undefined : own.get(`${site} ${ofSequence}`);
+    const hidden = hiddenCells(own, database, { site, sequence, epoch });
+    const write: RecordedWrite = {
+      device,
+      holders: new Set([device]),
+      site,
+      sequence,
+      mark: markRow === undefined ? null : unquoted(markRow.key[0] as Literal),
+      rows,
+      isAtomic: isAtomic || original?.isAtomic === true,
+      cursor,
+      epoch,
+      epochsBegun: this.epochsBegun,
+      hidden,
+      root: original?.root ?? {},
+    };
+    own.set(`${site} ${sequence}`, write);
+    if (write.mark !== null) this.byMark.set(write.mark, write);
+  }
+}
+
+/** The base of every cell that an own write covers which is shown and which the server has not decided. */
+function hiddenCells(
+  own: ReadonlyMap<string, RecordedWrite>,
+  database: OpenDatabase,
+  { site, sequence, epoch }: { readonly site: string; readonly sequence: number; readonly epoch: string | null },
+): ReadonlyMap<string, number> | null {
+  const hidden = new Map<string, number>();
+  const masked = database.rejected.sequences();
+  for (let pending = database.outbox.lastAckedSequence() + 1; pending < sequence; pending++) {
+    const write = own.get(`${site} ${pending}`);
+    if (write === undefined || write.hidden === null || write.epoch !== epoch) return null;
+    if (masked.has(pending)) continue;
+    for (const { table, row, kind, values } of write.rows) {
+      const columns = kind === 'update' ? [...values.keys()] : [WHOLE_ROW, ...table.values];
+      for (const column of columns) {
+        const cell = hiddenCell(row, column);
+        const base = Math.min(write.cursor, write.hidden.get(cell) ?? write.cursor);
+        hidden.set(cell, Math.min(base, hidden.get(cell) ?? base));
+      }
+    }
+  }
+  return hidden;
+}
+
+function changedRows(before: TableTexts, after: TableTexts): RowWrite[] {
+  const rows: RowWrite[] = [];
+  for (const table of ORACLE_TABLES.values()) {
+    const [oldText, newText] = [before.get(table.name) as string, after.get(table.name) as string];
+    if (oldText === newText) continue;
+    const [old, now] = [linesOf(oldText), linesOf(newText)];
+    const [known, kept] = [new Set(old), new Set(now)];
+    const was = new Map(
+      old.filter((line) => !kept.has(line)).map((line) => [rowNameOf(table, parseLine(table, line).key), line]),
+    );
+    for (const line of now) {
+      if (known.has(line)) continue;
+      const { key, values } = parseLine(table, line);
+      const row = rowNameOf(table, key);
+      const oldLine = was.get(row);
+      was.delete(row);
+      rows.push(
+        oldLine === undefined
+          ? { table, row, key, kind: 'insert', values }
+          : { table, row, key, kind: 'update', values: changes(table, parseLine(table, oldLine).values, values) },
+      );
+    }
+    for (const [row, line] of was)
+      rows.push({ table, row, key: parseLine(table, line).key, kind: 'delete', values: new Map() });
+  }
+  return rows;
+}
+
+function changes(
+  { counters, groups }: OracleTable,
+  before: ReadonlyMap<string, Literal>,
+  after: ReadonlyMap<string, Literal>,
+): ReadonlyMap<string, Literal> {
+  const columns = new Set([...after.keys()].filter((column) => before.get(column) !== after.get(column)));
+  for (const group of groups)
+    if (group.some((column) => columns.has(column))) for (const one of group) columns.add(one);
+  return new Map(
+    [...columns].map((column) => {
+      const [old, now] = [before.get(column) as Literal, after.get(column) as Literal];
+      return [column, counters.has(column) ? String(BigInt(now) - BigInt(old)) : now];
+    }),
+  );
+}
+
+function rowNames(rows: readonly RowWrite[]): string {
+  return rows
+    .map(({ row }) => row)
+    .sort()
+    .join();
+}
+
+function tablesOf(database: OpenDatabase): TableTexts {
+  return readTables((sql) => readText(database, sql));
+}
+
+function siteOf(database: OpenDatabase): string {
+  return Buffer.from(database.siteId).toString('hex');
+}
+
+/** Of a changeset in the changelog only what tells which transaction it is: its mark, or the rows that it names. */
+function namesOf(
+  database: OpenDatabase,
+  sequence: number,
+): { readonly mark: string | undefined; readonly rows: string } {
+  const rows = (database.changelog.read(sequence)?.groups ?? []).flatMap(({ tableId, keys, rowCount }) => {
+    const table = [...ORACLE_TABLES.values()].find(({ id }) => id === tableId);
+    return Array.from({ length: table === undefined ? 0 : rowCount }, (_, row) =>
+      rowNameOf(
+        table as OracleTable,
+        keys.map((part) => toLiteral(part[row])),
+      ),
+    );
+  });
+  return { mark: marksIn(database, sequence)[0], rows: rows.sort().join() };
+}
+
+function toLiteral(part: unknown): Literal {
+  return typeof part === 'string' ? `'${part.replaceAll("'", "''")}'` : String(part);
+}

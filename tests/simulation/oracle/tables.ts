@@ -1,0 +1,113 @@
+import { syncedTables, type TableSchema } from '../../../packages/shared/src/index.ts';
+import { householdSchema } from '../household-schema.ts';
+
+/** A value as SQLite's quote() prints it. Equal literals mean equal types and bytes. */
+export type Literal = string;
+
+export const NULL: Literal = 'NULL';
+
+export interface ForeignKey {
+  readonly columns: readonly string[];
+  readonly parent: string;
+  readonly parentColumns: readonly string[];
+  readonly isCascade: boolean;
+}
+
+/** What docs/merge-rules.md needs to know about a table. */
+export interface OracleTable {
+  readonly id: number;
+  readonly name: string;
+  readonly key: readonly string[];
+  /** The columns outside the key, without generated ones. */
+  readonly values: readonly string[];
+  readonly counters: ReadonlySet<string>;
+  readonly groups: readonly (readonly string[])[];
+  readonly documents: ReadonlySet<string>;
+  readonly updateWins: boolean;
+  readonly uniques: readonly (readonly string[])[];
+  readonly foreignKeys: readonly ForeignKey[];
+  /** Selects one text with all rows. */
+  readonly sql: string;
+}
+
+const [FIELD, LINE] = ['\u001f', '\u001e'];
+
+export const ORACLE_TABLES: ReadonlyMap<string, OracleTable> = new Map(
+  syncedTables(householdSchema).map((table) => [table.name, toOracleTable(table)]),
+);
+
+function toOracleTable({ id, name, primaryKey, columns, uniques, foreignKeys, merge }: TableSchema): OracleTable {
+  const values = columns.filter((one) => one.generated === null && !primaryKey.includes(one.name));
+  const all = [...primaryKey, ...values.map((one) => one.name)];
+  const line = all.map((column) => `quote("${column}")`).join(' || char(31) || ');
+  return {
+    id,
+    name,
+    key: primaryKey,
+    values: values.map((one) => one.name),
+    counters: new Set(merge.counters),
+    groups: merge.groups,
+    documents: new Set(merge.documents.map(({ column }) => column)),
+    updateWins: merge.deleteRule === 'update-wins',
+    uniques,
+    foreignKeys: foreignKeys.map((one) => ({
+      columns: one.columns,
+      parent: one.foreignTable,
+      parentColumns: one.foreignColumns,
+      isCascade: one.onDelete === 'cascade',
+    })),
+    sql: `SELECT group_concat(line, char(30)) FROM (SELECT ${line} AS line FROM "${name}")`,
+  };
+}
+
+/** The rows of all synced tables, as one text for each table. */
+export type TableTexts = ReadonlyMap<string, string>;
+
+export function readTables(ask: (sql: string) => string | null): TableTexts {
+  return new Map([...ORACLE_TABLES.values()].map(({ name, sql }) => [name, ask(sql) ?? '']));
+}
+
+/** One row: its key and its values, in the order of the table's columns. */
+export interface Line {
+  readonly key: readonly Literal[];
+  readonly values: ReadonlyMap<string, Literal>;
+}
+
+export function linesOf(text: string): string[] {
+  return text === '' ? [] : text.split(LINE);
+}
+
+export function parseLine(table: OracleTable, line: string): Line {
+  const fields = line.split(FIELD);
+  return {
+    key: fields.slice(0, table.key.length),
+    values: new Map(table.values.map((column, index) => [column, fields[table.key.length + index] as Literal])),
+  };
+}
+
+export function toLine(table: OracleTable, key: readonly Literal[], values: ReadonlyMap<string, Literal>): string {
+  return [...key, ...table.values.map((column) => values.get(column) ?? NULL)].join(FIELD);
+}
+
+/** The name of a row among all rows of all tables. */
+export function rowNameOf(table: OracleTable, key: readonly Literal[]): string {
+  return `${table.name} ${key.join(FIELD)}`;
+}
+
+export function keyOf(rowName: string): readonly Literal[] {
+  return rowName.slice(rowName.indexOf(' ') + 1).split(FIELD);
+}
+
+export function tableOf(rowName: string): OracleTable {
+  return ORACLE_TABLES.get(rowName.slice(0, rowName.indexOf(' '))) as OracleTable;
+}
+
+/** The text of a text literal; null for another literal. */
+export function unquoted(literal: Literal): string | null {
+  return literal.startsWith("'") ? literal.slice(1, -1).replaceAll("''", "'") : null;
+}
+
+/** A key as the conflict log names it: a JSON array, with integers as texts. */
+export function keyAsJson(key: readonly Literal[]): string {
+  return JSON.stringify(key.map((part) => unquoted(part) ?? part));
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { SILENT, silentPassesAsText, tooManySilentPasses } from './silent-passes.ts';
+import { Tally } from './tally.ts';
+
+function tallyOf(counts: Readonly<Record<string, number>>): Tally {
+  const tally = new Tally();
+  tally.include(Object.entries(counts));
+  return tally;
+}
+
+describe('the silent passes of a run', () => {
+  it('fail the run above their ceiling, with all names that begin alike added up', () => {
+    const tally = tallyOf({
+      'oracle: changeset judged': 1000,
+      'oracle: open row (one)': 81,
+      'oracle: open row (other)': 40,
+    });
+    expect(tooManySilentPasses(tally, 300)).toEqual([
+      'oracle: open row: 121 with 1000 of oracle: changeset judged, above 12 %',
+    ]);
+  });
+
+  it('fail the run when nothing was judged in their place', () => {
+    expect(tooManySilentPasses(tallyOf({ [SILENT.unknownContent]: 1 }), 300)).toHaveLength(1);
+  });
+
+  it('are not held against a run of a few histories', () => {
+    expect(tooManySilentPasses(tallyOf({ [SILENT.otherEpoch]: 1 }), 99)).toEqual([]);
+  });
+
+  it('are all shown, those that never happened too', () => {
+    expect(silentPassesAsText(new Tally()).split('\n')).toHaveLength(9);
+  });
+});
