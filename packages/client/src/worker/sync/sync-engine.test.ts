@@ -114,6 +114,33 @@ it('what a delivery has made anew is sent, although the delivery decides nothing
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
 });
 
+it('flushes a delivery before it confirms it, because the server forgets what is confirmed', async () => {
+  const database = openInMemory();
+  const sync = testSync(database);
+  const flushedUpTo: number[] = [];
+  const { next } = await connected(database, {
+    ...sync,
+    flush: () => {
+      flushedUpTo.push(sync.position().cursor);
+      sync.flush();
+    },
+  });
+  const line = await next(1);
+  line.say(testWelcome());
+  line.say(testDelivery({ to: 1 }));
+  const flushesBefore = flushedUpTo.length;
+  let flushesAtConfirm: number | null = null;
+  const watched = line.sent.push.bind(line.sent);
+  line.sent.push = (...messages) => {
+    if (messages.some(({ type }) => type === 'confirm')) flushesAtConfirm = flushedUpTo.length;
+    return watched(...messages);
+  };
+  vi.advanceTimersByTime(60_000);
+  expect(line.sent.find(({ type }) => type === 'confirm')).toMatchObject({ cursor: 1 });
+  expect(flushesAtConfirm).toBe(flushesBefore + 1);
+  expect(flushedUpTo.at(-1)).toBe(1);
+});
+
 it('says of a server with another schema which column differs and on which side, and nothing else of it', async () => {
   const database = openInMemory();
   const { next, reports } = await connected(database);
