@@ -173,7 +173,7 @@ export class Connection {
 
   private readonly readFirst = (sql: string): readonly SqlValue[] | undefined => this.rows(sql)[0];
 
-  /** Called by `Statement` after a rollback. */
+  /** Call after a rollback, and after the medium has undone commits that had returned. */
   forgetKnownValues(): void {
     this.known.forgetAll();
   }

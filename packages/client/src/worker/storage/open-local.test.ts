@@ -1,5 +1,5 @@
 import type { RockpoolError } from '@rockpool/shared';
-import { SimulatedDisk } from '@rockpool/vfs-opfs/testing';
+import { SimulatedDisk, SimulatedExtents } from '@rockpool/vfs-opfs/testing';
 import { expect, it } from 'vitest';
 import { testRuntime, testSchema } from '../../../testing/worker/test-database.ts';
 import { createLocalOpener, type OpenLocal } from './open-local.ts';
@@ -136,4 +136,34 @@ it('a damaged database of another server database is not quarantined; otherwise 
     new Uint8Array(16).fill(7),
   ]);
   await again.close({ handsOver: false });
+});
+
+it('numbers writes without a gap after IndexedDB has undone commits for lack of room', async () => {
+  const extents = new SimulatedExtents({ persistence: 'indexeddb' });
+  const open = createLocalOpener({
+    name: 'test',
+    schema: testSchema,
+    migrations: null,
+    databaseId: null,
+    principal: null,
+    durability: 'relaxed',
+    medium: extents.medium(),
+    runtime: Promise.resolve(testRuntime),
+  });
+  const opened = await open('writer', () => undefined);
+  const { database } = opened;
+  const write = (id: string): Promise<void> | undefined => {
+    database.write({ id, statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [id, id] }] });
+    // Sync reads it after each write, and the connection keeps what was read.
+    database.outbox.pendingCount();
+    return opened.committed?.();
+  };
+  await write('a');
+  extents.outcome = () => 'aborts';
+  await expect(write('b')).rejects.toMatchObject({ code: 'storage-full' });
+  extents.outcome = () => 'completes';
+  await write('c');
+  expect([...database.changelog.readAfter(0)].map(({ sequence }) => sequence)).toEqual([1, 2]);
+  expect(database.outbox.pendingCount()).toBe(2);
+  await opened.close({ handsOver: false });
 });

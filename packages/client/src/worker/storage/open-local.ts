@@ -63,8 +63,10 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
 
   const open: OpenLocal = async (role, onUndone) => {
     let timesUndone = 0;
+    let opened: OpenedDatabase<OpenDatabase> | null = null;
     const countUndone = (): void => {
       timesUndone++;
+      opened?.database.connection.forgetKnownValues();
       onUndone();
     };
     if (role === 'writer') await beforeWriter?.();
@@ -80,12 +82,13 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {
       await opening.then(
-        (opened) => opened.close(),
+        (waiting) => waiting.close(),
         () => undefined,
       );
       throw storageFailure(thrown);
     });
-    return openOn(storage, runtime, options, { timesUndone: () => timesUndone, sharesFlush });
+    opened = await openOn(storage, runtime, options, { timesUndone: () => timesUndone, sharesFlush });
+    return opened;
   };
 
   return async (role, onUndone) => {
