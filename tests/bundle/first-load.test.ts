@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const BUDGET_BYTES = {
   page: 15 * 1024,
   // Above the 60 KB that it should be; docs/decisions/0037 says what to load later.
-  worker: 108 * 1024,
+  worker: 109 * 1024,
   wasm: 360 * 1024,
   // Loaded only for schemas with document columns. Most of it is Yjs.
   documents: 37 * 1024,

@@ -36,6 +36,11 @@ interface QueuedPush {
 export interface PushQueueOptions {
   readonly database: OpenDatabase;
   readonly rules: AdmissionRules;
+  /**
+   * Called when the pushes of these sites are decided and not yet durable, if the disk is awaited off this thread.
+   * Returns what to call in place of `onCommitted`. It must not throw. Default: none.
+   */
+  readonly onDecided?: (authors: ReadonlySet<string>) => () => void;
   /** Called when the pushes of these sites are durable, before their `settled`. */
   readonly onCommitted: (authors: ReadonlySet<string>) => void;
   readonly onFailure: (error: unknown) => void;
@@ -162,31 +167,39 @@ export class PushQueue {
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
     const { database } = this.options;
     let admitted: AdmittedPushes | Promise<AdmittedPushes>;
+    let publish: (() => void) | null = null;
     try {
-      admitted = database.commit(() =>
-        admitPushes(
-          database.file,
-          this.rules,
-          group.map(({ take }) => take),
-          confirms,
-        ),
+      admitted = database.commit(
+        () =>
+          admitPushes(
+            database.file,
+            this.rules,
+            group.map(({ take }) => take),
+            confirms,
+          ),
+        ({ refusals, needed }) => {
+          if (needed === null) publish = this.options.onDecided?.(sitesOf(decided(group, refusals))) ?? null;
+        },
       );
     } catch (error) {
       return this.failed(group, error);
     }
-    if (!(admitted instanceof Promise)) return this.committed(group, admitted);
+    if (!(admitted instanceof Promise)) return this.committed(group, admitted, null);
     return admitted.then(
-      (result) => this.committed(group, result) ?? undefined,
+      (result) => this.committed(group, result, publish) ?? undefined,
       (error: unknown) => this.failed(group, error) ?? undefined,
     );
   }
 
-  private committed(group: readonly QueuedPush[], { refusals, needed }: AdmittedPushes): Promise<void> | null {
+  private committed(
+    group: readonly QueuedPush[],
+    { refusals, needed }: AdmittedPushes,
+    publish: (() => void) | null,
+  ): Promise<void> | null {
     const { documents } = this.options.database.file;
     const rest = group.slice(refusals.length);
-    // The next push may be decided in part.
     if (needed === null || refusals.length > 0 || this.mayDeliver(needed))
-      this.deliver(group.slice(0, refusals.length + 1));
+      this.deliver(decided(group, refusals), publish);
     for (const { site, waiting } of group.slice(0, refusals.length))
       for (const { sequence } of waiting?.push.changesets ?? []) this.failedChangesets.settled(site, sequence);
     group.slice(0, refusals.length).forEach(({ settled }, i) => this.guarded(() => settled(refusals[i] ?? null)));
@@ -212,10 +225,10 @@ export class PushQueue {
     return this.undeliveredCommits >= COMMITS_PER_DELIVERY || this.undeliveredBytes >= WORK_PER_DELIVERY_BYTES;
   }
 
-  private deliver(authors: readonly QueuedPush[]): void {
+  private deliver(authors: readonly QueuedPush[], publish: (() => void) | null): void {
     this.undeliveredCommits = 0;
     this.undeliveredBytes = 0;
-    this.guarded(() => this.options.onCommitted(new Set(authors.map(({ site }) => site))));
+    this.guarded(publish ?? ((): void => this.options.onCommitted(sitesOf(authors))));
   }
 
   /** A callback that throws neither undoes a decision nor keeps other callbacks from running. */
@@ -229,7 +242,7 @@ export class PushQueue {
 
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
-    if (this.undeliveredCommits > 0) this.deliver(group.slice(0, 1));
+    if (this.undeliveredCommits > 0) this.deliver(group.slice(0, 1), null);
     // A push that cannot be stored must not fail the others. A store that is unavailable fails all of them.
     const failure = storeFailure(error);
     const isOfChangeset = isOfTheCommit(error);
@@ -285,4 +298,13 @@ export class PushQueue {
     const admitted = this.admit([first], []);
     return admitted === null ? this.oneByOne(others) : admitted.then(() => this.oneByOne(others) ?? undefined);
   }
+}
+
+/** The pushes that a commit has decided: the next one may be decided in part. */
+function decided(group: readonly QueuedPush[], refusals: readonly unknown[]): readonly QueuedPush[] {
+  return group.slice(0, refusals.length + 1);
+}
+
+function sitesOf(group: readonly QueuedPush[]): ReadonlySet<string> {
+  return new Set(group.map(({ site }) => site));
 }

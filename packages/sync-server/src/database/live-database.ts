@@ -14,7 +14,7 @@ import type { Validate } from '../admission/validate.ts';
 import { TableAudits } from '../audit/table-audits.ts';
 import type { DocumentPool } from '../documents/document-pool.ts';
 import { Deliveries } from '../fanout/deliveries.ts';
-import { FanOut } from '../fanout/fan-out.ts';
+import { FanOut, type PreparedUpdate } from '../fanout/fan-out.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
@@ -108,6 +108,10 @@ export class LiveDatabase {
     this.queue = new PushQueue({
       database: this.database,
       rules: { checks: foreignKeyChecks(file.tableByName), retention, quotas, room, validate, turnMs },
+      onDecided: (authors) => {
+        const prepared = this.fanOut.prepare(authors);
+        return () => this.publish(authors, prepared);
+      },
       onCommitted: (authors) => this.publish(authors),
       onFailure,
     });
@@ -235,9 +239,9 @@ export class LiveDatabase {
     this.database.close();
   }
 
-  private publish(authors: ReadonlySet<string>): void {
+  private publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): void {
     this.commitWaiters.wake(true);
-    this.fanOut.publish(authors);
+    this.fanOut.publish(authors, prepared);
   }
 
   /** Ends one session, or all of them where the file is damaged. */

@@ -81,6 +81,21 @@ describe('while a commit waits for the disk', () => {
     expect(fed).toMatchObject({ watermark: 1 });
   });
 
+  it('its deliveries are read and encoded, so that they are only sent afterwards', async () => {
+    const [author, reader, other] = [arrive(), arrive(), arrive()];
+    for (let i = 0; i < 2; i++) {
+      write(author);
+      await untilCommitted();
+      const all = vi.spyOn(live.file.sql, 'all');
+      const get = vi.spyOn(live.file.sql, 'get');
+      await disk.finishNext();
+      expect([all, get].flatMap(({ mock }) => mock.calls.map(([sql]) => sql))).toEqual([]);
+      expect([author, reader, other].map(toldUpTo)).toEqual([i + 1, i + 1, i + 1]);
+      all.mockRestore();
+      get.mockRestore();
+    }
+  });
+
   it('the server’s own program gets neither results nor errors based on it', async () => {
     const author = arrive();
     const backend = toServerDatabase(

@@ -20,6 +20,15 @@ export interface LogUpdate {
   readonly encoded: Map<string, readonly Uint8Array[]>;
 }
 
+/** The next delivery of a session, which it gets only if it is still where it was when this was made. */
+export interface PreparedDelivery {
+  readonly from: number;
+  readonly to: number;
+  readonly acknowledgedBefore: number;
+  readonly lastAckedSequence: number;
+  readonly messages: readonly Uint8Array[];
+}
+
 /** Sends each session the rows above its cursor and the outcomes of its own pushes. */
 export class Deliveries {
   private readonly file: DatabaseFile;
@@ -37,30 +46,50 @@ export class Deliveries {
 
   /** `isAuthor`: the session may have outcomes or corrections to get. `isFirst`: sends a delivery even if it is empty. */
   deliver(subscription: Subscription, update: LogUpdate, isAuthor: boolean, isFirst: boolean): void {
+    const prepared = this.prepare(subscription, update, isAuthor, isFirst);
+    if (prepared !== null) this.send(subscription, prepared);
+  }
+
+  /** The delivery that `deliver` would send now; null: none. */
+  prepare(
+    subscription: Subscription,
+    update: LogUpdate,
+    isAuthor: boolean,
+    isFirst: boolean = false,
+  ): PreparedDelivery | null {
     const { cursor: from } = subscription;
     const to = this.file.log.watermark;
-    if (!isAuthor) {
-      if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, update));
-      return;
-    }
+    if (!isAuthor)
+      return to > from ? this.encodeMessages(subscription, [], this.sharedGroups(subscription, update)) : null;
     subscription.siteNumber ??= this.ownSiteNumber(subscription);
     const decided =
       subscription.siteNumber === null
         ? []
         : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.lastAckedSequence);
-    if (!isFirst && to === from && decided.length === 0) return; // a push that was decided and answered before
+    if (!isFirst && to === from && decided.length === 0) return null; // a push that was decided and answered before
     const groups = deliveredGroups(
       this.file,
       update.changed,
       { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom },
       decided.flatMap(({ corrected }) => corrected),
     );
-    this.send(
+    return this.encodeMessages(
       subscription,
-      to,
       decided.map(({ outcome }) => outcome),
       this.encode(groups, subscription.filter),
     );
+  }
+
+  /** False: the session has moved since, so nothing was sent. */
+  sendPrepared(subscription: Subscription, prepared: PreparedDelivery): boolean {
+    if (
+      prepared.to !== this.file.log.watermark ||
+      prepared.from !== subscription.cursor ||
+      prepared.acknowledgedBefore !== subscription.lastAckedSequence
+    )
+      return false;
+    this.send(subscription, prepared);
+    return true;
   }
 
   /**
@@ -73,10 +102,12 @@ export class Deliveries {
     const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from, ownFrom: 0 }, []);
     this.send(
       subscription,
-      this.file.log.watermark,
-      decided.map(({ outcome }) => outcome),
-      this.encode(groups, subscription.filter),
-      true,
+      this.encodeMessages(
+        subscription,
+        decided.map(({ outcome }) => outcome),
+        this.encode(groups, subscription.filter),
+        true,
+      ),
     );
   }
 
@@ -104,15 +135,14 @@ export class Deliveries {
     return encodeParts(readableGroups(groups, filter), this.partBytes);
   }
 
-  private send(
-    subscription: Subscription,
-    to: number,
+  private encodeMessages(
+    { cursor: from, lastAckedSequence: acknowledgedBefore }: Subscription,
     outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'],
     parts: readonly Uint8Array[],
     whole: boolean = false,
-  ): void {
-    const { subscriber, cursor: from } = subscription;
-    const lastAckedSequence = outcomes.at(-1)?.sequence ?? subscription.lastAckedSequence;
+  ): PreparedDelivery {
+    const to = this.file.log.watermark;
+    const lastAckedSequence = outcomes.at(-1)?.sequence ?? acknowledgedBefore;
     const head = {
       type: 'delivery',
       whole,
@@ -127,8 +157,12 @@ export class Deliveries {
     const sizeBytes = Math.max(...messages.map(({ length }) => length));
     if (sizeBytes > MAX_MESSAGE_BYTES)
       throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_MESSAGE_BYTES });
+    return { from, to, acknowledgedBefore, lastAckedSequence, messages };
+  }
+
+  private send(subscription: Subscription, { to, lastAckedSequence, messages }: PreparedDelivery): void {
     subscription.cursor = to;
     subscription.lastAckedSequence = lastAckedSequence;
-    subscriber.send(...messages);
+    subscription.subscriber.send(...messages);
   }
 }

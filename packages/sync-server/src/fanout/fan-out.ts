@@ -1,5 +1,5 @@
 import type { DatabaseFile } from '../store/database-file.ts';
-import type { Deliveries } from './deliveries.ts';
+import type { Deliveries, LogUpdate, PreparedDelivery } from './deliveries.ts';
 import type { Subscriber, Subscription } from './subscription.ts';
 
 export interface FanOutOptions {
@@ -8,6 +8,13 @@ export interface FanOutOptions {
   readonly subscribed: () => readonly Subscription[];
   /** A delivery to this session failed. The others still get theirs. */
   readonly onFailure: (subscriber: Subscriber, error: unknown) => void;
+}
+
+/** The deliveries of a commit that is not durable yet. */
+export interface PreparedUpdate {
+  readonly watermark: number;
+  readonly update: LogUpdate;
+  readonly bySubscription: ReadonlyMap<Subscription, PreparedDelivery>;
 }
 
 /** Delivers each commit of one database to every subscribed session. */
@@ -21,18 +28,46 @@ export class FanOut {
     this.publishedUpTo = options.file.log.watermark;
   }
 
-  /** `authors`: the sites of the changesets that were decided, which also get their outcomes. */
-  publish(authors: ReadonlySet<string>): void {
-    const { file, deliveries, subscribed, onFailure } = this.options;
-    this.publishedUpTo = file.log.watermark;
+  /**
+   * Reads and encodes the deliveries of a commit while the disk is awaited. Of sessions at the same cursor the first one
+   * does the work of all. A session whose delivery fails gets none here, and `publish` reports the failure.
+   */
+  prepare(authors: ReadonlySet<string>): PreparedUpdate {
+    const { file, deliveries, subscribed } = this.options;
     const update = deliveries.update();
+    const bySubscription = new Map<Subscription, PreparedDelivery>();
     for (const subscription of subscribed()) {
       try {
-        deliveries.deliver(subscription, update, authors.has(subscription.subscriber.site), false);
+        const prepared = deliveries.prepare(subscription, update, authors.has(subscription.subscriber.site));
+        if (prepared !== null) bySubscription.set(subscription, prepared);
+      } catch {
+        continue;
+      }
+    }
+    return { watermark: file.log.watermark, update, bySubscription };
+  }
+
+  /** `authors`: the sites of the changesets that were decided, which also get their outcomes. */
+  publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): void {
+    const { file, deliveries, subscribed, onFailure } = this.options;
+    const { watermark } = file.log;
+    this.publishedUpTo = watermark;
+    const update = prepared?.watermark === watermark ? prepared.update : deliveries.update();
+    const deliver = (subscription: Subscription, isAuthor: boolean): void => {
+      try {
+        const own = prepared?.bySubscription.get(subscription);
+        if (own === undefined || !deliveries.sendPrepared(subscription, own))
+          deliveries.deliver(subscription, update, isAuthor, false);
       } catch (error) {
         onFailure(subscription.subscriber, error);
       }
-    }
+    };
+    // Readers first: authors show their own writes already.
+    const written: Subscription[] = [];
+    for (const subscription of subscribed())
+      if (authors.has(subscription.subscriber.site)) written.push(subscription);
+      else deliver(subscription, false);
+    for (const subscription of written) deliver(subscription, true);
   }
 
   /** Sites with changesets above the last watermark that was published. */

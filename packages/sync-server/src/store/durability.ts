@@ -9,9 +9,11 @@ import type { LogSync } from './log-sync.ts';
 export interface Durability {
   /**
    * Runs `body` in a transaction; its writes are durable once this returns or resolves. If it throws or rejects, the
-   * file is unchanged and the caller may retry.
+   * file is unchanged and the caller may retry. `whileSyncing` runs when the file has the writes and only the disk is
+   * awaited, if that is off this thread: it may read the file, and nothing that it read may be sent yet. It must not
+   * throw.
    */
-  commit<Result>(body: () => Result): Result | Promise<Result>;
+  commit<Result>(body: () => Result, whileSyncing?: (result: Result) => void): Result | Promise<Result>;
   /** Applies what other instances have committed. Null if there are no other instances. */
   catchUp(): Promise<void> | null;
   /**
@@ -69,11 +71,12 @@ export function durableOnceSynced(
   };
   return {
     file,
-    commit: async (body) => {
+    commit: async (body, whileSyncing) => {
       if (failure !== null) throw failure;
       const result = transaction(file, body);
       const synced = sync(last);
       last = synced;
+      whileSyncing?.(result);
       try {
         await synced;
       } finally {

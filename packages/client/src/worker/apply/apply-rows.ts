@@ -10,7 +10,7 @@ import type { OutcomeKinds } from './rebase-row.ts';
 import type { RowState } from './row-state.ts';
 import { RowWriters } from './row-writers.ts';
 import { TouchedRows } from './touched-rows.ts';
-import { tryInSavepoint } from './try-in-savepoint.ts';
+import { tryInSavepoint, tryStatement } from './try-in-savepoint.ts';
 import { removeAllThenWrite, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
 
 /*
@@ -65,7 +65,8 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   const cellBaseTable = new CellBaseTable(connection);
   if (outcomeKinds.size === 0 && pending.isEmpty && cellBaseTable.isEmpty()) {
     const changes = changesOfGroups(connection, lookups, input.groups);
-    const touched = tryInSavepoint(connection, () => writeGroups(writers, input.groups));
+    const write = (): Set<string> => writeGroups(writers, input.groups);
+    const touched = isOneStatement(writers, input.groups) ? tryStatement(write) : tryInSavepoint(connection, write);
     if (touched instanceof Set) return { touched, changes, masked: new Map() };
   }
   const rows = new TouchedRows(input, writers, cellBaseTable);
@@ -83,6 +84,12 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
     };
   }
   return reapplyAll(input, rows, cellBaseTable, writers);
+}
+
+/** A row without documents. Documents have rows of their own beside it. */
+function isOneStatement(writers: RowWriters, groups: readonly ChangeGroup[]): boolean {
+  const [group] = groups;
+  return groups.length === 1 && group?.rowCount === 1 && writers.ofGroup(group).columns.documents.size === 0;
 }
 
 function rebase(

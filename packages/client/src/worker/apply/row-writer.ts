@@ -1,11 +1,7 @@
 import {
   documentColumns,
-  keyColumns,
-  keyMatchSql,
   policiesOf,
-  quoteName,
   RockpoolError,
-  valueColumns,
   type CellValue,
   type ChangeGroup,
   type TableSchema,
@@ -14,6 +10,7 @@ import type { DocumentTable } from '../documents/document-table.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
+import { rowSqlOf, type RowSql } from './row-sql.ts';
 import { NO_ROW, type ColumnRules, type RowState } from './row-state.ts';
 
 /**
@@ -26,19 +23,13 @@ export class RowWriter {
   /** Null for a table without documents. */
   private readonly documentTable: DocumentTable | null;
   private readonly connection: Connection;
-  private readonly valueIds: readonly number[];
-  private readonly nameOfId: ReadonlyMap<number, string>;
-  private readonly keyNames: readonly string[];
-  /**
-   * Whether SQLite may take two different keys for equal: a column without affinity stores both `1` and `1.0`, which
-   * compare as equal.
-   */
-  private readonly hasLooseKey: boolean;
+  private readonly sql: RowSql;
   private readonly statements: Map<string, Statement> = new Map();
 
   constructor(connection: Connection, table: TableSchema) {
     this.connection = connection;
     this.table = table;
+    this.sql = rowSqlOf(table);
     const documents = documentColumns(table);
     this.documentTable =
       documents.size === 0 ? null : new (documentSupport().DocumentTable)(connection, table.id, documents);
@@ -49,24 +40,18 @@ export class RowWriter {
       readBase,
       policies: documents.size === 0 ? policies : documentSupport().bindToStates(policies, { documents, readBase }),
     };
-    const columns = valueColumns(table);
-    this.valueIds = columns.map(({ id }) => id);
-    this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));
-    this.keyNames = keyColumns(table).map(({ name }) => quoteName(name));
-    this.hasLooseKey = keyColumns(table).some(({ type }) => type === 'blob');
   }
 
   hasColumn(columnId: number): boolean {
-    return this.nameOfId.has(columnId);
+    return this.sql.hasColumn(columnId);
   }
 
   read(key: readonly CellValue[]): RowState {
-    const columns = this.valueIds.length === 0 ? '1' : this.valueIds.map((id) => this.nameOf(id)).join(', ');
-    const statement = this.statement(`SELECT ${columns} FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
+    const statement = this.statement(this.sql.read);
     bind(statement, key, 0);
     try {
       if (!statement.step()) return NO_ROW;
-      const values = new Map(this.valueIds.map((id, index) => [id, statement.readCell(index)]));
+      const values = new Map(this.sql.valueIds.map((id, index) => [id, statement.readCell(index)]));
       return { exists: true, values: this.documentTable?.withStates(key, values) ?? values };
     } finally {
       statement.reset();
@@ -75,20 +60,20 @@ export class RowWriter {
 
   /** Inserts the row or overwrites it. A new row gets the defaults of omitted columns. */
   put(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
-    this.runPut(this.putStatement(columnIds), key, this.toColumns(key, columnIds, values));
+    this.runPut(this.statement(this.sql.put(columnIds)), key, this.toColumns(key, columnIds, values));
   }
 
   /** Updates some columns of a row. Does nothing if the row does not exist. */
   patch(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
     if (columnIds.length === 0) return;
-    const statement = this.patchStatement(columnIds);
+    const statement = this.statement(this.sql.patch(columnIds));
     bind(statement, this.toColumns(key, columnIds, values), 0);
     bind(statement, key, values.length);
     run(statement);
   }
 
   remove(key: readonly CellValue[]): void {
-    const statement = this.statement(`DELETE FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
+    const statement = this.statement(this.sql.remove);
     bind(statement, key, 0);
     run(statement);
     this.documentTable?.remove(key);
@@ -101,10 +86,10 @@ export class RowWriter {
     if (this.documentTable !== null) return this.writeRowByRow(group, this.documentTable);
     const statement =
       kind === 'insert'
-        ? this.putStatement(columnIds)
+        ? this.statement(this.sql.put(columnIds))
         : kind === 'update'
-          ? this.patchStatement(columnIds)
-          : this.statement(`DELETE FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
+          ? this.statement(this.sql.patch(columnIds))
+          : this.statement(this.sql.remove);
     const [first, second] = kind === 'update' ? [values, keys] : [keys, values];
     for (let row = 0; row < rowCount; row++) {
       let parameter = 0;
@@ -145,9 +130,7 @@ export class RowWriter {
   }
 
   private text(key: readonly CellValue[], columnId: number): CellValue {
-    const statement = this.statement(
-      `SELECT ${this.nameOf(columnId)} FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`,
-    );
+    const statement = this.statement(this.sql.readColumn(columnId));
     bind(statement, key, 0);
     try {
       return statement.step() ? statement.readCell(0) : null;
@@ -180,32 +163,8 @@ export class RowWriter {
 
   /** Throws if the last put wrote nothing, because SQLite takes another row's key for the same. */
   private requireWritten(): void {
-    if (this.hasLooseKey && this.connection.changes === 0)
+    if (this.sql.hasLooseKey && this.connection.changes === 0)
       throw new RockpoolError('constraint-primary-key', { table: this.table.name });
-  }
-
-  private putStatement(columnIds: readonly number[]): Statement {
-    const columns = columnIds.map((id) => this.nameOf(id));
-    const all = [...this.keyNames, ...columns];
-    const where = this.hasLooseKey
-      ? ` WHERE ${this.keyNames.map((name) => `typeof(${this.from()}.${name}) = typeof(excluded.${name})`).join(' AND ')}`
-      : '';
-    const assigned = columns.length === 0 && this.hasLooseKey ? this.keyNames.slice(0, 1) : columns;
-    const onConflict =
-      assigned.length === 0
-        ? 'DO NOTHING'
-        : `DO UPDATE SET ${assigned.map((name) => `${name} = excluded.${name}`).join(', ')}${where}`;
-    const places = all.map(() => '?').join(', ');
-    return this.statement(
-      `INSERT INTO ${this.from()} (${all.join(', ')}) VALUES (${places}) ON CONFLICT (${this.keyNames.join(', ')}) ${onConflict}`,
-    );
-  }
-
-  private patchStatement(columnIds: readonly number[]): Statement {
-    const assignments = columnIds.map((id) => `${this.nameOf(id)} = ?`).join(', ');
-    return this.statement(
-      `UPDATE ${this.from()} SET ${assignments} WHERE ${keyMatchSql(this.table, { first: columnIds.length + 1 })}`,
-    );
   }
 
   private statement(sql: string): Statement {
@@ -215,16 +174,6 @@ export class RowWriter {
       this.statements.set(sql, statement);
     }
     return statement;
-  }
-
-  private from(): string {
-    return quoteName(this.table.name);
-  }
-
-  private nameOf(columnId: number): string {
-    const name = this.nameOfId.get(columnId);
-    if (name === undefined) throw new Error(`table ${this.table.name} has no column with id ${columnId}`);
-    return name;
   }
 }
 

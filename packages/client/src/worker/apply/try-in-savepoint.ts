@@ -12,13 +12,27 @@ export function tryInSavepoint<T>(connection: Connection, body: () => T): T | Ro
     connection.run('RELEASE rockpool_rows');
     return result;
   } catch (thrown) {
-    if (
-      !(thrown instanceof RockpoolError) ||
-      !(thrown.code.startsWith('constraint-') || thrown.code === 'value-invalid' || thrown.code === 'document-gap')
-    )
-      throw thrown;
+    const error = rowError(thrown);
     connection.run('ROLLBACK TO rockpool_rows');
     connection.run('RELEASE rockpool_rows');
-    return thrown;
+    return error;
   }
+}
+
+/** Like `tryInSavepoint`, for a body of at most one statement, which SQLite undoes by itself when it fails. */
+export function tryStatement<T>(body: () => T): T | RockpoolError {
+  try {
+    return body();
+  } catch (thrown) {
+    return rowError(thrown);
+  }
+}
+
+function rowError(thrown: unknown): RockpoolError {
+  if (
+    !(thrown instanceof RockpoolError) ||
+    !(thrown.code.startsWith('constraint-') || thrown.code === 'value-invalid' || thrown.code === 'document-gap')
+  )
+    throw thrown;
+  return thrown;
 }

@@ -16,9 +16,7 @@ import {
 import { sqliteError } from './sqlite-error.ts';
 import type { SqliteRuntime } from './sqlite-runtime.ts';
 import { Statement } from './statement.ts';
-
-// An app has tens of distinct statements, rarely hundreds; an idle one takes a few KB of SQLite's memory.
-const CACHED_STATEMENTS = 200;
+import { StatementCache } from './statement-cache.ts';
 
 export interface ConnectionOptions {
   /** A path in the given VFS, or ':memory:'. */
@@ -39,7 +37,7 @@ export class Connection {
   private readonly storageError: () => RockpoolError | null;
   private readonly isOnlyWriter: boolean;
   private readonly authorizer: Authorizer;
-  private readonly idleStatements: Map<string, Statement> = new Map();
+  private readonly cache: StatementCache<Statement> = new StatementCache();
   private readonly openStatements: Set<Statement> = new Set();
   private readonly word: Pointer;
   private closed = false;
@@ -92,14 +90,16 @@ export class Connection {
    * `sql-forbidden` for a statement that the policy does not allow; without a policy everything is allowed.
    */
   prepare(sql: string, policy?: SqlPolicy): Statement {
-    // A DELETE without WHERE that was compiled while nothing recorded empties its table at once, invisibly to a
-    // capture that begins later. So recorded statements have cache keys of their own. So have statements that run
-    // under other row effects, which SQLite compiles into them.
-    const key = `${this.recordings > 0 ? 'recorded ' : ''}${this.rowEffects}${policy === undefined ? '' : policy.name}:${sql}`;
-    const idle = this.idleStatements.get(key);
-    if (idle !== undefined) {
-      this.idleStatements.delete(key);
-      return idle;
+    const idle = this.cache.in({
+      isRecorded: this.recordings > 0,
+      hasTriggers: this.hasTriggers,
+      hasForeignKeys: this.hasForeignKeys,
+      policy: policy?.name ?? '',
+    });
+    const cached = idle.get(sql);
+    if (cached !== undefined) {
+      idle.delete(sql);
+      return cached;
     }
     const { module, memory } = this.runtime;
     const text = memory.allocateCString(sql);
@@ -120,7 +120,13 @@ export class Connection {
       throw new RockpoolError('query-invalid', { problem: 'more than one statement' });
     }
     const written = internalTablesIn(sql).map((table) => this.known.writesOf(table));
-    const statement = new Statement(this, this.runtime, handle, { key, use, written, mayUndo: mayUndo(sql) });
+    const statement = new Statement(this, this.runtime, handle, {
+      sql,
+      home: idle,
+      use,
+      written,
+      mayUndo: mayUndo(sql),
+    });
     this.openStatements.add(statement);
     return statement;
   }
@@ -221,11 +227,6 @@ export class Connection {
     this.hasForeignKeys = foreignKeys;
   }
 
-  /** Part of the cache key of a statement. */
-  private get rowEffects(): string {
-    return `${this.hasTriggers ? '' : 'no triggers '}${this.hasForeignKeys ? '' : 'no foreign keys '}`;
-  }
-
   /** Forbids direct writes to shadow tables and to sqlite_schema. */
   setDefensive(enabled: boolean): void {
     this.setConfig(SQLITE_DBCONFIG_DEFENSIVE, enabled);
@@ -271,30 +272,18 @@ export class Connection {
 
   /** Called by `Statement.release` only. */
   recycle(statement: Statement): void {
-    const { idleStatements } = this;
-    if (this.closed || idleStatements.has(statement.key)) {
-      statement.finalize();
-      return;
-    }
-    idleStatements.set(statement.key, statement);
-    if (idleStatements.size <= CACHED_STATEMENTS) return;
-    // A Map keeps the order of insertion, and every use inserts the statement again, so the first one is the least
-    // recently used.
-    for (const oldest of idleStatements.values()) {
-      oldest.finalize();
-      break;
-    }
+    if (this.closed) statement.finalize();
+    else this.cache.keep(statement);
   }
 
   /** Drops idle statements after a schema change, because their recorded tables may be wrong. */
   dropIdleStatements(): void {
-    for (const statement of [...this.idleStatements.values()]) statement.finalize();
+    this.cache.finalizeAll();
   }
 
   /** Called by `Statement.finalize` only. */
   forget(statement: Statement): void {
     this.openStatements.delete(statement);
-    if (this.idleStatements.get(statement.key) === statement) this.idleStatements.delete(statement.key);
   }
 
   /** Closes the connection and rolls back an open transaction. Its statements must not be used afterwards. */

@@ -37,8 +37,9 @@ export interface StatementOwner extends ConstraintReader {
 }
 
 export interface StatementFacts {
-  /** Cache key of the statement while it is idle. */
-  readonly key: string;
+  readonly sql: string;
+  /** Where the statement is kept while it is idle. */
+  readonly home: Map<string, Statement>;
   readonly use: TableUse;
   /** The internal tables that it names. */
   readonly written: readonly TableWrites[];
@@ -53,8 +54,9 @@ export interface StatementFacts {
  * values.
  */
 export class Statement {
-  /** Cache key of the statement while it is idle. */
-  readonly key: string;
+  readonly sql: string;
+  /** Where the statement is kept while it is idle. */
+  readonly home: Map<string, Statement>;
   readonly handle: Pointer;
   readonly parameterCount: number;
   /** True when the statement cannot change the database. */
@@ -74,14 +76,15 @@ export class Statement {
   private namesOf = 0;
 
   constructor(connection: StatementOwner, runtime: SqliteRuntime, handle: Pointer, facts: StatementFacts) {
-    const { key, use, written, mayUndo } = facts;
+    const { sql, home, use, written, mayUndo } = facts;
     this.connection = connection;
     this.runtime = runtime;
     this.memory = runtime.memory;
     this.hot = runtime.hot;
     this.freeAddress = runtime.module._getSqliteFree();
     this.handle = handle;
-    this.key = key;
+    this.sql = sql;
+    this.home = home;
     this.columnsRead = use.read;
     this.tablesWritten = use.written;
     this.parameterCount = runtime.module._sqlite3_bind_parameter_count(handle);
@@ -344,6 +347,7 @@ export class Statement {
 
   /** Destroys the statement. */
   finalize(): void {
+    if (this.home.get(this.sql) === this) this.home.delete(this.sql);
     this.connection.forget(this);
     this.runtime.module._sqlite3_finalize(this.handle);
   }

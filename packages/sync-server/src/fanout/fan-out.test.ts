@@ -1,0 +1,55 @@
+import type { RockpoolError } from '@rockpool/shared';
+import { expect, it } from 'vitest';
+import { DirectSession } from '../../testing/direct-session.ts';
+import { insert } from '../../testing/changeset.ts';
+import { Replica } from '../../testing/replica.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { LiveDatabase } from '../database/live-database.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { EVERYTHING } from '../store/read-filter.ts';
+import { Deliveries } from './deliveries.ts';
+import { FanOut } from './fan-out.ts';
+import type { Subscription } from './subscription.ts';
+
+const NOW_MS = 1_763_683_200_000;
+
+it('does not send a prepared delivery to a session that has moved since', () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const live = new LiveDatabase(file, { onFailure: () => undefined });
+  const author = new DirectSession(live, new Replica(), NOW_MS);
+  const sent: { readonly name: string; readonly bytes: number }[] = [];
+  const subscribe = (name: string): Subscription => ({
+    subscriber: {
+      site: name.repeat(32),
+      hasEnded: false,
+      send: (...messages) => sent.push({ name, bytes: messages.length }),
+      fail: (error: RockpoolError) => {
+        throw error;
+      },
+    },
+    filter: EVERYTHING,
+    principal: name,
+    siteNumber: null,
+    cursor: 0,
+    lastAckedSequence: 0,
+    ownFrom: 0,
+  });
+  const [behind, moved] = [subscribe('b'), subscribe('c')];
+  const fanOut = new FanOut({
+    file,
+    deliveries: new Deliveries(file, 1_000_000),
+    subscribed: () => [behind, moved],
+    onFailure: (_, error) => {
+      throw error;
+    },
+  });
+  author.replica.write([insert('notes', 'n', { reads: 0n })]);
+  author.push(1, 1, NOW_MS);
+  live.settle();
+  const prepared = fanOut.prepare(new Set());
+  moved.cursor = file.log.watermark;
+  fanOut.publish(new Set(), prepared);
+  expect(sent.map(({ name }) => name)).toEqual(['b']);
+  expect([behind.cursor, moved.cursor]).toEqual([1, 1]);
+  file.sql.close();
+});
