@@ -92,6 +92,20 @@ describe('packs of the changelog', () => {
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
   });
 
+  it('are made again after a rollback undid them', () => {
+    withChangesets(100);
+    database.outbox.markAcknowledged(100, 1000);
+    database.outbox.pack();
+    expect(packs()).toEqual([[1, 32]]);
+    database.connection.run('BEGIN');
+    database.outbox.pack();
+    expect(packs()).toEqual([[1, 64]]);
+    database.connection.run('ROLLBACK');
+    expect(packs()).toEqual([[1, 32]]);
+    admit(100);
+    expect(packs()).toEqual([[1, 96]]);
+  });
+
   it('are renumbered for a new site', () => {
     const all = withChangesets(100);
     admit(90);

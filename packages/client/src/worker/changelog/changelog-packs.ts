@@ -16,8 +16,9 @@ interface Pack {
  */
 export class ChangelogPacks {
   private readonly connection: Connection;
-  // Everything below is packed or stays as it is.
-  private considerFrom: number | null = null;
+  // Everything below is packed or stays as it is, as long as the table of packs has had only `consideredAt` writes.
+  private considerFrom = 0;
+  private consideredAt = -1;
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -33,8 +34,11 @@ export class ChangelogPacks {
    */
   packUpTo(upTo: number): void {
     if (!isPackCodeLoaded()) return;
-    this.considerFrom ??= this.last() + 1;
+    const writes = this.connection.writesOf('rockpool_changelog_pack');
+    // A rollback, and an undone commit, count as a write.
+    if (writes?.count !== this.consideredAt) this.considerFrom = this.last() + 1;
     this.considerFrom = packCode().packRun(this.connection, this.considerFrom, upTo);
+    this.consideredAt = writes?.count ?? -1;
   }
 
   /** The newest packed sequence; 0 if there is none. */
@@ -68,7 +72,7 @@ export class ChangelogPacks {
   /** Moves packs with changesets after `sequence` back to rockpool_changelog, since these may be decided again. */
   unpackAfter(sequence: number): void {
     for (const [, last] of this.rangesAfter(sequence)) packCode().moveBack(this.connection, this.contentsOf(last));
-    this.considerFrom = null;
+    this.consideredAt = -1;
   }
 
   /** Removes packs whose changesets are all before `sequence`. */

@@ -138,7 +138,8 @@ it('a damaged database of another server database is not quarantined; otherwise 
   await again.close({ handsOver: false });
 });
 
-it('numbers writes without a gap after IndexedDB has undone commits for lack of room', async () => {
+/** A writer on IndexedDB. `refuse` decides whether IndexedDB undoes the commits that follow. */
+async function openOnIndexedDb() {
   const extents = new SimulatedExtents({ persistence: 'indexeddb' });
   const open = createLocalOpener({
     name: 'test',
@@ -151,19 +152,58 @@ it('numbers writes without a gap after IndexedDB has undone commits for lack of 
     runtime: Promise.resolve(testRuntime),
   });
   const opened = await open('writer', () => undefined);
-  const { database } = opened;
-  const write = (id: string): Promise<void> | undefined => {
-    database.write({ id, statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [id, id] }] });
-    // Sync reads it after each write, and the connection keeps what was read.
-    database.outbox.pendingCount();
-    return opened.committed?.();
+  return {
+    ...opened,
+    refuse: (isRefused: boolean) => {
+      extents.outcome = () => (isRefused ? 'aborts' : 'completes');
+    },
+    write: (id: string) =>
+      void opened.database.write({
+        id,
+        statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [id, id] }],
+      }),
   };
-  await write('a');
-  extents.outcome = () => 'aborts';
-  await expect(write('b')).rejects.toMatchObject({ code: 'storage-full' });
-  extents.outcome = () => 'completes';
-  await write('c');
+}
+
+it('numbers writes without a gap after IndexedDB has undone commits for lack of room', async () => {
+  const { database, committed, close, refuse, write } = await openOnIndexedDb();
+  write('a');
+  await committed?.();
+  refuse(true);
+  write('b');
+  // Sync reads it after each write, and the connection keeps what was read.
+  expect(database.outbox.pendingCount()).toBe(2);
+  await expect(committed?.()).rejects.toMatchObject({ code: 'storage-full' });
+  refuse(false);
+  write('c');
+  await committed?.();
   expect([...database.changelog.readAfter(0)].map(({ sequence }) => sequence)).toEqual([1, 2]);
   expect(database.outbox.pendingCount()).toBe(2);
-  await opened.close({ handsOver: false });
+  await close({ handsOver: false });
+});
+
+it('remembers nothing of a delivery that IndexedDB has undone: cursor, acknowledged writes, packs', async () => {
+  const { database, committed, close, refuse, write } = await openOnIndexedDb();
+  const { meta, outbox, connection } = database;
+  const deliver = (cursor: number): void => {
+    connection.run('BEGIN IMMEDIATE');
+    meta.setCursor(cursor, new Uint8Array(16));
+    outbox.markAcknowledged(40, 1000);
+    outbox.pack();
+    connection.run('COMMIT');
+  };
+  const remembered = (): unknown => [meta.cursor, outbox.lastAckedSequence(), database.changelog.packs.isEmpty];
+  for (let i = 1; i <= 40; i++) write(`r${i}`);
+  await committed?.();
+  expect(remembered()).toEqual([0, 0, true]);
+  refuse(true);
+  deliver(7);
+  expect(remembered()).toEqual([7, 40, false]);
+  await expect(committed?.()).rejects.toMatchObject({ code: 'storage-full' });
+  expect(remembered()).toEqual([0, 0, true]);
+  refuse(false);
+  deliver(8);
+  await committed?.();
+  expect(remembered()).toEqual([8, 40, false]);
+  await close({ handsOver: false });
 });
