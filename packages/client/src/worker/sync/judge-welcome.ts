@@ -45,6 +45,8 @@ export function judgeWelcome(
   const there = welcome.lastAckedSequence;
   const hash = there === 0 ? FIRST_PREVIOUS_HASH : own.hashOf(there);
   if (there > own.lastSequence || (hash !== null && !cellValuesEqual(hash, welcome.decidedHash))) {
+    // Without a changeset there is nothing to ask the server about, and it would never answer.
+    if (own.lastSequence === 0) return { kind: 'new-site', firstOwn: 1 };
     // A restored server may have other changesets under acknowledged sequences too: a copy has sent its own again.
     if (there > own.lastAckedSequence && !welcome.fullResync) {
       return own.lastSequence === own.lastAckedSequence

@@ -258,6 +258,13 @@ describe('a welcome', () => {
     });
   });
 
+  it('is another site at once when it has no changeset to compare, also before a full resync', () => {
+    // A power cut can take the whole database of a device without strict durability, but not its site id.
+    const emptied = { ...own, lastAckedSequence: 0, lastSequence: 0, firstRetained: () => 1, hashOf: () => null };
+    for (const fullResync of [false, true])
+      expect(judgeWelcome(welcome(2, hash(2), fullResync), emptied)).toEqual({ kind: 'new-site', firstOwn: 1 });
+  });
+
   it('of a server that has lost more than is kept here, or what the user has decided against, makes this another site [MR-43]', () => {
     expect(judgeWelcome(welcome(2, hash(2), true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH, true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
