@@ -12,21 +12,21 @@ export function readsBeside(
   writerQueue: WriterQueue,
   onProblem: (error: RockpoolError) => void,
 ): Reads {
-  async function reads(): Promise<Reads> {
-    if (!writerQueue.isHeld) return opened.reads;
+  /** Calls `read` in a turn in which no transaction is open: one may begin in the next turn. */
+  async function outsideTransactions<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
+    if (!writerQueue.isHeld) return read(opened.reads);
     const beside = await opened.readsBeside?.().catch((thrown: unknown) => onProblem(toRockpoolError(thrown)));
-    if (beside !== undefined) return beside;
-    await new Promise<void>((resolve) => writerQueue.take(resolve));
-    return reads();
+    if (beside !== undefined) return read(beside);
+    return new Promise((resolve) => writerQueue.take(() => resolve(read(opened.reads))));
   }
   return {
-    query: async (statement) => (await reads()).query(statement),
-    queryAll: async (statements) => (await reads()).queryAll(statements),
-    dependencies: async (statement) => (await reads()).dependencies(statement),
-    rowSyncState: async (tableName, key) => (await reads()).rowSyncState(tableName, key),
-    writeStates: async (requestIds) => (await reads()).writeStates(requestIds),
+    query: (statement) => outsideTransactions((reads) => reads.query(statement)),
+    queryAll: (statements) => outsideTransactions((reads) => reads.queryAll(statements)),
+    dependencies: (statement) => outsideTransactions((reads) => reads.dependencies(statement)),
+    rowSyncState: (tableName, key) => outsideTransactions((reads) => reads.rowSyncState(tableName, key)),
+    writeStates: (requestIds) => outsideTransactions((reads) => reads.writeStates(requestIds)),
     // Needs no connection.
     backup: () => opened.reads.backup(),
-    listRejected: async () => (await reads()).listRejected(),
+    listRejected: () => outsideTransactions((reads) => reads.listRejected()),
   };
 }
