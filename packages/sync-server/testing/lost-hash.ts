@@ -1,9 +1,10 @@
+import { LogEpoch } from '../src/log/log-epoch.ts';
 import { LogHashes } from '../src/log/log-hash.ts';
 import type { SqliteFile } from '../src/sqlite/sqlite-file.ts';
 
 /** The log hash of an entry that the log of this file has lost, as a client that has seen it knows it. */
 export function lostHash(sql: SqliteFile, watermark: number): Uint8Array {
-  return new LogHashes(sql).next(new Uint8Array(16), {
+  return new LogHashes(sql, new LogEpoch(sql)).next(new Uint8Array(16), {
     watermark,
     hash: new Uint8Array(16),
     stampUs: 1,

@@ -68,7 +68,7 @@ export function admitChangeset(
   // Of its own site, no changeset is decided twice.
   const isRepetition =
     changeset.origin === undefined
-      ? wasRecreated(file.sql, identityOf(site, toDecide))
+      ? file.anyOrigins.exist && wasRecreated(file.sql, identityOf(site, toDecide))
       : hasTakenEffect(file.sql, changeset.origin);
   try {
     const attempts = rules.failed?.get(changesetName(site.site, changeset.sequence));
@@ -91,7 +91,10 @@ export function admitChangeset(
       receivedMs: sender.receivedMs,
     });
     saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
-    if (changeset.origin !== undefined && !isRepetition) saveOrigin(file.sql, changeset.origin, sender.receivedMs);
+    if (changeset.origin !== undefined && !isRepetition) {
+      saveOrigin(file.sql, changeset.origin, sender.receivedMs);
+      file.anyOrigins.forget();
+    }
     return { ...decided, lastStampUs: stampUs };
   } catch (error) {
     if (!isRejection(error)) throw error;

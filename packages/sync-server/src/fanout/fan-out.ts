@@ -53,21 +53,15 @@ export class FanOut {
     const { watermark } = file.log;
     this.publishedUpTo = watermark;
     const update = prepared?.watermark === watermark ? prepared.update : deliveries.update();
-    const deliver = (subscription: Subscription, isAuthor: boolean): void => {
+    for (const subscription of subscribed()) {
       try {
         const own = prepared?.bySubscription.get(subscription);
-        if (own === undefined || !deliveries.sendPrepared(subscription, own))
-          deliveries.deliver(subscription, update, isAuthor, false);
+        if (own !== undefined && deliveries.sendPrepared(subscription, own)) continue;
+        deliveries.deliver(subscription, update, authors.has(subscription.subscriber.site), false);
       } catch (error) {
         onFailure(subscription.subscriber, error);
       }
-    };
-    // Readers first: authors show their own writes already.
-    const written: Subscription[] = [];
-    for (const subscription of subscribed())
-      if (authors.has(subscription.subscriber.site)) written.push(subscription);
-      else deliver(subscription, false);
-    for (const subscription of written) deliver(subscription, true);
+    }
   }
 
   /** Sites with changesets above the last watermark that was published. */

@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LOG_HASH_BYTES } from '@rockpool/shared';
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import type { LogEpoch } from './log-epoch.ts';
 import { nativeSha256 } from './sha256.ts';
 
 /** What a changeset does to the rows before it depends on these values only. */
@@ -36,24 +37,36 @@ export function createLogSecret(sql: SqliteFile): void {
  */
 export class LogHashes {
   private readonly sql: SqliteFile;
+  private readonly epoch: Pick<LogEpoch, 'id'>;
+  /** Undefined: not read yet. Null: a file from before seals has none. */
+  private secret: Uint8Array | null | undefined = undefined;
 
-  constructor(sql: SqliteFile) {
+  constructor(sql: SqliteFile, epoch: Pick<LogEpoch, 'id'>) {
     this.sql = sql;
+    this.epoch = epoch;
   }
 
   /** Call inside the transaction of the entry. */
   next(before: Uint8Array, entry: HashedEntry): Uint8Array {
-    // A file from before seals.
-    if (this.secret() === null) createLogSecret(this.sql);
+    const secret = this.readSecret() ?? this.addSecret();
     const { watermark, hash, stampUs, base, isOfOlderEpoch, isRepetition } = entry;
     const merged = `${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}${isRepetition ? ' repetition' : ''}`;
-    const chain = nativeSha256(before, Buffer.concat([hash, Buffer.from(merged)])).subarray(0, CHAIN_BYTES);
-    return new Uint8Array([...chain, ...this.seal(this.secret() as Uint8Array, watermark, chain)]);
+    const logHash = new Uint8Array(LOG_HASH_BYTES);
+    const digest = nativeSha256(before, Buffer.concat([hash, Buffer.from(merged)]));
+    for (let i = 0; i < CHAIN_BYTES; i++) logHash[i] = digest[i] as number;
+    const seal = this.seal(secret, watermark, logHash.subarray(0, CHAIN_BYTES));
+    for (let i = CHAIN_BYTES; i < LOG_HASH_BYTES; i++) logHash[i] = seal[i - CHAIN_BYTES] as number;
+    return logHash;
+  }
+
+  /** Forgets what a transaction that did not commit, or another writer of the file, may have changed. */
+  reload(): void {
+    this.secret = undefined;
   }
 
   /** Whether this database computed the hash, for this watermark and in the current log epoch. */
   isGenuine(watermark: number, logHash: Uint8Array): boolean {
-    const secret = this.secret();
+    const secret = this.readSecret();
     // A log from before seals.
     if (secret === null) return false;
     return timingSafeEqual(
@@ -63,7 +76,7 @@ export class LogHashes {
   }
 
   private seal(secret: Uint8Array, watermark: number, chain: Uint8Array): Uint8Array {
-    const epoch = readMeta(this.sql, 'epoch') as Uint8Array;
+    const epoch = this.epoch.id;
     // Parts of fixed length, and a result that is cut: the plain hash of the secret and the message is a MAC.
     const message = Buffer.alloc(epoch.length + 8 + CHAIN_BYTES);
     message.set(epoch);
@@ -72,7 +85,12 @@ export class LogHashes {
     return nativeSha256(secret, message).subarray(0, LOG_HASH_BYTES - CHAIN_BYTES);
   }
 
-  private secret(): Uint8Array | null {
-    return (readMeta(this.sql, 'log_secret') ?? null) as Uint8Array | null;
+  private readSecret(): Uint8Array | null {
+    return (this.secret ??= (readMeta(this.sql, 'log_secret') ?? null) as Uint8Array | null);
+  }
+
+  private addSecret(): Uint8Array {
+    createLogSecret(this.sql);
+    return this.readSecret() as Uint8Array;
   }
 }

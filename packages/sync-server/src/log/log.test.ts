@@ -18,10 +18,11 @@ const ENTRY: LogEntry = {
 };
 
 function hashWith(changed: Partial<LogEntry>): Uint8Array {
-  const { sql, log } = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const { sql, log, logEpoch } = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
     // Copies of one file.
     for (const name of ['epoch', 'log_secret'] as const) writeMeta(sql, name, new Uint8Array(32).fill(1));
+    for (const part of [logEpoch, log]) part.reload();
     log.append({ ...ENTRY, ...changed });
     return log.hashAt(1);
   } finally {

@@ -1,5 +1,6 @@
 import { FIRST_LOG_HASH } from '@rockpool/shared';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import type { LogEpoch } from './log-epoch.ts';
 import { LogHashes } from './log-hash.ts';
 
 export interface LogEntry {
@@ -27,9 +28,9 @@ export class Log {
   private readonly hashes: LogHashes;
   private end = { watermark: 0, maxStampUs: 0, logHash: FIRST_LOG_HASH };
 
-  constructor(sql: SqliteFile) {
+  constructor(sql: SqliteFile, epoch: Pick<LogEpoch, 'id'>) {
     this.sql = sql;
-    this.hashes = new LogHashes(sql);
+    this.hashes = new LogHashes(sql, epoch);
     this.reload();
   }
 
@@ -92,6 +93,7 @@ export class Log {
 
   /** Restores the stored state after a transaction that did not commit. */
   reload(): void {
+    this.hashes.reload();
     const last = this.sql.get(`SELECT watermark, max_stamp_us, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1`);
     this.end = {
       watermark: Number(last?.[0] ?? 0n),

@@ -51,3 +51,23 @@ export function saveOrigin(sql: SqliteFile, { siteId, sequence, hash }: Changese
 export function pruneOrigins(sql: SqliteFile, nowMs: number): void {
   sql.run(`DELETE FROM rockpool_origin WHERE decided_ms < ?`, BigInt(nowMs - ORIGIN_RETENTION_MS));
 }
+
+/** Whether any origin is stored. Most databases have none, and each changeset asks. */
+export class AnyOrigins {
+  private readonly sql: SqliteFile;
+  private known: boolean | null = null;
+
+  constructor(sql: SqliteFile) {
+    this.sql = sql;
+  }
+
+  get exist(): boolean {
+    this.known ??= this.sql.get(`SELECT 1 FROM rockpool_origin LIMIT 1`) !== undefined;
+    return this.known;
+  }
+
+  /** Call after `saveOrigin`, and when a transaction did not commit or another writer changed the file. */
+  forget(): void {
+    this.known = null;
+  }
+}

@@ -37,8 +37,9 @@ export function restoreDatabase(from: string, to: string, databaseId: string): v
   const sql = new SqliteFile(to);
   try {
     sql.transaction(() => {
-      const { watermark } = new Log(sql);
-      new LogEpoch(sql).renew(watermark, claimCopy(sql, databaseId, watermark));
+      const logEpoch = new LogEpoch(sql);
+      const { watermark } = new Log(sql, logEpoch);
+      logEpoch.renew(watermark, claimCopy(sql, databaseId, watermark));
     });
   } finally {
     sql.close();

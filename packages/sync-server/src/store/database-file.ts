@@ -13,6 +13,7 @@ import { DocumentDesk } from '../documents/document-desk.ts';
 import { LogEpoch } from '../log/log-epoch.ts';
 import { createLogSecret } from '../log/log-hash.ts';
 import { Log } from '../log/log.ts';
+import { AnyOrigins } from '../log/origins.ts';
 import { OldestEntry } from '../log/oldest-entry.ts';
 import { Sites } from '../log/sites.ts';
 import { Tombstones } from '../log/tombstones.ts';
@@ -40,6 +41,7 @@ export interface DatabaseFile {
   readonly tombstones: Tombstones;
   /** Of the conflict log. */
   readonly oldestConflict: OldestEntry;
+  readonly anyOrigins: AnyOrigins;
   readonly documents: DocumentDesk;
 }
 
@@ -76,15 +78,17 @@ export function openDatabaseFile(
       ...SYSTEM_TABLES.map((table) => toStoredTable(table, true)),
       ...syncedTables(schema).map((table) => toStoredTable(table, false)),
     ];
+    const logEpoch = new LogEpoch(sql);
     return {
       sql,
       tableById: new Map(tables.map((table) => [table.schema.id, table])),
       tableByName: new Map(tables.map((table) => [table.schema.name, table])),
-      logEpoch: new LogEpoch(sql),
-      log: new Log(sql),
+      logEpoch,
+      log: new Log(sql, logEpoch),
       sites: new Sites(sql),
       tombstones: new Tombstones(sql),
       oldestConflict: new OldestEntry(),
+      anyOrigins: new AnyOrigins(sql),
       documents: new DocumentDesk(),
     };
   } catch (error) {

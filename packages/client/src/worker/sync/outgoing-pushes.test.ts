@@ -49,3 +49,24 @@ it('what a copy sends to hear what differs leaves after a flush as well', () => 
   pushes.askWhatDiffers(CHANGESETS - 1, { lastAckedSequence: 0, canWrite: true });
   expect(calls).toEqual(['flush', `send ${CHANGESETS}`]);
 });
+
+it('the first push of a connection is small, so that the server begins early', () => {
+  const asked: number[] = [];
+  const source = {
+    position: () => ({ lastSequence: 100 }),
+    nextPush: (sequence: number, maxBytes: number) => {
+      asked.push(maxBytes);
+      const body = new Uint8Array(maxBytes);
+      const changeset = { sequence: sequence + 1, stampUs: 1, ageUs: 0, base: 0, body };
+      return { previousHash: new Uint8Array(16), olderEpochUpTo: 0, changesets: [changeset] };
+    },
+    flush: () => undefined,
+  };
+  const pushes = createOutgoingPushes(source, () => true);
+  pushes.push(0);
+  const parts = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 1, 1, 1].map((part) => part * PUSH_BYTES);
+  expect(asked).toEqual(parts);
+  pushes.forget();
+  pushes.push(0);
+  expect(asked.slice(parts.length)).toEqual(parts);
+});

@@ -41,22 +41,27 @@ export interface OutgoingPushes {
 /** The maximum of sent, unacknowledged bytes: enough to fill a connection, small enough to resend cheaply. */
 const WINDOW_BYTES = 4 * PUSH_BYTES;
 
+/** The first push of a connection is small, so that the server begins while the rest is read and packed. */
+const FIRST_PUSH_BYTES = PUSH_BYTES / 16;
+
 /** `send` returns false without a connection. */
 export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingPush) => boolean): OutgoingPushes {
   // Sizes of sent changesets that are not decided, by number.
   const inFlight = new Map<number, number>();
   let inFlightBytes = 0;
+  let nextPushBytes = FIRST_PUSH_BYTES;
 
   return {
     push(sequence) {
       let sentUpTo = sequence;
       while (inFlightBytes < WINDOW_BYTES) {
-        const batch = source.nextPush(sentUpTo, PUSH_BYTES);
+        const batch = source.nextPush(sentUpTo, nextPushBytes);
         if (batch === null) break;
         // What the server knows of must not vanish here with a power cut: its number would be used again for something
         // else.
         source.flush();
         if (!send(batch)) break;
+        nextPushBytes = Math.min(2 * nextPushBytes, PUSH_BYTES);
         for (const { sequence: sent, body } of batch.changesets) {
           inFlightBytes += body.length - (inFlight.get(sent) ?? 0);
           inFlight.set(sent, body.length);
@@ -98,6 +103,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
     forget() {
       inFlight.clear();
       inFlightBytes = 0;
+      nextPushBytes = FIRST_PUSH_BYTES;
     },
   };
 }
