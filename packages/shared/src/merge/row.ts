@@ -162,10 +162,13 @@ function conflictOf(
   return path === undefined ? { columnId, rule, lost, won } : { columnId, path, rule, lost, won };
 }
 
+// Shared by all fresh rows: a map for each takes a tenth of the memory of a large changeset.
+const NO_UPDATES: ReadonlyMap<string, Version> = new Map();
+
 function freshRow({ values, version }: RowChange): StoredRow {
   const cells = new Map<number, Cell>();
   for (const [columnId, value] of values) cells.set(columnId, { value, version });
-  return { inserted: version, revived: null, updated: new Map(), deleted: null, cells };
+  return { inserted: version, revived: null, updated: NO_UPDATES, deleted: null, cells };
 }
 
 /** The author's copy of the row, or of the columns that it wrote, differs from the server's. */

@@ -1,7 +1,6 @@
 import {
   cellValueProblem,
   decodeChangesetBody,
-  encodeKey,
   MAX_CHANGESET_BYTES,
   MAX_VALUE_BYTES,
   requireInDomain,
@@ -13,6 +12,7 @@ import {
 } from '@rockpool/shared';
 import { decodeDocumentCell } from '@rockpool/shared/document';
 import type { DocumentDesk } from '../documents/document-desk.ts';
+import { GroupRow, type GroupColumns } from '../merge/group-row.ts';
 import { rowName, type RowWrite } from '../merge/row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
@@ -41,21 +41,15 @@ export function readChangeset(
   for (const group of groups) {
     const table = tableOf(group, tableById);
     requireInDomain(table.domain, group);
+    const columns = readColumns(group, table);
     for (let row = 0; row < group.rowCount; row++) {
       const key = readKey(group, row, table);
       const name = rowName(group.tableId, key);
       if (seen.has(name))
         throw new RockpoolError('changeset-invalid', { problem: 'a row occurs twice', table: table.schema.name });
       seen.add(name);
-      writes.push({
-        table,
-        kind: group.kind,
-        key,
-        keyBytes: encodeKey(key),
-        name,
-        values: readValues(group, row, table, documents),
-        cellBases: cellBasesByRow.get(name) ?? NO_CELL_BASES,
-      });
+      readRow(columns, row, documents);
+      writes.push(new GroupRow(columns, row, name, cellBasesByRow.get(name) ?? NO_CELL_BASES));
     }
   }
   return { atomic, writes };
@@ -98,23 +92,29 @@ function readKey(group: ChangeGroup, row: number, table: StoredTable): CellValue
   });
 }
 
-function readValues(
-  group: ChangeGroup,
-  row: number,
-  table: StoredTable,
-  documents: DocumentDesk,
-): Map<number, CellValue> {
-  const values = new Map<number, CellValue>();
-  group.columnIds.forEach((columnId, c) => {
-    const value = (group.values[c] as readonly CellValue[])[row] as CellValue;
+function readColumns({ kind, keys, columnIds, values }: ChangeGroup, table: StoredTable): GroupColumns {
+  return {
+    table,
+    kind,
+    keys,
+    indexOf: new Map(columnIds.map((columnId, c) => [columnId, c])),
+    // Documents are replaced by their states.
+    values: columnIds.map((columnId, c) => {
+      const ofColumn = values[c] as CellValue[];
+      return table.documents.has(columnId) ? [...ofColumn] : ofColumn;
+    }),
+  };
+}
+
+/** Checks the values of a row, and builds its documents. */
+function readRow({ table, kind, indexOf, values }: GroupColumns, row: number, documents: DocumentDesk): void {
+  for (const [columnId, c] of indexOf) {
+    const ofColumn = values[c] as CellValue[];
+    const value = ofColumn[row] as CellValue;
     const { name } = table.valueById.get(columnId) as StoredTable['keys'][number];
     checkValue(value, table, name);
-    values.set(
-      columnId,
-      table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind, documents) : value,
-    );
-  });
-  return values;
+    if (table.documents.has(columnId)) ofColumn[row] = readDocumentCell(value, table, columnId, kind, documents);
+  }
 }
 
 /** Builds a new document from its content. A cell that is neither content nor an edit is forged. */
