@@ -323,8 +323,15 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'the server deletes children under every delete rule',
     file: server('merge/cascade.ts'),
-    find: "if (check.key.onDelete !== 'cascade') continue;",
+    find: "if (check.rule !== 'cascade') continue;",
     replace: '',
+  },
+  {
+    name: 'a reference to a deleted parent is forgotten',
+    file: server('merge/null-references.ts'),
+    find: 'after: { ...known, nulled },',
+    replace:
+      'after: { ...known, row: { ...known.row, cells: new Map([...known.row.cells, ...[...nulled].map(([id, by]) => [id, { value: null, version: by }] as const)]) } },',
   },
   {
     name: 'outcomes are told once more with each delivery, and their confirmation is refused',

@@ -189,6 +189,23 @@ export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'te
   ],
 });
 
+/** Keeps its row without the reference when a parent is deleted. One of the parents is revived by an update. */
+export const MEMOS: TableSchema = table(
+  'memos',
+  [id, column('account_id', 'text'), column('note_id', 'text'), column('slot', 'integer'), column('body', 'text')],
+  {
+    uniques: [['account_id', 'slot']],
+    checks: [{ name: 'kept', sql: "account_id IS NOT NULL OR body IS NOT 'bound'" }],
+    foreignKeys: [['account_id', 'accounts'] as const, ['note_id', 'notes'] as const].map(([name, foreignTable]) => ({
+      columns: [name],
+      foreignTable,
+      foreignColumns: ['id'],
+      onDelete: 'set null',
+      onUpdate: 'no action',
+    })),
+  },
+);
+
 /** A document. */
 export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), column('content', 'text')], {
   merge: {
@@ -204,6 +221,7 @@ export const TEST_TABLES: readonly TableSchema[] = [
   ENTRIES,
   LABELS,
   LIMITS,
+  MEMOS,
   NOTES,
   PAGES,
   PRODUCTS,

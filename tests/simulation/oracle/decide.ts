@@ -2,6 +2,8 @@ import type { RowWrite } from './recorded-writes.ts';
 import {
   entryOf,
   mergeWrite,
+  NOBODY,
+  NOTHING_NULLED,
   SERVER_SITE,
   Undetermined,
   type Author,
@@ -19,11 +21,19 @@ export type Problem = 'constraint-unique' | 'constraint-foreign-key' | 'constrai
 export interface Decision {
   readonly changed: ReadonlyMap<string, Row | undefined>;
   readonly entries: readonly Entry[];
-  /** Rows that a cascade had deleted at this watermark, and that are back: their entries go. */
-  readonly withdrawn: readonly { readonly row: string; readonly watermark: number }[];
+  readonly withdrawn: readonly Withdrawn[];
   readonly problems: ReadonlySet<Problem>;
   /** Rows that the rules page, or what is known, does not decide. */
   readonly open: ReadonlyMap<string, OpenRow>;
+}
+
+/** The entries of this rule and watermark go: the row, or the reference in this column, is back. */
+export interface Withdrawn {
+  readonly row: string;
+  readonly watermark: number;
+  readonly rule: 'cascade' | 'set-null';
+  /** Null: every column. */
+  readonly column: string | null;
 }
 
 export interface OpenRow {
@@ -50,7 +60,7 @@ class Deciding {
   private readonly changed = new Map<string, Row | undefined>();
   private readonly entries = new Map<string, readonly Entry[]>();
   private readonly open = new Map<string, OpenRow>();
-  private readonly withdrawn: { readonly row: string; readonly watermark: number }[] = [];
+  private readonly withdrawn: Withdrawn[] = [];
 
   constructor(states: RowStates, author: Author) {
     this.states = states;
@@ -65,16 +75,19 @@ class Deciding {
       this.attempt(write.row, columns, () => {
         const merged = this.merge(stored, write);
         hasLost ||= merged.hasLost;
-        if (merged.row !== stored) this.changed.set(write.row, merged.row);
+        if (merged.row !== stored)
+          this.changed.set(write.row, merged.row && stillNulled(write.table, stored, merged.row));
         this.entries.set(write.row, merged.entries);
       });
     }
     this.cascade();
     this.returnChildren();
+    this.nullReferences();
     for (const [row, after] of this.changed) {
       const before = this.states.get(row);
       if (before !== undefined && before.waitsFor !== null && before.deleted !== null && isThere(after))
-        this.withdrawn.push({ row, watermark: before.deleted.watermark });
+        this.withdrawn.push({ row, watermark: before.deleted.watermark, rule: 'cascade', column: null });
+      this.attempt(row, null, () => this.withdrawReferences(row, before, after, writes));
     }
     const entries = [...this.entries.values()].flat();
     hasLost ||= entries.some(({ lostBy }) => lostBy === this.author.version);
@@ -108,7 +121,7 @@ class Deciding {
     }
     for (let parent = gone.shift(); parent !== undefined; parent = gone.shift()) {
       for (const { child, key } of CASCADED_FROM) {
-        if (!key.isCascade || key.parent !== tableOf(parent.row).name) continue;
+        if (key.rule !== 'cascade' || key.parent !== tableOf(parent.row).name) continue;
         for (const row of this.childrenOf(child, key, parent.row)) {
           const state = this.get(row);
           if (state === undefined || !isThere(state)) continue;
@@ -122,7 +135,7 @@ class Deciding {
   /** The missing parent of a row, if its author had not seen it go. */
   private unseenDelete(row: string, state: Row): { readonly parent: string; readonly reason: Version } | null {
     for (const key of tableOf(row).foreignKeys) {
-      if (!key.isCascade) continue;
+      if (key.rule !== 'cascade') continue;
       const parent = this.parentOf(row, state, key);
       if (parent === null || isThere(this.get(parent))) continue;
       if (this.open.has(parent)) throw new Undetermined('a parent that is not decided');
@@ -153,7 +166,7 @@ class Deciding {
     );
     this.entries.set(row, [...earlier, ...lost]);
     const deleted: Version = { ...version, site: SERVER_SITE };
-    this.changed.set(row, { ...state, deleted, waitsFor: parent });
+    this.changed.set(row, { ...state, deleted, waitsFor: parent, nulled: NOTHING_NULLED });
   }
 
   /** Children that were deleted with a parent that is back, unless the author of the parent had seen them go. */
@@ -162,7 +175,7 @@ class Deciding {
     for (let next = come.shift(); next !== undefined; next = come.shift()) {
       const [parent] = next;
       for (const { child, key } of CASCADED_FROM) {
-        if (!key.isCascade || key.parent !== tableOf(parent).name) continue;
+        if (key.rule !== 'cascade' || key.parent !== tableOf(parent).name) continue;
         for (const row of this.states.of(child.name)) {
           const state = this.states.get(row) as Row;
           if (this.changed.has(row) || state.deleted === null || state.waitsFor !== parent) continue;
@@ -180,6 +193,86 @@ class Deciding {
           });
         }
       }
+    }
+  }
+
+  /** References to deleted parents are NULL, and return with their parent, unless its author had seen the NULL. */
+  private nullReferences(): void {
+    const changed = [...this.changed];
+    for (const [row, after] of changed) {
+      if (after === undefined || !isThere(after)) continue;
+      for (const key of tableOf(row).foreignKeys)
+        if (key.rule === 'set-null') this.attempt(row, new Set(key.columns), () => this.nullMissing(row, key));
+    }
+    for (const [parent, after] of changed) {
+      const isDeleted = isThere(this.states.get(parent)) && !isThere(after);
+      const isBack = !isThere(this.states.get(parent)) && isThere(after);
+      for (const { child, key } of CASCADED_FROM) {
+        if (key.rule !== 'set-null' || key.parent !== tableOf(parent).name) continue;
+        for (const row of isDeleted ? this.childrenOf(child, key, parent) : [])
+          this.setNull(row, key, after?.deleted ?? this.author.version);
+        for (const row of isBack ? this.namesOf(child.name) : [])
+          this.attempt(row, new Set(key.columns), () => this.returnReference(row, key, parent));
+      }
+    }
+  }
+
+  private nullMissing(row: string, key: ForeignKey): void {
+    const state = this.get(row) as Row;
+    const parent = this.parentOf(row, state, key);
+    if (parent === null || isThere(this.get(parent))) return;
+    if (this.open.has(parent)) throw new Undetermined('a parent that is not decided');
+    const deleted = this.get(parent)?.deleted ?? null;
+    const isWritten = key.columns.some((column) => state.cells.get(column)?.version === this.author.version);
+    if (!isWritten) this.setNull(row, key, deleted ?? this.author.version);
+    else if (deleted !== null && !this.author.hasSeenDelete(row, deleted)) this.setNull(row, key, deleted);
+  }
+
+  private setNull(row: string, { columns }: ForeignKey, reason: Version): void {
+    const state = this.get(row) as Row;
+    const { watermark } = this.author.version;
+    this.changed.set(row, {
+      ...state,
+      nulled: new Map([...state.nulled, ...columns.map((column) => [column, watermark] as const)]),
+    });
+    const lost = columns.flatMap((column) => {
+      const cell = state.cells.get(column);
+      return cell === undefined ? [] : [entryOf(row, column, 'set-null', [cell.value, cell.version], [NULL, reason])];
+    });
+    this.entries.set(row, [...(this.entries.get(row) ?? []), ...lost]);
+  }
+
+  private returnReference(row: string, key: ForeignKey, parent: string): void {
+    const state = this.get(row);
+    if (state === undefined || !isThere(state)) return;
+    // A NULL that was taken over from the server may stand for a reference.
+    if (key.columns.some((column) => state.cells.get(column)?.version.isUnknown === true))
+      throw new Undetermined('a reference that may return');
+    const nulledAt = state.nulled.get(key.columns[0] as string);
+    const named = this.parentOf(row, { ...state, nulled: NOTHING_NULLED }, key);
+    if (nulledAt === undefined || nulledAt === this.author.version.watermark || named !== parent) return;
+    if (this.author.hasSeenDelete(parent, serverVersion(nulledAt))) return;
+    const nulled = new Map(state.nulled);
+    for (const column of key.columns) nulled.delete(column);
+    this.changed.set(row, { ...state, nulled });
+  }
+
+  /** A reference that returns, or that an author replaces without having seen the NULL, was not lost. */
+  private withdrawReferences(
+    row: string,
+    before: Row | undefined,
+    after: Row | undefined,
+    writes: readonly RowWrite[],
+  ): void {
+    if (before === undefined || after === undefined || !isThere(after)) return;
+    for (const [column, watermark] of before.nulled) {
+      if (after.nulled.get(column) === watermark) continue;
+      const write = writes.find((one) => one.row === row);
+      const isReplaced =
+        write !== undefined &&
+        after.cells.get(column)?.version === this.author.version &&
+        this.author.hasSeenCell(write, column, serverVersion(watermark));
+      if (!isReplaced) this.withdrawn.push({ row, watermark, rule: 'set-null', column });
     }
   }
 
@@ -222,11 +315,12 @@ class Deciding {
   }
 
   /** The name of the row that a child refers to; null if a part of its key is NULL. */
-  private parentOf(row: string, { cells }: Row, { columns, parent, parentColumns }: ForeignKey): string | null {
+  private parentOf(row: string, { cells, nulled }: Row, { columns, parent, parentColumns }: ForeignKey): string | null {
     const child = tableOf(row);
     const table = ORACLE_TABLES.get(parent) as OracleTable;
     if (String(parentColumns) !== String(table.key)) throw new Error('a foreign key that is not on the primary key');
     const values = columns.map((column) => valueOf(child, row, cells, column));
+    if (columns.some((column) => nulled.has(column))) return null;
     return values.includes(NULL) ? null : `${parent} ${values.join('\u001f')}`;
   }
 
@@ -255,6 +349,21 @@ class Deciding {
       this.open.set(row, { reason: thrown.reason, columns });
     }
   }
+}
+
+/** A written reference is checked again; the others stay NULL. */
+function stillNulled({ foreignKeys }: OracleTable, stored: Row | undefined, row: Row): Row {
+  if (stored === undefined || stored.nulled.size === 0) return { ...row, nulled: NOTHING_NULLED };
+  if (row.deleted !== null) return { ...row, nulled: NOTHING_NULLED };
+  const nulled = new Map(stored.nulled);
+  for (const { columns } of foreignKeys)
+    if (columns.some((column) => row.cells.get(column) !== stored.cells.get(column)))
+      for (const column of columns) nulled.delete(column);
+  return { ...row, nulled };
+}
+
+function serverVersion(watermark: number): Version {
+  return { ...NOBODY, watermark };
 }
 
 export function isThere(state: Row | undefined): boolean {

@@ -1,8 +1,8 @@
 import type { SqliteFile } from '../../../packages/sync-server/src/sqlite/sqlite-file.ts';
-import { decide, isThere, type Decision, type OpenRow } from './decide.ts';
+import { decide, isThere, type Decision, type OpenRow, type Withdrawn } from './decide.ts';
 import { authorOf } from './author.ts';
 import type { RecordedWrite, RecordedWrites } from './recorded-writes.ts';
-import type { Entry, Row, Version } from './row-rules.ts';
+import { NOTHING_NULLED, type Entry, type Row, type Version } from './row-rules.ts';
 import { RowStates } from './row-states.ts';
 import {
   entriesOf,
@@ -50,7 +50,7 @@ interface Batch {
 /** What the oracle found in a batch of commits so far. */
 interface Findings {
   readonly entries: (Entry & { readonly watermark: number })[];
-  readonly withdrawn: { readonly row: string; readonly watermark: number }[];
+  readonly withdrawn: Withdrawn[];
   readonly open: Map<string, OpenRow>;
   /** A changeset is not known: what it did is taken over. */
   isBlind: boolean;
@@ -170,6 +170,8 @@ export class Oracle {
       onFault(`changeset ${entry.sequence} of ${write.device} (${write.mark}) was admitted, and breaks ${problem}`);
     for (const [row, state] of decision.changed) this.states.set(row, state);
     for (const [row, open] of decision.open) this.leaveOpen(findings, row, open);
+    count('oracle: reference set to NULL', decision.entries.filter(({ rule }) => rule === 'set-null').length);
+    count('oracle: reference returned', decision.withdrawn.filter(({ rule }) => rule === 'set-null').length);
     findings.withdrawn.push(...decision.withdrawn);
     findings.entries.push(...decision.entries.map((one) => ({ ...one, watermark: entry.watermark })));
   }
@@ -201,8 +203,11 @@ export class Oracle {
     if (columns !== null) return;
     const { name } = tableOf(row);
     for (const { name: child, foreignKeys } of ORACLE_TABLES.values())
-      if (foreignKeys.some((key) => key.isCascade && key.parent === name))
-        for (const one of this.states.of(child)) if (!open.has(one)) open.set(one, { reason, columns });
+      for (const key of foreignKeys) {
+        if (key.parent !== name || key.rule === 'reject') continue;
+        const opened = key.rule === 'cascade' ? columns : new Set(key.columns);
+        for (const one of this.states.of(child)) if (!open.has(one)) open.set(one, { reason, columns: opened });
+      }
   }
 
   private writeOf(site: string, sequence: number, marks: ReadonlySet<string>): RecordedWrite | undefined {
@@ -251,7 +256,8 @@ export class Oracle {
         const now = this.states.get(row);
         const expected = now === undefined || !isThere(now) ? undefined : lineOf(row, now);
         const open = findings.open.get(row);
-        if (open !== undefined) this.adopt(row, line, watermark, open.columns);
+        // A changeset that is not known may have changed the other columns.
+        if (open !== undefined) this.adopt(row, line, watermark, findings.isBlind ? null : open.columns);
         else if (expected === line) continue;
         else if (findings.isBlind) {
           this.options.count('oracle: row taken over');
@@ -283,16 +289,31 @@ export class Oracle {
     const before = this.states.get(row);
     if (line === undefined) {
       if (before !== undefined)
-        this.states.set(row, { ...before, inserted: version, deleted: version, waitsFor: null });
+        this.states.set(row, {
+          ...before,
+          inserted: version,
+          deleted: version,
+          waitsFor: null,
+          nulled: NOTHING_NULLED,
+        });
       return;
     }
     const { values } = parseLine(tableOf(row), line);
     if (columns !== null && before !== undefined && isThere(before)) {
       const cells = new Map(before.cells);
-      for (const column of columns) cells.set(column, { value: values.get(column) as Literal, version, added: [] });
-      if (lineOf(row, { ...before, cells }) !== line)
+      const nulled = new Map(before.nulled);
+      for (const column of columns) {
+        nulled.delete(column);
+        cells.set(column, { value: values.get(column) as Literal, version, added: [] });
+      }
+      if (lineOf(row, { ...before, cells, nulled }) !== line)
         this.options.onFault(`the server at ${watermark} has ${shown(line)}, with a change of more than is open`);
-      this.states.set(row, { ...before, updates: [...before.updates, { version, columns: [...columns] }], cells });
+      this.states.set(row, {
+        ...before,
+        updates: [...before.updates, { version, columns: [...columns] }],
+        cells,
+        nulled,
+      });
       return;
     }
     const cells = new Map([...values].map(([column, value]) => [column, { value, version, added: [] }]));
@@ -302,6 +323,7 @@ export class Oracle {
       waitsFor: null,
       updates: [{ version, columns: [...cells.keys()] }],
       cells,
+      nulled: NOTHING_NULLED,
     });
   }
 
@@ -330,23 +352,24 @@ export class Oracle {
     for (const entry of isBlind ? [] : expected) {
       const { row, column } = entry;
       if (open.has(row) || (column !== null && tableOf(row).documents.has(column))) continue;
-      // It went with the row's return in the same batch.
-      if (withdrawn.some((one) => one.row === row && one.watermark === entry.watermark)) continue;
+      // It went with the return of the row or reference in the same batch.
+      const { rule, watermark } = entry;
+      if (withdrawn.some((one) => one.row === row && one.watermark === watermark && isOf(one, rule, column))) continue;
       onFault(`the conflict log lacks an entry: ${JSON.stringify(shownExpected(entry))}`);
     }
     const ids = new Set(actual.map(({ id }) => id));
-    const isWithdrawn = ({ table, rowKey, rule, watermark }: ActualEntry): boolean =>
-      rule === 'cascade' &&
+    const isWithdrawn = ({ table, rowKey, rule, column, watermark }: ActualEntry): boolean =>
       withdrawn.some(
         (one) =>
           one.watermark === watermark &&
+          isOf(one, rule, column) &&
           `${tableOf(one.row).name} ${keyAsJson(keyOf(one.row))}` === `${table} ${rowKey}`,
       );
     for (const entry of actual)
-      if (isWithdrawn(entry)) onFault(`the conflict log still has ${entry.id}, of a row that is back`);
+      if (isWithdrawn(entry)) onFault(`the conflict log still has ${entry.id}, of a row or reference that is back`);
     const gone = [...this.entries].filter((id) => !ids.has(id)).length;
     if (gone > 0 && withdrawn.length === 0 && open.size === 0 && !isBlind)
-      onFault(`${gone} entries of the conflict log are gone, and no row is back`);
+      onFault(`${gone} entries of the conflict log are gone, and no row or reference is back`);
     this.entries = ids;
   }
 
@@ -358,8 +381,13 @@ export class Oracle {
   }
 }
 
-function lineOf(row: string, { cells }: Row): string {
-  return toLine(tableOf(row), keyOf(row), new Map([...cells].map(([column, { value }]) => [column, value])));
+function isOf(withdrawn: Withdrawn, rule: string, column: string | null): boolean {
+  return withdrawn.rule === rule && (withdrawn.column === null || withdrawn.column === column);
+}
+
+function lineOf(row: string, { cells, nulled }: Row): string {
+  const shownValues = [...cells].map(([column, { value }]) => [column, nulled.has(column) ? NULL : value] as const);
+  return toLine(tableOf(row), keyOf(row), new Map(shownValues));
 }
 
 function matches(

@@ -37,9 +37,16 @@ export interface Row {
   /** Under `update-wins`, all updates. */
   readonly updates: readonly Update[];
   readonly cells: ReadonlyMap<string, Cell>;
+  /**
+   * Columns of references to deleted parents under `set-null`, which are NULL instead of their cell, with the watermark
+   * of the NULL.
+   */
+  readonly nulled: ReadonlyMap<string, number>;
 }
 
-export type Rule = 'lww' | 'one-insert-wins' | 'delete-wins' | 'update-wins' | 'cascade';
+export const NOTHING_NULLED: Row['nulled'] = new Map();
+
+export type Rule = 'lww' | 'one-insert-wins' | 'delete-wins' | 'update-wins' | 'cascade' | 'set-null';
 
 /** An entry that the conflict log must have. */
 export interface Entry {
@@ -118,7 +125,7 @@ function mergeDelete(stored: Row | undefined, write: RowWrite, author: Author): 
   const { version } = author;
   if (stored === undefined) {
     const standing = author.isOfOlderEpoch && !write.table.updateWins;
-    const tombstone: Row = { inserted: version, deleted: version, waitsFor: null, updates: [], cells: new Map() };
+    const tombstone: Row = { ...freshRow(write, version), deleted: version, cells: new Map() };
     return { row: standing ? tombstone : undefined, entries: [], hasLost: false };
   }
   if (!author.hadRow(write.row, stored.inserted)) return { row: stored, entries: [], hasLost: stored.deleted === null };
@@ -255,7 +262,7 @@ export function entryOf(
 
 function freshRow({ values }: RowWrite, version: Version): Row {
   const cells = new Map([...values].map(([column, value]) => [column, { value, version, added: [] }]));
-  return { inserted: version, deleted: null, waitsFor: null, updates: [], cells };
+  return { inserted: version, deleted: null, waitsFor: null, updates: [], cells, nulled: NOTHING_NULLED };
 }
 
 /** The later corrected stamp wins; ties go to the larger site id. */

@@ -1,4 +1,9 @@
-import { syncedTables, type TableSchema } from '../../../packages/shared/src/index.ts';
+import {
+  foreignKeyRule,
+  syncedTables,
+  type ForeignKeyRule,
+  type TableSchema,
+} from '../../../packages/shared/src/index.ts';
 import { householdSchema } from '../household-schema.ts';
 
 /** A value as SQLite's quote() prints it. Equal literals mean equal types and bytes. */
@@ -10,7 +15,7 @@ export interface ForeignKey {
   readonly columns: readonly string[];
   readonly parent: string;
   readonly parentColumns: readonly string[];
-  readonly isCascade: boolean;
+  readonly rule: ForeignKeyRule;
 }
 
 /** What docs/merge-rules.md needs to know about a table. */
@@ -36,7 +41,8 @@ export const ORACLE_TABLES: ReadonlyMap<string, OracleTable> = new Map(
   syncedTables(householdSchema).map((table) => [table.name, toOracleTable(table)]),
 );
 
-function toOracleTable({ id, name, primaryKey, columns, uniques, foreignKeys, merge }: TableSchema): OracleTable {
+function toOracleTable(schema: TableSchema): OracleTable {
+  const { id, name, primaryKey, columns, uniques, foreignKeys, merge } = schema;
   const values = columns.filter((one) => one.generated === null && !primaryKey.includes(one.name));
   const all = [...primaryKey, ...values.map((one) => one.name)];
   const line = all.map((column) => `quote("${column}")`).join(' || char(31) || ');
@@ -54,7 +60,7 @@ function toOracleTable({ id, name, primaryKey, columns, uniques, foreignKeys, me
       columns: one.columns,
       parent: one.foreignTable,
       parentColumns: one.foreignColumns,
-      isCascade: one.onDelete === 'cascade',
+      rule: foreignKeyRule(schema, one),
     })),
     sql: `SELECT group_concat(line, char(30)) FROM (SELECT ${line} AS line FROM "${name}")`,
   };

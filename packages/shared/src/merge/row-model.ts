@@ -44,10 +44,11 @@ export interface RowChange {
 }
 
 /**
- * Why a write lost. `cascade`: its parent was deleted, and the foreign key deletes children with their parent. `rename`:
- * another row had its unique value first.
+ * Why a write lost. `cascade`: its parent was deleted, and the foreign key deletes children with their parent.
+ * `set-null`: its parent was deleted, and the foreign key keeps the child without the reference. `rename`: another row
+ * had its unique value first.
  */
-export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade' | 'rename';
+export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade' | 'set-null' | 'rename';
 
 /** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete lost. */
 export interface Conflict {

@@ -7,7 +7,7 @@ import {
   type Version,
 } from '@rockpool/shared';
 import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
-import { withdrawCascadeConflicts } from '../conflict-log/delete-conflict.ts';
+import { withdrawCascadeConflicts, withdrawNullConflicts } from '../conflict-log/delete-conflict.ts';
 import { hasTakenEffect, saveOrigin, wasRecreated } from '../log/origins.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
@@ -18,6 +18,7 @@ import { checkForeignKeys } from '../merge/foreign-keys.ts';
 import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
 import { MergedRows } from '../merge/merged-rows.ts';
 import { returnChildren } from '../merge/return-children.ts';
+import { nullReferences } from '../merge/null-references.ts';
 import { writeDocuments } from '../merge/write-documents.ts';
 import { writeRows } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -143,8 +144,9 @@ function applyChangeset(
   const { atomic, writes } = readChangeset(changeset.body, file);
   const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
   writeRows(file, merged, version, atomic);
-  cascadeDeletes(file, checks, merged, version, base);
+  const reasons = cascadeDeletes(file, checks, merged, version, base);
   returnChildren(file, checks, merged, version, base);
+  nullReferences(file, checks, merged, version, base, reasons);
   const rows = merged.all();
   // Before the constraints: a conflict is the better reason, because the author can retry.
   if (atomic) requireWhole(rows, version);
@@ -155,6 +157,7 @@ function applyChangeset(
     if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
   }
   withdrawCascadeConflicts(file, rows, version.watermark);
+  withdrawNullConflicts(file, rows, version, base);
   const conflictCount = rows.reduce((count, { conflicts }) => count + conflicts.length, 0);
   if (conflictCount > 0) {
     writeConflictRows(file, rows, version, (watermark) =>

@@ -13,6 +13,7 @@ import { toColumnValue } from '../documents/document-store.ts';
 import { insertRow } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
+import { NOTHING_NULLED } from '../store/nulled-references.ts';
 import { writeKnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
@@ -50,6 +51,7 @@ export function writeConflictRows(
         row: { inserted: serverVersion, revived: null, updated: new Map(), deleted: null, cells },
         bornAt: version.watermark,
         waitsFor: null,
+        nulled: NOTHING_NULLED,
       });
     }
   }

@@ -1,6 +1,7 @@
-import { CONFLICT_TABLE, CONFLICT_TABLE_NAME, encodeKey } from '@rockpool/shared';
+import { CONFLICT_TABLE, CONFLICT_TABLE_NAME, encodeKey, type MergeRule, type Version } from '@rockpool/shared';
 import type { MergedRow } from '../merge/merged-row.ts';
 import { isGoneByCascade, isThere } from '../merge/merged-row.ts';
+import { baseOf, type RowWrite } from '../merge/row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow, writeKnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
@@ -25,12 +26,47 @@ export function deleteConflict(file: DatabaseFile, id: string, watermark: number
 export function withdrawCascadeConflicts(file: DatabaseFile, rows: readonly MergedRow[], watermark: number): void {
   for (const { write, before, after } of rows) {
     if (!isGoneByCascade(before) || !isThere(after)) continue;
-    const entries = file.sql.all(
-      `SELECT id FROM ${CONFLICT_TABLE_NAME} WHERE table_name = ? AND row_key = ? AND rule = 'cascade' AND watermark = ?`,
-      write.table.schema.name,
-      keyToJson(write.key),
-      BigInt(before?.row.deleted?.watermark ?? 0),
-    );
-    for (const [id] of entries) deleteConflict(file, id as string, watermark);
+    const decidedAt = before?.row.deleted?.watermark ?? 0;
+    for (const { id } of entriesOf(file, write, 'cascade', decidedAt)) deleteConflict(file, id, watermark);
   }
+}
+
+/**
+ * Deletes the entries of references that were NULL and have returned, or that an author replaced without having seen the
+ * NULL.
+ */
+export function withdrawNullConflicts(
+  file: DatabaseFile,
+  rows: readonly MergedRow[],
+  { watermark, site }: Version,
+  base: number,
+): void {
+  for (const { write, before, after } of rows) {
+    if (before === undefined || before.nulled.size === 0 || !isThere(after)) continue;
+    for (const [columnId, { watermark: nulledAt }] of before.nulled) {
+      if (after?.nulled.get(columnId)?.watermark === nulledAt) continue;
+      const isReplaced =
+        after?.row.cells.get(columnId)?.version.site === site && nulledAt <= baseOf(write, base)(columnId);
+      const column = write.table.valueById.get(columnId)?.name;
+      for (const entry of isReplaced ? [] : entriesOf(file, write, 'set-null', nulledAt))
+        if (entry.column === column) deleteConflict(file, entry.id, watermark);
+    }
+  }
+}
+
+function entriesOf(
+  file: DatabaseFile,
+  { table, key }: RowWrite,
+  rule: MergeRule,
+  decidedAt: number,
+): { readonly id: string; readonly column: string | null }[] {
+  return file.sql
+    .all(
+      `SELECT id, column_name FROM ${CONFLICT_TABLE_NAME} WHERE table_name = ? AND row_key = ? AND rule = ? AND watermark = ?`,
+      table.schema.name,
+      keyToJson(key),
+      rule,
+      BigInt(decidedAt),
+    )
+    .map(([id, column]) => ({ id: id as string, column: column as string | null }));
 }

@@ -1,14 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { atLevel } from '../../../../tests/kit/level.ts';
-import { LiveDatabase } from '../database/live-database.ts';
-import { openDatabaseFile } from '../store/database-file.ts';
+import { expectOneEnd } from '../../testing/orders-of-arrival.ts';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';
-import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
-import { Replica } from '../../testing/replica.ts';
-import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-
-const NOW_MS = 1_700_000_000_000;
 
 /**
  * Accounts x and y; entries e below x and f below y; a split below e; a note with a comment, a card below x by its
@@ -66,77 +60,14 @@ const byRow = {
 };
 const histories = fc.tuple(deletes, fc.uniqueArray(written(0), byRow), fc.uniqueArray(written(1), byRow));
 
-interface Written {
-  readonly changes: readonly Change[];
-  /** False: the author has not seen START either. */
-  readonly sawStart?: boolean;
-  readonly ageMs?: number;
-}
-
-/** All changes after START are concurrent. `order` is the order of arrival. */
-async function rowsAfter(changesets: readonly Written[], order: readonly number[]): Promise<unknown> {
-  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
-    onFailure: (error) => {
-      throw error;
-    },
-  });
-  try {
-    const sessions = changesets.map((_, who) => {
-      const replica = new Replica();
-      replica.site.siteId.fill(who + 1);
-      replica.site.nowMs = () => NOW_MS;
-      return new DirectSession(database, replica, NOW_MS);
-    });
-    const push = async (session: DirectSession): Promise<void> => {
-      const { site } = session.replica;
-      session.push(site.lastAckedSequence + 1, site.changelog.length, NOW_MS);
-      await untilCommitted();
-    };
-    const [first] = sessions as [DirectSession];
-    first.replica.write(START, 1000);
-    await push(first);
-    const write = (saw: boolean): void =>
-      sessions.forEach(({ replica }, who) => {
-        const { changes, sawStart = true, ageMs = 0 } = changesets[who] as Written;
-        if (sawStart === saw) replica.write(changes, ageMs);
-      });
-    write(false);
-    for (const session of sessions) session.applyAll();
-    write(true);
-    for (const who of order) await push(sessions[who] as DirectSession);
-    for (const session of sessions) session.applyAll();
-    const outcomes = sessions.map(({ replica }) => replica.outcomes.map(({ kind }) => kind));
-    const all = (sql: string): unknown => database.file.sql.all(sql);
-    return [
-      outcomes,
-      ...['accounts', 'cards', 'comments', 'entries', 'notes', 'splits'].map((name) =>
-        all(`SELECT * FROM ${name} ORDER BY id`),
-      ),
-    ];
-  } finally {
-    void database.close();
-  }
-}
-
-const ORDERS = [
-  [0, 1, 2],
-  [0, 2, 1],
-  [1, 0, 2],
-  [1, 2, 0],
-  [2, 0, 1],
-  [2, 1, 0],
-];
-
-async function expectOneEnd(changesets: readonly Written[]): Promise<void> {
-  const expected = await rowsAfter(changesets, ORDERS[0] ?? []);
-  for (const order of ORDERS.slice(1)) expect(await rowsAfter(changesets, order)).toEqual(expected);
-}
-
 describe('deletes of parents and concurrent writes of their children', () => {
   it('end in the same rows in every order of arrival [MR-64] [MR-69]', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (changesets) => {
-        await expectOneEnd(changesets.map((changes) => ({ changes })));
+        await expectOneEnd(
+          START,
+          changesets.map((changes) => ({ changes })),
+        );
       }),
       { numRuns: atLevel({ test: 50, verify: 150 }) },
     );
@@ -154,7 +85,7 @@ describe('deletes of parents and concurrent writes of their children', () => {
     const child = (key: string): Change =>
       isNote ? insert('comments', key, { note_id: 'n' }) : insert('entries', key, { account_id: 'x', amount: 1n });
     const again = isNote ? insert('notes', 'n', { title: 'again', reads: 0n }) : insert('accounts', 'x', { name: 'x' });
-    await expectOneEnd([
+    await expectOneEnd(START, [
       { changes: isNote ? withN : withX },
       { changes: [again, child('p')], sawStart: false, ageMs },
       { changes: [child('q')] },

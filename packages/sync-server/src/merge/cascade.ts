@@ -20,6 +20,7 @@ import {
 import type { MergedRow } from './merged-row.ts';
 import { type MergedRows } from './merged-rows.ts';
 import { isThere } from './merged-row.ts';
+import { NOTHING_NULLED } from '../store/nulled-references.ts';
 import { UnseenDeletes } from './unseen-delete.ts';
 
 /** A row deleted by this changeset, and the version of the delete that caused it. */
@@ -39,6 +40,8 @@ interface Gone {
  * server's site and this watermark, so that every site gets them, the author included. Their cells are conflicts. Each
  * tombstone refers to its missing parent, and comes back with that parent or a new one (return-children.ts). A child
  * of an author who had seen the delete is left alone: it breaks the foreign key.
+ *
+ * Returns the versions of the deletes that caused the others, by the name of the deleted row.
  */
 export function cascadeDeletes(
   file: DatabaseFile,
@@ -46,12 +49,14 @@ export function cascadeDeletes(
   rows: MergedRows,
   version: Version,
   base: number,
-): void {
+): ReadonlyMap<string, Version> {
   const waiting: Gone[] = [];
+  const reasons = new Map<string, Version>();
   const remove = (row: MergedRow, waitsFor: Uint8Array, reason: Version): void => {
     const gone = asCascaded(row, waitsFor, version, reason);
     file.sql.run(row.write.table.deleteSql, ...row.write.key);
     rows.set(gone);
+    reasons.set(row.write.name, reason);
     waiting.push({ row: gone, reason });
   };
   for (const row of rows.all()) if (isThere(row.before) && !isThere(row.after)) waiting.push({ row, reason: version });
@@ -64,16 +69,18 @@ export function cascadeDeletes(
   }
   for (let gone = waiting.shift(); gone !== undefined; gone = waiting.shift()) {
     for (const check of checks.byParent.get(gone.row.write.table) ?? []) {
-      if (check.key.onDelete !== 'cascade') continue;
+      if (check.rule !== 'cascade') continue;
       for (const { write, values } of orphans(file, check, gone.row, rows.room)) {
         const row = rows.of(write);
         if (isThere(row.after)) remove(row, referenceBytes(check, values), gone.reason);
       }
     }
   }
+  return reasons;
 }
 
-function orphans(
+/** The children of a deleted row, and the values by which they refer to it. */
+export function orphans(
   file: DatabaseFile,
   check: ForeignKeyCheck,
   { write, after }: MergedRow,
@@ -122,7 +129,7 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   });
   return {
     ...row,
-    after: { ...after, row: { ...after.row, deleted }, waitsFor },
+    after: { ...after, row: { ...after.row, deleted }, waitsFor, nulled: NOTHING_NULLED },
     conflicts: [
       ...conflicts,
       ...lost.map(([columnId, cell]): Conflict => ({ columnId, rule: 'cascade', lost: cell, won })),

@@ -1,9 +1,11 @@
 import {
   encodeKey,
+  foreignKeyRule,
   keyMatchSql,
   quoteName,
   RockpoolError,
   type CellValue,
+  type ForeignKeyRule,
   type ForeignKeySchema,
 } from '@rockpool/shared';
 import type { RowWrite } from './row-write.ts';
@@ -17,6 +19,7 @@ export interface ForeignKeyCheck {
   readonly child: StoredTable;
   readonly parent: StoredTable;
   readonly key: ForeignKeySchema;
+  readonly rule: ForeignKeyRule;
   /** Parameters: the child's key. Returns a row if the parent is missing. */
   readonly missingParentSql: string;
   /** Parameters: values of the referenced columns. Returns a row if a child has them and no parent does. */
@@ -64,6 +67,7 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
     child,
     parent,
     key,
+    rule: foreignKeyRule(child.schema, key),
     missingParentSql: `${from} ${keyMatchSql(child.schema, { alias: 'child' })} AND ${notNull} AND ${noParent} LIMIT 1`,
     orphanSql: `${from} ${values} AND ${noParent} LIMIT 1`,
     orphanKeysSql: `SELECT ${keyColumns} FROM ${childTable} WHERE ${values} AND ${noParent} LIMIT ?`,

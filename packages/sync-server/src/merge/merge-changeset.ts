@@ -10,8 +10,10 @@ import {
 } from '@rockpool/shared';
 import { rulesOfRow, type AuthorProgress } from '../documents/document-merge.ts';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 import { baseOf, type RowWrite } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
+import { NOTHING_NULLED, type Nulled } from '../store/nulled-references.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import { isGoneByCascade, type MergedRow } from './merged-row.ts';
 
@@ -44,9 +46,25 @@ export function mergeChangeset(
     const after =
       row === undefined || row === before?.row
         ? before
-        : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };
+        : {
+            row,
+            bornAt: before?.bornAt ?? version.watermark,
+            waitsFor: null,
+            nulled: stillNulled(write.table, before, row),
+          };
     return { write, before, after, conflicts, corrected };
   });
+}
+
+/** A written reference is checked again with the whole foreign key (null-references.ts); the others stay NULL. */
+function stillNulled({ schema, values }: StoredTable, before: KnownRow | undefined, row: StoredRow): Nulled {
+  if (before === undefined || before.nulled.size === 0 || row.deleted !== null) return NOTHING_NULLED;
+  const nulled = new Map(before.nulled);
+  for (const { columns } of schema.foreignKeys) {
+    const ids = values.filter(({ name }) => columns.includes(name)).map(({ id }) => id);
+    if (ids.some((id) => row.cells.get(id) !== before.row.cells.get(id))) for (const id of ids) nulled.delete(id);
+  }
+  return nulled;
 }
 
 /**
@@ -74,6 +92,7 @@ function deletedBefore(version: Version): KnownRow {
     row: { inserted: version, revived: null, updated: new Map(), deleted: version, cells: new Map() },
     bornAt: version.watermark,
     waitsFor: null,
+    nulled: NOTHING_NULLED,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CellValue } from '@rockpool/shared';
 import { toColumnValue } from '../documents/document-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
+import { shownCells } from '../store/nulled-references.ts';
 import type { KnownRow } from '../store/row-store.ts';
 import type { MergedRow } from './merged-row.ts';
 
@@ -27,7 +28,7 @@ export function toRowChange({ write: { table, key }, before, after }: MergedRow)
 function toNamedRow(table: StoredTable, known: KnownRow | undefined): NamedRow | null {
   if (known === undefined || known.row.deleted !== null) return null;
   return Object.fromEntries(
-    [...known.row.cells].map(([columnId, { value }]) => [
+    [...shownCells(known.row.cells, known.nulled)].map(([columnId, { value }]) => [
       columnName(table, columnId),
       toColumnValue(table, columnId, value),
     ]),

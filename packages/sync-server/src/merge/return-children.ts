@@ -50,7 +50,7 @@ export function returnChildren(
   for (let parent = come.shift(); parent !== undefined; parent = come.shift()) {
     const { seenUpTo } = parent;
     for (const check of checks.byParent.get(parent.row.write.table) ?? []) {
-      if (check.key.onDelete !== 'cascade') continue;
+      if (check.rule !== 'cascade') continue;
       for (const child of waitingChildren(file, check, parent.row, rows)) {
         const gone = child.after as KnownRow;
         if ((gone.row.deleted?.watermark ?? 0) <= seenUpTo || !putBack(file, checks, child)) continue;

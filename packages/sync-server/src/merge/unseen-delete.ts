@@ -27,8 +27,7 @@ export class UnseenDeletes {
   of({ write, after }: MergedRow, { site }: Version, base: number): UnseenDelete | null {
     const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
     for (const check of this.checks.byChild.get(write.table) ?? []) {
-      if (check.key.onDelete !== 'cascade' || this.file.sql.get(check.missingParentSql, ...write.key) === undefined)
-        continue;
+      if (check.rule !== 'cascade' || this.file.sql.get(check.missingParentSql, ...write.key) === undefined) continue;
       const values = referringValues(this.file, check, write);
       const deleted =
         after === undefined || values.includes(null)
@@ -39,7 +38,8 @@ export class UnseenDeletes {
     return null;
   }
 
-  private deletesOf(check: ForeignKeyCheck, values: readonly CellValue[]): readonly Version[] {
+  /** The known deletes of rows with these referenced values. */
+  deletesOf(check: ForeignKeyCheck, values: readonly CellValue[]): readonly Version[] {
     const { key, parent } = check;
     if (parent.keys.every(({ name }) => key.foreignColumns.includes(name)) && parent.keys.length === values.length) {
       const parentKey = parent.keys.map(({ name }) => values[key.foreignColumns.indexOf(name)] as CellValue);

@@ -3,9 +3,11 @@ import { toColumnValue } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 import { partialInsertSql, updateSql, type StoredTable } from '../sqlite/stored-table.ts';
+import { shownCells } from '../store/nulled-references.ts';
 import type { KnownRow } from '../store/row-store.ts';
 import { constraintError } from './constraint-error.ts';
 import type { MergedRow } from './merged-row.ts';
+import type { RowWrite } from './row-write.ts';
 import type { MergedRows } from './merged-rows.ts';
 import { resolveUniqueConflict } from './unique-conflict.ts';
 
@@ -22,14 +24,18 @@ export function actionOf({ write: { table }, before, after }: MergedRow): RowAct
   const now = after?.row.deleted === null ? after.row : undefined;
   if (old === now) return { kind: 'none' };
   if (now === undefined) return { kind: 'delete' };
-  if (old === undefined) return { kind: 'insert', replace: false, cells: now.cells };
-  if (old.inserted !== now.inserted) return { kind: 'insert', replace: true, cells: now.cells };
+  const shown = shownCells(now.cells, (after as KnownRow).nulled);
+  if (old === undefined) return { kind: 'insert', replace: false, cells: shown };
+  if (old.inserted !== now.inserted) return { kind: 'insert', replace: true, cells: shown };
+  const wasNulled = (columnId: number): boolean =>
+    before?.nulled.has(columnId) === true && after?.nulled.has(columnId) !== true;
   const columnIds: number[] = [];
-  for (const [columnId, cell] of now.cells) if (old.cells.get(columnId) !== cell) columnIds.push(columnId);
+  for (const [columnId, cell] of now.cells)
+    if (old.cells.get(columnId) !== cell || wasNulled(columnId)) columnIds.push(columnId);
   if (columnIds.length === 0) return { kind: 'none' };
   const canCollide =
     table.uniqueColumnIds === null || columnIds.some((columnId) => table.uniqueColumnIds?.has(columnId));
-  return canCollide ? { kind: 'insert', replace: true, cells: now.cells } : { kind: 'update', columnIds };
+  return canCollide ? { kind: 'insert', replace: true, cells: shown } : { kind: 'update', columnIds };
 }
 
 /**
@@ -53,7 +59,7 @@ export function writeRows(file: DatabaseFile, rows: MergedRows, version: Version
     const values = action.columnIds.map((columnId) =>
       toColumnValue(table, columnId, row.after?.row.cells.get(columnId)?.value ?? null),
     );
-    runChecked(file, table, updateSql(table, action.columnIds), [...values, ...key]);
+    updateCells(file, table, key, action.columnIds, values);
   }
   const colliding: { readonly row: MergedRow; readonly rejection: RockpoolError }[] = [];
   for (const { row, action } of planned) {
@@ -67,7 +73,7 @@ export function writeRows(file: DatabaseFile, rows: MergedRows, version: Version
     rows.set(
       resolveUniqueConflict(
         { file, row, rejection, version, mergedRow: (name) => rows.named(name) },
-        ({ write, after }) => insertRow(file, write.table, write.key, (after as KnownRow).row.cells),
+        ({ write, after }) => insertKnownRow(file, write, after as KnownRow),
       ),
     );
   }
@@ -86,6 +92,22 @@ function insertUnlessTaken(
     if (error instanceof RockpoolError && error.code === 'constraint-unique') return error;
     throw error;
   }
+}
+
+/** Updates columns of an existing row. Throws the error of a violated constraint. */
+export function updateCells(
+  file: DatabaseFile,
+  table: StoredTable,
+  key: readonly CellValue[],
+  columnIds: readonly number[],
+  values: readonly CellValue[],
+): void {
+  runChecked(file, table, updateSql(table, columnIds), [...values, ...key]);
+}
+
+/** Inserts a row with its references, except those that are NULL. */
+export function insertKnownRow(file: DatabaseFile, { table, key }: RowWrite, { row, nulled }: KnownRow): void {
+  insertRow(file, table, key, shownCells(row.cells, nulled));
 }
 
 export function insertRow(

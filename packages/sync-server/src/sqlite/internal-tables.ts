@@ -51,11 +51,27 @@ CREATE TABLE rockpool_origin (           -- the changesets from which admitted o
 CREATE INDEX rockpool_origin_by_time ON rockpool_origin (decided_ms);
 `;
 
+const NULLED_REFERENCE_SQL: string = `
+CREATE TABLE rockpool_nulled_reference (  -- the references that are NULL while their parent is deleted (store/nulled-references.ts)
+  table_id INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  column_id INTEGER NOT NULL,
+  nulled_at INTEGER NOT NULL,            -- watermark of the NULL
+  value BLOB NOT NULL,                   -- the reference, encoded like a key of one part
+  watermark INTEGER NOT NULL,            -- watermark of the reference
+  stamp_us INTEGER NOT NULL,             -- corrected stamp of the reference
+  site_number INTEGER NOT NULL,          -- author of the reference
+  PRIMARY KEY (table_id, key, column_id)
+) WITHOUT ROWID;
+
+CREATE INDEX rockpool_nulled_reference_by_value ON rockpool_nulled_reference (table_id, column_id, value);
+`;
+
 /**
  * Version of the layout of the tables below, stored in rockpool_meta. A change of the layout increments it and adds a
  * migration.
  */
-export const STORAGE_FORMAT = 9;
+export const STORAGE_FORMAT = 10;
 
 /** The statements that migrate a file to the next storage format, by its current format. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -70,6 +86,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   6: `ALTER TABLE rockpool_conflict ADD COLUMN path TEXT`,
   7: DOCUMENT_AUTHOR_SQL,
   8: ORIGIN_SQL,
+  9: NULLED_REFERENCE_SQL,
 };
 
 /** The number of the server's own site in rockpool_site, which is the author of the conflict log. */
@@ -136,4 +153,4 @@ CREATE TABLE rockpool_row_version (      -- one row per row of a synced table, a
 CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
 CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL;
 CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL;
-${DOCUMENT_TABLES_SQL}${DOCUMENT_AUTHOR_SQL}${ORIGIN_SQL}`;
+${DOCUMENT_TABLES_SQL}${DOCUMENT_AUTHOR_SQL}${ORIGIN_SQL}${NULLED_REFERENCE_SQL}`;

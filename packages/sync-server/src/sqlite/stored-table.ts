@@ -1,6 +1,7 @@
 import {
   createIndexSql,
   documentColumns,
+  foreignKeyRule,
   keyColumns,
   keyMatchSql,
   policiesOf,
@@ -43,6 +44,8 @@ export interface StoredTable {
   readonly domain: TableDomain;
   /** Columns with a new value that can collide with another row. Null if any column can. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
+  /** Columns of foreign keys with the rule `set-null`. */
+  readonly nulledColumnIds: ReadonlySet<number>;
   /** The merge rules; documents/document-merge.ts binds the policies of documents to their row. */
   readonly rules: RowRules;
   /**
@@ -75,6 +78,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     domain: tableDomain(schema),
     uniqueColumnIds: uniqueColumnIds(schema, values),
+    nulledColumnIds: nulledColumnIds(schema, values),
     rules: { deleteRule: schema.merge.deleteRule, policies: policiesOf(schema) },
     documents,
   };
@@ -143,6 +147,13 @@ function hasIndexOn(schema: TableSchema, { columns }: ForeignKeySchema): boolean
         whereSql === null && columns.every((name, i) => expressions[i] === quoteName(name) || expressions[i] === name),
     )
   );
+}
+
+function nulledColumnIds(schema: TableSchema, values: readonly ColumnSchema[]): ReadonlySet<number> {
+  const names = schema.foreignKeys
+    .filter((key) => foreignKeyRule(schema, key) === 'set-null')
+    .flatMap(({ columns }) => columns);
+  return new Set(values.filter(({ name }) => names.includes(name)).map(({ id }) => id));
 }
 
 function uniqueColumnIds(schema: TableSchema, values: readonly ColumnSchema[]): ReadonlySet<number> | null {

@@ -11,6 +11,7 @@ import {
 } from '@rockpool/shared';
 import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from './database-file.ts';
+import { keepReferences, NOTHING_NULLED, shownCells, takeReferences, type Nulled } from './nulled-references.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
 import type { SqlRow } from '../sqlite/sqlite-file.ts';
 import { ROWS_PER_SELECT, type StoredTable } from '../sqlite/stored-table.ts';
@@ -24,6 +25,8 @@ export interface KnownRow {
    * other row.
    */
   readonly waitsFor: Uint8Array | null;
+  /** The columns of an existing row that are NULL instead of the reference in `row.cells` (nulled-references.ts). */
+  readonly nulled: Nulled;
 }
 
 /** Returns undefined if no row with this key was ever admitted. */
@@ -38,7 +41,12 @@ export function readKnownRow(
     BigInt(table.schema.id),
     keyBytes,
   );
-  return stored === undefined ? undefined : toKnownRow(file, stored, () => readRowValues(file, table, key, keyBytes));
+  if (stored === undefined) return undefined;
+  const known = toKnownRow(file, stored, () => readRowValues(file, table, key, keyBytes));
+  if (table.nulledColumnIds.size === 0 || known.row.deleted !== null) return known;
+  const cells = new Map(known.row.cells);
+  const nulled = takeReferences(file, table, keyBytes, cells);
+  return nulled.size === 0 ? known : { ...known, row: { ...known.row, cells }, nulled };
 }
 
 /** Returns undefined if no tombstone has this key. */
@@ -93,7 +101,7 @@ function toKnownRow(file: DatabaseFile, stored: SqlRow, readExisting: () => Read
     deleted: deleted === null ? null : toVersion(deleted),
     cells: rowCells,
   };
-  return { row, bornAt, waitsFor: stored[2] as Uint8Array | null };
+  return { row, bornAt, waitsFor: stored[2] as Uint8Array | null, nulled: NOTHING_NULLED };
 }
 
 /** Returns the cells of an existing row, by column id in schema order. */
@@ -165,7 +173,7 @@ export function writeKnownRow(
   file: DatabaseFile,
   table: StoredTable,
   keyBytes: Uint8Array,
-  { row, bornAt, waitsFor }: KnownRow,
+  { row, bornAt, waitsFor, nulled }: KnownRow,
 ): void {
   const toStored = ({ watermark, stampUs, site }: Version): StoredVersion => ({
     watermark,
@@ -176,9 +184,10 @@ export function writeKnownRow(
   let highest = Math.max(inserted.watermark, row.revived?.watermark ?? 0, row.deleted?.watermark ?? 0);
   const cells = new Map<number, StoredVersion>();
   const otherSites = new Map<number, StoredVersion>();
-  for (const [columnId, { version, otherSite }] of row.cells) {
+  for (const [columnId, { version, otherSite }] of shownCells(row.cells, nulled)) {
     if (otherSite !== undefined) otherSites.set(columnId, toStored(otherSite));
-    if (version.watermark === inserted.watermark) continue;
+    // A reference may become NULL at the watermark of the insert; that NULL is the server's.
+    if (version.watermark === inserted.watermark && !nulled.has(columnId)) continue;
     cells.set(columnId, toStored(version));
     highest = Math.max(highest, version.watermark);
   }
@@ -200,6 +209,7 @@ export function writeKnownRow(
     row.deleted === null ? null : encodeImage(row.cells),
     row.deleted === null ? null : waitsFor,
   );
+  keepReferences(file, table, keyBytes, row.cells, nulled);
 }
 
 // An image is encoded as one row of old values of a changeset.

@@ -1,9 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildSchema, type CellValue, type Schema } from '@rockpool/shared';
+import {
+  buildSchema,
+  columnIdOf,
+  encodeKey,
+  NO_VERSION,
+  type Cell,
+  type CellValue,
+  type Schema,
+  type Version,
+} from '@rockpool/shared';
 import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { hasTakenEffect, pruneOrigins, saveOrigin } from '../log/origins.ts';
 import type { OpenDatabase } from './durability.ts';
 import { identityOf } from './identity.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
+import { readKnownRow, writeKnownRow, type KnownRow } from './row-store.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { Store } from './store.ts';
 
@@ -43,6 +54,34 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     afterEach(async () => {
       await close();
       await place.close();
+    });
+
+    it('keeps a reference that is NULL while its parent is deleted', async () => {
+      const { file } = database;
+      const memos = file.tableByName.get('memos') as StoredTable;
+      const [accountId, keyBytes] = [columnIdOf('account_id'), encodeKey(['m'])];
+      const nulledAt: Version = { ...NO_VERSION, watermark: 7 };
+      const cells = new Map<number, Cell>(
+        memos.columnIds.map((id) => [id, { value: id === accountId ? 'gone' : null, version: NO_VERSION }]),
+      );
+      await database.commit(() => {
+        file.sql.run(`INSERT INTO memos (id) VALUES ('m')`);
+        writeKnownRow(file, memos, keyBytes, {
+          row: { inserted: NO_VERSION, revived: null, updated: new Map(), deleted: null, cells },
+          bornAt: 0,
+          waitsFor: null,
+          nulled: new Map([[accountId, nulledAt]]),
+        });
+      });
+      await close();
+      await open();
+      const known = readKnownRow(database.file, memos, ['m'], keyBytes);
+      expect(known?.row.cells).toEqual(cells);
+      expect(known?.nulled).toEqual(new Map([[accountId, nulledAt]]));
+      await database.commit(() =>
+        writeKnownRow(database.file, memos, keyBytes, { ...(known as KnownRow), nulled: new Map() }),
+      );
+      expect(rows('SELECT * FROM rockpool_nulled_reference')).toEqual([]);
     });
 
     it('keeps commits and the epoch when it is closed and opened', async () => {

@@ -40,6 +40,22 @@ const schema = buildSchema([
     },
   ),
   testTable('tag', { page_id: 'text not null', name: 'text not null' }, { primaryKey: ['page_id', 'name'] }),
+  testTable('room', { house: 'text not null', number: 'integer not null' }, { primaryKey: ['house', 'number'] }),
+  testTable(
+    'guest',
+    { id: 'text not null', house: 'text', number: 'integer', note: 'text' },
+    {
+      foreignKeys: [
+        {
+          columns: ['house', 'number'],
+          foreignTable: 'room',
+          foreignColumns: ['house', 'number'],
+          onDelete: 'set null',
+          onUpdate: 'no action',
+        },
+      ],
+    },
+  ),
   testTable(
     'slot',
     { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' },
@@ -146,6 +162,18 @@ describe('restoring a conflict', () => {
     restore(database, '1');
     expect(database.connection.rows('SELECT * FROM tag')).toEqual([['a', 'red']]);
     expect(database.changelog.read(2)?.groups).toMatchObject([{ kind: 'insert', keys: [['a'], ['red']] }]);
+    database.close();
+  });
+
+  it('restores a reference with all columns of its foreign key, once its parent is back [MR-75]', () => {
+    const database = open();
+    write(database, "INSERT INTO guest (id) VALUES ('a')");
+    for (const [at, column, value] of [['1', 'house', 'h'] as const, ['2', 'number', 3n] as const])
+      addConflict(database, at, 'set-null', column, value, { table: 'guest' });
+    expect(() => restore(database, '1')).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
+    write(database, "INSERT INTO room VALUES ('h', 3)");
+    restore(database, '1');
+    expect(database.connection.rows('SELECT house, number FROM guest')).toEqual([['h', 3]]);
     database.close();
   });
 

@@ -31,6 +31,8 @@ interface Conflict {
 /**
  * Restores the value that lost in an entry of the conflict log, as a new edit, in an open and captured transaction:
  * - a value that lost to another (`lww`, `one-insert-wins`): writes its cell, and the other columns of its group;
+ * - a reference that is NULL because its parent is deleted (`set-null`): writes all columns of the foreign key, which
+ *   fails with `constraint-foreign-key` while the parent is missing;
  * - values lost with a deleted row (`delete-wins`, `cascade`): writes all values that the log has of that row and
  *   watermark. A missing row is inserted again, with defaults for other columns; so is a row with only key columns;
  * - a value that lost its place in a document: writes that place in the current document;
@@ -117,15 +119,18 @@ function restorePlace(
   ]);
 }
 
-/** The lost value, and the values of its group that lost with it. */
+/** The lost value, and the values that lost with it: those of its group, or of its foreign key. */
 function lostWithValue(connection: Connection, table: TableSchema, conflict: Conflict): Map<string, CellValue> {
   const column = requireRestorable(table, conflict.columnName);
   const { together = [] } = policyOf(table, column.id);
   const values = new Map([[column.name, conflict.value]]);
+  const isOfForeignKey = (name: string): boolean =>
+    table.foreignKeys.some(({ columns }) => columns.includes(name) && columns.includes(column.name));
   for (const other of conflictsOf(connection, conflict)) {
     const mate = table.columns.find(({ name }) => name === other.columnName);
-    if (mate !== undefined && together.includes(mate.id) && other.rule === conflict.rule)
-      values.set(mate.name, other.value);
+    const isMate =
+      mate !== undefined && (together.includes(mate.id) || (conflict.rule === 'set-null' && isOfForeignKey(mate.name)));
+    if (isMate && other.rule === conflict.rule) values.set(mate.name, other.value);
   }
   return values;
 }

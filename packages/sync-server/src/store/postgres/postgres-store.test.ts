@@ -1,3 +1,4 @@
+import { columnIdOf, encodeKey, NO_VERSION } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
@@ -5,6 +6,8 @@ import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
 import { storeContract } from '../store.contract.ts';
 import { hasTakenEffect, saveOrigin } from '../../log/origins.ts';
 import type { OpenDatabase } from '../durability.ts';
+import type { StoredTable } from '../../sqlite/stored-table.ts';
+import { keepReferences, keysWithReference } from '../nulled-references.ts';
 import { Connections } from '../../postgres/connection.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
@@ -289,7 +292,7 @@ describe('several instances on one PostgreSQL', () => {
     await add(a, 'before');
     await postgres.server.query(
       name,
-      'DROP TABLE rockpool.rockpool_origin; UPDATE rockpool.rockpool_store SET storage_format = 8',
+      'DROP TABLE rockpool.rockpool_origin; DROP TABLE rockpool.rockpool_nulled_reference; UPDATE rockpool.rockpool_store SET storage_format = 8',
     );
     const b = await start();
     expect(namesAt(b)).toEqual(['before']);
@@ -300,10 +303,35 @@ describe('several instances on one PostgreSQL', () => {
         name,
         'SELECT storage_format, sequence FROM rockpool.rockpool_store, rockpool.rockpool_origin',
       ),
-    ).toEqual([[9, '2']]);
+    ).toEqual([[10, '2']]);
     await a.database.catchUp();
     expect(hasTakenEffect(a.database.file.sql, origin)).toBe(true);
     expect(await b.connections.query('SELECT * FROM rockpool.rockpool_origin')).toEqual([]);
+  });
+
+  it('migrate tables of the storage format before NULL references, and share those references', async () => {
+    const a = await start();
+    await add(a, 'x');
+    await postgres.server.query(
+      name,
+      'DROP TABLE rockpool.rockpool_nulled_reference; UPDATE rockpool.rockpool_store SET storage_format = 9',
+    );
+    const b = await start();
+    const file = ({ database }: typeof b): typeof b.database.file => database.file;
+    await b.database.commit(() => {
+      const table = file(b).tableByName.get('memos') as StoredTable;
+      const cells = new Map([[columnIdOf('account_id'), { value: 'gone', version: NO_VERSION }]]);
+      keepReferences(file(b), table, encodeKey(['m']), cells, new Map([[columnIdOf('account_id'), NO_VERSION]]));
+    });
+    await a.database.catchUp();
+    const memos = file(a).tableByName.get('memos') as StoredTable;
+    expect(keysWithReference(file(a), memos, columnIdOf('account_id'), 'gone')).toEqual([['m']]);
+    expect(
+      await postgres.server.query(
+        name,
+        'SELECT storage_format, nulled_at FROM rockpool.rockpool_store, rockpool.rockpool_nulled_reference',
+      ),
+    ).toEqual([[10, '0']]);
   });
 
   it('see one database at a time, whatever the statement selects', async () => {

@@ -117,7 +117,8 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
   const [[storageFormat, stored] = []] = await connection.query(
     `SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`,
   );
-  if (storageFormat === FORMAT_WITHOUT_ORIGINS) await addOrigins(connection, tables);
+  const added = TABLES_ADDED_AFTER[storageFormat as number];
+  if (added !== undefined) await addTables(connection, tables, added);
   else if (storageFormat !== STORAGE_FORMAT)
     throw new RockpoolError('database-unavailable', {
       problem: 'the tables have another storage format',
@@ -150,12 +151,18 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
   ]);
 }
 
-// The first storage format that PostgreSQL had.
-const FORMAT_WITHOUT_ORIGINS = 8;
+/** The tables that a storage format lacks. 8 is the first one that PostgreSQL had. */
+const TABLES_ADDED_AFTER: Readonly<Record<number, readonly string[]>> = {
+  8: ['rockpool_origin', 'rockpool_nulled_reference'],
+  9: ['rockpool_nulled_reference'],
+};
 
-async function addOrigins(connection: Connection, tables: readonly MirroredTable[]): Promise<void> {
-  const origins = tables.find(({ name }) => name === 'rockpool_origin') as MirroredTable;
-  await connection.query(createTableSql(origins));
+async function addTables(
+  connection: Connection,
+  tables: readonly MirroredTable[],
+  names: readonly string[],
+): Promise<void> {
+  for (const table of tables) if (names.includes(table.name)) await connection.query(createTableSql(table));
   await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET storage_format = $1`, [STORAGE_FORMAT]);
 }
 

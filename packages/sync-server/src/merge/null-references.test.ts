@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { columnIdOf } from '@rockpool/shared';
+import { cells, deliveredRows } from '../../testing/delivered-rows.ts';
+import { insert, remove, update, type Change } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
+
+const tested = serverUnderTest();
+const query = (sql: string): unknown => tested.server.query(sql);
+const memos = (): unknown => query('SELECT id, account_id, note_id FROM memos ORDER BY id');
+const conflictLog = (): unknown =>
+  query(
+    'SELECT row_key, column_name, rule, lost_value, won_value, lost_by, won_by, watermark FROM rockpool_conflict ORDER BY id',
+  );
+const stored = (): unknown => query('SELECT count(*) FROM rockpool_nulled_reference');
+
+/** Ann and Ben have the accounts x and y, and the note n. */
+async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
+  const a = await tested.server.open(undefined, { principal: 'ann' });
+  const b = await tested.server.open(undefined, { principal: 'ben' });
+  await a.commit([
+    insert('accounts', 'x', { name: 'x' }),
+    insert('accounts', 'y', { name: 'y' }),
+    insert('notes', 'n', { title: 'n', reads: 0n }),
+  ]);
+  await b.delivery();
+  return { a, b };
+}
+
+/** Ann deletes the account x. Then Ben, who has not seen the delete, writes. */
+async function late(
+  changes: readonly Change[],
+  options: { readonly atomic?: boolean } = {},
+): Promise<{ a: TestConnection; b: TestConnection; decided: Awaited<ReturnType<TestConnection['decided']>> }> {
+  const { a, b } = await two();
+  b.site.write(changes, options);
+  await a.commit([remove('accounts', 'x')]);
+  b.push();
+  const decided = await b.decided(1);
+  return { a, b, decided };
+}
+
+describe('a reference to a parent that another author deletes, under ON DELETE SET NULL', () => {
+  it('becomes NULL for every client where the delete comes second, with the reference in the conflict log [MR-79]', async () => {
+    const { a, b } = await two();
+    await b.commit([insert('memos', 'm', { account_id: 'x', note_id: 'n', body: 'kept' })]);
+    a.site.write([remove('accounts', 'x')]);
+    a.push();
+    expect((await a.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', watermark: 3, conflictCount: 1 }]);
+    expect(memos()).toEqual([['m', null, 'n']]);
+    expect(conflictLog()).toEqual([['["m"]', 'account_id', 'set-null', 'x', null, 'ben', 'ann', 3n]]);
+    expect(deliveredRows(await b.delivery(), 'memos')).toEqual([
+      { kind: 'update', key: ['m'], cells: cells({ account_id: null }) },
+    ]);
+  });
+
+  it('becomes NULL where the delete comes first, also at its author [MR-79]', async () => {
+    const { a, decided } = await late([insert('memos', 'm', { account_id: 'x', body: 'kept' })]);
+    expect(decided.outcomes).toMatchObject([{ kind: 'admitted', watermark: 3, conflictCount: 1 }]);
+    expect(memos()).toEqual([['m', null, null]]);
+    expect(conflictLog()).toEqual([['["m"]', 'account_id', 'set-null', 'x', null, 'ben', 'ann', 3n]]);
+    expect(deliveredRows(decided, 'memos')).toEqual([
+      { kind: 'update', key: ['m'], cells: cells({ account_id: null }) },
+    ]);
+    expect(deliveredRows(await a.delivery(), 'memos')).toMatchObject([{ kind: 'insert', key: ['m'] }]);
+  });
+
+  it('becomes NULL where the parent is deleted with its own parent [MR-79]', async () => {
+    const { a, b } = await two();
+    await b.commit([insert('entries', 'e', { account_id: 'x', amount: 1n })]);
+    await b.commit([insert('memos', 'm', { account_id: 'x', note_id: 'n' })]);
+    await a.delivery();
+    await a.commit([remove('accounts', 'x'), remove('notes', 'n')]);
+    expect(memos()).toEqual([['m', null, null]]);
+    expect(stored()).toEqual([[2n]]);
+  });
+
+  it('rejects an atomic changeset, and one whose author had seen the delete or whose parent never existed [MR-79]', async () => {
+    const { b, decided } = await late([insert('memos', 'm', { account_id: 'x' })], { atomic: true });
+    expect(decided.outcomes).toMatchObject([{ kind: 'rejected', code: 'atomic-conflict' }]);
+    b.site.write([insert('memos', 'm', { account_id: 'x' })]);
+    b.site.write([insert('memos', 'm', { account_id: 'never' })], { base: 0 });
+    b.push();
+    const refused = { kind: 'rejected', code: 'constraint-foreign-key' };
+    expect((await b.decided(3)).outcomes).toMatchObject([refused, refused]);
+    expect(memos()).toEqual([]);
+  });
+
+  it('rejects the changeset that comes second where a CHECK forbids the NULL [MR-82]', async () => {
+    const { b, decided } = await late([insert('memos', 'm', { account_id: 'x', body: 'bound' })]);
+    expect(decided.outcomes).toMatchObject([{ kind: 'rejected', code: 'constraint-check' }]);
+    await b.commit([insert('memos', 'o', { account_id: 'y', body: 'bound' })]);
+    const c = await tested.server.open(undefined, { principal: 'cleo' });
+    expect(await c.commit([remove('accounts', 'y')], { base: 1 })).toMatchObject({
+      kind: 'rejected',
+      code: 'constraint-check',
+    });
+    expect(memos()).toEqual([['o', 'y', null]]);
+    expect(stored()).toEqual([[0n]]);
+  });
+});
+
+describe('a reference that is NULL while its parent is deleted', () => {
+  const blind = async (changes: readonly Change[]): Promise<void> => {
+    const c = await tested.server.open(undefined, { principal: 'cleo' });
+    await c.commit(changes, { base: 0 });
+  };
+
+  it('returns with a parent inserted by an author who had not seen the NULL, and leaves the conflict log [MR-80]', async () => {
+    const { a, b } = await late([insert('memos', 'm', { account_id: 'x' })]);
+    await a.delivery();
+    await blind([insert('accounts', 'x', { name: 'again' })]);
+    expect(memos()).toEqual([['m', 'x', null]]);
+    expect([conflictLog(), stored()]).toEqual([[], [[0n]]]);
+    for (const connection of [a, b])
+      expect(deliveredRows(await connection.delivery(), 'memos')[0]?.cells.get(columnIdOf('account_id'))).toBe('x');
+  });
+
+  it('stays NULL when an author who had seen the NULL creates the parent again [MR-80]', async () => {
+    const { a } = await late([insert('memos', 'm', { account_id: 'x' })]);
+    await a.delivery();
+    await a.commit([insert('accounts', 'x', { name: 'again' })]);
+    expect(memos()).toEqual([['m', null, null]]);
+  });
+
+  it('returns with a parent that an update revives [MR-80]', async () => {
+    const { a, b } = await two();
+    await b.commit([insert('memos', 'm', { note_id: 'n' })]);
+    a.site.write([remove('notes', 'n')]);
+    a.push();
+    await a.decided(2);
+    expect(memos()).toEqual([['m', null, null]]);
+    const c = await tested.server.open(undefined, { principal: 'cleo' });
+    await c.commit([update('notes', 'n', { title: 'more' })], { base: 1 });
+    expect(memos()).toEqual([['m', null, 'n']]);
+  });
+
+  it('gives way to a reference by an author who had not seen the NULL [MR-81]', async () => {
+    const { b } = await late([insert('memos', 'm', { account_id: 'x' })]);
+    b.site.write([update('memos', 'm', { account_id: 'y' })], { base: 1 });
+    b.push();
+    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
+    expect(memos()).toEqual([['m', 'y', null]]);
+    expect([conflictLog(), stored()]).toEqual([[], [[0n]]]);
+  });
+
+  it('keeps its entry where an author who had seen the NULL writes another reference [MR-81]', async () => {
+    const { b } = await late([insert('memos', 'm', { account_id: 'x' })]);
+    await b.commit([update('memos', 'm', { account_id: 'y' })]);
+    expect(memos()).toEqual([['m', 'y', null]]);
+    expect(conflictLog()).toMatchObject([['["m"]', 'account_id', 'set-null', 'x', null, 'ben', 'ann', 3n]]);
+    await blind([insert('accounts', 'x', { name: 'again' })]);
+    expect(memos()).toEqual([['m', 'y', null]]);
+  });
+
+  it('survives writes of other columns and of unique values [MR-80]', async () => {
+    const { a, b } = await late([insert('memos', 'm', { account_id: 'x', slot: 1n })]);
+    await b.commit([update('memos', 'm', { body: 'more' })]);
+    await b.commit([update('memos', 'm', { slot: 2n })]);
+    expect(memos()).toEqual([['m', null, null]]);
+    await a.delivery();
+    await blind([insert('accounts', 'x', { name: 'again' })]);
+    expect(query('SELECT id, account_id, slot, body FROM memos')).toEqual([['m', 'x', 2n, 'more']]);
+  });
+
+  it('stays NULL when another row has its unique values [MR-82]', async () => {
+    const { b } = await late([insert('memos', 'm', { account_id: 'x', slot: 1n })]);
+    await b.commit([update('memos', 'm', { body: 'seen' })]);
+    await blind([insert('accounts', 'x', { name: 'again' }), insert('memos', 'k', { account_id: 'x', slot: 1n })]);
+    expect(memos()).toEqual([
+      ['k', 'x', null],
+      ['m', null, null],
+    ]);
+    expect(conflictLog()).toMatchObject([['["m"]', 'account_id', 'set-null', 'x', null, 'ben', 'ann', 3n]]);
+  });
+
+  it('is forgotten with its row [MR-79]', async () => {
+    const { b } = await late([insert('memos', 'm', { account_id: 'x' })]);
+    expect(stored()).toEqual([[1n]]);
+    await b.commit([remove('memos', 'm')]);
+    expect(stored()).toEqual([[0n]]);
+  });
+});

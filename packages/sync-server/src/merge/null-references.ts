@@ -1,0 +1,188 @@
+import { EXISTENCE_COLUMN_ID, hasSeen, RockpoolError, type Version } from '@rockpool/shared';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { keysWithReference, type Nulled } from '../store/nulled-references.ts';
+import type { KnownRow } from '../store/row-store.ts';
+import { orphans, unnamedWrite } from './cascade.ts';
+import { referencedValues, referringValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
+import { isThere, type MergedRow } from './merged-row.ts';
+import type { MergedRows } from './merged-rows.ts';
+import { baseOf } from './row-write.ts';
+import { UnseenDeletes } from './unseen-delete.ts';
+import { updateCells } from './write-rows.ts';
+
+/**
+ * Applies `set-null` between concurrent writes of parents and children. A reference is NULL while its parent is deleted.
+ * The row keeps the reference (store/nulled-references.ts): later writes merge with it, and it returns with the parent.
+ * So both orders of arrival end in the same rows.
+ *
+ *   child, then the parent's delete    the delete nulls the reference
+ *   the parent's delete, then child    admits the child with a NULL
+ *
+ * The NULLs have the server's site and this watermark, so that every site gets them, the author included. The references
+ * are conflicts. A reference that this changeset writes to a parent that its author had seen deleted, or that never
+ * existed, is left alone: it breaks the foreign key.
+ *
+ * Call it last: which rows exist is decided before. `reasons`: the deletes that caused cascades.
+ */
+export function nullReferences(
+  file: DatabaseFile,
+  checks: ForeignKeyChecks,
+  rows: MergedRows,
+  version: Version,
+  base: number,
+  reasons: ReadonlyMap<string, Version>,
+): void {
+  const unseenDeletes = new UnseenDeletes(file, checks);
+  for (const { write } of rows.all()) {
+    const row = rows.of(write);
+    if (row.before === row.after || !isThere(row.after)) continue;
+    for (const check of setNull(checks.byChild.get(write.table))) {
+      const reason = missingParentOf(file, check, row, version, base, unseenDeletes);
+      if (reason !== null) rows.set(withNull(file, check, rows.of(write), version, reason));
+    }
+  }
+  for (const row of rows.all()) {
+    const { name, table } = row.write;
+    if (!isThere(row.before) || isThere(row.after)) continue;
+    for (const check of setNull(checks.byParent.get(table)))
+      for (const { write } of orphans(file, check, row, rows.room)) {
+        const child = rows.of(write);
+        if (isThere(child.after)) rows.set(withNull(file, check, child, version, reasons.get(name) ?? version));
+      }
+  }
+  for (const row of rows.all()) {
+    if (isThere(row.before) || !isThere(row.after)) continue;
+    for (const check of setNull(checks.byParent.get(row.write.table)))
+      returnReferences(file, check, row, rows, version, base);
+  }
+}
+
+function setNull(checks: readonly ForeignKeyCheck[] = []): readonly ForeignKeyCheck[] {
+  return checks.filter(({ rule }) => rule === 'set-null');
+}
+
+/** The delete that the reference of an existing row has to give way to. Null: none. */
+function missingParentOf(
+  file: DatabaseFile,
+  check: ForeignKeyCheck,
+  { write, after }: MergedRow,
+  version: Version,
+  base: number,
+  unseenDeletes: UnseenDeletes,
+): Version | null {
+  if (file.sql.get(check.missingParentSql, ...write.key) === undefined) return null;
+  const deletes = unseenDeletes.deletesOf(check, referringValues(file, check, write));
+  const isWritten = columnIdsOf(check).some(
+    (columnId) => after?.row.cells.get(columnId)?.version.watermark === version.watermark,
+  );
+  // An older reference of a row that comes back is nobody's claim that the parent exists.
+  if (!isWritten) return deletes.at(-1) ?? version;
+  const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
+  return deletes.find((deleted) => !hasSeen(seenUpTo, version.site, deleted)) ?? null;
+}
+
+function withNull(
+  file: DatabaseFile,
+  check: ForeignKeyCheck,
+  row: MergedRow,
+  version: Version,
+  reason: Version,
+): MergedRow {
+  const { write, after } = row;
+  const known = after as KnownRow;
+  const columnIds = columnIdsOf(check);
+  const nulled = new Map(known.nulled);
+  for (const columnId of columnIds) nulled.set(columnId, { ...version, site: SERVER_SITE });
+  writeShown(file, write.table, row, columnIds, nulled);
+  const cells = columnIds.flatMap((columnId) => {
+    const cell = known.row.cells.get(columnId);
+    return cell === undefined ? [] : [{ columnId, cell }];
+  });
+  return {
+    ...row,
+    after: { ...known, nulled },
+    conflicts: [
+      ...row.conflicts,
+      ...cells.map(({ columnId, cell }) => ({
+        columnId,
+        rule: 'set-null' as const,
+        lost: cell,
+        won: { value: null, version: reason },
+      })),
+    ],
+    corrected: [
+      ...row.corrected,
+      ...cells
+        .filter(({ columnId, cell }) => cell.version === version && !row.corrected.includes(columnId))
+        .map(({ columnId }) => columnId),
+    ],
+  };
+}
+
+/**
+ * Returns the references to a parent that this changeset inserts or brings back, unless its author had seen them NULL:
+ * a parent that is created again does not get its old children. A reference that breaks a constraint by now stays NULL.
+ */
+function returnReferences(
+  file: DatabaseFile,
+  check: ForeignKeyCheck,
+  { write: parent, after }: MergedRow,
+  rows: MergedRows,
+  version: Version,
+  base: number,
+): void {
+  const values = referencedValues(check, parent.table, parent.key, after as KnownRow);
+  const columnIds = columnIdsOf(check);
+  const [firstId] = columnIds;
+  if (firstId === undefined || values.includes(null)) return;
+  const seenUpTo = baseOf(parent, base)(EXISTENCE_COLUMN_ID);
+  for (const key of keysWithReference(file, check.child, firstId, values[0] ?? null)) {
+    const row = rows.of(unnamedWrite(check, key));
+    const known = row.after;
+    if (known === undefined || !isThere(known)) continue;
+    const isReference = columnIds.every(
+      (columnId, at) =>
+        (known.nulled.get(columnId)?.watermark ?? 0) > seenUpTo &&
+        known.nulled.get(columnId)?.watermark !== version.watermark &&
+        known.row.cells.get(columnId)?.value === values[at],
+    );
+    if (!isReference) continue;
+    const nulled = new Map(known.nulled);
+    for (const columnId of columnIds) nulled.delete(columnId);
+    if (!canReturn(() => writeShown(file, check.child, row, columnIds, nulled), file)) continue;
+    // The cells keep their versions, so the row is delivered as a whole.
+    const revived: Version = { ...version, site: SERVER_SITE };
+    rows.set({ ...row, after: { ...known, row: { ...known.row, revived }, nulled } });
+  }
+}
+
+function canReturn(write: () => void, file: DatabaseFile): boolean {
+  try {
+    file.sql.savepoint(write);
+    return true;
+  } catch (error) {
+    if (error instanceof RockpoolError) return false;
+    throw error;
+  }
+}
+
+/** Writes the references, or their NULLs, into the app's table. Throws the error of a violated constraint. */
+function writeShown(
+  file: DatabaseFile,
+  table: StoredTable,
+  { write: { key }, after }: MergedRow,
+  columnIds: readonly number[],
+  nulled: Nulled,
+): void {
+  const values = columnIds.map((columnId) =>
+    nulled.has(columnId) ? null : (after?.row.cells.get(columnId)?.value ?? null),
+  );
+  updateCells(file, table, key, columnIds, values);
+}
+
+/** In the order of the foreign key's columns. */
+function columnIdsOf({ child, key }: ForeignKeyCheck): number[] {
+  return key.columns.flatMap((name) => child.values.find((column) => column.name === name)?.id ?? []);
+}
