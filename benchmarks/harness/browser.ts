@@ -1,4 +1,4 @@
-import type { BenchPage } from '../page/page.ts';
+import type { BenchPage } from '../page/bench-page.ts';
 
 /** A running browser of any kind. */
 export interface BenchBrowser {

@@ -1,4 +1,4 @@
-import type { BenchPage } from './page.ts';
+import type { BenchPage } from './bench-page.ts';
 
 /**
  * For browsers without remote script execution: requests commands from the server one by one. `leave` ends the loop and

@@ -1,32 +1,15 @@
 // The page that the runner controls: one database at a time, of any subject.
 import type { DocumentFigure } from '../documents/measure.ts';
-import type { StoreName } from '../documents/store-name.ts';
 import type { Operations } from '../storage/operations.ts';
-import type { Sizes } from '../storage/dataset.ts';
-import type { Dataset } from '../storage/fill.ts';
 import { ADAPTERS, ON_PAGE } from '../storage/subjects.ts';
-import type { Conditions } from '../storage/workload.ts';
 import { keyOf } from '../storage/dataset.ts';
-import type { Latencies } from '../storage/workloads/latencies.ts';
 import { writeToLiveQueries } from '../storage/workloads/live-queries.ts';
 import { readInALoop, writeNowAndThen } from '../storage/workloads/two-tabs.ts';
 import { WORKLOADS } from '../storage/workloads.ts';
+import type { BenchPage } from './bench-page.ts';
 import { obey } from './obey.ts';
-import { createHost, type Host, type OpenRequest } from './host.ts';
+import { createHost, type Host } from './host.ts';
 import { startWorkerHost, type RemoteHost } from './worker-host.ts';
-
-export interface BenchPage {
-  /** Resolves to the milliseconds that it took, worker and SQLite included, and the first read if there is one. */
-  open(request: OpenRequest, readsFirstRow: boolean): Promise<number>;
-  fill(dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void>;
-  measure(workloadId: string, conditions: Conditions): Promise<number>;
-  loop(part: 'write' | 'read', startAtMs: number): Promise<Latencies>;
-  /** Only for a subject whose API is on the page. */
-  liveQueries(): Promise<Latencies>;
-  /** Runs in a separate worker, on separate databases. */
-  measureDocuments(store: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]>;
-  close(): Promise<void>;
-}
 
 declare global {
   interface Window {

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId, sql } from '#client/index.ts';
@@ -7,7 +7,7 @@ import { createClient, createDevice, inProcess } from '#client/node/index.ts';
 import { defineSchema } from '#client/schema/index.ts';
 import { createSyncServer } from '#sync-server/index.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
 const todo = sqliteTable('todo', {
   id: text().primaryKey(),
@@ -17,8 +17,10 @@ const todo = sqliteTable('todo', {
 const schema = defineSchema({ todo });
 
 it('shows on one device what another one adds', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'todos-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const server = createSyncServer({
-    dataDir: mkdtempSync(join(tmpdir(), 'todos-')),
+    dataDir,
     schema,
     secret: 'a secret of this test, long enough',
   });

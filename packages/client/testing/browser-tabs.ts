@@ -25,7 +25,11 @@ export function freshName(): string {
   return `test-${newId()}`;
 }
 
-/** Waits until something that changes by itself is so. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Waits until a condition holds. Throws after three minutes, naming the condition. */
+export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 180_000): Promise<void> {
+  const startedMs = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - startedMs > withinMs) throw new Error(`still false: ${String(isSo)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
