@@ -80,6 +80,18 @@ const isolated = isolatedFiles();
 /** Commands that browser tests can call in this process. */
 export const commands: Record<string, BrowserCommand<string[]>> = {
   opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
+  // The first `failures` requests of this script fail, as offline; later ones succeed.
+  failFirst: async ({ page }, url = '', failures = '1') => {
+    let left = Number(failures);
+    await page.route(`${url}*`, (route) =>
+      left-- > 0
+        ? route.abort()
+        : route.fulfill({
+            contentType: 'text/javascript',
+            body: `export const answer = 42; export const { url } = import.meta;`,
+          }),
+    );
+  },
   // Loaded on demand: most tests need no server.
   accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '', principal = 'ann') =>
     (await import('./tests/kit/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin, principal),

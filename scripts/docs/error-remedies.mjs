@@ -10,6 +10,8 @@ export const ERROR_GROUPS = [
       'app-outdated':
         'Reads work and sync goes on; every write rejects. Deploy a bundle that knows the newer schema. `table`, `column` and `problem` name the difference.',
       'client-closed': 'Do not use a client after `close()` or `leave()`. Create a new one.',
+      'code-unloadable':
+        'Repeat the call when the device is online; `part` names what is missing. If it fails again, a deploy removed the files of this bundle: reload the page.',
       'config-invalid': 'Correct every problem that `problems` lists, one per line.',
       'database-mismatch':
         'Open the database that `belongsTo` names, or choose another `name`. To give the local database up: `client.backup()`, then `client.leave({ discardUnsent: true })`.',
@@ -24,7 +26,7 @@ export const ERROR_GROUPS = [
         'Change the schema additively: new tables, columns with a default or NULL, and plain indexes.',
       'schema-invalid': 'Correct the schema; `problems` lists what `defineSchema` or the schema file got wrong.',
       'opening-stalled':
-        'Open the client again, after some time. `stage` is `storage` for the browser’s answer where it can keep files, and `code` for SQLite and other files of the app, which its server or a cache delivers.',
+        'Open the client again, after some time. `stage` is `worker` for the worker’s script, `storage` for the browser’s answer where it can keep files, and `code` for SQLite and other files of the app, which its server or a cache delivers.',
       'tab-options-differ': 'Reload or close the other tab. `option` names the option that differs.',
       'tab-outdated': 'Reload this tab. If a deploy was rolled back, close the tab of the newer bundle.',
       'worker-stuck': 'Nothing: the client restarts the worker. Repeat the call if it rejects with this code.',

@@ -1,6 +1,7 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { proxy, type Remote } from 'comlink';
 import type { ClientOptions, SqlStatement } from './client.ts';
+import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import { reportUncaught } from './rpc/error-transfer.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
@@ -139,9 +140,11 @@ export class ClientSession {
     const { sync } = this.options;
     if (sync === undefined) throw new RockpoolError('internal', { asked: 'token' });
     if (this.tokenSource === null) {
-      const { createTokenSource } = await import('./tab/token-source.ts').catch((cause: unknown) => {
-        throw new RockpoolError('network-unreachable', { stage: 'token' }, { cause });
-      });
+      const { createTokenSource } = await loadPart('token', () => import('./tab/token-source.ts')).catch(
+        (cause: unknown) => {
+          throw new RockpoolError('network-unreachable', { stage: 'token' }, { cause });
+        },
+      );
       this.tokenSource ??= createTokenSource({ token: sync.token, onError: this.onProblem });
     }
     return this.tokenSource();

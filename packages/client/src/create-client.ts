@@ -19,6 +19,7 @@ const PAGE: ClientEnvironment = {
  * - `config-invalid`: the options have problems
  * - `worker-unavailable`: there are no web workers, as in Node, where `createClient` of `@rockpool/client/node` works
  * - `worker-unloadable`: the worker's script failed to load; the fields name its address and, if known, the reason
+ * - `code-unloadable`: a file with code for this database failed to load; `part` names it
  * - `opening-stalled`: the browser, or the server of the app's code, does not answer; `stage` names it
  * - `storage-unsupported`: the browser lacks what `persistence` needs; the fields name it
  * - `storage-ephemeral`: this window discards what it stores, as private windows do; only `persistence: 'memory'` works

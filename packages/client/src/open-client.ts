@@ -2,6 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { Client, ClientOptions, SqlParam, SqlStatement, StatementResult, Write } from './client.ts';
 import { ClientSession, type ClientEnvironment } from './client-session.ts';
 import { liveQueryInspections } from './live-query-inspection.ts';
+import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import type { RejectedChangeset } from './rpc/rejected-changeset.ts';
 import { toKeyValues } from './rpc/row-key.ts';
@@ -35,7 +36,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       live.live<Row>(toStatement(given, params)),
     async document(table, key, column) {
       // Imported here, because it loads Yjs into the page.
-      const { openClientDocument } = await import('./open-client-document.ts');
+      const { openClientDocument } = await loadPart('documents', () => import('./open-client-document.ts'));
       return openClientDocument(session, schema, table, key, column);
     },
     presence: presence.about(''),

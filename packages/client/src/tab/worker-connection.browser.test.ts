@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { connectWorker, type WorkerConnection } from './worker-connection.ts';
 
 const closed = new RockpoolError('client-closed');
@@ -21,8 +21,11 @@ function connectTo(url: string, WorkerOfPage: typeof Worker = Worker): WorkerCon
   return connection;
 }
 
-/** Answers every call like Comlink. */
-const ANSWERING = `addEventListener('message', ({ data }) => { if (data.type === 'APPLY') postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`;
+/** Answers calls like Comlink. */
+const answering = (which: string): string =>
+  `addEventListener('message', ({ data }) => { if (data.type === 'APPLY' && ${which}) postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`;
+const ANSWERING = answering('true');
+const ANSWERING_PINGS = answering(`data.path[0] === 'ping'`);
 
 const query = (connection: WorkerConnection): Promise<unknown> =>
   connection.call((worker) => worker.query({ sql: 'SELECT 1', params: [] }));
@@ -84,6 +87,42 @@ describe('a call into the worker', () => {
     frame.remove();
   });
 
+  it('rejects if the script does not start within a minute', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { connection } = connect('await new Promise(() => undefined);');
+      const waiting = query(connection);
+      waiting.catch(() => undefined);
+      await vi.advanceTimersByTimeAsync(60_000);
+      await expect(waiting).rejects.toMatchObject({
+        code: 'opening-stalled',
+        recovery: 'retry',
+        fields: { stage: 'worker', withinMs: 60_000 },
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('waits longer than a minute for the answer of a script that has started', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const url = URL.createObjectURL(new Blob([ANSWERING_PINGS], { type: 'text/javascript' }));
+      const worker = new Worker(url, { type: 'module' });
+      const started = new Promise((resolve) => worker.addEventListener('message', resolve, { once: true }));
+      const connection = connectWorker({ worker, url }, () => undefined);
+      connections.push(connection);
+      const rejected = vi.fn<() => void>();
+      query(connection).catch(rejected);
+      await started;
+      await vi.advanceTimersByTimeAsync(120_000);
+      expect(await connection.call((api) => api.ping())).toBe('answer');
+      expect(rejected).not.toHaveBeenCalled();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('rejects if the connection ends before the answer', async () => {
     const { connection } = connect('');
     const waiting = query(connection);
@@ -95,7 +134,7 @@ describe('a call into the worker', () => {
 
 it('reports an error in a running worker, which continues', async () => {
   const { connection, problems } = connect(
-    `${ANSWERING} addEventListener('message', () => setTimeout(() => { throw new TypeError('later'); }));`,
+    `${ANSWERING} addEventListener('message', ({ data }) => data.path[0] === 'query' && setTimeout(() => { throw new TypeError('later'); }));`,
   );
   await query(connection);
   await expect.poll(() => problems.map(({ code }) => code)).toEqual(['internal']);

@@ -4,6 +4,9 @@ import { installErrorTransfer } from '../rpc/error-transfer.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { StartedWorker } from './start-worker.ts';
 
+/** The same time as for the worker's code to load SQLite (`worker/opening-deadline.ts`). */
+const START_WITHIN_MS = 60_000;
+
 /** Calls into this tab's worker. Comlink alone would wait forever for a worker that never started. */
 export interface WorkerConnection {
   /** Also rejects if the worker cannot start or the connection has ended. */
@@ -14,7 +17,8 @@ export interface WorkerConnection {
 
 /**
  * `onProblem` receives errors in the worker that belong to no call; the worker continues after them. A script that
- * cannot be loaded fails all calls with `worker-unloadable`; one that throws at its start, with `internal`.
+ * cannot be loaded fails all calls with `worker-unloadable`; one that throws at its start, with `internal`; one that
+ * does not start within a minute, with `opening-stalled`.
  */
 export function connectWorker(
   { worker, url }: StartedWorker,
@@ -30,11 +34,20 @@ export function connectWorker(
   function end(error: RockpoolError): void {
     if (ended !== null) return;
     ended = error;
+    clearTimeout(deadline);
     remote[releaseProxy]();
     worker.terminate();
     for (const reject of waiting) reject(error);
     waiting.clear();
   }
+
+  const deadline = setTimeout(
+    () => end(new RockpoolError('opening-stalled', { stage: 'worker', withinMs: START_WITHIN_MS })),
+    START_WITHIN_MS,
+  );
+  // A worker receives messages once its script runs; the answer to the first call may take longer than the deadline.
+  worker.addEventListener('message', () => clearTimeout(deadline), { once: true });
+  methods.ping().catch(() => undefined);
 
   worker.addEventListener('error', (event) => {
     event.preventDefault(); // Reported with a code instead.

@@ -39,6 +39,7 @@ const ERROR_KINDS = {
   'changeset-too-large': ['ask-user', 'The transaction is too large to sync.'],
   'changeset-undecided': ['retry', 'The server has not acknowledged this changeset yet.'],
   'client-closed': ['bug', 'The client is closed.'],
+  'code-unloadable': ['retry', 'A part of the app’s code could not be loaded.'],
   'config-invalid': ['ask-user', 'The configuration is invalid.'],
   'conflict-not-restorable': ['ask-user', 'This conflict cannot be restored.'],
   'constraint-check': ['ask-user', 'A CHECK constraint rejects the change.'],

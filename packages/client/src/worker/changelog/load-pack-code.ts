@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { loadPart } from '../../load-part.ts';
 
 type PackCode = typeof import('./pack-changesets.ts');
 
@@ -6,7 +7,7 @@ let loaded: PackCode | null = null;
 
 /** Loads the code that packs and unpacks changesets, once. Await it after opening a database that has packs. */
 export async function loadPackCode(): Promise<void> {
-  loaded ??= await import('./pack-changesets.ts');
+  loaded ??= await loadPart('packs', () => import('./pack-changesets.ts'));
 }
 
 /** Whether changesets can be packed already. */

@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { loadPart } from '../../load-part.ts';
 
 type DocumentSupport = typeof import('./document-support.ts');
 
@@ -9,7 +10,7 @@ let loaded: DocumentSupport | null = null;
  * is synchronous.
  */
 export async function loadDocumentSupport(): Promise<void> {
-  loaded ??= await import('./document-support.ts');
+  loaded ??= await loadPart('documents', () => import('./document-support.ts'));
 }
 
 /** The loaded code of documents. Call it only for a document column. */

@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { loadPart } from '../../load-part.ts';
 
 type TableShapes = typeof import('./table-shape.ts');
 
@@ -6,7 +7,7 @@ let loaded: TableShapes | null = null;
 
 /** Loads the code that compares migrated tables, once. Await it before opening a database with migrations. */
 export async function loadTableShapes(): Promise<void> {
-  loaded ??= await import('./table-shape.ts');
+  loaded ??= await loadPart('table-shapes', () => import('./table-shape.ts'));
 }
 
 /** The loaded code. Call it only for an app with migrations. */

@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { loadPart } from '../../load-part.ts';
 import { listStorages, memoryMedium, opfsExclusiveMedium, opfsSharedMedium, type Medium } from '@rockpool/vfs-opfs';
 import type { Persistence, PersistenceChoice } from '../../rpc/persistence.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
@@ -76,7 +77,7 @@ export const BROWSER_MEDIA: Media = {
         return opfsExclusiveMedium();
       case 'indexeddb':
         // The least used part of the worker, so it is loaded on demand.
-        return (await import('@rockpool/vfs-opfs/indexeddb')).indexedDbMedium();
+        return (await loadPart('indexeddb', () => import('@rockpool/vfs-opfs/indexeddb'))).indexedDbMedium();
       case 'memory':
         return memoryMedium();
     }

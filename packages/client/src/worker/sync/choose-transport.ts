@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { loadPart } from '../../load-part.ts';
 import type { Transport, TransportConnection, TransportName } from '../../rpc/transport.ts';
 import { webSocketTransport } from './web-socket-transport.ts';
 
@@ -43,7 +44,7 @@ const httpWhenUsed: Transport = {
   connect(url, events) {
     let isOver = false;
     let connection: TransportConnection | null = null;
-    import('./http-transport.ts').then(
+    loadPart('http', () => import('./http-transport.ts')).then(
       ({ httpTransport }) => {
         if (!isOver) connection = httpTransport.connect(url, events);
       },
