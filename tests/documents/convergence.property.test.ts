@@ -12,7 +12,7 @@ import {
   type CellValue,
   type DocumentRule,
   type TableSchema,
-} from '../../packages/shared/src/index.ts';
+} from '#shared/index.ts';
 import {
   canonicalJson,
   createDocument,
@@ -20,13 +20,13 @@ import {
   rootValue,
   type JsonValue,
   type MapNode,
-} from '../../packages/shared/src/document/index.ts';
-import { documentStateHash } from '../../packages/shared/testing/document-state-hash.ts';
-import { json, richText } from '../../packages/shared/testing/json-arbitraries.ts';
-import { plainYjs } from '../../packages/shared/testing/plain-yjs.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/testing/index.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+} from '#shared/document/index.ts';
+import { documentStateHash } from '#shared/testing/document-state-hash.ts';
+import { json, richText } from '#shared/testing/json-arbitraries.ts';
+import { plainYjs } from '#shared/testing/plain-yjs.ts';
+import { sampleColumn, sampleTable } from '#shared/testing/index.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { Device } from './device.ts';
 import { documentStates, type AskForValue } from './document-states.ts';
 import { OpenPages, type Text } from './open-pages.ts';

@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deflate } from '../../packages/client/src/worker/changelog/deflate.ts';
-import { inflate } from '../../packages/client/src/worker/changelog/inflate.ts';
+import { deflate } from '#client/worker/changelog/deflate.ts';
+import { inflate } from '#client/worker/changelog/inflate.ts';
 
 /** Bytes with repetitions: pieces of a small alphabet, some of them many times. */
 const repetitive = fc

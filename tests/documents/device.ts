@@ -1,6 +1,6 @@
-import { openDocument } from '../../packages/client/src/document/open-document.ts';
-import type { LiveDocument } from '../../packages/client/src/client.ts';
-import { toStatementResult } from '../../packages/client/src/rpc/statement-result.ts';
+import { openDocument } from '#client/document/open-document.ts';
+import type { LiveDocument } from '#client/client.ts';
+import { toStatementResult } from '#client/rpc/statement-result.ts';
 import {
   decodeChangesetBody,
   decodeServerMessage,
@@ -10,15 +10,15 @@ import {
   type RockpoolError,
   type Schema,
   type ServerMessage,
-} from '../../packages/shared/src/index.ts';
-import { isDocumentEdit, type JsonValue } from '../../packages/shared/src/document/index.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
-import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
-import { EVERYTHING } from '../../packages/sync-server/src/store/read-filter.ts';
+} from '#shared/index.ts';
+import { isDocumentEdit, type JsonValue } from '#shared/document/index.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import type { SyncDatabase } from '#client/worker/sync/sync-engine.ts';
+import { openInMemory } from '#client/testing/worker/test-database.ts';
+import type { LiveDatabase } from '#sync-server/database/live-database.ts';
+import type { Subscriber } from '#sync-server/fanout/subscription.ts';
+import { EVERYTHING } from '#sync-server/store/read-filter.ts';
 
 const NOW_MS = 1_700_000_000_000;
 

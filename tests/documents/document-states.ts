@@ -1,18 +1,12 @@
-import {
-  documentColumns,
-  encodeKey,
-  type CellValue,
-  type DocumentRule,
-  type TableSchema,
-} from '../../packages/shared/src/index.ts';
+import { documentColumns, encodeKey, type CellValue, type DocumentRule, type TableSchema } from '#shared/index.ts';
 import {
   createDocument,
   decodeDocumentCell,
   encodeDocumentCell,
   mergeDelivered,
   parseJson,
-} from '../../packages/shared/src/document/index.ts';
-import { documentStateHash } from '../../packages/shared/testing/document-state-hash.ts';
+} from '#shared/document/index.ts';
+import { documentStateHash } from '#shared/testing/document-state-hash.ts';
 
 /** Runs a query for one value. */
 export type AskForValue = (sql: string, ...params: (bigint | number | Uint8Array | string)[]) => CellValue;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { RockpoolError } from '../../packages/shared/src/index.ts';
-import { canonicalJson, rootValue, type JsonValue, type Node } from '../../packages/shared/src/document/index.ts';
-import type { LiveDocument } from '../../packages/client/src/client.ts';
+import { RockpoolError } from '#shared/index.ts';
+import { canonicalJson, rootValue, type JsonValue, type Node } from '#shared/document/index.ts';
+import type { LiveDocument } from '#client/client.ts';
 import type { Device } from './device.ts';
 
 export type Text = Extract<Node, { toDelta(): unknown }>;

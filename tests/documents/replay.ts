@@ -8,17 +8,17 @@ import {
   type ClientMessage,
   type DocumentRule,
   type ServerMessage,
-} from '../../packages/shared/src/index.ts';
-import { diffJson, PathRule } from '../../packages/shared/src/document/index.ts';
-import { newId } from '../../packages/client/src/new-id.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
-import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
-import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
-import { PAGES } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE, TestServer } from '../../packages/sync-server/testing/test-server.ts';
+} from '#shared/index.ts';
+import { diffJson, PathRule } from '#shared/document/index.ts';
+import { newId } from '#client/new-id.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import { createSyncEngine, type SyncEngine } from '#client/worker/sync/sync-engine.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import { connectOver } from '#client/worker/sync/server-connection.ts';
+import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
+import { openInMemory } from '#client/testing/worker/test-database.ts';
+import { PAGES } from '#sync-server/testing/test-schema.ts';
+import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
 
 /** An editing trace in the format of github.com/josephg/editing-traces: positions in characters. */
 export interface EditingTrace {

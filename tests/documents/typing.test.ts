@@ -1,17 +1,17 @@
 import { afterEach, expect, it } from 'vitest';
-import { openDocument } from '../../packages/client/src/document/open-document.ts';
-import type { LiveDocument } from '../../packages/client/src/client.ts';
-import { decodeRows } from '../../packages/client/src/rpc/rows-transfer.ts';
-import { toStatementResult } from '../../packages/client/src/rpc/statement-result.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
-import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
-import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
-import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
-import { PAGES, TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE } from '../../packages/sync-server/testing/test-server.ts';
+import { openDocument } from '#client/document/open-document.ts';
+import type { LiveDocument } from '#client/client.ts';
+import { decodeRows } from '#client/rpc/rows-transfer.ts';
+import { toStatementResult } from '#client/rpc/statement-result.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import { connectOver } from '#client/worker/sync/server-connection.ts';
+import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
+import { createSyncEngine, type SyncEngine } from '#client/worker/sync/sync-engine.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import { openInMemory } from '#client/testing/worker/test-database.ts';
+import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
+import { PAGES, TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
+import { DATABASE } from '#sync-server/testing/test-server.ts';
 
 const tested = serverUnderTest();
 

@@ -1,6 +1,6 @@
-import type { ChannelMessage } from '../../packages/client/src/worker/leader/channel-message.ts';
-import type { Locks } from '../../packages/client/src/worker/leader/election.ts';
-import type { BroadcastPort } from '../../packages/client/src/worker/leader/tab-channel.ts';
+import type { ChannelMessage } from '#client/worker/leader/channel-message.ts';
+import type { Locks } from '#client/worker/leader/election.ts';
+import type { BroadcastPort } from '#client/worker/leader/tab-channel.ts';
 import type { Random } from './random.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 

@@ -1,11 +1,5 @@
-import {
-  CONFLICT_TABLE,
-  keyColumns,
-  syncedTables,
-  quoteName,
-  type TableSchema,
-} from '../../packages/shared/src/index.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type TableSchema } from '#shared/index.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import { householdSchema, TALLIES } from './household-schema.ts';
 import { marksIn, type Model } from './model.ts';
 import type { Tab } from './tab.ts';

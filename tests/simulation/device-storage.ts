@@ -1,6 +1,6 @@
-import type { Medium } from '../../packages/vfs-opfs/src/index.ts';
-import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
-import { SimulatedDisk, SimulatedExtents } from '../../packages/vfs-opfs/testing/index.ts';
+import type { Medium } from '#vfs-opfs/index.ts';
+import { storageFileNames } from '#vfs-opfs/storage-name.ts';
+import { SimulatedDisk, SimulatedExtents } from '#vfs-opfs/testing/index.ts';
 import type { Random } from './random.ts';
 
 /** Where the browser of a device keeps its database. */

@@ -1,8 +1,8 @@
-import { RockpoolError, toRockpoolError, type ErrorCode, type ErrorData } from '../../packages/shared/src/index.ts';
-import type { OpenedDatabase } from '../../packages/client/src/worker/leader/opened-database.ts';
-import { NOTICE_REPEAT_MS } from '../../packages/client/src/worker/leader/leadership.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import type { SnapshotContent } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
+import { RockpoolError, toRockpoolError, type ErrorCode, type ErrorData } from '#shared/index.ts';
+import type { OpenedDatabase } from '#client/worker/leader/opened-database.ts';
+import { NOTICE_REPEAT_MS } from '#client/worker/leader/leadership.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import type { SnapshotContent } from '#client/worker/first-sync/snapshot-source.ts';
 import { Browser } from './browser.ts';
 import {
   firstOpening,

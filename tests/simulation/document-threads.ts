@@ -1,8 +1,4 @@
-import {
-  workOnDocument,
-  type DocumentWork,
-  type WorkedDocument,
-} from '../../packages/sync-server/src/documents/document-work.ts';
+import { workOnDocument, type DocumentWork, type WorkedDocument } from '#sync-server/documents/document-work.ts';
 import type { Random } from './random.ts';
 
 const WORK_MS = [0, 2, 2, 10, 250] as const;

@@ -6,8 +6,8 @@ import {
   type DocumentRule,
   type ForeignKeyAction,
   type Schema,
-} from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
+} from '#shared/index.ts';
+import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 

@@ -1,5 +1,5 @@
-import { RockpoolError } from '../../packages/shared/src/index.ts';
-import { decodeRows } from '../../packages/client/src/rpc/rows-transfer.ts';
+import { RockpoolError } from '#shared/index.ts';
+import { decodeRows } from '#client/rpc/rows-transfer.ts';
 import type { AskForText } from './checks.ts';
 import type { Tab } from './tab.ts';
 

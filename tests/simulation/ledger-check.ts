@@ -1,4 +1,4 @@
-import { columnIdOf, keyToString, tableIdOf } from '../../packages/shared/src/index.ts';
+import { columnIdOf, keyToString, tableIdOf } from '#shared/index.ts';
 import { householdSchema } from './household-schema.ts';
 import { FOLLOWED_COLUMNS, type Commit, type Model } from './model.ts';
 

@@ -1,13 +1,7 @@
-import {
-  keyToString,
-  tableIdOf,
-  columnIdOf,
-  type CellValue,
-  type ChangeKind,
-} from '../../packages/shared/src/index.ts';
+import { keyToString, tableIdOf, columnIdOf, type CellValue, type ChangeKind } from '#shared/index.ts';
 import { ROOM_RULES, roomChild } from './household-schema.ts';
-import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import type { SqlStatement } from '#client/rpc/sql-statement.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 
 /** One cell of one row, as text. */
 export interface WrittenCell {

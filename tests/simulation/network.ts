@@ -1,10 +1,5 @@
-import {
-  decodeClientMessage,
-  decodeServerMessage,
-  FrameAssembler,
-  MAX_MESSAGE_BYTES,
-} from '../../packages/shared/src/index.ts';
-import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
+import { decodeClientMessage, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES } from '#shared/index.ts';
+import type { SessionSocket } from '#sync-server/session/session-socket.ts';
 import { Pipe } from './pipe.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';

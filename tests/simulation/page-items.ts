@@ -1,12 +1,7 @@
-import { columnIdOf, tableIdOf, type CellValue } from '../../packages/shared/src/index.ts';
-import {
-  decodeDocumentCell,
-  documentText,
-  type JsonChange,
-  type JsonValue,
-} from '../../packages/shared/src/document/index.ts';
-import { isJsonArray, isJsonObject } from '../../packages/shared/src/document/json.ts';
-import type { MemberChange } from '../../packages/shared/src/document/json-change.ts';
+import { columnIdOf, tableIdOf, type CellValue } from '#shared/index.ts';
+import { decodeDocumentCell, documentText, type JsonChange, type JsonValue } from '#shared/document/index.ts';
+import { isJsonArray, isJsonObject } from '#shared/document/json.ts';
+import type { MemberChange } from '#shared/document/json-change.ts';
 import type { Commit, Model, WrittenCell } from './model.ts';
 
 const PAGE = tableIdOf('page');

@@ -1,14 +1,7 @@
-import {
-  diffJson,
-  parseJson,
-  PathRule,
-  type JsonObject,
-  type JsonValue,
-  type Run,
-} from '../../packages/shared/src/document/index.ts';
-import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
-import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import type { WriteAction } from '../../packages/client/src/rpc/write-action.ts';
+import { diffJson, parseJson, PathRule, type JsonObject, type JsonValue, type Run } from '#shared/document/index.ts';
+import type { SqlStatement } from '#client/rpc/sql-statement.ts';
+import type { SqlParam } from '#client/rpc/sql-value.ts';
+import type { WriteAction } from '#client/rpc/write-action.ts';
 import { PAGE_RULE } from './household-schema.ts';
 import type { Random } from './random.ts';
 

@@ -1,4 +1,4 @@
-import type { RockpoolError } from '../../packages/shared/src/index.ts';
+import type { RockpoolError } from '#shared/index.ts';
 import type { Device } from './device.ts';
 import { marksIn } from './model.ts';
 import type { Operation } from './operations.ts';

@@ -1,4 +1,4 @@
-import type { SqliteFile } from '../../packages/sync-server/src/sqlite/sqlite-file.ts';
+import type { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
 import type { LedgerEntry } from './ledger-check.ts';
 import type { LoggedStamp } from './stamp-check.ts';
 

@@ -1,5 +1,5 @@
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import type { ChangeGroup } from '../../packages/shared/src/index.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import type { ChangeGroup } from '#shared/index.ts';
 import { householdSchema } from './household-schema.ts';
 
 /**

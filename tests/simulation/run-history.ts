@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { encodeKey, type CellValue, type TableSchema } from '../../packages/shared/src/index.ts';
+import { encodeKey, type CellValue, type TableSchema } from '#shared/index.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
 import { contentOf, difference, FIRST_MARK, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
-import { REQUEST_DEADLINE_MS } from '../../packages/client/src/worker/leader/leader-link.ts';
+import { REQUEST_DEADLINE_MS } from '#client/worker/leader/leader-link.ts';
 import type { Device } from './device.ts';
 import { checkLater } from './later-reads.ts';
 import type { Tab } from './tab.ts';

@@ -1,5 +1,5 @@
-import type { RockpoolError } from '../../packages/shared/src/index.ts';
-import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
+import type { RockpoolError } from '#shared/index.ts';
+import type { SqlStatement } from '#client/rpc/sql-statement.ts';
 import type { Device } from './device.ts';
 import { pageChange } from './page-writes.ts';
 import type { Random } from './random.ts';

@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { sumsPath } from '../../packages/sync-server/src/sqlite/page-sums.ts';
-import { databasePath } from '../../packages/sync-server/src/store/data-directory.ts';
-import type { OpenLogSync } from '../../packages/sync-server/src/store/sqlite-store.ts';
+import { sumsPath } from '#sync-server/sqlite/page-sums.ts';
+import { databasePath } from '#sync-server/store/data-directory.ts';
+import type { OpenLogSync } from '#sync-server/store/sqlite-store.ts';
 import type { Random } from './random.ts';
 
 export const DATABASE_ID = 'budget';

@@ -7,23 +7,23 @@ import {
   type Hello,
   type Push,
   type Schema,
-} from '../../packages/shared/src/index.ts';
-import { decodeDocumentCell } from '../../packages/shared/src/document/index.ts';
-import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
-import { DatabaseCache } from '../../packages/sync-server/src/database/database-cache.ts';
-import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
-import type { Logger } from '../../packages/sync-server/src/observe/log-line.ts';
-import { ServerMetrics } from '../../packages/sync-server/src/observe/server-metrics.ts';
-import { Session, type SessionContext } from '../../packages/sync-server/src/session/session.ts';
-import { SESSION_LIMITS } from '../../packages/sync-server/src/session/limits.ts';
-import { ConnectionQuota } from '../../packages/sync-server/src/session/connection-quota.ts';
-import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
-import { writePlainSnapshot } from '../../packages/sync-server/src/snapshot/write-snapshot.ts';
-import type { DatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
-import type { OpenDatabase } from '../../packages/sync-server/src/store/durability.ts';
-import { SqliteStore } from '../../packages/sync-server/src/store/sqlite-store.ts';
-import type { Store } from '../../packages/sync-server/src/store/store.ts';
+} from '#shared/index.ts';
+import { decodeDocumentCell } from '#shared/document/index.ts';
+import { Gate } from '#sync-server/auth/gate.ts';
+import { DatabaseCache } from '#sync-server/database/database-cache.ts';
+import type { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { RETENTION, type Retention } from '#sync-server/log/retention.ts';
+import type { Logger } from '#sync-server/observe/log-line.ts';
+import { ServerMetrics } from '#sync-server/observe/server-metrics.ts';
+import { Session, type SessionContext } from '#sync-server/session/session.ts';
+import { SESSION_LIMITS } from '#sync-server/session/limits.ts';
+import { ConnectionQuota } from '#sync-server/session/connection-quota.ts';
+import type { SessionSocket } from '#sync-server/session/session-socket.ts';
+import { writePlainSnapshot } from '#sync-server/snapshot/write-snapshot.ts';
+import type { DatabaseFile } from '#sync-server/store/database-file.ts';
+import type { OpenDatabase } from '#sync-server/store/durability.ts';
+import { SqliteStore } from '#sync-server/store/sqlite-store.ts';
+import type { Store } from '#sync-server/store/store.ts';
 import { DocumentThreads } from './document-threads.ts';
 import type { ServerEnd } from './network.ts';
 import type { Random } from './random.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { atLevel } from '../kit/level.ts';
+import { atLevel } from '#kit/level.ts';
 import type { Regression } from './regression.ts';
 import { runHistory } from './run-history.ts';
 import { runSimulation } from './simulation-run.ts';

@@ -1,4 +1,4 @@
-import type { Push } from '../../packages/shared/src/index.ts';
+import type { Push } from '#shared/index.ts';
 
 /** The arrivals of one changeset at the server. */
 interface Arrival {

@@ -1,10 +1,10 @@
-import type { Push } from '../../packages/shared/src/index.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { loadPackCode } from '../../packages/client/src/worker/changelog/load-pack-code.ts';
-import { loadDocumentSupport } from '../../packages/client/src/worker/documents/load-document-support.ts';
-import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
-import { Connection } from '../../packages/client/src/worker/sqlite/connection.ts';
-import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
+import type { Push } from '#shared/index.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import { loadPackCode } from '#client/worker/changelog/load-pack-code.ts';
+import { loadDocumentSupport } from '#client/worker/documents/load-document-support.ts';
+import { loadSqlite } from '#client/worker/sqlite/load-sqlite.node.ts';
+import { Connection } from '#client/worker/sqlite/connection.ts';
+import type { SqliteRuntime } from '#client/worker/sqlite/sqlite-runtime.ts';
 import { contentOf, difference, readText, serverFault } from './checks.ts';
 import { Device } from './device.ts';
 import { householdSchema } from './household-schema.ts';

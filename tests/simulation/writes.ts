@@ -1,5 +1,5 @@
-import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
-import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
+import type { SqlStatement } from '#client/rpc/sql-statement.ts';
+import type { SqlParam } from '#client/rpc/sql-value.ts';
 import { ROOM_RULES, roomChild, TALLIES } from './household-schema.ts';
 import { PAGE_SUBJECTS, pageStatements, type SeenPage } from './page-writes.ts';
 import type { Random } from './random.ts';

@@ -1,4 +1,4 @@
-import type { SqliteFile } from '../../../packages/sync-server/src/sqlite/sqlite-file.ts';
+import type { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
 import { decide, isThere, type Decision, type OpenRow, type Withdrawn } from './decide.ts';
 import { authorOf } from './author.ts';
 import type { RecordedWrite, RecordedWrites } from './recorded-writes.ts';

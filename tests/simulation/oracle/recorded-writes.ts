@@ -1,5 +1,5 @@
-import type { OpenDatabase } from '../../../packages/client/src/worker/database/open-database.ts';
-import type { WriteOutcome } from '../../../packages/client/src/rpc/write-request.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import type { WriteOutcome } from '#client/rpc/write-request.ts';
 import { readText } from '../checks.ts';
 import { marksIn } from '../model.ts';
 import {

@@ -1,5 +1,5 @@
-import { encodeKey } from '../../../packages/shared/src/index.ts';
-import type { SqliteFile } from '../../../packages/sync-server/src/sqlite/sqlite-file.ts';
+import { encodeKey } from '#shared/index.ts';
+import type { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
 import { keyOf, linesOf, tableOf, unquoted, type Literal, type TableTexts } from './tables.ts';
 
 /** A row of the server's log. */

@@ -1,9 +1,4 @@
-import {
-  foreignKeyRule,
-  syncedTables,
-  type ForeignKeyRule,
-  type TableSchema,
-} from '../../../packages/shared/src/index.ts';
+import { foreignKeyRule, syncedTables, type ForeignKeyRule, type TableSchema } from '#shared/index.ts';
 import { householdSchema } from '../household-schema.ts';
 
 /** A value as SQLite's quote() prints it. Equal literals mean equal types and bytes. */

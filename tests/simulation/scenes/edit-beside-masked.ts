@@ -1,4 +1,4 @@
-import type { SqlStatement } from '../../../packages/client/src/rpc/sql-statement.ts';
+import type { SqlStatement } from '#client/rpc/sql-statement.ts';
 import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
 import { send, writeAt } from '../sending.ts';

@@ -4,14 +4,14 @@ import {
   PROTOCOL_VERSION,
   toRockpoolError,
   type ServerMessage,
-} from '../../../packages/shared/src/index.ts';
-import { openDatabase, type OpenDatabase } from '../../../packages/client/src/worker/database/open-database.ts';
-import { toSyncDatabase } from '../../../packages/client/src/worker/sync/sync-database.ts';
-import { LiveDatabase } from '../../../packages/sync-server/src/database/live-database.ts';
-import type { Subscriber } from '../../../packages/sync-server/src/fanout/subscription.ts';
-import { EVERYTHING } from '../../../packages/sync-server/src/store/read-filter.ts';
-import { openDatabaseFile } from '../../../packages/sync-server/src/store/database-file.ts';
-import { openStorage } from '../../../packages/vfs-opfs/src/index.ts';
+} from '#shared/index.ts';
+import { openDatabase, type OpenDatabase } from '#client/worker/database/open-database.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import type { Subscriber } from '#sync-server/fanout/subscription.ts';
+import { EVERYTHING } from '#sync-server/store/read-filter.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
+import { openStorage } from '#vfs-opfs/index.ts';
 import type { Device } from '../device.ts';
 import { householdSchema } from '../household-schema.ts';
 import type { Random } from '../random.ts';
