@@ -15,7 +15,7 @@ export const LAYERS = {
     ['auth', 'documents'],
     ['store'],
     ['merge'],
-    ['conflict-log', 'pull', 'audit', 'presence', 'snapshot'],
+    ['conflict-log', 'history', 'pull', 'audit', 'presence', 'snapshot'],
     ['admission', 'fanout'],
     ['database'],
     ['backend', 'session', 'cli', 'threads'],

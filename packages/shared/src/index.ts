@@ -22,6 +22,7 @@ export {
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
 export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH, type Sha256 } from './change/changeset-hash.ts';
 export { MAX_KEY_BYTES, requireInDomain, tableDomain, type TableDomain } from './change/column-domain.ts';
+export { readTagged, writeTagged } from './change/column-codec.ts';
 export { decodeKey, encodeKey, keyToString } from './change/primary-key.ts';
 export { readSessionChangeset, type PartialRecord, type SessionRowReader } from './change/session-changeset.ts';
 export { ageOfStampUs, CLOCK_TOLERANCE_MS, wasClockSet, type ClockContact } from './clock/age.ts';
@@ -43,6 +44,17 @@ export {
   type Recovery,
 } from './errors/error-codes.ts';
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
+export {
+  decodeHistoryPage,
+  decodeRowAtVersion,
+  encodeHistoryPage,
+  encodeRowAtVersion,
+  type HistoryPage,
+  type RowAtVersion,
+  type StoredRowVersion,
+  type VersionChange,
+} from './history/history-page.ts';
+export { SplicedText, spliceBetween, type TextSplice } from './history/text-splice.ts';
 export {
   tablePolicies,
   type CellMerge,
@@ -140,6 +152,7 @@ export {
   type DocumentColumn,
   type ForeignKeyAction,
   type ForeignKeySchema,
+  type HistoryRule,
   type IndexSchema,
   type MergeRules,
   type Schema,

@@ -8,6 +8,7 @@ import type { Principal } from './auth/principal.ts';
 import { errorFields, type Logger } from './observe/log-line.ts';
 import type { ServerMetrics } from './observe/server-metrics.ts';
 import { errorResponse } from './routes/error-response.ts';
+import { history, rowAtVersion } from './routes/history.ts';
 import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './routes/invitations.ts';
 import { listMembers, revokeMember, setMember } from './routes/members.ts';
 import { health, metrics, ready } from './routes/probes.ts';
@@ -31,6 +32,8 @@ export const ROUTES: readonly Route[] = [
   setMember,
   revokeMember,
   snapshot,
+  history,
+  rowAtVersion,
   invite,
   listInvitations,
   withdrawInvitation,

@@ -169,6 +169,8 @@ function appOf({ base, gate, members, sockets, databases }: Parts, isClosing: ()
       readiness: async () => (isClosing() ? 'unavailable' : diskWatch.readiness()),
       damagedDatabases: () => databases.damagedCount,
       schemaHash: options.schema.hash,
+      history: (databaseId, principal, request) =>
+        databases.history(databaseId, request, readableRows(principal, databaseId), now()),
       snapshot: (databaseId, principal) => databases.snapshot(databaseId, readableRows(principal, databaseId)),
     },
   });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { keyColumns, syncedTables, SYSTEM_TABLES, valueColumns, type CellValue } from '@rockpool/shared';
+import { keyColumns, syncedTables, SYSTEM_TABLES, valueColumns, type CellValue, type Schema } from '@rockpool/shared';
 import { expect } from 'vitest';
 import { LiveDatabase } from '../src/database/live-database.ts';
 import type { Retention } from '../src/log/retention.ts';
-import { openDatabaseFile } from '../src/store/database-file.ts';
+import { openDatabaseFile, type DatabaseFile } from '../src/store/database-file.ts';
 import { insert, remove, update, type Change } from './changeset.ts';
 import { DirectSession, untilCommitted } from './direct-session.ts';
 import { Replica, rowNameOf } from './replica.ts';
@@ -162,10 +162,21 @@ export const history: fc.Arbitrary<History> = fc.record({
   steps: fc.array(step, { minLength: 10, maxLength: 120, size: 'max' }),
 });
 
-/** Runs a history, syncs all clients, and compares all copies with the server's rows. */
-export async function checkConvergence({ clocks, retention, steps }: History): Promise<void> {
+/**
+ * Runs a history, syncs all clients, and compares all copies with the server's rows. `watch` gets the server's
+ * file first; its return value is called in the end.
+ */
+export async function checkConvergence(
+  { clocks, retention, steps }: History,
+  {
+    schema = TEST_SCHEMA,
+    watch,
+  }: { readonly schema?: Schema; readonly watch?: (file: DatabaseFile) => () => void } = {},
+): Promise<void> {
   const failures: unknown[] = [];
-  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+  const file = openDatabaseFile(':memory:', schema);
+  const checkAtEnd = watch?.(file);
+  const database = new LiveDatabase(file, {
     retention,
     onFailure: (error) => void failures.push(error),
   });
@@ -184,6 +195,7 @@ export async function checkConvergence({ clocks, retention, steps }: History): P
       );
     }
     expect(failures).toEqual([]);
+    checkAtEnd?.();
     const admitted = world.replicas.flatMap(({ outcomes }) =>
       outcomes.flatMap((outcome) => (outcome.kind === 'admitted' ? [outcome.watermark] : [])),
     );
@@ -284,6 +296,11 @@ function possibleChanges(replica: Replica, wanted: readonly Change[]): Change[] 
 }
 
 function serverRows({ file }: LiveDatabase): [string, [number, CellValue][]][] {
+  return sorted(rowsOf(file));
+}
+
+/** All rows of a file, by name. */
+export function rowsOf(file: DatabaseFile): Map<string, Map<number, CellValue>> {
   const rows = new Map<string, Map<number, CellValue>>();
   for (const table of [...syncedTables(TEST_SCHEMA), ...SYSTEM_TABLES]) {
     const columns = [...keyColumns(table), ...valueColumns(table)];
@@ -297,7 +314,7 @@ function serverRows({ file }: LiveDatabase): [string, [number, CellValue][]][] {
       );
     }
   }
-  return sorted(rows);
+  return rows;
 }
 
 function sorted(rows: ReadonlyMap<string, ReadonlyMap<number, CellValue>>): [string, [number, CellValue][]][] {

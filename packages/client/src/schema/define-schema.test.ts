@@ -19,7 +19,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
-import { defineSchema } from './define-schema.ts';
+import { defineSchema, type DefineSchemaOptions } from './define-schema.ts';
 import { matches, searchIndex } from './search-index.ts';
 
 const account = sqliteTable('account', {
@@ -202,6 +202,35 @@ describe('defineSchema', () => {
     expect(tableOf(schema, 'account')).not.toHaveProperty('searchIndexes');
     expect(schema.hash).toBe(defineSchema({ account, entry }).hash);
     expect(decodeSchema(encodeSchema(schema))).toEqual(schema);
+  });
+
+  it('declares histories, which the schema file keeps and the hash does not cover', () => {
+    const note = sqliteTable('note', { id: text().primaryKey() });
+    const place = sqliteTable('place', { id: text().primaryKey() });
+    const schema = defineSchema({ account, note, place }, { history: [note, { table: place, retainedDays: 90 }] });
+    expect(schema.tables.map(({ history }) => history)).toEqual([
+      undefined,
+      { retainedDays: null },
+      { retainedDays: 90 },
+    ]);
+    expect(decodeSchema(encodeSchema(schema))).toEqual(schema);
+    expect(schema.hash).toBe(defineSchema({ account, note, place }).hash);
+  });
+
+  it('rejects histories of local tables, without whole days, and of tables declared twice or not at all', () => {
+    const note = sqliteTable('note', { id: text().primaryKey() });
+    const declare = (history: DefineSchemaOptions['history'], local: readonly (typeof note)[] = []): string => {
+      try {
+        defineSchema({ note }, { local, ...(history && { history }) });
+      } catch (error) {
+        return String((error as RockpoolError).fields['problems']);
+      }
+      return '';
+    };
+    expect(declare([note], [note])).toContain('A local table has no history');
+    expect(declare([{ table: note, retainedDays: 0.5 }])).toContain('retainedDays');
+    expect(declare([note, note])).toContain('It has a history twice.');
+    expect(declare([account])).toContain('not among the tables');
   });
 
   it('rejects invalid search indexes with all their problems at once', () => {

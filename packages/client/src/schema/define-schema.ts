@@ -2,6 +2,7 @@ import { buildSchema, DEFAULT_MERGE_RULES, type Schema, type TableSchema } from 
 import { getTableName, is } from 'drizzle-orm';
 import { SQLiteTable, SQLiteView } from 'drizzle-orm/sqlite-core';
 import { drizzleTableToSchema } from './drizzle-table.ts';
+import { readHistoryRules, type TableHistory } from './history-rules.ts';
 import { readMergeRules, type TableMergeRules } from './merge-rules.ts';
 import { throwProblems, type DeclarationProblem } from './problems.ts';
 import { readSearchIndexes, SearchIndex } from './search-index.ts';
@@ -11,6 +12,11 @@ export interface DefineSchemaOptions {
   readonly local?: readonly SQLiteTable[];
   /** How concurrent writes merge in tables that need more than the default. */
   readonly merge?: readonly TableMergeRules[];
+  /**
+   * Tables whose rows have a history: the server keeps each version, with author and time, for `client.history`. Name
+   * the table, or `{ table, retainedDays }`. Default: none.
+   */
+  readonly history?: readonly (SQLiteTable | TableHistory)[];
 }
 
 /**
@@ -38,6 +44,7 @@ export function defineSchema(
   const declared: unknown[] = Object.values(tables);
   const localNames = new Set((options.local ?? []).map((table) => getTableName(table)));
   const rulesByTable = readMergeRules(options.merge ?? [], problems);
+  const historyByTable = readHistoryRules(options.history ?? [], problems);
   const searchIndexesByTable = readSearchIndexes(
     declared.filter((value) => value instanceof SearchIndex),
     problems,
@@ -48,10 +55,12 @@ export function defineSchema(
     if (is(value, SQLiteTable)) {
       const name = getTableName(value);
       const searchIndexes = searchIndexesByTable.get(name);
+      const history = historyByTable.get(name);
       const rules = {
         synced: !localNames.has(name),
         merge: rulesByTable.get(name) ?? DEFAULT_MERGE_RULES,
         ...(searchIndexes === undefined ? {} : { searchIndexes }),
+        ...(history === undefined ? {} : { history }),
       };
       converted.push(drizzleTableToSchema(value, rules, problems));
     }
@@ -63,7 +72,12 @@ export function defineSchema(
         problem: 'Views cannot be declared in the schema; use the SELECT itself.',
       });
   }
-  for (const name of new Set([...localNames, ...rulesByTable.keys(), ...searchIndexesByTable.keys()])) {
+  for (const name of new Set([
+    ...localNames,
+    ...rulesByTable.keys(),
+    ...historyByTable.keys(),
+    ...searchIndexesByTable.keys(),
+  ])) {
     if (!converted.some((table) => table.name === name))
       problems.push({
         table: name,

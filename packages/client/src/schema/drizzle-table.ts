@@ -25,7 +25,7 @@ type TableConfig = ReturnType<typeof getTableConfig>;
 /** Reads one Drizzle table. Reports everything that a schema cannot express. */
 export function drizzleTableToSchema(
   table: SQLiteTable,
-  rules: Pick<TableSchema, 'synced' | 'merge' | 'searchIndexes'>,
+  rules: Pick<TableSchema, 'synced' | 'merge' | 'searchIndexes' | 'history'>,
   problems: DeclarationProblem[],
 ): TableSchema {
   const config = getTableConfig(table);

@@ -3,5 +3,6 @@ export { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
 export { searchText } from '../search-text.ts';
 export { defineSchema, type DefineSchemaOptions } from './define-schema.ts';
 export { documentPath, documentPlainText } from './document-path.ts';
+export type { TableHistory } from './history-rules.ts';
 export type { DocumentDeclaration, TableMergeRules } from './merge-rules.ts';
 export { matches, searchIndex, type SearchIndex, type SearchIndexOptions } from './search-index.ts';

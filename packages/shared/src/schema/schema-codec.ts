@@ -10,6 +10,7 @@ import type {
   DeleteRule,
   ForeignKeyAction,
   ForeignKeySchema,
+  HistoryRule,
   IndexSchema,
   MergeRules,
   Schema,
@@ -65,6 +66,7 @@ function readTable(value: unknown): TableSchema {
       ? {}
       : { searchIndexes: list(table['searchIndexes'], 'searchIndexes').map(readSearchIndex) }),
     merge: readMergeRules(table['merge']),
+    ...(table['history'] === undefined ? {} : { history: readHistoryRule(table['history']) }),
     synced: flag(table['synced'], 'synced'),
   };
 }
@@ -103,6 +105,12 @@ function readMergeRules(value: unknown): MergeRules {
       POLICY_DECLARATIONS.map(({ key, read }) => [key, list(rules[key], key).map((entry) => read(entry))]),
     ) as unknown as Pick<MergeRules, PolicyDeclaration['key']>),
   };
+}
+
+function readHistoryRule(value: unknown): HistoryRule {
+  const { retainedDays } = object(value, 'history');
+  if (retainedDays !== null && typeof retainedDays !== 'number') invalid('retainedDays must be a number or null');
+  return { retainedDays };
 }
 
 function readForeignKey(value: unknown): ForeignKeySchema {

@@ -77,6 +77,15 @@ export type DeleteRule = 'delete-wins' | 'update-wins';
 
 export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [], documents: [] };
 
+/**
+ * How long the server keeps the versions of a table's rows. It has no effect on rows, so the schema hash does not cover
+ * it.
+ */
+export interface HistoryRule {
+  /** In days, at least 1. Null: without limit. */
+  readonly retainedDays: number | null;
+}
+
 export interface TableSchema {
   /** See identity.ts. */
   readonly id: number;
@@ -91,6 +100,8 @@ export interface TableSchema {
   /** Default: none. */
   readonly searchIndexes?: readonly SearchIndexSchema[];
   readonly merge: MergeRules;
+  /** Default: the server keeps no versions of its rows. */
+  readonly history?: HistoryRule;
   /** False: the table is local to each device. */
   readonly synced: boolean;
 }

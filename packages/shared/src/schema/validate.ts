@@ -1,6 +1,6 @@
 import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
-import type { SearchIndexSchema, TableSchema } from './schema.ts';
+import type { HistoryRule, SearchIndexSchema, TableSchema } from './schema.ts';
 import { reportUniqueRule } from './unique-rule.ts';
 
 /** One problem of a schema. All problems are reported at once. */
@@ -28,6 +28,7 @@ export function schemaProblems(tables: readonly TableSchema[]): SchemaProblem[] 
     ids.set(table.id, table.name);
     reportColumns(table, report);
     for (const index of table.searchIndexes ?? []) reportSearchIndex(table, index, tables, report);
+    if (table.history !== undefined) reportHistory(table, table.history, report);
     if (table.synced) reportSyncedTable(table, names, report);
   }
   return problems;
@@ -100,6 +101,12 @@ function reportSearchIndex(
     if (index.columns.indexOf(columnName) !== position)
       report(columnName, `The search index ${index.name} names this column twice.`);
   }
+}
+
+function reportHistory({ synced }: TableSchema, { retainedDays }: HistoryRule, report: Report): void {
+  if (!synced) report(null, 'A local table has no history: the server keeps the versions.');
+  if (retainedDays !== null && !(Number.isSafeInteger(retainedDays) && retainedDays >= 1))
+    report(null, 'retainedDays of its history must be a positive integer.');
 }
 
 function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, TableSchema>, report: Report): void {

@@ -8,6 +8,7 @@ import {
 } from '@rockpool/shared';
 import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
 import { withdrawCascadeConflicts, withdrawNullConflicts } from '../conflict-log/delete-conflict.ts';
+import { readDocumentTexts, recordHistory } from '../history/record-history.ts';
 import { hasTakenEffect, saveOrigin, wasRecreated } from '../log/origins.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
@@ -143,6 +144,7 @@ function applyChangeset(
 ): StoredOutcome {
   const { atomic, writes } = readChangeset(changeset.body, file);
   const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
+  const documentTexts = readDocumentTexts(file, merged.all());
   writeRows(file, merged, version, atomic);
   const reasons = cascadeDeletes(file, checks, merged, version, base);
   returnChildren(file, checks, merged, version, base);
@@ -152,6 +154,7 @@ function applyChangeset(
   if (atomic) requireWhole(rows, version);
   checkForeignKeys(file, checks, rows);
   if (validate !== null) requireValid(validate, rows, principal);
+  recordHistory(file, rows, version.watermark, documentTexts);
   writeDocuments(file, rows, version.watermark);
   for (const { write, before, after } of rows) {
     if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);

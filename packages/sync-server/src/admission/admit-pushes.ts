@@ -101,6 +101,7 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
   purgeConflicts(file, retention, since, nowMs);
   pruneOrigins(file.sql, nowMs);
   file.tombstones.prune(retention.tombstonesMs, since, nowMs);
+  file.history.prune(nowMs);
 }
 
 /** Null: finished. Otherwise the reason of a refusal, the document work that has to be done first, or the end of the turn. */

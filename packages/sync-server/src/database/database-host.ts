@@ -3,6 +3,7 @@ import { QUOTAS, type Quotas, type Room } from '../admission/quotas.ts';
 import type { ChangesetToValidate } from '../admission/validate.ts';
 import type { Bus } from '../bus/bus.ts';
 import { DocumentPool } from '../documents/document-pool.ts';
+import { answerHistory, type HistoryRequest } from '../history/answer-history.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import { errorFields, logFailure, type Logger } from '../observe/log-line.ts';
 import { SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from '../snapshot/snapshots.ts';
@@ -74,6 +75,16 @@ export class DatabaseHost implements Databases {
 
   snapshot(databaseId: string, rows: ReadableRows): Promise<Snapshot | null> {
     return this.snapshots.get(databaseId, rows);
+  }
+
+  async history(
+    databaseId: string,
+    request: HistoryRequest,
+    rows: ReadableRows,
+    nowMs: number,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const database = await this.cache.get(databaseId);
+    return database.read(() => answerHistory(database.file, request, rows, nowMs));
   }
 
   takeOffline(databaseId: string, error: RockpoolError): void {

@@ -1,4 +1,5 @@
 import type { RockpoolError } from '@rockpool/shared';
+import type { HistoryRequest } from '../history/answer-history.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import type { SessionDatabase } from './session-database.ts';
@@ -12,6 +13,8 @@ export interface Databases {
   open(databaseId: string): SessionDatabase | Promise<SessionDatabase>;
   /** Null: not offered. See Snapshots.get. */
   snapshot(databaseId: string, rows: ReadableRows): Promise<Snapshot | null>;
+  /** Answers a question about the history of a row. Throws as answerHistory. */
+  history(databaseId: string, request: HistoryRequest, rows: ReadableRows, nowMs: number): Promise<Uint8Array>;
   /** Takes a damaged database offline: ends its sessions with the error, and refuses to open it from now on. */
   takeOffline(databaseId: string, error: RockpoolError): void;
   readonly openCount: number;

@@ -11,6 +11,8 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   'database-damaged': 503,
   'database-unavailable': 503,
   'frame-too-large': 413,
+  'history-not-kept': 404,
+  'history-version-gone': 410,
   internal: 500,
   'quota-exceeded': 403,
   'rate-limited': 429,

@@ -1,5 +1,6 @@
 import type { Members } from '../auth/members.ts';
 import type { Principal } from '../auth/principal.ts';
+import type { HistoryRequest } from '../history/answer-history.ts';
 import type { HttpSessions } from '../session/http-sessions.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
@@ -17,6 +18,8 @@ export interface Services {
   readonly damagedDatabases: () => number;
   readonly now: () => number;
   readonly schemaHash: string;
+  /** See answerHistory. */
+  readonly history: (databaseId: string, principal: Principal, request: HistoryRequest) => Promise<Uint8Array>;
   /** Null where the database is too small for one, or the principal may not read all of it. */
   readonly snapshot: (databaseId: string, principal: Principal) => Promise<Snapshot | null>;
 }

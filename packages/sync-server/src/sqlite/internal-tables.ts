@@ -67,11 +67,23 @@ CREATE TABLE rockpool_nulled_reference (  -- the references that are NULL while 
 CREATE INDEX rockpool_nulled_reference_by_value ON rockpool_nulled_reference (table_id, column_id, value);
 `;
 
+const HISTORY_SQL: string = `
+CREATE TABLE rockpool_history (          -- one row per version of a row, except its first insert; only of tables that declare a history (history/)
+  table_id INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  watermark INTEGER NOT NULL,            -- of the changeset that made the version; rockpool_log has its author and time
+  entry BLOB NOT NULL,                   -- the values that the version replaced (history/history-entry.ts)
+  PRIMARY KEY (table_id, key, watermark)
+) WITHOUT ROWID;
+
+CREATE INDEX rockpool_history_by_watermark ON rockpool_history (table_id, watermark);
+`;
+
 /**
  * Version of the layout of the tables below, stored in rockpool_meta. A change of the layout increments it and adds a
  * migration.
  */
-export const STORAGE_FORMAT = 10;
+export const STORAGE_FORMAT = 11;
 
 /** The statements that migrate a file to the next storage format, by its current format. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -87,6 +99,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   7: DOCUMENT_AUTHOR_SQL,
   8: ORIGIN_SQL,
   9: NULLED_REFERENCE_SQL,
+  10: HISTORY_SQL,
 };
 
 /** The number of the server's own site in rockpool_site, which is the author of the conflict log. */
@@ -153,4 +166,4 @@ CREATE TABLE rockpool_row_version (      -- one row per row of a synced table, a
 CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
 CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL;
 CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL;
-${DOCUMENT_TABLES_SQL}${DOCUMENT_AUTHOR_SQL}${ORIGIN_SQL}${NULLED_REFERENCE_SQL}`;
+${DOCUMENT_TABLES_SQL}${DOCUMENT_AUTHOR_SQL}${ORIGIN_SQL}${NULLED_REFERENCE_SQL}${HISTORY_SQL}`;

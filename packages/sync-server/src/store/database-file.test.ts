@@ -69,7 +69,7 @@ describe('a database file', () => {
     const wanted = layout();
     const file = new SqliteFile(path);
     file.exec(
-      `DROP TABLE rockpool_nulled_reference; DROP TABLE rockpool_origin; DROP TABLE rockpool_document; DROP TABLE rockpool_document_replaced; DROP TABLE rockpool_document_edit; DROP TABLE rockpool_document_author; DROP INDEX rockpool_tombstone; DROP INDEX rockpool_orphan; ALTER TABLE rockpool_row_version DROP COLUMN waits_for; ALTER TABLE rockpool_log DROP COLUMN received_ms; ALTER TABLE rockpool_log DROP COLUMN link; ALTER TABLE rockpool_conflict DROP COLUMN path; ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`,
+      `DROP TABLE rockpool_history; DROP TABLE rockpool_nulled_reference; DROP TABLE rockpool_origin; DROP TABLE rockpool_document; DROP TABLE rockpool_document_replaced; DROP TABLE rockpool_document_edit; DROP TABLE rockpool_document_author; DROP INDEX rockpool_tombstone; DROP INDEX rockpool_orphan; ALTER TABLE rockpool_row_version DROP COLUMN waits_for; ALTER TABLE rockpool_log DROP COLUMN received_ms; ALTER TABLE rockpool_log DROP COLUMN link; ALTER TABLE rockpool_conflict DROP COLUMN path; ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`,
     );
     file.close();
     open(TEST_SCHEMA);

@@ -10,6 +10,7 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 import { DocumentDesk } from '../documents/document-desk.ts';
+import { HistoryPruning } from '../log/history-pruning.ts';
 import { LogEpoch } from '../log/log-epoch.ts';
 import { createLogSecret } from '../log/log-hash.ts';
 import { Log } from '../log/log.ts';
@@ -42,6 +43,7 @@ export interface DatabaseFile {
   /** Of the conflict log. */
   readonly oldestConflict: OldestEntry;
   readonly anyOrigins: AnyOrigins;
+  readonly history: HistoryPruning;
   readonly documents: DocumentDesk;
 }
 
@@ -89,6 +91,7 @@ export function openDatabaseFile(
       tombstones: new Tombstones(sql),
       oldestConflict: new OldestEntry(),
       anyOrigins: new AnyOrigins(sql),
+      history: new HistoryPruning(sql, tables),
       documents: new DocumentDesk(),
     };
   } catch (error) {

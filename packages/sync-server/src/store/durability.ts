@@ -106,8 +106,16 @@ function transaction<Result>(file: DatabaseFile, body: () => Result): Result {
  * Reloads the state that is cached in memory from the file, after a transaction that rolled back or that admission did
  * not make.
  */
-export function resyncFile({ logEpoch, log, sites, tombstones, oldestConflict, anyOrigins }: DatabaseFile): void {
+export function resyncFile({
+  logEpoch,
+  log,
+  sites,
+  tombstones,
+  oldestConflict,
+  anyOrigins,
+  history,
+}: DatabaseFile): void {
   oldestConflict.forget();
   anyOrigins.forget();
-  for (const part of [logEpoch, log, sites, tombstones]) part.reload();
+  for (const part of [logEpoch, log, sites, tombstones, history]) part.reload();
 }

@@ -169,19 +169,14 @@ function toValues(table: StoredTable, row: SqlRow | undefined): Map<number, Cell
 }
 
 /** Replaces the versions of a row and, for a deleted row, its image. */
-export function writeKnownRow(
-  file: DatabaseFile,
-  table: StoredTable,
-  keyBytes: Uint8Array,
-  { row, bornAt, waitsFor, nulled }: KnownRow,
-): void {
+export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array, known: KnownRow): void {
+  const { row, bornAt, waitsFor, nulled } = known;
   const toStored = ({ watermark, stampUs, site }: Version): StoredVersion => ({
     watermark,
     stampUs,
     siteNumber: file.sites.numberOf(site),
   });
   const inserted = toStored(row.inserted);
-  let highest = Math.max(inserted.watermark, row.revived?.watermark ?? 0, row.deleted?.watermark ?? 0);
   const cells = new Map<number, StoredVersion>();
   const otherSites = new Map<number, StoredVersion>();
   for (const [columnId, { version, otherSite }] of shownCells(row.cells, nulled)) {
@@ -189,14 +184,13 @@ export function writeKnownRow(
     // A reference may become NULL at the watermark of the insert; that NULL is the server's.
     if (version.watermark === inserted.watermark && !nulled.has(columnId)) continue;
     cells.set(columnId, toStored(version));
-    highest = Math.max(highest, version.watermark);
   }
   file.sql.run(
     `INSERT INTO rockpool_row_version (table_id, key, watermark, versions, image, waits_for) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET watermark = excluded.watermark, versions = excluded.versions, image = excluded.image, waits_for = excluded.waits_for`,
     BigInt(table.schema.id),
     keyBytes,
-    BigInt(highest),
+    BigInt(highestWatermark(known)),
     encodeRowVersions({
       bornAt,
       inserted,
@@ -210,6 +204,13 @@ export function writeKnownRow(
     row.deleted === null ? null : waitsFor,
   );
   keepReferences(file, table, keyBytes, row.cells, nulled);
+}
+
+/** The watermark of the newest version of the row or a cell, as stored. */
+export function highestWatermark({ row: { inserted, revived, deleted, cells }, nulled }: KnownRow): number {
+  let highest = Math.max(inserted.watermark, revived?.watermark ?? 0, deleted?.watermark ?? 0);
+  for (const [columnId, { version }] of cells) highest = Math.max(highest, (nulled.get(columnId) ?? version).watermark);
+  return highest;
 }
 
 // An image is encoded as one row of old values of a changeset.

@@ -7,7 +7,10 @@ import { OwnerSession } from './owner-session.ts';
 import type { FromOwner, SentAccess, ToOwner } from './thread-messages.ts';
 
 type Join = Extract<ToOwner, { readonly kind: 'join' }>;
-type OfSession = Exclude<ToOwner, { readonly kind: 'join' | 'snapshot' | 'take-offline' | 'full-tenants' | 'close' }>;
+type OfSession = Exclude<
+  ToOwner,
+  { readonly kind: 'join' | 'snapshot' | 'history' | 'take-offline' | 'full-tenants' | 'close' }
+>;
 
 /** The part of a server that runs on a thread of its own: databases, and the sessions that use them. */
 export class DatabaseOwner {
@@ -27,21 +30,33 @@ export class DatabaseOwner {
       case 'join':
         return this.join(message);
       case 'snapshot':
-        this.host.snapshot(message.databaseId, 'everything').then(
-          (snapshot) => this.outbox.add({ kind: 'snapshot', call: message.call, snapshot }),
-          (error: unknown) =>
-            this.outbox.add({
-              kind: 'call-failed',
-              call: message.call,
-              error: this.failureOf(message.databaseId, error).toData(),
-            }),
-        );
-        return;
+        return this.answer(message, async () => ({
+          kind: 'snapshot',
+          call: message.call,
+          snapshot: await this.host.snapshot(message.databaseId, 'everything'),
+        }));
+      case 'history':
+        return this.answer(message, async () => ({
+          kind: 'history',
+          call: message.call,
+          answer: await this.host.history(message.databaseId, message.request, 'everything', message.nowMs),
+        }));
       case 'take-offline':
         return this.host.takeOffline(message.databaseId, RockpoolError.fromData(message.error));
       default:
         return this.ofSession(message);
     }
+  }
+
+  private answer(
+    { call, databaseId }: { readonly call: number; readonly databaseId: string },
+    answer: () => Promise<FromOwner>,
+  ): void {
+    answer().then(
+      (message) => this.outbox.add(message),
+      (error: unknown) =>
+        this.outbox.add({ kind: 'call-failed', call, error: this.failureOf(databaseId, error).toData() }),
+    );
   }
 
   private join(message: Join): void {

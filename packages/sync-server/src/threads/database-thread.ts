@@ -6,6 +6,7 @@ import type { SessionDatabase } from '../database/session-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import type { PresenceSender } from '../presence/presence-room.ts';
+import type { HistoryRequest } from '../history/answer-history.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import { Outbox } from './outbox.ts';
 import type { FromOwner, ThreadOptions, ThreadState, ToOwner } from './thread-messages.ts';
@@ -35,7 +36,7 @@ interface Joined {
 }
 
 interface Call {
-  readonly resolve: (snapshot: Snapshot | null) => void;
+  readonly resolve: (answer: Snapshot | Uint8Array | null) => void;
   readonly reject: (error: RockpoolError) => void;
 }
 
@@ -101,12 +102,11 @@ export class DatabaseThread {
   }
 
   snapshot(databaseId: string): Promise<Snapshot | null> {
-    return new Promise((resolve, reject) => {
-      if (this.worker === null) return reject(unavailable());
-      const call = ++this.lastNumber;
-      this.calls.set(call, { resolve, reject });
-      this.outbox.add({ kind: 'snapshot', call, databaseId });
-    });
+    return this.ask((call) => ({ kind: 'snapshot', call, databaseId }));
+  }
+
+  history(databaseId: string, request: HistoryRequest, nowMs: number): Promise<Uint8Array> {
+    return this.ask((call) => ({ kind: 'history', call, databaseId, request, nowMs }));
   }
 
   /** Sends a message that has no answer. */
@@ -124,6 +124,15 @@ export class DatabaseThread {
       else this.outbox.add({ kind: 'close' });
     }
     await this.closing.promise;
+  }
+
+  private ask<Answer>(message: (call: number) => ToOwner): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      if (this.worker === null) return reject(unavailable());
+      const call = ++this.lastNumber;
+      this.calls.set(call, { resolve: resolve as Call['resolve'], reject });
+      this.outbox.add(message(call));
+    });
   }
 
   private join(databaseId: string, subscriber: Subscriber, hello: Hello, access: Access): Promise<void> {
@@ -265,6 +274,8 @@ export class DatabaseThread {
         return this.sessions.get(message.session)?.onDifference?.(message.tableIds);
       case 'snapshot':
         return this.answered(message.call)?.resolve(message.snapshot);
+      case 'history':
+        return this.answered(message.call)?.resolve(message.answer);
       case 'call-failed':
         return this.answered(message.call)?.reject(RockpoolError.fromData(message.error));
       case 'log':

@@ -1,6 +1,7 @@
-import type { RockpoolError } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 import type { Databases } from '../database/databases.ts';
 import type { SessionDatabase } from '../database/session-database.ts';
+import type { HistoryRequest } from '../history/answer-history.ts';
 import type { Logger } from '../observe/log-line.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
@@ -52,6 +53,12 @@ export class DatabaseThreads implements Databases {
   /** Only a reader of everything gets a snapshot. */
   async snapshot(databaseId: string, rows: ReadableRows): Promise<Snapshot | null> {
     return rows === 'everything' ? this.ownerOf(databaseId).snapshot(databaseId) : null;
+  }
+
+  /** Only readers of everything: a filter cannot be sent to another thread. */
+  history(databaseId: string, request: HistoryRequest, rows: ReadableRows, nowMs: number): Promise<Uint8Array> {
+    if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
+    return this.ownerOf(databaseId).history(databaseId, request, nowMs);
   }
 
   takeOffline(databaseId: string, error: RockpoolError): void {

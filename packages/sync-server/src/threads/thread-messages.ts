@@ -1,5 +1,6 @@
 import type { Audit, ErrorData, Hello, Presence, Push } from '@rockpool/shared';
 import type { HostRules } from '../database/database-host.ts';
+import type { HistoryRequest } from '../history/answer-history.ts';
 import type { LogFields } from '../observe/log-line.ts';
 import type { PresenceSender } from '../presence/presence-room.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
@@ -69,6 +70,14 @@ export type ToOwner =
     }
   /** `snapshot` follows. */
   | { readonly kind: 'snapshot'; readonly call: number; readonly databaseId: string }
+  /** `history` follows. */
+  | {
+      readonly kind: 'history';
+      readonly call: number;
+      readonly databaseId: string;
+      readonly request: HistoryRequest;
+      readonly nowMs: number;
+    }
   | { readonly kind: 'take-offline'; readonly databaseId: string; readonly error: ErrorData }
   /** The databases whose tenants may not grow. */
   | { readonly kind: 'full-tenants'; readonly databaseIds: ReadonlySet<string> }
@@ -85,6 +94,7 @@ export type FromOwner =
   | { readonly kind: 'settled'; readonly call: number; readonly refusal: ErrorData | null }
   | { readonly kind: 'audit-differs'; readonly session: number; readonly tableIds: readonly number[] }
   | { readonly kind: 'snapshot'; readonly call: number; readonly snapshot: Snapshot | null }
+  | { readonly kind: 'history'; readonly call: number; readonly answer: Uint8Array }
   | { readonly kind: 'call-failed'; readonly call: number; readonly error: ErrorData }
   | { readonly kind: 'log'; readonly event: string; readonly fields: LogFields }
   | { readonly kind: 'commit-duration'; readonly durationMs: number }

@@ -292,7 +292,7 @@ describe('several instances on one PostgreSQL', () => {
     await add(a, 'before');
     await postgres.server.query(
       name,
-      'DROP TABLE rockpool.rockpool_origin; DROP TABLE rockpool.rockpool_nulled_reference; UPDATE rockpool.rockpool_store SET storage_format = 8',
+      'DROP TABLE rockpool.rockpool_history; DROP TABLE rockpool.rockpool_origin; DROP TABLE rockpool.rockpool_nulled_reference; UPDATE rockpool.rockpool_store SET storage_format = 8',
     );
     const b = await start();
     expect(namesAt(b)).toEqual(['before']);
@@ -303,7 +303,7 @@ describe('several instances on one PostgreSQL', () => {
         name,
         'SELECT storage_format, sequence FROM rockpool.rockpool_store, rockpool.rockpool_origin',
       ),
-    ).toEqual([[10, '2']]);
+    ).toEqual([[11, '2']]);
     await a.database.catchUp();
     expect(hasTakenEffect(a.database.file.sql, origin)).toBe(true);
     expect(await b.connections.query('SELECT * FROM rockpool.rockpool_origin')).toEqual([]);
@@ -314,7 +314,7 @@ describe('several instances on one PostgreSQL', () => {
     await add(a, 'x');
     await postgres.server.query(
       name,
-      'DROP TABLE rockpool.rockpool_nulled_reference; UPDATE rockpool.rockpool_store SET storage_format = 9',
+      'DROP TABLE rockpool.rockpool_history; DROP TABLE rockpool.rockpool_nulled_reference; UPDATE rockpool.rockpool_store SET storage_format = 9',
     );
     const b = await start();
     const file = ({ database }: typeof b): typeof b.database.file => database.file;
@@ -331,7 +331,7 @@ describe('several instances on one PostgreSQL', () => {
         name,
         'SELECT storage_format, nulled_at FROM rockpool.rockpool_store, rockpool.rockpool_nulled_reference',
       ),
-    ).toEqual([[10, '0']]);
+    ).toEqual([[11, '0']]);
   });
 
   it('see one database at a time, whatever the statement selects', async () => {

@@ -153,8 +153,9 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
 
 /** The tables that a storage format lacks. 8 is the first one that PostgreSQL had. */
 const TABLES_ADDED_AFTER: Readonly<Record<number, readonly string[]>> = {
-  8: ['rockpool_origin', 'rockpool_nulled_reference'],
-  9: ['rockpool_nulled_reference'],
+  8: ['rockpool_origin', 'rockpool_nulled_reference', 'rockpool_history'],
+  9: ['rockpool_nulled_reference', 'rockpool_history'],
+  10: ['rockpool_history'],
 };
 
 async function addTables(

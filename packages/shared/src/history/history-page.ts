@@ -1,0 +1,122 @@
+import { ByteReader } from '../bytes/byte-reader.ts';
+import { ByteWriter } from '../bytes/byte-writer.ts';
+import type { CellValue } from '../change/cell-value.ts';
+import type { ChangeKind } from '../change/changeset.ts';
+import { readTagged, writeTagged } from '../change/column-codec.ts';
+
+/* The answers of the server about the history of a row, as bytes. */
+
+/** A column that a version changed. */
+export interface VersionChange {
+  readonly columnId: number;
+  /** The values of a document are left out (`null`), because they may be large: ask for the row at the version. */
+  readonly values: { readonly before: CellValue; readonly after: CellValue } | null;
+}
+
+/** What one admitted changeset made of a row. */
+export interface StoredRowVersion {
+  /** Identifies the version: the watermark of the changeset. */
+  readonly watermark: number;
+  readonly kind: ChangeKind;
+  /** 32 hex digits. */
+  readonly site: string;
+  /** The number of the changeset at its site. */
+  readonly sequence: number;
+  readonly principal: string;
+  /** The corrected time of writing, in ms since 1970. */
+  readonly writtenMs: number;
+  /** When the server received it, in ms since 1970. */
+  readonly receivedMs: number;
+  /** insert: all columns, with NULL before; delete: all columns, with NULL after. */
+  readonly changes: readonly VersionChange[];
+}
+
+export interface HistoryPage {
+  /** Newest first. */
+  readonly versions: readonly StoredRowVersion[];
+  /** The next page begins below this watermark. Null: this is the last one. */
+  readonly nextBefore: number | null;
+  /** Older versions than those of this page and the next ones were never kept, or are pruned. */
+  readonly isTruncated: boolean;
+}
+
+/** A row at one of its versions, by column id. Null: the row did not exist. */
+export type RowAtVersion = ReadonlyMap<number, CellValue> | null;
+
+const FORMAT = 1;
+const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
+const SITE_BYTES = 16;
+
+export function encodeHistoryPage({ versions, nextBefore, isTruncated }: HistoryPage): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writer.u8(FORMAT);
+  writer.u8(isTruncated ? 1 : 0);
+  writer.varint(nextBefore ?? 0);
+  writer.varint(versions.length);
+  for (const { watermark, kind, site, sequence, principal, writtenMs, receivedMs, changes } of versions) {
+    writer.varint(watermark);
+    writer.u8(KINDS.indexOf(kind));
+    for (let at = 0; at < SITE_BYTES; at++) writer.u8(parseInt(site.slice(2 * at, 2 * at + 2), 16));
+    writer.varint(sequence);
+    writer.text(principal);
+    writer.varint(writtenMs);
+    writer.varint(receivedMs);
+    writer.varint(changes.length);
+    for (const { columnId, values } of changes) {
+      writer.u32(columnId);
+      writer.u8(values === null ? 0 : 1);
+      if (values === null) continue;
+      writeTagged(writer, values.before);
+      writeTagged(writer, values.after);
+    }
+  }
+  return writer.finish();
+}
+
+/** Throws `history-invalid` for anything but a page of this format. */
+export function decodeHistoryPage(bytes: Uint8Array): HistoryPage {
+  const reader = new ByteReader(bytes, 'history-invalid');
+  if (reader.u8() !== FORMAT) reader.fail('unknown format');
+  const isTruncated = reader.u8() === 1;
+  const nextBefore = reader.varint();
+  const versions: StoredRowVersion[] = [];
+  for (let left = reader.varint(); left > 0; left--) {
+    const watermark = reader.varint();
+    const kind = KINDS[reader.u8()] ?? reader.fail('unknown kind');
+    const site = Array.from(reader.bytes(SITE_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const sequence = reader.varint();
+    const principal = reader.text();
+    const writtenMs = reader.varint();
+    const receivedMs = reader.varint();
+    const changes: VersionChange[] = [];
+    for (let more = reader.varint(); more > 0; more--) {
+      const columnId = reader.u32();
+      const values = reader.u8() === 0 ? null : { before: readTagged(reader), after: readTagged(reader) };
+      changes.push({ columnId, values });
+    }
+    versions.push({ watermark, kind, site, sequence, principal, writtenMs, receivedMs, changes });
+  }
+  reader.expectEnd();
+  return { versions, nextBefore: nextBefore === 0 ? null : nextBefore, isTruncated };
+}
+
+export function encodeRowAtVersion(row: RowAtVersion): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writer.u8(FORMAT);
+  writer.u8(row === null ? 0 : 1);
+  for (const [columnId, value] of row ?? []) {
+    writer.u32(columnId);
+    writeTagged(writer, value);
+  }
+  return writer.finish();
+}
+
+/** Throws `history-invalid` for anything but a row of this format. */
+export function decodeRowAtVersion(bytes: Uint8Array): RowAtVersion {
+  const reader = new ByteReader(bytes, 'history-invalid');
+  if (reader.u8() !== FORMAT) reader.fail('unknown format');
+  const row = reader.u8() === 0 ? null : new Map<number, CellValue>();
+  if (row !== null) while (reader.remaining > 0) row.set(reader.u32(), readTagged(reader));
+  reader.expectEnd();
+  return row;
+}

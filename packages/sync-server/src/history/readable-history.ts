@@ -1,0 +1,72 @@
+import {
+  decodeKey,
+  RockpoolError,
+  type CellValue,
+  type ChangeGroup,
+  type ChangeKind,
+  type HistoryPage,
+  type RowAtVersion,
+  type StoredRowVersion,
+} from '@rockpool/shared';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { readableGroups, type ReadableRows } from '../store/read-filter.ts';
+import type { RowOfHistory } from './read-history.ts';
+
+/**
+ * Leaves out what the principal may not read: versions whose values before or after are not readable, and columns. A
+ * reader of everything gets the page itself.
+ */
+export function readablePage(
+  file: DatabaseFile,
+  row: RowOfHistory,
+  page: HistoryPage,
+  rows: ReadableRows,
+): HistoryPage {
+  if (rows === 'everything') return page;
+  const versions = page.versions.flatMap((version): StoredRowVersion[] => {
+    const valuesOf = (side: 'before' | 'after'): Map<number, CellValue> =>
+      new Map(version.changes.map(({ columnId, values }) => [columnId, values?.[side] ?? null]));
+    const after = version.kind === 'delete' ? null : readableColumns(file, row, version.kind, valuesOf('after'), rows);
+    const before = version.kind === 'insert' ? null : readableColumns(file, row, 'update', valuesOf('before'), rows);
+    const readable = [after ?? before, before ?? after];
+    if (readable.includes(null)) return [];
+    return [
+      { ...version, changes: version.changes.filter(({ columnId }) => readable.every((ids) => ids?.has(columnId))) },
+    ];
+  });
+  return { ...page, versions };
+}
+
+/** Throws `history-version-gone` for a row that the principal may not read. */
+export function readableRow(
+  file: DatabaseFile,
+  request: RowOfHistory & { readonly version: number },
+  row: RowAtVersion,
+  rows: ReadableRows,
+): RowAtVersion {
+  if (row === null || rows === 'everything') return row;
+  const readable = readableColumns(file, request, 'insert', row, rows);
+  if (readable === null)
+    throw new RockpoolError('history-version-gone', { table: request.table, version: request.version });
+  return new Map([...row].filter(([columnId]) => readable.has(columnId)));
+}
+
+/** Null: the filter leaves out the row. */
+function readableColumns(
+  file: DatabaseFile,
+  { table, key }: RowOfHistory,
+  kind: ChangeKind,
+  values: ReadonlyMap<number, CellValue>,
+  rows: ReadableRows,
+): ReadonlySet<number> | null {
+  const group: ChangeGroup = {
+    tableId: file.tableByName.get(table)?.schema.id ?? 0,
+    kind,
+    rowCount: 1,
+    keys: decodeKey(key).map((part) => [part]),
+    columnIds: [...values.keys()],
+    values: [...values.values()].map((value) => [value]),
+  };
+  const [readable] = readableGroups([group], { rows, schema: null });
+  return readable === undefined || readable.rowCount === 0 ? null : new Set(readable.columnIds);
+}
