@@ -21,21 +21,29 @@ export class Browser {
   private readonly ports = new Set<SimulatedPort>();
   /** The number of upcoming commit notices that are lost. */
   private noticesToLose = 0;
+  private answersToLose = 0;
+  private asksToDouble = 0;
 
-  constructor(time: VirtualTime, random: Random) {
+  private readonly onFault: (what: string) => void;
+
+  /** `onFault`: a message was lost or doubled. */
+  constructor(time: VirtualTime, random: Random, onFault: (what: string) => void) {
     this.time = time;
     this.random = random;
+    this.onFault = onFault;
   }
 
   openPort(channelName: string, owner: Owner): BroadcastPort {
     const port = new SimulatedPort(channelName, owner, this.time, {
       // Each port receives messages in order, with a delay of its own.
       post: (data) => {
-        if (this.losesNotice(data)) return;
+        if (this.loses(data)) return;
+        const times = this.doubles(data) ? 2 : 1;
         const others = [...this.ports].filter((other) => other !== port && other.channelName === channelName);
         if (others.length === 0) return;
         const copy: unknown = structuredClone(data);
-        for (const other of others) other.deliver(copy, this.random.below(LONGEST_MESSAGE_MS));
+        for (let time = 0; time < times; time++)
+          for (const other of others) other.deliver(copy, this.random.below(LONGEST_MESSAGE_MS));
       },
       close: () => void this.ports.delete(port),
     });
@@ -83,9 +91,30 @@ export class Browser {
     this.noticesToLose = count;
   }
 
-  private losesNotice(data: unknown): boolean {
-    const { message } = data as { readonly message: ChannelMessage };
-    return message.kind === 'commit' && this.noticesToLose-- > 0;
+  /** The same of the leader's answers: the request is repeated. */
+  loseAnswers(count: number): void {
+    this.answersToLose = count;
+  }
+
+  /** The next requests to the leader arrive twice. */
+  doubleAsks(count: number): void {
+    this.asksToDouble = count;
+  }
+
+  private loses(data: unknown): boolean {
+    const { kind } = messageOf(data);
+    if (kind === 'commit') return this.noticesToLose-- > 0;
+    if ((kind !== 'answer' && kind !== 'refused') || this.answersToLose <= 0) return false;
+    this.answersToLose--;
+    this.onFault('lost answer of the leader');
+    return true;
+  }
+
+  private doubles(data: unknown): boolean {
+    if (messageOf(data).kind !== 'ask' || this.asksToDouble <= 0) return false;
+    this.asksToDouble--;
+    this.onFault('doubled request to the leader');
+    return true;
   }
 
   /** The tab is gone: its locks pass to the next tab in the queue, and it sends no more messages. */
@@ -101,6 +130,10 @@ export class Browser {
     if (at >= 0) queue.splice(at, 1);
     serve(queue);
   }
+}
+
+function messageOf(data: unknown): ChannelMessage {
+  return (data as { readonly message: ChannelMessage }).message;
 }
 
 function serve([first]: readonly Candidate[]): void {

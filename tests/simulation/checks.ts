@@ -97,11 +97,10 @@ export function viewFault(tab: Tab): string | null {
  * Whether a device that continues as another site has re-created the counters and the server has not decided yet: its
  * own row hides the server's row with the same key, and what others added to that one.
  */
-export function recreatesCounters({ opened }: Tab): boolean {
-  if (opened === null) return false;
-  const { changelog, outbox } = opened.database;
+export function recreatesCounters(database: OpenDatabase): boolean {
+  const { changelog, outbox } = database;
   const pending = [...changelog.readAfter(outbox.lastAckedSequence())];
-  return pending.some(({ sequence }) => marksIn(opened.database, sequence).includes(FIRST_MARK));
+  return pending.some(({ sequence }) => marksIn(database, sequence).includes(FIRST_MARK));
 }
 
 /** The page's one live query, over the marks and counters. */

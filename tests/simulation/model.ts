@@ -159,25 +159,32 @@ export class Model {
     database: OpenDatabase,
     promised: Promised,
   ): { readonly fault: string | null; readonly lost: number } {
-    const here = new Set([...database.changelog.readAfter(0)].flatMap(({ sequence }) => marksIn(database, sequence)));
+    // A rejected changeset of a former site has a number below 0.
+    const sequences = [...database.changelog.readAfter(0)].map(({ sequence }) => sequence);
+    const here = new Set(
+      [...sequences, ...database.rejected.sequences()].flatMap((sequence) => marksIn(database, sequence)),
+    );
     const shown = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
     const isOfDevice = (commit: { readonly device: string }): boolean => commit.device === device;
     const gone = [...(this.marksOf.get(device) ?? [])].filter(
       (mark) => !here.has(mark) && !shown.has(mark) && !this.dropped.has(mark) && !this.shared.has(mark),
     );
     const lost = new Set<string>();
-    for (const mark of gone) {
-      const commits = (this.commits.get(mark) ?? []).filter(isOfDevice);
-      const isSent = commits.some(
-        ({ site, sequence }) => sequence <= (this.sentUpTo.get(`${device} ${hexOf(site)}`) ?? 0),
+    const wasSent = (mark: string): boolean =>
+      (this.commits.get(mark) ?? []).some(
+        (commit) =>
+          isOfDevice(commit) && commit.sequence <= (this.sentUpTo.get(`${device} ${hexOf(commit.site)}`) ?? 0),
       );
+    for (const mark of gone) {
+      const isSent = wasSent(mark);
       if (promised.sent && isSent) return { fault: `the transaction ${mark} was sent, and is lost`, lost: 0 };
       if (promised.acknowledged && this.acknowledged.has(mark))
         return { fault: `the transaction ${mark} was acknowledged, and is lost`, lost: 0 };
-      // The server may have what was sent, and then returns it.
-      if (isSent) this.marksOf.get(device)?.delete(mark);
-      else lost.add(mark);
+      if (!isSent) lost.add(mark);
     }
+    // The server may have what was sent, and then returns it. Where it refused it, that may be known no longer.
+    if (!promised.sent)
+      for (const mark of this.marksOf.get(device) ?? []) if (wasSent(mark)) this.marksOf.get(device)?.delete(mark);
     const head = database.changelog.head().sequence;
     const site = hexOf(database.siteId);
     const key = `${device} ${site}`;

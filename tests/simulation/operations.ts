@@ -63,6 +63,9 @@ const LATER_WEIGHTS = {
   'power cut of client': 3,
   'fail server disk': 1,
   'open elsewhere': 2,
+  'open transaction': 6,
+  'lose answers': 2,
+  'double asks': 1,
 } as const;
 
 /** How many of them per hundred others. */

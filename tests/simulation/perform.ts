@@ -1,5 +1,6 @@
 import type { RockpoolError } from '#shared/index.ts';
 import type { Device } from './device.ts';
+import { transactInSteps } from './interactive.ts';
 import { marksIn } from './model.ts';
 import type { Operation } from './operations.ts';
 import { Random } from './random.ts';
@@ -198,6 +199,13 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return restoreLoss(world, device, random, `${device.name}-${number}`);
     case 'open elsewhere':
       return openElsewhere(world, device, random, number);
+    case 'open transaction':
+      if (tab !== undefined) transactInSteps(world, tab, random, `${device.name}-${number}`);
+      return;
+    case 'lose answers':
+      return device.browser.loseAnswers(1 + random.below(2));
+    case 'double asks':
+      return device.browser.doubleAsks(1 + random.below(3));
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }

@@ -131,9 +131,12 @@ export class Tab {
 
   /** What its reads return cannot be read directly: another tab has it, or the medium may still undo it. */
   get readsLater(): boolean {
-    return (
-      this.opened === null || this.device.storage.kind === 'indexeddb' || this.opened.database.connection.inTransaction
-    );
+    return this.opened === null || this.device.storage.kind === 'indexeddb' || this.isWriting;
+  }
+
+  /** A transaction of several calls is open on its connection. */
+  get isWriting(): boolean {
+    return this.opened?.role === 'writer' && this.opened.database.connection.inTransaction;
   }
 
   /** The database that its reads show. */

@@ -263,7 +263,7 @@ export class World {
     for (const device of this.devices) {
       device.bury();
       for (const tab of device.usableTabs) {
-        if (tab.isDirty && tab.opened?.role === 'writer' && !device.isDamaged)
+        if (tab.isDirty && tab.opened?.role === 'writer' && !tab.isWriting && !device.isDamaged)
           this.compareWithServer(device, tab.opened.database);
       }
       device.check();
@@ -273,6 +273,7 @@ export class World {
   /** No acknowledged changeset may be lost: a new log epoch means that some were. */
   private checkEpoch(logEpoch: Uint8Array): void {
     if (this.logEpoch === logEpoch) return;
+    this.oracle.noteEpoch(hex(logEpoch));
     if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
       if (!this.mayBeginEpoch)
         this.fault(

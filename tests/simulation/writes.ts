@@ -430,7 +430,7 @@ function rowsOf(tab: Tab, sql: string): unknown[][] {
 }
 
 /** Integer keys of local rows, one per token. */
-function draftId(token: string): number {
+export function draftId(token: string): number {
   let id = 0;
   for (const character of token) id = (id * 31 + character.charCodeAt(0)) % 2_147_483_647;
   return id;

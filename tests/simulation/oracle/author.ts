@@ -16,9 +16,11 @@ export function authorOf(
   { epoch, startedAt, epochsBegun }: LogAtWrite,
 ): Author {
   const isOfOlderEpoch = write.epoch !== null && write.epoch !== epoch;
-  // A backup may bring an epoch back.
+  // A backup may bring an epoch back, or take away the end of the log that the author had seen.
   const isOfTwoEpochs =
-    write.epoch !== null && (epochsBegun === null || (write.epoch === epoch && write.epochsBegun !== epochsBegun));
+    write.epoch !== null &&
+    (epochsBegun === null ||
+      (write.epoch === epoch && (write.epochsBegun !== epochsBegun || write.cursor >= version.watermark)));
   const baseOf = (row: string, column: string): number | null => {
     if (write.hidden === null) return null;
     const ofRow = write.hidden.get(hiddenCell(row, WHOLE_ROW)) ?? write.cursor;
@@ -45,7 +47,10 @@ export function authorOf(
   };
   return {
     version,
-    isOfOlderEpoch,
+    get isOfOlderEpoch() {
+      if (isOfTwoEpochs) throw new Undetermined('a write of an epoch that a backup brought back');
+      return isOfOlderEpoch;
+    },
     hasSeenRow,
     hadRow: (row, inserted) => {
       const isEarlier = isOfOlderEpoch && !isOfTwoEpochs && isLater(version, inserted);

@@ -11,6 +11,7 @@ import {
   logAfter,
   marksOf,
   newRejections,
+  tombstonesAfter,
   type ActualEntry,
   type LogEntry,
   type Rejection,
@@ -76,7 +77,9 @@ export class Oracle {
   /** The watermarks of transactions that have taken effect, by their first write. */
   private effective = new Map<object, number>();
 
+  /** Of the last judged commit. */
   private epoch = '';
+  private openEpoch = '';
   private startedAt = 0;
   /** The log epoch began with this batch, or within it. */
   private isChanging = false;
@@ -100,6 +103,7 @@ export class Oracle {
     // A changeset may have been admitted before the epoch began.
     this.isChanging = epoch !== this.epoch && this.epoch !== '';
     this.noteEpoch(epoch);
+    this.epoch = epoch;
     this.explain(unexplained, from, epoch);
     for (const entry of log) {
       this.judge(entry, epoch, marks, findings);
@@ -108,20 +112,8 @@ export class Oracle {
     for (const { site, sequence, code } of findings.isBlind || findings.open.size > 0 ? [] : unexplained.values())
       this.options.onFault(`changeset ${sequence} of ${site} was rejected with ${code}, which it does not break`);
     for (const { site, sequence } of rejected) this.rejected.add(`${site} ${sequence}`);
-    if (process.env.ODBG && findings.entries)
-      console.info(
-        'BATCH',
-        from,
-        last.watermark,
-        sql.get('SELECT group_concat(id||hits) from tally'),
-        sql.get("SELECT group_concat(id||':'||delta) FROM mark WHERE tally_id='even'"),
-        sql.all("SELECT rule, lost_value, lost_by FROM rockpool_conflict WHERE table_name='tally'").join(';'),
-        [...this.states.all()]
-          .filter(([r]) => r.startsWith('tally'))
-          .map(([r, x]) => r + x.cells.get('hits')?.value)
-          .join(),
-      );
     this.compareRows(texts, last.watermark, findings);
+    this.adoptTombstones(sql, from, last.watermark, findings);
     this.compareEntries(sql, from, findings);
     this.forgetPruned(sql);
     this.history.push({
@@ -134,9 +126,10 @@ export class Oracle {
     });
   }
 
-  private noteEpoch(epoch: string): void {
-    if (epoch !== this.epoch) this.options.writes.epochsBegun++;
-    this.epoch = epoch;
+  /** Call when the server has opened its log. An epoch may end without a commit. */
+  noteEpoch(epoch: string): void {
+    if (epoch !== this.openEpoch) this.options.writes.epochsBegun++;
+    this.openEpoch = epoch;
   }
 
   /** Goes back to where the log is still the same: the server may have lost its end. Returns the watermark. */
@@ -156,7 +149,7 @@ export class Oracle {
   private judge(entry: LogEntry, epoch: string, marks: ReadonlySet<string>, findings: Findings): void {
     const { count, onFault } = this.options;
     const write = this.writeOf(entry.site, entry.sequence, marks);
-    if (write === undefined) {
+    if (write === undefined || this.mayRepeatUnknown(write)) {
       count('oracle: changeset that is not known');
       findings.isBlind = true;
       return;
@@ -174,6 +167,12 @@ export class Oracle {
     count('oracle: reference returned', decision.withdrawn.filter(({ rule }) => rule === 'set-null').length);
     findings.withdrawn.push(...decision.withdrawn);
     findings.entries.push(...decision.entries.map((one) => ({ ...one, watermark: entry.watermark })));
+  }
+
+  /** Its mark came with a changeset that is not known, under another number of the device or of its copy. */
+  private mayRepeatUnknown({ rows, root }: RecordedWrite): boolean {
+    const mark = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');
+    return mark !== undefined && !this.effective.has(root) && this.states.get(mark.row)?.inserted.isUnknown === true;
   }
 
   private decide(
@@ -288,14 +287,8 @@ export class Oracle {
     const version: Version = { watermark, stampUs: Number.NaN, site: '?', principals: new Set(), isUnknown: true };
     const before = this.states.get(row);
     if (line === undefined) {
-      if (before !== undefined)
-        this.states.set(row, {
-          ...before,
-          inserted: version,
-          deleted: version,
-          waitsFor: null,
-          nulled: NOTHING_NULLED,
-        });
+      const kept = before ?? { updates: [], cells: new Map() };
+      this.states.set(row, { ...kept, inserted: version, deleted: version, waitsFor: null, nulled: NOTHING_NULLED });
       return;
     }
     const { values } = parseLine(tableOf(row), line);
@@ -325,6 +318,13 @@ export class Oracle {
       cells,
       nulled: NOTHING_NULLED,
     });
+  }
+
+  /** What is not decided may have deleted a row that was deleted before, or never seen. */
+  private adoptTombstones(sql: SqliteFile, from: number, watermark: number, { isBlind, open }: Findings): void {
+    if (!isBlind && open.size === 0) return;
+    for (const row of tombstonesAfter(sql, from))
+      if ((isBlind || open.has(row)) && !isThere(this.states.get(row))) this.adopt(row, undefined, watermark, null);
   }
 
   private compareEntries(sql: SqliteFile, from: number, findings: Findings): void {

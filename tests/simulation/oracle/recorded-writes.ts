@@ -8,6 +8,7 @@ import {
   parseLine,
   readTables,
   rowNameOf,
+  toLiteral,
   unquoted,
   type Literal,
   type OracleTable,
@@ -60,6 +61,8 @@ export interface WriteKind {
   readonly isAtomic: boolean;
   /** The rejected changeset that is written again. */
   readonly ofSequence: number | null;
+  /** The rows before a transaction of several calls. Default: the rows before the call. */
+  readonly before?: TableTexts;
 }
 
 export const WHOLE_ROW = '*';
@@ -80,14 +83,19 @@ export class RecordedWrites {
 
   /** Performs a write of the device and records it. */
   around(device: string, database: OpenDatabase, kind: WriteKind, body: () => WriteOutcome): WriteOutcome {
-    const before = tablesOf(database);
+    const before = kind.before ?? tablesOf(database);
     // Until it returns, its outcome is not known.
-    this.interrupted.set(device, { before, ...kind });
+    this.interrupted.set(device, { ...kind, before });
     const outcome = body();
     this.interrupted.delete(device);
     if (outcome.sequence !== null && !outcome.repeated)
       this.record(device, database, outcome.sequence, before, tablesOf(database), kind);
     return outcome;
+  }
+
+  /** The rows that a transaction of several calls begins with. */
+  contentOf(database: OpenDatabase): TableTexts {
+    return tablesOf(database);
   }
 
   /** A write failed, and the tab is alive: nothing of it is stored. */
@@ -285,8 +293,4 @@ function namesOf(
     );
   });
   return { mark: marksIn(database, sequence)[0], rows: rows.sort().join() };
-}
-
-function toLiteral(part: unknown): Literal {
-  return typeof part === 'string' ? `'${part.replaceAll("'", "''")}'` : String(part);
 }

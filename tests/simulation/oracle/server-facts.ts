@@ -1,6 +1,16 @@
-import { encodeKey } from '#shared/index.ts';
+import { decodeKey, encodeKey } from '#shared/index.ts';
 import type { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
-import { keyOf, linesOf, tableOf, unquoted, type Literal, type TableTexts } from './tables.ts';
+import {
+  keyOf,
+  linesOf,
+  ORACLE_TABLES,
+  rowNameOf,
+  tableOf,
+  toLiteral,
+  unquoted,
+  type Literal,
+  type TableTexts,
+} from './tables.ts';
 
 /** A row of the server's log. */
 export interface LogEntry {
@@ -94,6 +104,19 @@ export function entriesOf(sql: SqliteFile): ActualEntry[] {
         watermark: Number(row[14]),
       };
     });
+}
+
+/** The names of the rows that commits after `watermark` have deleted, or found deleted. */
+export function tombstonesAfter(sql: SqliteFile, watermark: number): string[] {
+  return [...ORACLE_TABLES.values()].flatMap((table) =>
+    sql
+      .all(
+        'SELECT key FROM rockpool_row_version WHERE table_id = ? AND image IS NOT NULL AND watermark > ?',
+        BigInt(table.id),
+        BigInt(watermark),
+      )
+      .map(([key]) => rowNameOf(table, decodeKey(key as Uint8Array).map(toLiteral))),
+  );
 }
 
 /** The names of the deleted rows that the server still knows. */

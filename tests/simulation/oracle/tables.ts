@@ -112,3 +112,8 @@ export function unquoted(literal: Literal): string | null {
 export function keyAsJson(key: readonly Literal[]): string {
   return JSON.stringify(key.map((part) => unquoted(part) ?? part));
 }
+
+/** A part of a key. */
+export function toLiteral(part: unknown): Literal {
+  return typeof part === 'string' ? `'${part.replaceAll("'", "''")}'` : String(part);
+}
