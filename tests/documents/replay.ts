@@ -1,24 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  buildSchema,
-  documentColumns,
-  encodeMessage,
-  type ClientMessage,
-  type DocumentRule,
-  type ServerMessage,
-} from '#shared/index.ts';
+import { buildSchema, documentColumns, type DocumentRule } from '#shared/index.ts';
 import { diffJson, PathRule } from '#shared/document/index.ts';
-import { newId } from '#client/new-id.ts';
-import type { OpenDatabase } from '#client/worker/database/open-database.ts';
-import { createSyncEngine, type SyncEngine } from '#client/worker/sync/sync-engine.ts';
-import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
-import { connectOver } from '#client/worker/sync/server-connection.ts';
-import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
-import { openInMemory } from '#client/testing/worker/test-database.ts';
+import type { WriteRequest } from '#client/rpc/write-request.ts';
 import { PAGES } from '#sync-server/testing/test-schema.ts';
-import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
+import { TestServer } from '#sync-server/testing/test-server.ts';
+import { SocketDevice, type NotedMessage } from '#kit/socket-device.ts';
+import { inMemory } from '#kit/test-device.ts';
 
 /** An editing trace in the format of github.com/josephg/editing-traces: positions in characters. */
 export interface EditingTrace {
@@ -70,33 +59,33 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
   const server = await TestServer.start(folder, { schema: SCHEMA });
   const [writer, reader] = [new ReplayDevice(server, 'ann'), new ReplayDevice(server, 'ben')];
   try {
-    for (const device of [writer, reader]) device.connect();
-    writer.insert(trace.startContent);
+    for (const device of [writer, reader]) device.start();
+    writer.write(`INSERT INTO pages (id, content) VALUES ('p', ?)`, JSON.stringify({ body: trace.startContent }));
     await allRead(writer, reader);
-    if (when === 'offline') writer.disconnect();
-    for (const device of [writer, reader]) device.forgetBytes();
+    if (when === 'offline') writer.stop();
+    for (const device of [writer, reader]) device.messages.length = 0;
     const emptyFileBytes = writer.fileBytes;
     const before = process.cpuUsage();
     let text = trace.startContent;
     let saves = 0;
     for (const { text: next, elapsedMs } of savesOf(trace, every)) {
-      for (const device of [writer, reader]) device.elapsedMs = elapsedMs;
-      writer.change(text, next);
+      for (const device of [writer, reader]) device.time.elapsedMs = elapsedMs;
+      writer.request(editOf(text, next));
       text = next;
       saves++;
       if (when === 'online') await allRead(writer, reader);
     }
     const start = when === 'online' ? before : process.cpuUsage();
-    writer.connect();
+    if (when === 'offline') writer.start();
     await allRead(writer, reader);
     const cpu = process.cpuUsage(start);
     for (const device of [writer, reader])
       if (device.text !== trace.endContent) throw new Error('the text is another one');
     return {
       saves,
-      upBytes: writer.upBytes,
-      readerDownBytes: reader.downBytes,
-      writerDownBytes: writer.downBytes,
+      upBytes: writer.bytes('sent'),
+      readerDownBytes: reader.bytes('received'),
+      writerDownBytes: writer.bytes('received'),
       stateBytes: Number(server.query('SELECT length(state) FROM rockpool_document')[0]?.[0]),
       writerFileBytes: writer.fileBytes,
       readerFileBytes: reader.fileBytes,
@@ -104,7 +93,7 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
       settleCpuMs: (cpu.user + cpu.system) / 1000,
     };
   } finally {
-    for (const device of [writer, reader]) device.close();
+    for (const device of [writer, reader]) await device.close();
     await server.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
@@ -141,103 +130,43 @@ function patched(text: string, [at, removed, inserted]: EditingTrace['txns'][num
   return [...characters.slice(0, at), inserted, ...characters.slice(at + removed)].join('');
 }
 
-async function allRead(writer: ReplayDevice, reader: ReplayDevice): Promise<void> {
-  while (writer.pendingCount > 0 || reader.cursor < writer.cursor || writer.cursor === 0)
-    await new Promise((resolve) => setTimeout(resolve, 1));
+/** The request of a page that has the document open. */
+function editOf(from: string, to: string): Omit<WriteRequest, 'id'> {
+  const changeJson = JSON.stringify(diffJson({ body: from }, { body: to }, PathRule.root(RULE)));
+  return {
+    statements: [],
+    action: { kind: 'change-document', table: 'pages', key: ['p'], column: 'content', changeJson },
+  };
 }
 
-/** The database and the sync of one client, in this process. Counts the bytes of its messages. */
-class ReplayDevice {
-  upBytes = 0;
-  downBytes = 0;
-  /** The time of the trace, by which the device's clocks are ahead. */
-  elapsedMs = 0;
-  private readonly database: OpenDatabase;
-  private readonly server: TestServer;
-  private readonly principal: string;
-  private engine: SyncEngine | null = null;
+async function allRead(writer: ReplayDevice, reader: ReplayDevice): Promise<void> {
+  const cursorOf = ({ database }: ReplayDevice): number => database.meta.cursor;
+  while (writer.database.outbox.pendingCount() > 0 || cursorOf(reader) < cursorOf(writer) || cursorOf(writer) === 0) {
+    for (const { problems } of [writer, reader]) if (problems[0] !== undefined) throw problems[0];
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/** One client of the trace. Counts the bytes of its messages. */
+class ReplayDevice extends SocketDevice {
+  /** Adds the time of the trace to the device's clocks. */
+  readonly time: { elapsedMs: number };
 
   constructor(server: TestServer, principal: string) {
-    this.server = server;
-    this.principal = principal;
-    this.database = openInMemory({
-      schema: SCHEMA,
-      randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-      nowMs: () => Date.now() + this.elapsedMs,
-      elapsedMs: () => performance.now() + this.elapsedMs,
-    });
-  }
-
-  connect(): void {
-    this.engine ??= createSyncEngine({
-      url: `ws://${this.server.host}/sync`,
-      databaseId: DATABASE,
-      token: () => this.server.token('editor', this.principal),
-      database: toSyncDatabase({
-        database: this.database,
-        elapsedMs: () => performance.now() + this.elapsedMs,
-        onApplied: () => undefined,
-      }),
-      connect: (url, events) => {
-        const socket = connectOver(webSocketTransport)(url, {
-          ...events,
-          onMessage: (message) => {
-            this.downBytes += sizeOf(message);
-            events.onMessage(message);
-          },
-        });
-        return {
-          ...socket,
-          send: (message) => {
-            this.upBytes += sizeOf(message);
-            socket.send(message);
-          },
-        };
-      },
-      onReport: () => undefined,
-      onStuck: () => undefined,
-      onProblem: (error) => {
-        throw error;
-      },
+    const time = { elapsedMs: 0 };
+    const elapsedMs = (): number => performance.now() + time.elapsedMs;
+    super({
+      server: () => server,
+      opened: inMemory({ schema: SCHEMA, nowMs: () => Date.now() + time.elapsedMs, elapsedMs }),
+      elapsedMs,
       auditTimes: { quietMs: 3_600_000, intervalMs: 3_600_000 },
     });
-    this.engine.start();
-  }
-
-  disconnect(): void {
-    this.engine?.stop();
-    this.engine = null;
-  }
-
-  insert(body: string): void {
-    this.database.write({
-      id: newId(),
-      statements: [{ sql: `INSERT INTO pages (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body })] }],
-    });
-    this.engine?.committed();
-  }
-
-  /** As a page with the open document does. */
-  change(from: string, to: string): void {
-    const changeJson = JSON.stringify(diffJson({ body: from }, { body: to }, PathRule.root(RULE)));
-    this.database.write({
-      id: newId(),
-      statements: [],
-      action: { kind: 'change-document', table: 'pages', key: ['p'], column: 'content', changeJson },
-    });
-    this.engine?.committed();
+    this.time = time;
+    this.principal = principal;
   }
 
   get text(): string {
     return (JSON.parse(this.database.connection.value('SELECT content FROM pages') as string) as { body: string }).body;
-  }
-
-  get pendingCount(): number {
-    return this.database.outbox.pendingCount();
-  }
-
-  get cursor(): number {
-    return this.database.meta.cursor;
   }
 
   get fileBytes(): number {
@@ -247,17 +176,7 @@ class ReplayDevice {
     return pages * pageBytes;
   }
 
-  forgetBytes(): void {
-    this.upBytes = 0;
-    this.downBytes = 0;
+  bytes(direction: NotedMessage['direction']): number {
+    return this.messages.reduce((sum, message) => sum + (message.direction === direction ? message.sizeBytes : 0), 0);
   }
-
-  close(): void {
-    this.disconnect();
-    this.database.close();
-  }
-}
-
-function sizeOf(message: ClientMessage | ServerMessage): number {
-  return encodeMessage(message).length;
 }

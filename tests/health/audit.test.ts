@@ -1,27 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { postgresUnderTest } from '#sync-server/testing/postgres-under-test.ts';
-import { withServer as onFiles, type Device } from './real-pair.ts';
+import type { SocketDevice } from '#kit/socket-device.ts';
+import { withServer as onFiles } from '#kit/with-server.ts';
 
 const COUNT = 1_500;
 
-async function filled(device: Device): Promise<void> {
+async function filled(device: SocketDevice): Promise<void> {
   for (let first = 0; first < COUNT; first += 100) {
     device.write(
       `WITH RECURSIVE n(i) AS (VALUES (${first}) UNION ALL SELECT i + 1 FROM n WHERE i < ${first + 99}) INSERT INTO account (id, name, amount, rate) SELECT 'a' || i, 'name ' || i, i, i / 3.0 FROM n`,
     );
   }
-  await device.until(() => device.report?.state === 'up-to-date');
+  await device.upToDate();
 }
 
-const answers = (device: Device): number => device.sizes.filter(({ type }) => type === 'audit-answer').length;
+const answers = (device: SocketDevice): number => device.messages.filter(({ type }) => type === 'audit-answer').length;
 
 /** Bypasses Rockpool: neither captured nor in the changelog. */
-function damage(device: Device, sql: string): void {
+function damage(device: SocketDevice, sql: string): void {
   device.database.connection.exec(sql);
 }
 
 /** Waits for an audit that starts later than now. */
-async function audited(device: Device): Promise<void> {
+async function audited(device: SocketDevice): Promise<void> {
   const before = answers(device);
   await device.until(() => answers(device) >= before + 2);
 }
@@ -39,8 +40,8 @@ describe.each([
       const one = device();
       await filled(one);
       await audited(one);
-      expect(one.sizes.filter(({ type }) => type === 'audit').every(({ sizeBytes }) => sizeBytes < 60)).toBe(true);
-      expect(one.sizes.filter(({ type }) => type === 'audit-answer').every(({ sizeBytes }) => sizeBytes < 10)).toBe(
+      expect(one.messages.filter(({ type }) => type === 'audit').every(({ sizeBytes }) => sizeBytes < 60)).toBe(true);
+      expect(one.messages.filter(({ type }) => type === 'audit-answer').every(({ sizeBytes }) => sizeBytes < 10)).toBe(
         true,
       );
       expect(one.problems).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withServer } from './real-pair.ts';
+import { withServer } from '#kit/with-server.ts';
 
 const COUNT = 400;
 
@@ -11,15 +11,15 @@ describe('a delivery that exceeds one message', () => {
         author.write(
           `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`,
         );
-        await author.until(() => author.report?.state === 'up-to-date');
+        await author.upToDate();
         const reader = device();
         const counts = new Set<unknown>();
         await reader.until(() => {
           counts.add(reader.rows('SELECT count(*) FROM account').flat()[0]);
           return reader.report?.state === 'up-to-date';
         });
-        expect(reader.sizes.filter(({ type }) => type === 'delivery-part').length).toBeGreaterThan(5);
-        expect(Math.max(...reader.sizes.map(({ sizeBytes }) => sizeBytes))).toBeLessThan(1_200);
+        expect(reader.messages.filter(({ type }) => type === 'delivery-part').length).toBeGreaterThan(5);
+        expect(Math.max(...reader.messages.map(({ sizeBytes }) => sizeBytes))).toBeLessThan(1_200);
         expect([...counts]).toEqual([0, COUNT]);
         expect(reader.rows('SELECT * FROM account ORDER BY id')).toEqual(
           author.rows('SELECT * FROM account ORDER BY id'),
@@ -35,15 +35,16 @@ describe('a delivery that exceeds one message', () => {
         author.write(
           `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`,
         );
-        await author.until(() => author.report?.state === 'up-to-date');
+        await author.upToDate();
         const reader = device();
-        reader.onMessage = (type) => {
-          if (type !== 'delivery-part') return;
-          reader.onMessage = () => undefined;
+        reader.accepts = ({ type }) => {
+          if (type !== 'delivery-part') return true;
+          reader.accepts = () => true;
           reader.reconnect();
+          return true;
         };
-        await reader.until(() => reader.report?.state === 'up-to-date');
-        expect(reader.sizes.filter(({ type }) => type === 'welcome')).toHaveLength(2);
+        await reader.upToDate();
+        expect(reader.messages.filter(({ type }) => type === 'welcome')).toHaveLength(2);
         expect(reader.rows('SELECT count(*) FROM account')).toEqual([[COUNT]]);
         expect(reader.problems).toEqual([]);
       },

@@ -4,7 +4,8 @@ import type { SqlParam } from '#client/rpc/sql-value.ts';
 import { buildSchema, type CellValue, type ErrorCode, type ErrorFields } from '#shared/index.ts';
 import { postgresUnderTest } from '#sync-server/testing/postgres-under-test.ts';
 import { TestServer } from '#sync-server/testing/test-server.ts';
-import { Device, withServer as onServer } from '../health/real-pair.ts';
+import type { SocketDevice } from '#kit/socket-device.ts';
+import { startDevice, withServer as onServer } from '#kit/with-server.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /* Values whose type differs from their column's: docs/values.md. Real clients and real servers on both stores. */
@@ -50,7 +51,8 @@ const stores: readonly { readonly store: string; readonly withServer: WithServer
   },
 ];
 
-const upToDate = (device: Device): boolean => device.report?.state === 'up-to-date' && device.report.pendingCount === 0;
+const upToDate = (device: SocketDevice): boolean =>
+  device.report?.state === 'up-to-date' && device.report.pendingCount === 0;
 
 describe.each(stores)('with a server on $store, a statement', ({ withServer }) => {
   const refused: readonly [
@@ -317,7 +319,7 @@ describe('with several servers on PostgreSQL', () => {
         await one.until(() => upToDate(one));
         const folder = temporaryFolder();
         const second = await TestServer.start(folder, { schema, postgres: url });
-        const two = new Device(second, { schema });
+        const two = startDevice(second, { schema });
         try {
           await two.until(() => two.rows('SELECT 1 FROM tag').length > 0 && upToDate(two));
           for (const table of ['item', 'place', 'tag']) {
@@ -327,7 +329,7 @@ describe('with several servers on PostgreSQL', () => {
               expect(server.query(`SELECT * FROM ${table} ORDER BY 1, 2`)).toEqual(stored);
           }
         } finally {
-          two.close();
+          await two.close();
           await second.stop();
         }
       },
@@ -337,7 +339,7 @@ describe('with several servers on PostgreSQL', () => {
 });
 
 /** Returns REAL as number and INTEGER as bigint. */
-function exactRows({ database }: Device, table: string): CellValue[][] {
+function exactRows({ database }: SocketDevice, table: string): CellValue[][] {
   const statement = database.connection.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`);
   try {
     const rows: CellValue[][] = [];

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { SqlParam } from '#client/rpc/sql-value.ts';
 import type { CellValue } from '#shared/index.ts';
-import { withServer, type Device } from '../health/real-pair.ts';
+import type { SocketDevice } from '#kit/socket-device.ts';
+import { withServer } from '#kit/with-server.ts';
 
 /* Sends values through the real client and the real server to another device and back. */
 
-const upToDate = (device: Device): boolean => device.report?.state === 'up-to-date' && device.report.pendingCount === 0;
+const upToDate = (device: SocketDevice): boolean =>
+  device.report?.state === 'up-to-date' && device.report.pendingCount === 0;
 
 /** The value as stored: REAL as number, INTEGER as bigint. */
-function stored(device: Device, column: string): CellValue {
+function stored(device: SocketDevice, column: string): CellValue {
   const statement = device.database.connection.prepare(`SELECT ${column} FROM account WHERE id = 'a'`);
   try {
     statement.step();

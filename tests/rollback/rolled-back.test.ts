@@ -1,23 +1,14 @@
 import { memoryMedium, type Medium } from '#vfs-opfs/index.ts';
-import {
-  buildSchema,
-  decodeSchema,
-  encodeSchema,
-  type ClientMessage,
-  type Schema,
-  type TableSchema,
-} from '#shared/index.ts';
-import { createSyncEngine, type EngineReport, type SyncEngine } from '#client/worker/sync/sync-engine.ts';
-import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
-import { connectOver } from '#client/worker/sync/server-connection.ts';
-import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
-import { openStored, type StoredDatabase } from '#client/testing/worker/test-database.ts';
+import { buildSchema, decodeSchema, encodeSchema, type Schema, type TableSchema } from '#shared/index.ts';
+import { openStored } from '#client/testing/worker/test-database.ts';
 import { insert, update } from '#sync-server/testing/changeset.ts';
 import { TestSite, type TestConnection } from '#sync-server/testing/test-client.ts';
 import { ACCOUNTS, column, table, TEST_TABLES } from '#sync-server/testing/test-schema.ts';
 import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SocketDevice } from '#kit/socket-device.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
+import { REAL_PLATFORM } from '#kit/test-device.ts';
 
 /** As it comes from a page. */
 const schemaOf = (tables: readonly TableSchema[]): Schema => decodeSchema(encodeSchema(buildSchema(tables)));
@@ -36,96 +27,37 @@ const NEWER: Schema = schemaOf([
   table('tags', [column('id', 'text', { notNull: true }), column('account_id', 'text')]),
 ]);
 
-/** One browser profile: successive bundles open its database. */
-class Device {
-  readonly medium: Medium = memoryMedium();
-  report: EngineReport | null = null;
-  readonly sent: ClientMessage[] = [];
-  private stored: StoredDatabase | null = null;
-  private engine: SyncEngine | null = null;
-  private changed: () => void = () => undefined;
-
-  get database(): StoredDatabase['database'] {
-    if (this.stored === null) throw new Error('nothing is open');
-    return this.stored.database;
-  }
-
-  async open(schema: Schema): Promise<void> {
-    await this.close();
-    this.stored = await openStored(this.medium, {
-      schema,
-      nowMs: Date.now,
-      elapsedMs: () => performance.now(),
-      randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-    });
-    this.engine = createSyncEngine({
-      url: `ws://${server.host}/sync`,
-      databaseId: DATABASE,
-      token: () => server.token(),
-      database: toSyncDatabase({
-        database: this.stored.database,
-        elapsedMs: () => performance.now(),
-        onApplied: () => undefined,
-      }),
-      connect: (url, events) => {
-        const connection = connectOver(webSocketTransport)(url, events);
-        return { ...connection, send: (message) => (this.sent.push(message), connection.send(message)) };
-      },
-      auditTimes: { quietMs: 1, intervalMs: 1 },
-      onReport: (now) => {
-        this.report = now;
-        this.changed();
-      },
-      onProblem: (error) => expect.unreachable(String(error)),
-      onStuck: () => undefined,
-    });
-    this.engine.start();
-  }
-
-  write(sql: string): void {
-    this.database.write({ id: crypto.randomUUID(), statements: [{ sql, params: [] }] });
-    this.engine?.committed();
-  }
-
-  until(condition: (report: EngineReport) => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      this.changed = () => {
-        if (this.report === null || !condition(this.report)) return;
-        this.changed = () => undefined;
-        resolve();
-      };
-      this.changed();
-    });
-  }
-
-  upToDate(): Promise<void> {
-    return this.until(({ state }) => state === 'up-to-date');
-  }
-
-  rows(sql: string): unknown[][] {
-    return this.database.connection.rows(sql);
-  }
-
-  async close(): Promise<void> {
-    this.engine?.stop();
-    this.engine = null;
-    this.report = null;
-    await this.stored?.close();
-    this.stored = null;
-  }
-}
-
 let folder: string;
 let server: TestServer;
-let device: Device;
+/** One browser profile: successive bundles open its database. */
+let medium: Medium;
+let device: SocketDevice;
 beforeEach(() => {
   folder = temporaryFolder();
-  device = new Device();
+  medium = memoryMedium();
 });
 afterEach(async () => {
+  expect(device.problems).toEqual([]);
   await device.close();
   await server.stop();
 });
+
+/** Starts a bundle with this schema. Close the earlier one before. */
+async function open(schema: Schema): Promise<void> {
+  device = new SocketDevice({
+    server: () => server,
+    opened: await openStored(medium, { schema, ...REAL_PLATFORM }),
+    auditTimes: { quietMs: 1, intervalMs: 1 },
+  });
+  device.start();
+}
+
+/** Starts a bundle with this schema in place of the running one. */
+async function reopen(schema: Schema): Promise<void> {
+  expect(device.problems).toEqual([]);
+  await device.close();
+  await open(schema);
+}
 
 async function otherDevice(): Promise<TestConnection> {
   const site = new TestSite();
@@ -146,12 +78,12 @@ const ACCOUNTS_HERE = 'SELECT id, name, rank, colour, icon FROM accounts ORDER B
 describe('an app that is rolled back while the server is not', () => {
   it('syncs both ways with the older bundle, including unknown columns, and the newer bundle finds everything without a full resync', async () => {
     server = await TestServer.start(folder, { schema: NEWER });
-    await device.open(NEWER);
+    await open(NEWER);
     device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
     await device.upToDate();
     const other = await otherDevice();
 
-    await device.open(OLDER);
+    await reopen(OLDER);
     device.write("INSERT INTO accounts (id, name) VALUES ('b', 'b')");
     device.write("UPDATE accounts SET rank = 2 WHERE id = 'a'");
     await device.upToDate();
@@ -169,7 +101,7 @@ describe('an app that is rolled back while the server is not', () => {
     ];
     expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
 
-    await device.open(NEWER);
+    await reopen(NEWER);
     expect(device.database.meta.wantsFullResync).toBe(false);
     await device.upToDate();
     expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
@@ -180,17 +112,17 @@ describe('an app that is rolled back while the server is not', () => {
 
   it("sends the newer bundle's pending writes with the older bundle", async () => {
     server = await TestServer.start(folder, { schema: NEWER });
-    await device.open(NEWER);
+    await open(NEWER);
     await device.upToDate();
     await device.close();
     // Offline.
-    const offline = await openStored(device.medium, { schema: NEWER, nowMs: Date.now });
+    const offline = await openStored(medium, { schema: NEWER, nowMs: Date.now });
     offline.database.write({
       id: 'offline',
       statements: [{ sql: "INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')", params: [] }],
     });
     await offline.close();
-    await device.open(OLDER);
+    await open(OLDER);
     await device.upToDate();
     expect(server.query(ACCOUNTS_HERE)).toEqual([['a', 'a', 1n, 'red', 'star']]);
   });
@@ -198,31 +130,31 @@ describe('an app that is rolled back while the server is not', () => {
 
 it('a server that is rolled back rejects an older schema, and serves older bundles with the newer one', async () => {
   server = await TestServer.start(folder, { schema: NEWER });
-  await device.open(NEWER);
+  await open(NEWER);
   device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
   await device.upToDate();
   await device.close();
   await server.stop();
   server = await TestServer.start(folder, { schema: OLDER });
-  await device.open(OLDER);
-  await device.until(({ reason }) => reason !== null && reason.code !== 'schema-mismatch');
+  await open(OLDER);
+  await device.until((report) => (report?.reason ?? null) !== null && report?.reason?.code !== 'schema-mismatch');
   expect(device.report?.reason).toMatchObject({ code: 'schema-incompatible', recovery: 'upgrade' });
   await device.close();
   await upgradeServer();
-  await device.open(OLDER);
+  await open(OLDER);
   await device.upToDate();
 });
 
 describe('an app that is rolled back because its server was never updated', () => {
   it('syncs with the older server, and gets a full resync once the server has the newer schema', async () => {
     server = await TestServer.start(folder, { schema: OLDER });
-    await device.open(OLDER);
+    await open(OLDER);
     device.write("INSERT INTO accounts (id, name) VALUES ('a', 'a')");
     await device.upToDate();
-    await device.open(NEWER);
-    await device.until(({ reason }) => reason?.code === 'schema-mismatch');
+    await reopen(NEWER);
+    await device.until((report) => report?.reason?.code === 'schema-mismatch');
 
-    await device.open(OLDER);
+    await reopen(OLDER);
     await device.upToDate();
     device.write("INSERT INTO accounts (id, name) VALUES ('b', 'b')");
     // Each round is long enough for an audit, which would compare columns that the server lacks.
@@ -231,9 +163,7 @@ describe('an app that is rolled back because its server was never updated', () =
       await device.upToDate();
     }
     expect(device.report).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
-    expect(
-      device.sent.slice(device.sent.findLastIndex(({ type }) => type === 'hello')).map(({ type }) => type),
-    ).not.toContain('audit');
+    expect(device.messages.map(({ type }) => type)).not.toContain('audit');
     expect(server.query('SELECT id, rank FROM accounts ORDER BY id')).toEqual([
       ['a', 2n],
       ['b', null],
@@ -243,7 +173,7 @@ describe('an app that is rolled back because its server was never updated', () =
     await upgradeServer();
     const other = await otherDevice();
     await other.commit([update('accounts', 'a', { colour: 'red' })]);
-    await device.open(NEWER);
+    await open(NEWER);
     await device.upToDate();
     expect(device.rows(ACCOUNTS_HERE)).toEqual([
       ['a', 'a', 2, 'red', null],
@@ -253,16 +183,16 @@ describe('an app that is rolled back because its server was never updated', () =
 
   it('keeps writes to columns that the server lacks, and sends them once it has them', async () => {
     server = await TestServer.start(folder, { schema: OLDER });
-    await device.open(NEWER);
+    await open(NEWER);
     device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
-    await device.until(({ reason }) => reason?.code === 'schema-mismatch');
-    await device.open(OLDER);
+    await device.until((report) => report?.reason?.code === 'schema-mismatch');
+    await reopen(OLDER);
     device.write("UPDATE accounts SET rank = 2 WHERE id = 'a'");
-    await device.until(({ reason }) => reason?.code === 'schema-mismatch');
+    await device.until((report) => report?.reason?.code === 'schema-mismatch');
     expect(device.report).toMatchObject({ state: 'blocked', pendingCount: 2, rejectedCount: 0 });
     await device.close();
     await upgradeServer();
-    await device.open(OLDER);
+    await open(OLDER);
     await device.upToDate();
     expect(server.query(ACCOUNTS_HERE)).toEqual([['a', 'a', 2n, 'red', 'star']]);
   });

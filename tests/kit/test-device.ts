@@ -1,0 +1,64 @@
+import type { SqlParam } from '#client/rpc/sql-value.ts';
+import type { TouchedTables } from '#client/rpc/query-dependencies.ts';
+import type { WriteOutcome, WriteRequest } from '#client/rpc/write-request.ts';
+import { newId } from '#client/new-id.ts';
+import type { OpenDatabase, OpenDatabaseOptions } from '#client/worker/database/open-database.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import type { SyncDatabase } from '#client/worker/sync/sync-engine.ts';
+import { openInMemory } from '#client/testing/worker/test-database.ts';
+
+/** An open database and how to close it, with its storage if it has one. */
+export interface Opened {
+  readonly database: OpenDatabase;
+  close(): void | Promise<void>;
+}
+
+/** The platform's clocks and random bytes, in place of the constant ones of unit tests. */
+export const REAL_PLATFORM = {
+  randomBytes: (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count)),
+  nowMs: (): number => Date.now(),
+  elapsedMs: (): number => performance.now(),
+};
+
+/** Opens a database in memory, on the platform's clocks. */
+export function inMemory(options: Partial<OpenDatabaseOptions> = {}): Opened {
+  const database = openInMemory({ ...REAL_PLATFORM, ...options });
+  return { database, close: () => database.close() };
+}
+
+/** The real database of one device, in this process, and its side of sync. How it reaches a server is up to subclasses. */
+export class TestDevice {
+  readonly database: OpenDatabase;
+  readonly sync: SyncDatabase;
+  /** The changes by deliveries that live queries were notified of. */
+  readonly notified: TouchedTables[] = [];
+  protected readonly opened: Opened;
+
+  constructor(opened: Opened, elapsedMs: () => number = REAL_PLATFORM.elapsedMs) {
+    this.opened = opened;
+    this.database = opened.database;
+    this.sync = toSyncDatabase({
+      database: opened.database,
+      elapsedMs,
+      onApplied: (touched) => void this.notified.push(touched),
+    });
+  }
+
+  /** Runs one statement in a transaction. Throws the database's error. */
+  write(sql: string, ...params: readonly SqlParam[]): void {
+    this.request({ statements: [{ sql, params }] });
+  }
+
+  /** Runs a request under an id of its own. Throws the database's error. */
+  request(request: Omit<WriteRequest, 'id'>): WriteOutcome {
+    return this.database.write({ id: this.requestId(), ...request });
+  }
+
+  rows(sql: string): unknown[][] {
+    return this.database.connection.rows(sql) as unknown[][];
+  }
+
+  protected requestId(): string {
+    return newId();
+  }
+}
