@@ -222,6 +222,7 @@ export class ServerHost {
     const context: SessionContext = {
       schemas: new Map([[this.options.schema.hash, null]]),
       schemaOutline: '',
+      address: null,
       readableRows: () => 'everything',
       gate: new Gate({
         authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }),

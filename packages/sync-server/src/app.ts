@@ -55,7 +55,9 @@ export function createApp(options: AppOptions): Hono {
     isOriginAllowed(origin, context.req.header('host'), options.origins);
   app.use(async (context, next) => {
     if (isAllowed(context.req.header('origin'), context)) return next();
-    options.log('origin-refused', {});
+    options.log('origin-refused', {
+      address: options.addressOf(remoteAddress(context), context.req.header('x-forwarded-for')),
+    });
     return errorResponse(new RockpoolError('auth-origin-refused'));
   });
   // A page sets the token's header itself. Without cookies, a page of another origin cannot act for the user.
@@ -83,6 +85,8 @@ async function respond(
   context: Context,
   { gate, services, addressOf, log }: AppOptions,
 ): Promise<Response> {
+  const address = addressOf(remoteAddress(context), context.req.header('x-forwarded-for'));
+  const name = `${route.method} ${route.path}`;
   try {
     const databaseId = context.req.param('databaseId') ?? '';
     const principal = await admit(route, databaseId, context.req.header('authorization'), gate);
@@ -90,13 +94,14 @@ async function respond(
       services,
       principal,
       databaseId,
-      address: addressOf(remoteAddress(context), context.req.header('x-forwarded-for')),
+      address,
       param: (name) => context.req.param(name) ?? '',
       request: context.req.raw,
     });
   } catch (error) {
     if (!(error instanceof RockpoolError) || error.code === 'internal')
-      log('request-error', { route: `${route.method} ${route.path}`, ...errorFields(error) });
+      log('request-error', { route: name, ...errorFields(error) });
+    else if (error.code.startsWith('auth-')) log('request-refused', { route: name, code: error.code, address });
     return errorResponse(error);
   }
 }

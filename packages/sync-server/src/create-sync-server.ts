@@ -13,6 +13,7 @@ import { checkOptions } from './check-options.ts';
 import { DatabaseHost, type HostRules } from './database/database-host.ts';
 import type { Databases } from './database/databases.ts';
 import { DiskWatch } from './store/disk-watch.ts';
+import { limitRefusals } from './observe/limited-log.ts';
 import { errorFields, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { divideConnections } from './postgres/connection.ts';
@@ -52,7 +53,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const { dataDir, schema, now = Date.now } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   checkOptions(options, secret);
-  const log = neverThrows(options.log ?? logToStderr);
+  const log = limitRefusals(neverThrows(options.log ?? logToStderr));
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
   const metrics = new ServerMetrics();
@@ -162,6 +163,7 @@ function appOf({ base, gate, members, sockets, databases }: Parts, isClosing: ()
     log,
     metrics,
     services: {
+      log,
       members,
       httpSessions: new HttpSessions((...session) => sockets.beginOverHttp(...session)),
       now,

@@ -76,6 +76,7 @@ function sessionServices(database: LiveDatabase, log: Logger): SessionServices {
     gate,
     readableRows: () => 'everything',
     openDatabase: () => database,
+    address: null,
     onDamaged: (_, error) => {
       throw error;
     },

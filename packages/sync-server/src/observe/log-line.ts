@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** Fields of an event: names, ids, counts. Never a token, a row value or an SQL parameter. */
+/** Fields of an event: names, ids, addresses, counts. Never a token, a row value or an SQL parameter. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null>>;
 
 export type Logger = (event: string, fields: LogFields) => void;

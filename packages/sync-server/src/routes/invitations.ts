@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { requireRole } from './members.ts';
 import { readJsonObject } from './read-body.ts';
-import type { Route } from './route.ts';
+import { logChange, type Route } from './route.ts';
 
 /** Limits how long an unused invitation can be abused. */
 const DEFAULT_TTL_MS = 7 * 24 * 3600 * 1000;
@@ -15,22 +15,18 @@ export const invite: Route = {
   method: 'POST',
   path: '/databases/:databaseId/invitations',
   access: 'manage',
-  answer: async ({ services, principal, databaseId, request }) => {
+  answer: async (asked) => {
+    const { services, principal, databaseId, request } = asked;
     const { role, ttlMs = DEFAULT_TTL_MS } = await readJsonObject(request);
     if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS))
       throw new RockpoolError('request-invalid', { problem: 'ttlMs must be a positive number of at most 30 days' });
     const expiresAtMs = Math.ceil(services.now() + ttlMs);
     const { members } = services;
-    const code = await members.invite({
-      databaseId,
-      role: requireRole(role),
-      expiresAtMs,
-      invitedBy: principal.id,
-    });
-    return Response.json(
-      { id: members.invitationId(code), code, expiresAtMs },
-      { status: 201, headers: { 'cache-control': 'no-store' } },
-    );
+    const invited = requireRole(role);
+    const code = await members.invite({ databaseId, role: invited, expiresAtMs, invitedBy: principal.id });
+    const id = members.invitationId(code);
+    logChange(asked, 'invitation-created', { invitation: id, role: invited });
+    return Response.json({ id, code, expiresAtMs }, { status: 201, headers: { 'cache-control': 'no-store' } });
   },
 };
 
@@ -48,8 +44,10 @@ export const withdrawInvitation: Route = {
   method: 'DELETE',
   path: '/databases/:databaseId/invitations/:invitationId',
   access: 'manage',
-  answer: async ({ services, databaseId, param }) => {
+  answer: async (asked) => {
+    const { services, databaseId, param } = asked;
     await services.members.withdraw(databaseId, param('invitationId'));
+    logChange(asked, 'invitation-withdrawn', { invitation: param('invitationId') });
     return new Response(null, { status: 204 });
   },
 };
@@ -59,10 +57,15 @@ export const acceptInvitation: Route = {
   method: 'POST',
   path: '/invitations/accept',
   access: 'principal',
-  answer: async ({ services, principal, request }) => {
+  answer: async (asked) => {
+    const { services, principal, request } = asked;
     const { code } = await readJsonObject(request);
     if (typeof code !== 'string') throw new RockpoolError('request-invalid', { problem: 'code must be a string' });
     const accepted = await services.members.accept(code, principal, services.now());
+    logChange({ ...asked, databaseId: accepted.databaseId }, 'invitation-accepted', {
+      invitation: services.members.invitationId(code),
+      role: accepted.role,
+    });
     return Response.json(accepted);
   },
 };

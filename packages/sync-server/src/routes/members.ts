@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import { MAX_PRINCIPAL_LENGTH } from '../auth/jwt.ts';
 import { isRole, type Role } from '../auth/role.ts';
 import { readJsonObject } from './read-body.ts';
-import type { Route } from './route.ts';
+import { logChange, type Route } from './route.ts';
 
 /** Lists the stored members as `[{ principal, role }]`; `role: null` is a revoked member. */
 export const listMembers: Route = {
@@ -20,9 +20,12 @@ export const setMember: Route = {
   method: 'PUT',
   path: '/databases/:databaseId/members/:principal',
   access: 'manage',
-  answer: async ({ services, databaseId, param, request }) => {
+  answer: async (asked) => {
+    const { services, databaseId, param, request } = asked;
     const role = requireRole((await readJsonObject(request))['role']);
-    await services.members.setRole(databaseId, requirePrincipal(param('principal')), role);
+    const member = requirePrincipal(param('principal'));
+    await services.members.setRole(databaseId, member, role);
+    logChange(asked, 'member-set', { member, role });
     return new Response(null, { status: 204 });
   },
 };
@@ -32,8 +35,11 @@ export const revokeMember: Route = {
   method: 'DELETE',
   path: '/databases/:databaseId/members/:principal',
   access: 'manage',
-  answer: async ({ services, databaseId, param }) => {
-    await services.members.setRole(databaseId, requirePrincipal(param('principal')), null);
+  answer: async (asked) => {
+    const { services, databaseId, param } = asked;
+    const member = requirePrincipal(param('principal'));
+    await services.members.setRole(databaseId, member, null);
+    logChange(asked, 'member-revoked', { member });
     return new Response(null, { status: 204 });
   },
 };

@@ -3,12 +3,14 @@ import type { Principal } from '../auth/principal.ts';
 import type { HistoryRequest } from '../history/answer-history.ts';
 import type { HttpSessions } from '../session/http-sessions.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
+import type { LogFields, Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { Readiness } from '../store/store.ts';
 import type { Operation } from '../auth/role.ts';
 
 /** The parts of the server that routes use. */
 export interface Services {
+  readonly log: Logger;
   readonly members: Members;
   readonly httpSessions: HttpSessions;
   readonly metrics: ServerMetrics;
@@ -51,3 +53,12 @@ export interface Route {
 }
 
 export const ANONYMOUS: Principal = { id: '', expiresAtMs: 0 };
+
+/** Logs a change that the request has made, with who made it and from where. */
+export function logChange(
+  { services, principal, databaseId, address }: RouteRequest,
+  event: string,
+  fields: LogFields,
+): void {
+  services.log(event, { database: databaseId, principal: principal.id, address, ...fields });
+}

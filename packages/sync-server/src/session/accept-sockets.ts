@@ -18,7 +18,7 @@ const CLOSE_PATIENCE_MS = 5_000;
 export interface SocketsOptions {
   readonly origins: readonly string[];
   readonly addressOf: AddressOf;
-  readonly context: Omit<SessionContext, 'onAuthenticated' | 'onClosed'>;
+  readonly context: Omit<SessionContext, 'address' | 'onAuthenticated' | 'onClosed'>;
 }
 
 /** Accepts WebSockets of HTTP servers and runs a session on each. */
@@ -55,12 +55,12 @@ export class Sockets {
         return;
       }
       if (!isOriginAllowed(request.headers.origin, request.headers.host, this.options.origins)) {
-        this.log('origin-refused', {});
+        this.log('origin-refused', { address: this.addressOf(request) });
         this.options.context.metrics.socketsRefused.add(1, { reason: 'auth-origin-refused' });
         refuse(socket, '403 Forbidden');
         return;
       }
-      const address = this.options.addressOf(request.socket.remoteAddress, header(request, 'x-forwarded-for'));
+      const address = this.addressOf(request);
       if (this.isFull || !this.waitingRoom.admits(address)) {
         this.options.context.metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
         refuse(socket, '503 Service Unavailable');
@@ -114,6 +114,10 @@ export class Sockets {
     }
   }
 
+  private addressOf(request: IncomingMessage): string | null {
+    return this.options.addressOf(request.socket.remoteAddress, header(request, 'x-forwarded-for'));
+  }
+
   private get isFull(): boolean {
     return this.sessions.size - this.waitingRoom.size >= this.options.context.limits.maxSockets;
   }
@@ -123,6 +127,7 @@ export class Sockets {
     const leave = this.waitingRoom.enter(address, (error) => session.fail(error));
     const session = new Session(socket, {
       ...context,
+      address,
       onAuthenticated: () => {
         if (this.isFull) throw new RockpoolError('too-many-connections', { limit: context.limits.maxSockets });
         leave();

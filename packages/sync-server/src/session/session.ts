@@ -15,7 +15,7 @@ import { refusalOf, type Gate } from '../auth/gate.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { SessionDatabase } from '../database/session-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
-import { errorFields, type Logger } from '../observe/log-line.ts';
+import { errorFields, type LogFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
@@ -63,6 +63,8 @@ export interface SessionContext {
   readonly openDatabase: (databaseId: string) => SessionDatabase | Promise<SessionDatabase>;
   /** Called when SQLite reports a damaged database file. */
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
+  /** Of the client (auth/client-address.ts). Null: unknown, or this machine. */
+  readonly address: string | null;
   readonly now: () => number;
   readonly log: Logger;
   readonly limits: SessionLimits;
@@ -142,8 +144,8 @@ export class Session implements Subscriber {
     if (this.phase === 'closed') return;
     const { code, fields } = error;
     this.context.metrics.sessionsFailed.add(1, { code });
-    if (code === 'internal') this.context.log('session-error', { database: this.databaseId, ...errorFields(error) });
-    else this.context.log('session-failed', { database: this.databaseId, site: this.site, code });
+    if (code === 'internal') this.log('session-error', errorFields(error));
+    else this.log('session-failed', { code });
     this.end();
     // Bypasses the queue. The close reason repeats the code for a slow client that never reads the message.
     for (const frame of messageToFrames(encodeMessage({ type: 'failure', code, fields }))) this.socket.send(frame);
@@ -153,7 +155,7 @@ export class Session implements Subscriber {
   /** The connection is gone. */
   disconnected(): void {
     if (this.phase === 'closed') return;
-    this.context.log('session-ended', { database: this.databaseId, site: this.site });
+    this.log('session-ended');
     this.end();
   }
 
@@ -170,7 +172,7 @@ export class Session implements Subscriber {
     if (problem === null) return this.reauthorize(nowMs);
     if (problem !== 'silent') return this.fail(new RockpoolError(problem));
     this.context.metrics.socketsCut.add(1, { reason: 'silent' });
-    this.context.log('session-silent', { database: this.databaseId, site: this.site, phase: this.phase });
+    this.log('session-silent', { phase: this.phase });
     this.end();
     this.socket.terminate();
   }
@@ -178,6 +180,18 @@ export class Session implements Subscriber {
   /** Checks the session's rights now. */
   reauthorizeNow(): void {
     this.reauthorize(Infinity);
+  }
+
+  /** Before the token is checked, `database` and `site` are what the client claims, so they are left empty. */
+  private log(event: string, fields: LogFields = {}): void {
+    const { databaseId, site, principal, context } = this;
+    context.log(event, {
+      database: databaseId,
+      site,
+      principal: principal?.id ?? null,
+      address: context.address,
+      ...fields,
+    });
   }
 
   private overdue(nowMs: number): ReturnType<typeof overdue> {
@@ -234,7 +248,7 @@ export class Session implements Subscriber {
         return this.database?.confirm(this, message.cursor, message.lastAckedSequence);
       case 'audit':
         return this.database?.audit(this, message, (tableIds) =>
-          this.context.log('audit-differs', { database: this.databaseId, site: this.site, tables: tableIds.length }),
+          this.log('audit-differs', { tables: tableIds.length }),
         );
       case 'presence':
         if (this.principal !== null)
@@ -284,7 +298,7 @@ export class Session implements Subscriber {
     this.phase = 'open';
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
     this.context.metrics.sessionsOpened.add();
-    this.context.log('session-opened', { database: this.databaseId, site: this.site, canWrite });
+    this.log('session-opened', { canWrite });
     this.socket.resume();
     if (this.mustReauthorize) this.reauthorizeNow();
     this.acceptHeld();
@@ -324,7 +338,7 @@ export class Session implements Subscriber {
       if (principal.id !== this.principal?.id)
         throw new RockpoolError('auth-token-invalid', { problem: 'another principal' });
       this.principal = principal;
-      this.context.log('token-renewed', { database: this.databaseId, site: this.site });
+      this.log('token-renewed');
     });
   }
 

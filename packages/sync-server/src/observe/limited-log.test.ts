@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { limitRefusals } from './limited-log.ts';
+
+it('logs 50 refusals of a kind a second, and the number of those left out', () => {
+  let nowMs = 0;
+  const lines: string[] = [];
+  const log = limitRefusals(
+    (event, { of, count }) => lines.push(event === 'lines-dropped' ? `${String(of)} ${String(count)}` : event),
+    () => nowMs,
+  );
+  for (let i = 0; i < 80; i++) log('request-refused', {});
+  log('origin-refused', {});
+  for (let i = 0; i < 80; i++) log('member-set', {});
+  expect(lines.filter((line) => line === 'request-refused')).toHaveLength(50);
+  expect(lines.filter((line) => line === 'member-set')).toHaveLength(80);
+  nowMs = 1_000;
+  log('origin-refused', {});
+  log('request-refused', {});
+  expect(lines.slice(-3)).toEqual(['origin-refused', 'request-refused 30', 'request-refused']);
+  // The clock was set back.
+  nowMs = -50_000;
+  log('request-refused', {});
+  expect(lines.at(-1)).toBe('request-refused');
+});
