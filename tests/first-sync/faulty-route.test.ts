@@ -4,7 +4,8 @@ import { RockpoolError } from '#shared/index.ts';
 import { insert } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Device, fetchBuilt, type DeviceOptions } from './device.ts';
+import { Device, type DeviceOptions } from './device.ts';
+import { fetchBuilt } from './test-snapshots.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -114,9 +115,9 @@ describe('a broken snapshot route', () => {
       const firstByteMs = stage !== 'snapshot-build' && fields.waitedMs !== undefined ? fields.waitedMs : 5_000;
       const mine = await device({ fetch: get, timeouts: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
       mine.start();
-      await mine.inSync();
+      await mine.upToDate();
       expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
-      expect(mine.wholeFrom).toEqual([]);
+      expect(mine.fullResyncs).toEqual([]);
       expect(mine.stages).toContain(stage);
       expect(mine.problems.map(({ code, fields: said }) => ({ code, fields: said }))).toEqual([
         { code: 'snapshot-unavailable', fields },
@@ -125,10 +126,10 @@ describe('a broken snapshot route', () => {
       expect(mine.states.includes('offline')).toBe(stage === 'snapshot-download' && 'receivedBytes' in fields);
 
       const askedBefore = asked.length;
-      mine.pause();
+      mine.stop();
       mine.database.meta.set('wants_whole', 1);
       mine.start();
-      await mine.inSync();
+      await mine.upToDate();
       expect(asked).toHaveLength(askedBefore);
       expect(mine.problems).toHaveLength(1);
     },
@@ -141,7 +142,7 @@ describe('a broken snapshot route', () => {
       fetch: async (input, init) => (++times < 3 ? new Response(null, { status: 202 }) : fetchBuilt(input, init)),
     });
     mine.start();
-    await mine.inSync();
+    await mine.upToDate();
     expect(mine.stages).toEqual([
       'token',
       'socket',
@@ -161,7 +162,7 @@ describe('a broken snapshot route', () => {
       'welcome',
       'delivery',
     ]);
-    expect([mine.states, mine.problems, mine.wholeFrom]).toEqual([['connecting', 'up-to-date'], [], [1]]);
+    expect([mine.states, mine.problems, mine.fullResyncs]).toEqual([['connecting', 'up-to-date'], [], [1]]);
   });
 
   it('reports a missing token, and takes the file once there is a token', async () => {
@@ -173,7 +174,7 @@ describe('a broken snapshot route', () => {
     mine.start();
     await mine.until(() => mine.report?.state === 'needs-auth');
     mine.tryNow();
-    await mine.inSync();
-    expect([mine.problems, mine.wholeFrom]).toEqual([[], [1]]);
+    await mine.upToDate();
+    expect([mine.problems, mine.fullResyncs]).toEqual([[], [1]]);
   });
 });

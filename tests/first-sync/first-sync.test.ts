@@ -11,7 +11,7 @@ import { TestSite } from '#sync-server/testing/test-client.ts';
 import { TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
 import { DATABASE } from '#sync-server/testing/test-server.ts';
 import { describe, expect, it } from 'vitest';
-import { fetchBuilt } from './device.ts';
+import { fetchBuilt } from './test-snapshots.ts';
 
 // As a worker gets it from its page.
 const SCHEMA = decodeSchema(encodeSchema(TEST_SCHEMA));

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { memoryMedium, type Medium } from '#vfs-opfs/index.ts';
 import { storageFileNames } from '#vfs-opfs/storage-name.ts';
 import { SimulatedDisk } from '#vfs-opfs/testing/index.ts';
+import { STORED_NAME } from '#client/testing/worker/test-database.ts';
 import { encodeDocumentCell } from '#shared/document/index.ts';
 import { insert, remove, update } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import type { TestConnection } from '#sync-server/testing/test-client.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Device, fetchBuilt, type DeviceOptions } from './device.ts';
+import { Device, type DeviceOptions } from './device.ts';
+import { fetchBuilt } from './test-snapshots.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
 const devices: Device[] = [];
@@ -54,9 +56,9 @@ describe('a full resync of a database in use', () => {
     mine.write("INSERT INTO accounts (id, name) VALUES ('m', 'Mine')");
     const { siteId } = mine.database;
     mine.start();
-    await mine.inSync();
+    await mine.upToDate();
     expect(mine.problems).toEqual([]);
-    expect(mine.wholeFrom).toEqual([3]);
+    expect(mine.fullResyncs).toEqual([3]);
     expect(mine.rows('SELECT count(*), sum(amount) FROM entries')).toEqual([[500, 124_750]]);
     expect(mine.rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([
       ['a', 'Cash', 2n ** 62n],
@@ -80,8 +82,8 @@ describe('a full resync of a database in use', () => {
     const writer = await fillServer();
     const mine = await device();
     mine.start();
-    await mine.inSync();
-    mine.pause();
+    await mine.upToDate();
+    mine.stop();
     await writer.commit([
       update('entries', 'e1', { note: 'other' }),
       update('pages', 'd', { content: content('{"body":"two"}') }),
@@ -95,14 +97,14 @@ describe('a full resync of a database in use', () => {
       "CREATE TABLE own (id INTEGER PRIMARY KEY); INSERT INTO own VALUES (1); UPDATE entries SET note = 'damaged' WHERE id = 'e3'",
     );
     askForAll(mine);
-    mine.told.length = 0;
+    mine.notified.length = 0;
     const before = mine.database.connection.totalChanges;
     mine.start();
-    await mine.inSync();
-    expect(mine.wholeFrom).toEqual([3, 6]);
+    await mine.upToDate();
+    expect(mine.fullResyncs).toEqual([3, 6]);
     // Rows that changed go and come: 4 of entries, 2 of accounts, a document with its state; and some facts of our own.
     expect(mine.database.connection.totalChanges - before).toBeLessThan(60);
-    expect(mine.told.map(({ tables }) => [...tables].sort())).toEqual([['accounts', 'entries', 'pages']]);
+    expect(mine.notified.map(({ tables }) => [...tables].sort())).toEqual([['accounts', 'entries', 'pages']]);
     expect(mine.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([
       ['a', 'Swap'],
       ['b', 'Cash'],
@@ -120,7 +122,7 @@ describe('a full resync of a database in use', () => {
       ),
     ).toEqual([['Swap']]);
     mine.write('UPDATE pages SET content = \'{"body":"two and more"}\'');
-    await mine.inSync();
+    await mine.upToDate();
     expect(tested.server.query('SELECT content FROM pages')).toEqual([['{"body":"two and more"}']]);
   });
 
@@ -129,12 +131,12 @@ describe('a full resync of a database in use', () => {
     await writer.commit([insert('accounts', 'b', { name: 'Bank' })]);
     const early = await device();
     early.start();
-    await early.inSync();
+    await early.upToDate();
     await writer.commit([update('accounts', 'a', { name: 'Bank' }), update('accounts', 'b', { name: 'Cash' })]);
     const late = await device();
     late.start();
-    await late.inSync();
-    expect(late.wholeFrom).toEqual([4]);
+    await late.upToDate();
+    expect(late.fullResyncs).toEqual([4]);
     expect(late.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([
       ['a', 'Bank'],
       ['b', 'Cash'],
@@ -145,17 +147,17 @@ describe('a full resync of a database in use', () => {
     const writer = await fillServer();
     const mine = await device();
     mine.start();
-    await mine.inSync();
-    mine.isDeaf = true;
+    await mine.upToDate();
+    mine.accepts = () => false;
     mine.write("UPDATE products SET stock = stock + 5 WHERE id = 'p'");
     await mine.until(() => tested.server.query("SELECT stock FROM products WHERE id = 'p'")[0]?.[0] === 15n);
-    mine.pause();
-    mine.isDeaf = false;
+    mine.stop();
+    mine.accepts = () => true;
     mine.write("UPDATE products SET stock = stock + 7, name = 'mine' WHERE id = 'p'");
     await writer.commit([update('products', 'p', { stock: 100n })]);
     askForAll(mine);
     mine.start();
-    await mine.inSync();
+    await mine.upToDate();
     for (const rows of [
       mine.rows('SELECT stock, name FROM products'),
       tested.server
@@ -173,7 +175,7 @@ describe('a full resync of a database in use', () => {
     ]);
     const mine = await device();
     mine.start();
-    await mine.inSync();
+    await mine.upToDate();
     // The state machine gets each of them too, and continues to wait.
     expect(
       mine.progress.filter(({ receivedBytes, totalBytes }) => receivedBytes === totalBytes).length,
@@ -199,10 +201,10 @@ describe('a full resync of a database in use', () => {
     });
     mine.start();
     await mine.until(() => mine.states.includes('offline'));
-    await mine.inSync();
+    await mine.upToDate();
     expect(asked[0]).toBeNull();
     expect(new Set(asked.slice(1))).toEqual(new Set(['bytes=1000-']));
-    expect(mine.wholeFrom).toEqual([3]);
+    expect(mine.fullResyncs).toEqual([3]);
     expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
   });
 
@@ -232,9 +234,9 @@ describe('a full resync of a database in use', () => {
     });
     mine.write("INSERT INTO accounts (id, name) VALUES ('m', 'Mine')");
     mine.start();
-    await mine.inSync();
+    await mine.upToDate();
     expect(mine.rows('SELECT name FROM accounts ORDER BY name')).toEqual([['Cash'], ['Mine'], ['after the restore']]);
-    expect(mine.wholeFrom).toEqual([4]);
+    expect(mine.fullResyncs).toEqual([4]);
   });
 
   it('is complete or absent if the worker dies at any storage call', async () => {
@@ -242,13 +244,13 @@ describe('a full resync of a database in use', () => {
     const disk = new SimulatedDisk();
     const first = await Device.open({ server: () => tested.server, medium: disk.medium() });
     first.start();
-    await first.inSync();
+    await first.upToDate();
     await first.close();
     await writer.commit([
       ...Array.from({ length: 300 }, (_, i) => update('entries', `e${i}`, { note: note() })),
       update('accounts', 'a', { name: 'New' }),
     ]);
-    const files = new Map(storageFileNames('budget').map((name) => [name, bytesOf(disk, name)]));
+    const files = new Map(storageFileNames(STORED_NAME).map((name) => [name, bytesOf(disk, name)]));
     const tidy = await tested.server.open();
 
     /** Returns the number of calls. */
@@ -270,14 +272,14 @@ describe('a full resync of a database in use', () => {
       await mine.until(() => isDead || mine.report?.state === 'up-to-date');
       copy.observer = undefined;
       if (!isDead) await mine.close();
-      else mine.abandon();
+      else mine.stop();
       const again = await Device.open({ server: () => tested.server, medium: copy.medium() });
       expect(again.rows('PRAGMA integrity_check')).toEqual([['ok']]);
       expect(again.rows("SELECT count(*) FROM entries WHERE note LIKE 'note%'")).toEqual([[500]]);
       const isNew = again.database.meta.cursor > 3;
       expect(again.rows('SELECT name, rank FROM accounts')).toEqual([[isNew ? 'New' : 'Cash', 1]]);
       again.start();
-      await again.inSync();
+      await again.upToDate();
       expect(again.rows('SELECT name, rank FROM accounts')).toEqual([['New', 1]]);
       await again.close();
       // No temporary file is left.
@@ -297,7 +299,7 @@ it('is not downloaded repeatedly from a server that accepts none of its files', 
   const other = { logEpoch: randomBytes(16), watermark: 1, logHash: randomBytes(16) };
   const mine = await device({ held: () => (++asked, other) });
   mine.start();
-  await mine.inSync();
+  await mine.upToDate();
   expect(asked).toBe(4);
   expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
   await writer.close();
@@ -314,9 +316,9 @@ describe('a full resync by deliveries', () => {
     await fillServer();
     const mine = await device(options);
     mine.start();
-    await mine.inSync();
+    await mine.upToDate();
     expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
-    expect(mine.wholeFrom).toEqual([]);
+    expect(mine.fullResyncs).toEqual([]);
   });
 });
 

@@ -78,6 +78,9 @@ export function openInMemory(options: Partial<OpenDatabaseOptions> = {}): OpenDa
   });
 }
 
+/** The name of the databases that `openStored` opens. */
+export const STORED_NAME = 'test';
+
 export interface StoredDatabase {
   readonly database: OpenDatabase;
   readonly storage: Storage;
@@ -90,7 +93,7 @@ export async function openStored(
   options: Partial<OpenDatabaseOptions> = {},
 ): Promise<StoredDatabase> {
   const role = options.role ?? 'writer';
-  const storage = await openStorage({ name: 'test', medium, role });
+  const storage = await openStorage({ name: STORED_NAME, medium, role });
   try {
     storage.register(testRuntime.module);
     const storageError = (): RockpoolError | null =>
