@@ -105,19 +105,29 @@ for (const { viewport, schemes } of windows) {
     await look('keys');
     await page.keyboard.press('Escape');
     await goTo(page, 'Budget');
+    await page.getByText(/^Month-end walk/).click();
     await page
       .getByRole('button', { name: /^Goal for / })
       .first()
       .click();
-    await look('goal form');
+    await look('goal form and month-end walk');
     await goTo(page, 'Payees');
     await page.getByRole('button', { name: 'New rule' }).click();
     const rule = page.getByRole('form', { name: 'New rule' });
     await rule.getByLabel('Value of condition 1').fill('a');
     await rule.getByRole('button', { name: 'Add a condition' }).click();
     await rule.getByLabel('Value of condition 2').fill('b');
+    await rule.getByRole('button', { name: 'Split instead' }).click();
     await expect(rule.getByRole('region', { name: 'Matching entries' })).toBeVisible();
     await look('rule form');
+    await goTo(page, 'How this works');
+    await page.getByRole('button', { name: 'Show the SQL on every page' }).click();
+    await goTo(page, 'Budget');
+    const inspector = page.getByRole('complementary', { name: 'Queries of this page' });
+    await inspector.getByRole('row').getByRole('button').first().click();
+    await expect(inspector.getByRole('list', { name: 'Query plan' })).toBeVisible();
+    await look('SQL inspector');
+    await inspector.getByRole('button', { name: 'Close', exact: true }).click();
     await goTo(page, 'Notes');
     await page.getByRole('button', { name: 'Start writing' }).click();
     await page.getByRole('textbox', { name: 'Notes of this budget' }).click();

@@ -91,3 +91,41 @@ test('amounts have the decimals of their currency, and totals never mix two curr
   await page.getByLabel('Currency').selectOption('KWD');
   await expect(spent).toContainText('KWD 0.005');
 });
+
+test('months begin on any day, stand side by side, and reports cover any days', async ({ newPerson }) => {
+  const { page } = await newPerson({ viewport: { width: 1440, height: 900 } });
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await openAccount(page, 'Household');
+  await addEntry(page, { payee: 'Market', amount: '42.50', category: 'Groceries', date: '2025-05-20' });
+  await goTo(page, 'Budget');
+
+  // The keyboard moves between categories and months, and saves each amount that it leaves.
+  await page.getByRole('combobox', { name: 'Months', exact: true }).selectOption('2');
+  await page
+    .getByLabel(/^Assigned to Groceries in /)
+    .first()
+    .focus();
+  await page.keyboard.type('300');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.type('20');
+  await page.keyboard.press('Enter');
+  await expect(page.getByLabel(/^Assigned to Groceries in /).nth(0)).toHaveValue('300.00');
+  await expect(page.getByLabel(/^Assigned to Groceries in /).nth(1)).toHaveValue('20.00');
+  await expect(available(page, 'Groceries').nth(1)).toHaveText('€320.00');
+
+  await page.getByLabel('Months begin on day').selectOption('25');
+  await expect(page.getByRole('group', { name: 'Month' })).toContainText(/25 .* to 24 /);
+  await goTo(page, 'Reports');
+  await page.getByText('Show as a table').click();
+  const table = page.getByRole('table', { name: /^Spending by category and month/ });
+  await expect(table.getByRole('columnheader').last()).toHaveText('Apr 25');
+  await page.getByRole('combobox', { name: 'Months', exact: true }).selectOption('Any days');
+  await page.getByLabel('From').fill('2025-05-21');
+  await expect(page.getByText('No spending in these days.')).toBeVisible();
+  await page.getByLabel('From').fill('2026-05-01');
+  await expect(page.getByRole('alert')).toHaveText('Choose a last day after the first.');
+  await page.getByLabel('To', { exact: true }).fill('2026-05-31');
+  await expect(page.getByText('A year before:')).toContainText('€42.50');
+});

@@ -161,6 +161,13 @@ export const rules = sqliteTable('rules', {
   payee: text(),
   /** NULL: leaves the notes unchanged. */
   notes: text(),
+  /** `open` or `cleared`; NULL: leaves the status unchanged. */
+  status: text().$type<EntryStatus>(),
+  /**
+   * JSON: the parts that the rule splits an entry into, `[{"categoryId":"…","percent":60}, …, {"categoryId":null,
+   * "percent":null}]`. The last one gets the rest and has no percentage. Empty: no split.
+   */
+  split: text().notNull().default('[]'),
   createdAtMs: integer().notNull(),
 });
 

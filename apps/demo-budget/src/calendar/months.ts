@@ -14,6 +14,31 @@ export function monthsBetween(from: string, to: string): number {
   return monthNumber(to) - monthNumber(from);
 }
 
+/** The first and the last day, as `YYYY-MM-DD`, inclusive. */
+export interface Days {
+  readonly first: string;
+  readonly last: string;
+}
+
+/**
+ * The month of a day, if months begin on day `firstDay` (1 to 28). A month has the name of the calendar month in which
+ * it begins.
+ */
+export function monthOfDay(day: string, firstDay: number): string {
+  const month = day.slice(0, 7);
+  return Number(day.slice(8)) >= firstDay ? month : monthAfter(month, -1);
+}
+
+/** The days of a month that begins on day `firstDay`. */
+export function daysOfMonth(month: string, firstDay: number): Days {
+  const [year = 1970, ofYear = 1] = monthAfter(month, 1).split('-').map(Number);
+  return {
+    first: `${month}-${String(firstDay).padStart(2, '0')}`,
+    // The day 0 of a month is the last one of the month before.
+    last: new Date(Date.UTC(year, ofYear - 1, firstDay - 1)).toISOString().slice(0, 10),
+  };
+}
+
 /** Months since the year 0. */
 function monthNumber(month: string): number {
   const [year = 1970, ofYear = 1] = month.split('-').map(Number);

@@ -96,6 +96,10 @@ export async function deleteCategory(writer: Writer, id: string, toId: string | 
   }));
   await writer.batch([
     ...moved,
+    {
+      sql: 'UPDATE rules SET split = replace(split, ?, ?) WHERE instr(split, ?) > 0',
+      params: [JSON.stringify(id), JSON.stringify(toId), JSON.stringify(id)],
+    },
     toId === null
       ? { sql: 'DELETE FROM assignments WHERE categoryId = ?', params: [id] }
       : { sql: 'UPDATE assignments SET categoryId = ? WHERE categoryId = ?', params: [toId, id] },

@@ -20,12 +20,23 @@ export async function addEntry(
   accountId: string,
   entry: EntryFields,
   parts: readonly PartFields[] = [],
+  status: EntryStatus = 'open',
 ): Promise<string> {
   const id = newId();
   await writer.batch([
     {
-      sql: 'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      params: [id, accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, Date.now()],
+      sql: 'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      params: [
+        id,
+        accountId,
+        entry.date,
+        entry.payee,
+        entry.notes,
+        entry.categoryId,
+        entry.amountMinor,
+        Date.now(),
+        status,
+      ],
     },
     ...partChanges(id, [], parts),
   ]);

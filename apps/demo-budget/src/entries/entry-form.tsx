@@ -9,6 +9,7 @@ import type { RuleOutcome, RuleSubject } from '../rules/apply.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale, today } from '../shell/locale.ts';
 import type { PartFields } from '../splits/part-changes.ts';
+import { splitAmount } from '../rules/rule-split.ts';
 import { draftsOf, partsOf, remainder, type PartDraft, type Sign } from '../splits/part-draft.ts';
 import { PartsFields } from '../splits/parts-fields.tsx';
 import type { TransferFields } from '../transfers/actions.ts';
@@ -110,6 +111,18 @@ export function EntryForm({
         setPayee((typed) => (typed === payee ? known.payee : typed));
         setNotes((typed) => (typed === notes ? known.notes : typed));
         if (!categoryChosen && known.categoryId !== null) setCategoryId(known.categoryId);
+        if (!categoryChosen && categoryId === null && amountMinor !== 0 && !offBudget && known.split.length > 0)
+          setDrafts((typed) =>
+            typed.length > 0
+              ? typed
+              : splitAmount(amountMinor, known.split).map((part) => ({
+                  key: crypto.randomUUID(),
+                  id: '',
+                  notes: '',
+                  categoryId: part.categoryId,
+                  amount: formatMinorForEditing(BigInt(part.amountMinor) * BigInt(sign), currency, mark),
+                })),
+          );
       },
       () => undefined,
     );

@@ -7,6 +7,7 @@ import type { EntryStatus } from '../schema.ts';
 import { Amount } from '../shell/amount.tsx';
 import { formatDay, locale } from '../shell/locale.ts';
 import { CategorySelect } from './category-select.tsx';
+import { partsRowId } from './entry-parts.tsx';
 
 export interface EntryRowProps {
   readonly entry: LedgerRow;
@@ -19,6 +20,9 @@ export interface EntryRowProps {
   readonly onSelect: (entry: LedgerRow, selected: boolean) => void;
   readonly onCleared: (entry: LedgerRow, cleared: boolean) => void;
   readonly onNote: (entry: LedgerRow) => void;
+  /** The parts are shown below the row. */
+  readonly isOpen: boolean;
+  readonly onOpen: (entry: LedgerRow, isOpen: boolean) => void;
 }
 
 /** The element that gets the focus back when an entry's fields are closed. */
@@ -58,6 +62,8 @@ export const EntryRow = memo(function EntryRow({
   onSelect,
   onCleared,
   onNote,
+  isOpen,
+  onOpen,
 }: EntryRowProps): ReactNode {
   const name = entryName(entry);
   const { currency } = entry;
@@ -115,6 +121,8 @@ export const EntryRow = memo(function EntryRow({
           categories={categories}
           offBudget={entry.offBudget === 1}
           onCategory={onCategory}
+          isOpen={isOpen}
+          onOpen={onOpen}
         />
       </td>
       <td role="cell" className="entry-amount">
@@ -139,7 +147,7 @@ export const EntryRow = memo(function EntryRow({
   );
 });
 
-interface EntryCategoryProps extends Pick<EntryRowProps, 'entry' | 'categories' | 'onCategory'> {
+interface EntryCategoryProps extends Pick<EntryRowProps, 'entry' | 'categories' | 'onCategory' | 'isOpen' | 'onOpen'> {
   readonly currency: string;
   /** Off-budget entries have no category. */
   readonly offBudget: boolean;
@@ -155,14 +163,26 @@ function EntryCategory({
   categories,
   offBudget,
   onCategory,
+  isOpen,
+  onOpen,
 }: EntryCategoryProps): ReactNode {
   if (entry.partCount > 0) {
     const rest = BigInt(entry.amountMinor) - BigInt(entry.dividedMinor ?? 0);
-    if (rest === 0n) return <span className="entry-word">Split into {entry.partCount}</span>;
+    const words =
+      rest === 0n
+        ? `Split into ${entry.partCount}`
+        : `${formatMinor(rest < 0n ? -rest : rest, currency, locale)} not divided`;
     return (
-      <span className="entry-word unsettled">
-        {formatMinor(rest < 0n ? -rest : rest, currency, locale)} not divided
-      </span>
+      <button
+        type="button"
+        className={`quiet entry-word entry-split${rest === 0n ? '' : ' unsettled'}`}
+        aria-label={`${words}: ${name}`}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? partsRowId(entry.id) : undefined}
+        onClick={() => onOpen(entry, !isOpen)}
+      >
+        {words}
+      </button>
     );
   }
   if (entry.transferId !== null && entry.categoryId === null) return <span className="entry-word">Transfer</span>;

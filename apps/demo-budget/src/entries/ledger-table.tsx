@@ -1,10 +1,11 @@
-import { useRef, type ReactNode } from 'react';
+import { Fragment, useCallback, useRef, useState, type ReactNode } from 'react';
 import type { CategoryRow } from '../queries/categories.ts';
 import type { LedgerFilter, LedgerRow } from '../queries/ledger.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import { ledgerWindow } from '../queries/ledger.ts';
 import { useSteadyQuery } from '../shell/use-query.ts';
-import { EntryRow, type EntryRowProps } from './entry-row.tsx';
+import { EntryParts } from './entry-parts.tsx';
+import { entryName, EntryRow, type EntryRowProps } from './entry-row.tsx';
 import { isSelected, type Selection } from './selection.ts';
 import { useRowWindow } from './use-row-window.ts';
 
@@ -43,6 +44,12 @@ export function LedgerTable({
   const { first, count, rowHeight } = useRowWindow(body);
   const { sql, params } = ledgerWindow(own?.id ?? null, filter, first, count);
   const { rows } = useSteadyQuery<LedgerRow>(sql, params);
+  const [openIds, setOpenIds] = useState<ReadonlySet<string>>(new Set());
+  const open = useCallback(
+    ({ id }: LedgerRow, isOpen: boolean) =>
+      setOpenIds((known) => new Set(isOpen ? [...known, id] : [...known].filter((other) => other !== id))),
+    [],
+  );
   const before = rows[0]?.position ?? 0;
   const after = Math.max(0, entryCount - before - rows.length);
   const editedInView = edited !== null && rows.some((row) => row.id === edited.id);
@@ -94,14 +101,20 @@ export function LedgerTable({
           entry.id === edited?.id ? (
             editRow
           ) : (
-            <EntryRow
-              key={entry.id}
-              entry={entry}
-              categories={categories}
-              selected={isSelected(selection, entry.id)}
-              showsAccount={own === null}
-              {...handlers}
-            />
+            <Fragment key={entry.id}>
+              <EntryRow
+                entry={entry}
+                categories={categories}
+                selected={isSelected(selection, entry.id)}
+                showsAccount={own === null}
+                isOpen={entry.partCount > 0 && openIds.has(entry.id)}
+                onOpen={open}
+                {...handlers}
+              />
+              {entry.partCount > 0 && openIds.has(entry.id) && (
+                <EntryParts entry={entry} name={entryName(entry)} categories={categories} columnCount={columnCount} />
+              )}
+            </Fragment>
           ),
         )}
         {after > 0 && <Room heightPx={after * rowHeight} />}

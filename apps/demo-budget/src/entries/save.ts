@@ -1,8 +1,11 @@
 import type { AccountRow } from '../queries/accounts.ts';
 import type { LedgerRow, PartRow } from '../queries/ledger.ts';
+import { splitAmount } from '../rules/rule-split.ts';
 import { suggestFor } from '../rules/suggest.ts';
 import { addTransfer, changeTransfer, makeTransfer } from '../transfers/actions.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
+import type { EntryStatus } from '../schema.ts';
+import type { PartFields } from '../splits/part-changes.ts';
 import type { Writer } from '../writer.ts';
 import { addEntry, changeEntry, type EntryFields } from './actions.ts';
 import type { FormResult } from './entry-form.tsx';
@@ -16,14 +19,10 @@ export async function saveNew(
   account: Pick<AccountRow, 'id' | 'kind'>,
   result: FormResult,
 ): Promise<void> {
-  if (result.kind === 'entry')
-    await addEntry(
-      writer,
-      account.id,
-      result.categoryIsOpen ? await ruled(writer, account.id, result.fields) : result.fields,
-      result.parts,
-    );
-  else
+  if (result.kind === 'entry') {
+    const { fields, parts, status } = await ruled(writer, account, result);
+    await addEntry(writer, account.id, fields, parts, status);
+  } else
     await addTransfer(
       writer,
       account.id,
@@ -59,8 +58,30 @@ export async function saveChanged(
     );
 }
 
-/** Applies the suggestion; a category that the form already has stays. */
-async function ruled(writer: Writer, accountId: string, fields: EntryFields): Promise<EntryFields> {
-  const { payee, notes, categoryId } = await suggestFor(writer, { ...fields, accountId });
-  return { ...fields, payee, notes, categoryId: fields.categoryId ?? categoryId };
+interface RuledEntry {
+  readonly fields: EntryFields;
+  readonly parts: readonly PartFields[];
+  readonly status: EntryStatus;
+}
+
+/** Applies the rules to a complete form. A category or parts that the form already has stay. */
+async function ruled(
+  writer: Writer,
+  { id: accountId, kind }: Pick<AccountRow, 'id' | 'kind'>,
+  { fields, parts, categoryIsOpen }: Extract<FormResult, { kind: 'entry' }>,
+): Promise<RuledEntry> {
+  const known = await suggestFor(writer, { ...fields, accountId });
+  const status = known.status ?? 'open';
+  if (!categoryIsOpen) return { fields, parts, status };
+  const split = kind === 'off-budget' || fields.categoryId !== null ? [] : known.split;
+  return {
+    fields: {
+      ...fields,
+      payee: known.payee,
+      notes: known.notes,
+      categoryId: fields.categoryId ?? known.categoryId,
+    },
+    parts: splitAmount(fields.amountMinor, split).map((part) => ({ ...part, id: '', notes: '' })),
+    status,
+  };
 }

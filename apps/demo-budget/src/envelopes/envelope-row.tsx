@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { GoalLine } from '../goals/goal-line.tsx';
 import type { GoalState } from '../goals/goal-state.ts';
@@ -8,44 +8,40 @@ import type { GoalRow } from '../queries/goals.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
+import { cellTo } from './cell-keys.ts';
 import type { Envelope } from './envelopes.ts';
 
-export interface EnvelopeRowProps {
+export interface EnvelopeMonth {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** Appended to the names of controls, such as ` in January 2026`; empty if one month is shown. */
+  readonly inMonth: string;
   readonly envelope: Envelope;
+}
+
+export interface EnvelopeRowProps {
+  /** The same envelope in each of the months side by side; not empty. */
+  readonly months: readonly EnvelopeMonth[];
   readonly currency: string;
-  /** Null if the envelope has no goal. */
+  /** Of the first month. Null if the envelope has no goal. */
   readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
   /**
    * Called with the amount to add to the assignment. Resolves when it is stored; until then the field shows the typed
    * value.
    */
-  readonly onAssign: (amountMinor: number) => Promise<void>;
-  readonly onMove: () => void;
+  readonly onAssign: (month: string, amountMinor: number) => Promise<void>;
+  readonly onMove: (month: string) => void;
   readonly onGoal: () => void;
 }
 
-/** One category of a month. The assigned amount is a field that saves the difference on blur or Enter. */
-export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
-  const save = useSave();
+/** One category, in one or more months. */
+export function EnvelopeRow({ months, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
   const mayWrite = useMayWrite();
-  const mark = decimalMarkOf(locale);
-  const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
-  const [typed, setTyped] = useState<string | null>(null);
-  const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
-  const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;
-
-  const assignTyped = (): void => {
-    if (typed === null || wantedMinor === null) return;
-    const addedMinor = Number(wantedMinor - envelope.assignedMinor);
-    save(
-      () => onAssign(addedMinor),
-      addedMinor === 0 ? '' : `${envelope.name}: assigned.`,
-      () => setTyped((last) => (last === typed ? null : last)),
-    );
-  };
-
+  const [first] = months;
+  if (first === undefined) return null;
+  const { envelope } = first;
   return (
-    <tr role="row" className={envelope.availableMinor < 0n ? 'overspent' : ''}>
+    <tr role="row">
       <th role="rowheader" scope="row">
         {mayWrite ? (
           <button
@@ -67,37 +63,99 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
           </span>
         )}
       </th>
-      <td role="cell" data-of="Assigned" className="number">
+      {months.map((shown, column) => (
+        <EnvelopeCells
+          key={shown.month}
+          {...shown}
+          column={column}
+          currency={currency}
+          onAssign={(amountMinor) => onAssign(shown.month, amountMinor)}
+          onMove={() => onMove(shown.month)}
+        />
+      ))}
+    </tr>
+  );
+}
+
+interface EnvelopeCellsProps extends EnvelopeMonth {
+  /** The month's position on the page, from 0. */
+  readonly column: number;
+  readonly currency: string;
+  readonly onAssign: (amountMinor: number) => Promise<void>;
+  readonly onMove: () => void;
+}
+
+/** The amounts of a category in a month. The assigned amount is a field that saves the difference when it is left. */
+function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }: EnvelopeCellsProps): ReactNode {
+  const save = useSave();
+  const mayWrite = useMayWrite();
+  const mark = decimalMarkOf(locale);
+  const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
+  const [typed, setTyped] = useState<string | null>(null);
+  // Not `typed`, which stays until the amount is saved: a quick user is back before.
+  const hasTypedHere = useRef(false);
+  const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
+  const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;
+  const later = column === 0 ? '' : ' later-month';
+  const overspent = envelope.availableMinor < 0n ? ' overspent' : '';
+
+  const assignTyped = (): void => {
+    if (typed === null || wantedMinor === null) return;
+    const addedMinor = Number(wantedMinor - envelope.assignedMinor);
+    save(
+      () => onAssign(addedMinor),
+      addedMinor === 0 ? '' : `${envelope.name}: assigned.`,
+      () => setTyped((last) => (last === typed ? null : last)),
+    );
+  };
+
+  return (
+    <>
+      <td role="cell" data-of="Assigned" className={`number month-start${later}`}>
         {mayWrite ? (
           <input
             className="amount-input"
-            aria-label={`Assigned to ${envelope.name}`}
+            aria-label={`Assigned to ${envelope.name}${inMonth}`}
             aria-invalid={wantedMinor === null}
+            data-column={column}
             inputMode="decimal"
             autoComplete="off"
             value={typed ?? shown}
-            onChange={(event) => setTyped(event.target.value)}
-            onFocus={(event) => event.currentTarget.select()}
+            onChange={(event) => {
+              hasTypedHere.current = true;
+              setTyped(event.target.value);
+            }}
+            onFocus={(event) => {
+              hasTypedHere.current = false;
+              event.currentTarget.select();
+            }}
             onBlur={assignTyped}
             onKeyDown={(event) => {
-              if (event.key === 'Enter') event.currentTarget.blur();
-              if (event.key === 'Escape') setTyped(null);
+              if (event.key === 'Escape') {
+                hasTypedHere.current = false;
+                return setTyped(null);
+              }
+              const next = cellTo(event.currentTarget, event, hasTypedHere.current);
+              if (next === undefined) return undefined;
+              event.preventDefault();
+              // Without a next field, leaving this one saves it.
+              return next === null ? event.currentTarget.blur() : next.focus();
             }}
           />
         ) : (
           <Amount minor={envelope.assignedMinor} currency={currency} />
         )}
       </td>
-      <td role="cell" data-of="Spent" className="number">
+      <td role="cell" data-of="Spent" className={`number${later}`}>
         <Amount minor={envelope.spentMinor} currency={currency} />
       </td>
-      <td role="cell" data-of="Available" className="number">
+      <td role="cell" data-of="Available" className={`number${overspent}${later}`}>
         {mayWrite ? (
           <button
             type="button"
             className="quiet available"
             onClick={onMove}
-            aria-label={`${envelope.availableMinor < 0n ? 'Cover overspending in' : 'Move money from'} ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}
+            aria-label={`${envelope.availableMinor < 0n ? 'Cover overspending in' : 'Move money from'} ${envelope.name}${inMonth}: ${formatMinor(envelope.availableMinor, currency, locale)}`}
           >
             <Amount minor={envelope.availableMinor} currency={currency} />
           </button>
@@ -107,6 +165,6 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
           </span>
         )}
       </td>
-    </tr>
+    </>
   );
 }

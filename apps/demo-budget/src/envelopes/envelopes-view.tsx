@@ -2,7 +2,7 @@ import { useClient } from '@rockpool/client/react';
 import { Fragment, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
-import { monthAfter } from '../calendar/months.ts';
+import { daysOfMonth, monthAfter, monthOfDay, monthsUpTo } from '../calendar/months.ts';
 import { setCategoryNote, setKeepsOverspent } from '../categories/actions.ts';
 import { removeGoal, setGoal } from '../goals/actions.ts';
 import { GoalForm } from '../goals/goal-form.tsx';
@@ -12,16 +12,18 @@ import { currenciesOfAccounts, type CurrencyRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
 import { goalsInCurrency, type GoalRow } from '../queries/goals.ts';
+import { useSettings } from '../settings/use-settings.ts';
 import { Amount } from '../shell/amount.tsx';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { useAction, useSave } from '../shell/failure.tsx';
-import { formatMonthInFull, today } from '../shell/locale.ts';
+import { formatDay, formatMonthInFull, today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { assign, assignAll, move } from './actions.ts';
 import { EnvelopeNote } from './envelope-note.tsx';
-import { EnvelopeRow } from './envelope-row.tsx';
+import { EnvelopeRow, type EnvelopeMonth } from './envelope-row.tsx';
+import { FirstDayChoice } from './first-day-choice.tsx';
 import { monthBudget, type Envelope, type MonthBudget } from './envelopes.ts';
 import { MonthEnd } from './month-end.tsx';
 import { MoveForm } from './move-form.tsx';
@@ -30,7 +32,11 @@ import { MoveForm } from './move-form.tsx';
 export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNode {
   const currencies = useQuery<CurrencyRow>(currenciesOfAccounts);
   const [currency, choice] = useCurrency(currencies.rows);
-  const [month, setMonth] = useState(today().slice(0, 7));
+  const { firstDay } = useSettings();
+  const [chosenMonth, setMonth] = useState<string | null>(null);
+  const month = chosenMonth ?? monthOfDay(today(), firstDay);
+  const days = daysOfMonth(month, firstDay);
+  const [monthCount, setMonthCount] = useState(1);
   const openingMinor = BigInt(currencies.rows.find((row) => row.currency === currency)?.openingMinor ?? 0);
   return (
     <>
@@ -46,9 +52,29 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
         <button type="button" onClick={() => setMonth(monthAfter(month, 1))} aria-label="Next month">
           ›
         </button>
+        {firstDay !== 1 && (
+          <span className="hint">
+            {formatDay(days.first)} to {formatDay(days.last)}
+          </span>
+        )}
+        <label className="inline month-count">
+          Months
+          <select value={monthCount} onChange={(event) => setMonthCount(Number(event.target.value))}>
+            {monthCounts.map((count) => (
+              <option key={count}>{count}</option>
+            ))}
+          </select>
+        </label>
       </div>
       {currency !== undefined && (
-        <MonthOf key={currency} budget={budget} currency={currency} month={month} openingMinor={openingMinor} />
+        <MonthOf
+          key={currency}
+          budget={budget}
+          currency={currency}
+          month={month}
+          monthCount={monthCount}
+          openingMinor={openingMinor}
+        />
       )}
       {!currencies.loading && currency === undefined && (
         <NoAccountYet budget={budget}>No money to budget yet.</NoAccountYet>
@@ -57,33 +83,61 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
   );
 }
 
+/** How many months fit side by side on wide screens. */
+const monthCounts: readonly number[] = [1, 2, 3, 4];
+
 interface MonthOfProps {
   readonly budget: Budget;
   readonly currency: string;
+  /** The first of the months side by side. */
   readonly month: string;
+  readonly monthCount: number;
   readonly openingMinor: bigint;
 }
 
-function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): ReactNode {
+function MonthOf({ budget, currency, month, monthCount, openingMinor }: MonthOfProps): ReactNode {
   const client = useClient();
   const run = useAction();
   const save = useSave();
   const mayWrite = useMayWrite();
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
-  const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
-  const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, month]);
+  const lastMonth = monthAfter(month, monthCount - 1);
+  const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, lastMonth]);
+  const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, lastMonth]);
   const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
   // One form at a time, below its row.
-  const [opened, setOpened] = useState<{ readonly form: 'move' | 'goal'; readonly categoryId: string } | null>(null);
-  const plan = useMemo(
-    () => monthBudget({ month, categories, assigned: assigned.rows, activity: activity.rows, openingMinor }),
-    [activity.rows, assigned.rows, categories, month, openingMinor],
+  const [opened, setOpened] = useState<{
+    readonly form: 'move' | 'goal';
+    readonly categoryId: string;
+    readonly month: string;
+  } | null>(null);
+  const plans = useMemo(
+    () =>
+      monthsUpTo(lastMonth, monthCount).map((shownMonth) => ({
+        month: shownMonth,
+        plan: monthBudget({
+          month: shownMonth,
+          categories,
+          assigned: assigned.rows,
+          activity: activity.rows,
+          openingMinor,
+        }),
+      })),
+    [activity.rows, assigned.rows, categories, lastMonth, monthCount, openingMinor],
   );
-  if (assigned.loading || activity.loading) return null;
+  const plan = plans[0]?.plan;
+  if (assigned.loading || activity.loading || plan === undefined) return null;
 
-  const shown = plan.envelopes.filter(
-    (envelope) => !envelope.hidden || envelope.availableMinor !== 0n || envelope.assignedMinor !== 0n,
-  );
+  const isShown = (envelope: Envelope | undefined): boolean =>
+    envelope !== undefined && (!envelope.hidden || envelope.availableMinor !== 0n || envelope.assignedMinor !== 0n);
+  // Every month has the same envelopes, in the same order.
+  const shown = plan.envelopes.filter((_, index) => plans.some((other) => isShown(other.plan.envelopes[index])));
+  const monthsOf = (envelope: Envelope): EnvelopeMonth[] =>
+    plans.map((other) => ({
+      month: other.month,
+      inMonth: monthCount === 1 ? '' : ` in ${formatMonthInFull(other.month)}`,
+      envelope: other.plan.envelopes.find(({ categoryId }) => categoryId === envelope.categoryId) ?? envelope,
+    }));
   const monthBefore = monthAfter(month, -1);
   const likeLastMonth = shown.flatMap(({ categoryId, assignedMinor }) => {
     const before = assigned.rows.find((row) => row.month === monthBefore && row.categoryId === categoryId);
@@ -114,14 +168,15 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       : [{ month, currency, categoryId, amountMinor: Number(averageMinor) }];
   });
   const close = (): void => setOpened(null);
-  const moveForm = (envelope: Envelope): ReactNode => (
+  const moveForm = ({ month: ofMonth, envelope }: EnvelopeMonth): ReactNode => (
     <MoveForm
+      key={ofMonth}
       envelope={envelope}
-      envelopes={shown}
+      envelopes={shown.map((one) => monthsOf(one).find((other) => other.month === ofMonth)?.envelope ?? one)}
       currency={currency}
       onMove={(fromCategoryId, toCategoryId, amountMinor) =>
         save(
-          () => move(client, { month, currency, categoryId: fromCategoryId, amountMinor }, toCategoryId),
+          () => move(client, { month: ofMonth, currency, categoryId: fromCategoryId, amountMinor }, toCategoryId),
           'Moved.',
           close,
         )
@@ -220,50 +275,45 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
           budget={budget}
           currency={currency}
           plan={plan}
-          onCover={(categoryId) => setOpened({ form: 'move', categoryId })}
+          onCover={(categoryId) => setOpened({ form: 'move', categoryId, month })}
         />
       )}
-      <table role="table" className="envelopes" aria-label={`Budget of ${formatMonthInFull(month)}`}>
-        <thead role="rowgroup">
-          <tr role="row">
-            <th role="columnheader" scope="col">
-              Category
-            </th>
-            <th role="columnheader" scope="col" className="number">
-              Assigned
-            </th>
-            <th role="columnheader" scope="col" className="number">
-              Spent
-            </th>
-            <th role="columnheader" scope="col" className="number">
-              Available
-            </th>
-          </tr>
-        </thead>
+      <table
+        role="table"
+        className="envelopes"
+        data-months={monthCount}
+        aria-label={`Budget of ${formatMonthInFull(month)}${monthCount === 1 ? '' : ` to ${formatMonthInFull(lastMonth)}`}`}
+      >
+        <TableHead months={plans.map((one) => one.month)} />
         <tbody role="rowgroup">
           {shown.map((envelope, index) => (
             <Fragment key={`${month} ${envelope.categoryId}`}>
               {envelope.groupName !== '' && shown[index - 1]?.groupName !== envelope.groupName && (
-                <GroupRow
+                <SumRow
                   name={envelope.groupName}
-                  envelopes={shown.filter(({ groupName }) => groupName === envelope.groupName)}
+                  className="envelope-group"
+                  sums={sumsOf(shown.filter(({ groupName }) => groupName === envelope.groupName).map(monthsOf))}
                   currency={currency}
                 />
               )}
               <EnvelopeRow
-                envelope={envelope}
+                months={monthsOf(envelope)}
                 currency={currency}
-                onAssign={(amountMinor) =>
-                  assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor })
+                onAssign={(ofMonth, amountMinor) =>
+                  assign(client, { month: ofMonth, currency, categoryId: envelope.categoryId, amountMinor })
                 }
                 goal={goalOf(envelope)}
-                onMove={() => setOpened({ form: 'move', categoryId: envelope.categoryId })}
-                onGoal={() => setOpened({ form: 'goal', categoryId: envelope.categoryId })}
+                onMove={(ofMonth) => setOpened({ form: 'move', categoryId: envelope.categoryId, month: ofMonth })}
+                onGoal={() => setOpened({ form: 'goal', categoryId: envelope.categoryId, month })}
               />
               {mayWrite && opened?.categoryId === envelope.categoryId && (
                 <tr role="row" className="envelope-form">
-                  <td role="cell" colSpan={4}>
-                    {opened.form === 'move' ? moveForm(envelope) : goalForm(envelope)}
+                  <td role="cell" colSpan={1 + 3 * monthCount}>
+                    {opened.form === 'goal'
+                      ? goalForm(envelope)
+                      : monthsOf(envelope)
+                          .filter((one) => one.month === opened.month)
+                          .map(moveForm)}
                   </td>
                 </tr>
               )}
@@ -271,53 +321,110 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
           ))}
         </tbody>
         <tfoot role="rowgroup">
-          <tr role="row">
-            <th role="rowheader" scope="row">
-              Total
-            </th>
-            <td role="cell" data-of="Assigned" className="number">
-              <Amount minor={plan.assignedMinor} currency={currency} />
-            </td>
-            <td role="cell" data-of="Spent" className="number">
-              <Amount minor={plan.spentMinor} currency={currency} />
-            </td>
-            <td role="cell" data-of="Available" className="number">
-              <Amount minor={plan.availableMinor} currency={currency} />
-            </td>
-          </tr>
+          <SumRow name="Total" sums={plans.map((one) => ({ ...one.plan, month: one.month }))} currency={currency} />
         </tfoot>
       </table>
       <p className="page-foot">
         <a href={hashOf(budget, { page: 'categories' })}>{mayWrite ? 'Change categories' : 'Categories'}</a>
+        {mayWrite && <FirstDayChoice />}
       </p>
     </>
   );
 }
 
-interface GroupRowProps {
+/** The columns of each month. Several months have a line of their names above. */
+function TableHead({ months }: { readonly months: readonly string[] }): ReactNode {
+  const columns = ['Assigned', 'Spent', 'Available'];
+  return (
+    <thead role="rowgroup">
+      {months.length > 1 && (
+        <tr role="row">
+          <td role="cell" />
+          {months.map((month, index) => (
+            <th
+              key={month}
+              role="columnheader"
+              scope="colgroup"
+              colSpan={3}
+              className={`number month-start${index === 0 ? '' : ' later-month'}`}
+            >
+              {formatMonthInFull(month)}
+            </th>
+          ))}
+        </tr>
+      )}
+      <tr role="row">
+        <th role="columnheader" scope="col">
+          Category
+        </th>
+        {months.map((month, index) =>
+          columns.map((word) => (
+            <th
+              key={`${month} ${word}`}
+              role="columnheader"
+              scope="col"
+              className={`number${word === 'Assigned' ? ' month-start' : ''}${index === 0 ? '' : ' later-month'}`}
+            >
+              {word}
+            </th>
+          )),
+        )}
+      </tr>
+    </thead>
+  );
+}
+
+/** The sums of several envelopes in one month. */
+interface MonthSums extends Pick<MonthBudget, 'assignedMinor' | 'spentMinor' | 'availableMinor'> {
+  readonly month: string;
+}
+
+/** @param rows the envelopes, each with all months */
+function sumsOf(rows: readonly (readonly EnvelopeMonth[])[]): MonthSums[] {
+  return (rows[0] ?? []).map(({ month }, index) => {
+    const total = (minorOf: (envelope: Envelope) => bigint): bigint =>
+      rows.reduce((sum, months) => sum + (months[index] === undefined ? 0n : minorOf(months[index].envelope)), 0n);
+    return {
+      month,
+      assignedMinor: total(({ assignedMinor }) => assignedMinor),
+      spentMinor: total(({ spentMinor }) => spentMinor),
+      availableMinor: total(({ availableMinor }) => availableMinor),
+    };
+  });
+}
+
+interface SumRowProps {
   readonly name: string;
-  readonly envelopes: readonly Envelope[];
+  readonly className?: string;
+  readonly sums: readonly MonthSums[];
   readonly currency: string;
 }
 
-/** The heading of a group, with its totals. */
-function GroupRow({ name, envelopes, currency }: GroupRowProps): ReactNode {
-  const total = (minorOf: (envelope: Envelope) => bigint): bigint =>
-    envelopes.reduce((sum, envelope) => sum + minorOf(envelope), 0n);
+/** The heading of a group with its totals, or the totals of all envelopes. */
+function SumRow({ name, className, sums, currency }: SumRowProps): ReactNode {
   return (
-    <tr role="row" className="envelope-group">
-      <th role="rowheader" scope="rowgroup">
+    <tr role="row" className={className}>
+      <th role="rowheader" scope={className === undefined ? 'row' : 'rowgroup'}>
         {name}
       </th>
-      <td role="cell" data-of="Assigned" className="number">
-        <Amount minor={total(({ assignedMinor }) => assignedMinor)} currency={currency} />
-      </td>
-      <td role="cell" data-of="Spent" className="number">
-        <Amount minor={total(({ spentMinor }) => spentMinor)} currency={currency} />
-      </td>
-      <td role="cell" data-of="Available" className="number">
-        <Amount minor={total(({ availableMinor }) => availableMinor)} currency={currency} />
-      </td>
+      {sums.map(({ month, assignedMinor, spentMinor, availableMinor }, index) =>
+        (
+          [
+            ['Assigned', assignedMinor],
+            ['Spent', spentMinor],
+            ['Available', availableMinor],
+          ] as const
+        ).map(([word, minor]) => (
+          <td
+            key={`${month} ${word}`}
+            role="cell"
+            data-of={word}
+            className={`number${word === 'Assigned' ? ' month-start' : ''}${index === 0 ? '' : ' later-month'}`}
+          >
+            <Amount minor={minor} currency={currency} />
+          </td>
+        )),
+      )}
     </tr>
   );
 }

@@ -5,6 +5,7 @@ import { addEntry } from '../entries/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { setSetting } from '../settings/actions.ts';
 import { assign, assignAll, move } from './actions.ts';
 import { monthBudget, type MonthBudget } from './envelopes.ts';
 
@@ -120,4 +121,18 @@ describe('assigning', () => {
     );
     expect(available('2026-01')).toEqual({ '': 9_300n, Food: 700n, Fun: 0n });
   });
+});
+
+it('months that begin on the 25th count the days from the 25th to the 24th', async () => {
+  await setSetting(writer, 'first-day', '25');
+  await enter('2026-01-24', food, -100);
+  await enter('2026-01-25', food, -2_000);
+  await enter('2026-02-24', food, -30_000);
+  await enter('2026-02-25', food, -400_000);
+  const spentIn = (month: string): bigint | undefined =>
+    plan(month).envelopes.find(({ categoryId }) => categoryId === food)?.spentMinor;
+  expect(['2025-12', '2026-01', '2026-02', '2026-03'].map(spentIn)).toEqual([100n, 32_000n, 400_000n, 0n]);
+  // A value that this version does not know counts as the 1st.
+  await setSetting(writer, 'first-day', '29');
+  expect(['2026-01', '2026-02'].map(spentIn)).toEqual([2_100n, 430_000n]);
 });

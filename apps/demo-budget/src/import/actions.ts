@@ -1,10 +1,13 @@
+import type { SqlStatement } from '@rockpool/client';
 import { addCategory } from '../categories/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { categoryFinder, unknownCategoryNames } from './category-names.ts';
 import { kindOfAccount, type AccountKindRow } from '../queries/accounts.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
+import { splitAmount, type RulePart } from '../rules/rule-split.ts';
 import { readRules } from '../rules/rule.ts';
+import { partChanges } from '../splits/part-changes.ts';
 import { matchImport } from '../schedules/match-imports.ts';
 import type { Writer } from '../writer.ts';
 import { deleteEntries } from '../entries/actions.ts';
@@ -22,7 +25,7 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Rules set payee, notes and category; without a category from a rule, an
+ * Writes the entries of a plan, in slices. Rules set payee, notes, status, category and parts; without a category from a rule, an
  * entry gets the one that the file names, else the payee's last category. Scheduled entries that the file has are marked
  * as entered. Off-budget entries get none. Resolves to the ids of the new entries.
  *
@@ -49,27 +52,30 @@ export async function importEntries(
   const addedIds: string[] = [];
   for (let from = 0; from < oldestFirst.length; from += rowsPerTransaction) {
     const slice = oldestFirst.slice(from, from + rowsPerTransaction);
-    const results = await writer.batch(
-      slice.map(({ draft, ruled }, offset) => ({
+    const results = await writer.batch([
+      ...slice.map(({ draft, ruled }, offset) => ({
         // The key is the id: if another device has imported the same statement meanwhile, the row already exists.
-        // Imported entries are cleared, because the bank has them.
+        // Imported entries are cleared, because the bank has them, unless a rule says otherwise.
         sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey, status)
-              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'cleared') ON CONFLICT (id) DO NOTHING`,
+              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
         params: [
           draft.importKey,
           accountId,
           draft.date,
           ruled.payee,
           ruled.notes,
-          hasCategories
+          hasCategories && ruled.split.length === 0
             ? (ruled.categoryId ?? findCategory(draft.categoryName) ?? categoryIds.get(ruled.payee) ?? null)
             : null,
           draft.amountMinor,
           startedAtMs + from + offset,
           draft.importKey,
+          ruled.status ?? 'cleared',
         ],
       })),
-    );
+      // After the entries, so that the first results are theirs.
+      ...slice.flatMap(({ draft, ruled }) => (hasCategories ? partsOfImport(draft, ruled.split) : [])),
+    ]);
     addedIds.push(...slice.filter((_, offset) => results[offset]?.changes === 1).map(({ draft }) => draft.importKey));
     onProgress({ writtenCount: from + slice.length, totalCount: drafts.length });
   }
@@ -80,6 +86,15 @@ export async function importEntries(
     drafts.filter(({ importKey }) => added.has(importKey)),
   );
   return addedIds;
+}
+
+/** Leaves an entry that another device has imported and split meanwhile as it is. */
+function partsOfImport({ importKey, amountMinor }: EntryDraft, split: readonly RulePart[]): SqlStatement[] {
+  const parts = splitAmount(amountMinor, split).map((part) => ({ ...part, id: '', notes: '' }));
+  return partChanges(importKey, [], parts).map(({ sql, params }) => ({
+    sql: `${sql} ON CONFLICT (id) DO NOTHING`,
+    params,
+  }));
 }
 
 /** Finds the categories that a file names. Those that it adds are of the kind of most of their entries. */

@@ -28,6 +28,27 @@ export const budgetLines = `
   )`;
 
 /**
+ * `begins`: the day on which a budget month begins, as two digits. Months that begin later than on the 1st are named
+ * after the calendar month in which they begin. Required by the tables and expressions below.
+ */
+export const monthBegins = `
+  begins (firstDay) AS MATERIALIZED (
+    SELECT printf('%02d', coalesce((
+      SELECT CAST(value AS INTEGER) FROM settings WHERE id = 'first-day' AND CAST(value AS INTEGER) BETWEEN 1 AND 28 AND value = CAST(value AS INTEGER)
+    ), 1))
+  )`;
+
+/** The budget month of a day, both SQL expressions. */
+export function monthOfDay(day: string): string {
+  return `CASE WHEN substr(${day}, 9, 2) >= (SELECT firstDay FROM begins) THEN substr(${day}, 1, 7) ELSE substr(date(substr(${day}, 1, 7) || '-01', '-1 month'), 1, 7) END`;
+}
+
+/** The 31st works as the last day of any calendar month, because days are only compared as text. */
+function lastDayOf(month: string): string {
+  return `CASE (SELECT firstDay FROM begins) WHEN '01' THEN ${month} || '-31' ELSE substr(date(${month} || '-01', '+1 month'), 1, 8) || printf('%02d', (SELECT firstDay FROM begins) - 1) END`;
+}
+
+/**
  * Tables of the months and accounts to sum over. Each sum is then a range of an index, without a sort or join. They
  * read the parameters from a table `asked`.
  *
@@ -35,18 +56,27 @@ export const budgetLines = `
  * look-up.
  */
 export const knownMonths = `
-  known (month) AS (
-    SELECT substr(min(date), 1, 7) FROM entries
+  ${monthBegins},
+  knownMonth (month) AS (
+    SELECT ${monthOfDay('day')} FROM (SELECT min(date) AS day FROM entries)
     UNION ALL
-    SELECT (SELECT substr(min(date), 1, 7) FROM entries WHERE date > known.month || '-31') FROM known WHERE known.month <= (SELECT lastMonth FROM asked)
+    SELECT (SELECT ${monthOfDay('day')} FROM (SELECT min(date) AS day FROM entries WHERE date > ${lastDayOf('knownMonth.month')}))
+    FROM knownMonth WHERE knownMonth.month <= (SELECT lastMonth FROM asked)
+  ),
+  known (month, firstDay, lastDay) AS MATERIALIZED (
+    SELECT month, month || '-' || begins.firstDay, ${lastDayOf('month')} FROM knownMonth, begins
   )`;
 
-/** `period`: the months from `asked.firstDay` to `asked.lastDay`. */
+/** `period`: the months from `asked.firstDay` to `asked.lastDay`, each with its days in this range. */
 export const askedMonths = `
-  period (month) AS (
-    SELECT substr(firstDay, 1, 7) FROM asked
+  ${monthBegins},
+  periodMonth (month) AS (
+    SELECT ${monthOfDay('asked.firstDay')} FROM asked
     UNION ALL
-    SELECT substr(date(period.month || '-01', '+1 month'), 1, 7) FROM period WHERE period.month < (SELECT substr(lastDay, 1, 7) FROM asked)
+    SELECT substr(date(month || '-01', '+1 month'), 1, 7) FROM periodMonth WHERE month < (SELECT ${monthOfDay('asked.lastDay')} FROM asked)
+  ),
+  period (month, firstDay, lastDay) AS MATERIALIZED (
+    SELECT month, max(month || '-' || begins.firstDay, asked.firstDay), min(${lastDayOf('month')}, asked.lastDay) FROM periodMonth, begins, asked
   )`;
 
 /** `own`: the on-budget accounts in `asked.currency`. */

@@ -1,4 +1,4 @@
-import { knownMonths, lineColumns, ownAccounts, partLines } from './budget-lines.ts';
+import { knownMonths, lineColumns, monthOfDay, ownAccounts, partLines } from './budget-lines.ts';
 
 export interface AssignedRow {
   readonly month: string;
@@ -24,10 +24,10 @@ export const activityByMonth = `
   WITH RECURSIVE asked (currency, lastMonth) AS (VALUES (?, ?)), ${knownMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
   moved (month, categoryId, changeMinor) AS (
     SELECT known.month, category.id,
-           (SELECT sum(amountMinor) FROM entries WHERE categoryId IS category.id AND date BETWEEN known.month || '-01' AND known.month || '-31' AND accountId IN own)
+           (SELECT sum(amountMinor) FROM entries WHERE categoryId IS category.id AND date BETWEEN known.firstDay AND known.lastDay AND accountId IN own)
     FROM known, (SELECT id FROM categories UNION ALL SELECT NULL) AS category
     UNION ALL
-    SELECT substr(part.date, 1, 7), part.categoryId, part.amountMinor FROM part, asked WHERE part.currency = asked.currency
+    SELECT ${monthOfDay('part.date')}, part.categoryId, part.amountMinor FROM part, asked WHERE part.currency = asked.currency
   )
   SELECT month, categoryId, sum(changeMinor) AS changeMinor
   FROM moved WHERE month <= (SELECT lastMonth FROM asked)

@@ -1,4 +1,12 @@
-import { askedMonths, budgetLines, lineColumns, ownAccounts, partLines } from './budget-lines.ts';
+import {
+  askedMonths,
+  budgetLines,
+  lineColumns,
+  monthBegins,
+  monthOfDay,
+  ownAccounts,
+  partLines,
+} from './budget-lines.ts';
 
 export interface SpanRow {
   /** `YYYY-MM`; null without entries. */
@@ -8,9 +16,13 @@ export interface SpanRow {
 
 /** The first and the last month with entries in a currency. One index look-up per account. Parameter: currency. */
 export const spanOfEntries = `
-  SELECT substr(min((SELECT min(date) FROM entries WHERE accountId = account.id)), 1, 7) AS firstMonth,
-         substr(max((SELECT max(date) FROM entries WHERE accountId = account.id)), 1, 7) AS lastMonth
-  FROM accounts AS account WHERE account.currency = ?`;
+  WITH ${monthBegins}
+  SELECT ${monthOfDay('first')} AS firstMonth, ${monthOfDay('last')} AS lastMonth
+  FROM (
+    SELECT min((SELECT min(date) FROM entries WHERE accountId = account.id)) AS first,
+           max((SELECT max(date) FROM entries WHERE accountId = account.id)) AS last
+    FROM accounts AS account WHERE account.currency = ?
+  )`;
 
 /**
  * Whether a line counts as income or as spending: the kind of its category, or, without a category, the direction of
@@ -39,14 +51,14 @@ const movedByMonth = `
   moved (month, side, categoryId, changeMinor) AS (
     SELECT period.month, category.kind, category.id,
            (SELECT sum(amountMinor) FROM entries
-            WHERE categoryId = category.id AND date BETWEEN max(period.month || '-01', asked.firstDay) AND min(period.month || '-31', asked.lastDay) AND accountId IN own)
-    FROM asked, period, categories AS category
+            WHERE categoryId = category.id AND date BETWEEN period.firstDay AND period.lastDay AND accountId IN own)
+    FROM period, categories AS category
     UNION ALL
-    SELECT substr(entry.date, 1, 7), CASE WHEN entry.amountMinor < 0 THEN 'spending' ELSE 'income' END, NULL, entry.amountMinor
+    SELECT ${monthOfDay('entry.date')}, CASE WHEN entry.amountMinor < 0 THEN 'spending' ELSE 'income' END, NULL, entry.amountMinor
     FROM asked, entries AS entry
     WHERE entry.categoryId IS NULL AND entry.date BETWEEN asked.firstDay AND asked.lastDay AND entry.accountId IN own AND entry.transferId IS NULL
     UNION ALL
-    SELECT substr(line.date, 1, 7), ${sideOfLine}, line.categoryId, line.amountMinor
+    SELECT ${monthOfDay('line.date')}, ${sideOfLine}, line.categoryId, line.amountMinor
     FROM asked, part AS line LEFT JOIN categories AS category ON category.id = line.categoryId
     WHERE line.currency = asked.currency AND line.date BETWEEN asked.firstDay AND asked.lastDay
   )`;
@@ -97,7 +109,7 @@ export const changeOfAccountsByMonth = `
     FROM asked JOIN accounts AS account ON account.currency = asked.currency
   )
   SELECT begun.id AS accountId, begun.name, begun.beforeMinor, period.month,
-         coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = begun.id AND date BETWEEN period.month || '-01' AND period.month || '-31'), 0) AS changeMinor
+         coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = begun.id AND date BETWEEN period.firstDay AND period.lastDay), 0) AS changeMinor
   FROM begun, period
   ORDER BY begun.createdAtMs, begun.id, period.month`;
 

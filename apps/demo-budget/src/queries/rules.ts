@@ -1,4 +1,4 @@
-import type { RuleField, RuleNeeds, RuleTest } from '../schema.ts';
+import type { EntryStatus, RuleField, RuleNeeds, RuleTest } from '../schema.ts';
 
 export interface RuleRow {
   readonly id: string;
@@ -11,11 +11,14 @@ export interface RuleRow {
   readonly categoryId: string | null;
   readonly payee: string | null;
   readonly notes: string | null;
+  readonly status: EntryStatus | null;
+  /** JSON; see schema.ts. */
+  readonly split: string;
 }
 
 /** The rules, in the order in which they are tried. No parameters. */
 export const rulesInOrder = `
-  SELECT id, field, test, value, moreConditions, needs, categoryId, payee, notes FROM rules ORDER BY createdAtMs, id`;
+  SELECT id, field, test, value, moreConditions, needs, categoryId, payee, notes, status, split FROM rules ORDER BY createdAtMs, id`;
 
 export interface RuledEntryRow {
   readonly id: string;

@@ -1,20 +1,48 @@
-import { monthAfter } from '../calendar/months.ts';
+import { daysOfMonth, monthAfter, monthOfDay, type Days } from '../calendar/months.ts';
 
-/** The months of a report: `count` of them, ending with `last` (`YYYY-MM`). */
-export interface Period {
-  readonly last: string;
-  readonly count: number;
+/** The days of a report, inclusive, and the day on which its months begin. */
+export interface Period extends Days {
+  readonly firstDay: number;
 }
 
 /** Numbers of months to choose from. */
 export const periodCounts: readonly number[] = [3, 6, 12, 24, 60];
 
-/**
- * The first and the last day, as `YYYY-MM-DD`. The 31st works as the last day of any month, because days are only
- * compared as text.
- */
-export function daysOf(period: Period): { readonly first: string; readonly last: string } {
-  return { first: `${monthAfter(period.last, 1 - period.count)}-01`, last: `${period.last}-31` };
+/** `count` whole months, of which `last` (`YYYY-MM`) is the last. */
+export function periodOfMonths(last: string, count: number, firstDay: number): Period {
+  return {
+    first: daysOfMonth(monthAfter(last, 1 - count), firstDay).first,
+    last: daysOfMonth(last, firstDay).last,
+    firstDay,
+  };
+}
+
+/** The months of a period, oldest first. The first and the last one may lie partly outside of it. */
+export function monthsOf({ first, last, firstDay }: Period): string[] {
+  return monthsFromTo(monthOfDay(first, firstDay), monthOfDay(last, firstDay)).toReversed();
+}
+
+/** The days of a month that belong to the period. */
+export function daysIn({ first, last, firstDay }: Period, month: string): Days {
+  const days = daysOfMonth(month, firstDay);
+  return { first: days.first < first ? first : days.first, last: days.last > last ? last : days.last };
+}
+
+/** The same days a year before. A period that ends with a calendar month is compared with one that does, too. */
+export function yearBefore({ first, last, firstDay }: Period): Period {
+  const lastMonth = monthAfter(last.slice(0, 7), -12);
+  const isMonthEnd = daysOfMonth(last.slice(0, 7), 1).last === last;
+  return {
+    first: dayYearBefore(first),
+    last: isMonthEnd ? daysOfMonth(lastMonth, 1).last : dayYearBefore(last),
+    firstDay,
+  };
+}
+
+/** 28 February for the 29th. */
+function dayYearBefore(day: string): string {
+  const month = monthAfter(day.slice(0, 7), -12);
+  return day.endsWith('-02-29') ? `${month}-28` : `${month}${day.slice(7)}`;
 }
 
 /** All months from the first to the last with entries, newest first; `YYYY-MM`. Empty if both are null. */
@@ -23,4 +51,9 @@ export function monthsFromTo(first: string | null, last: string | null): string[
   if (first === null || last === null) return months;
   for (let month = last; month >= first; month = monthAfter(month, -1)) months.push(month);
   return months;
+}
+
+/** Whether the text is a calendar day that a date field may hold. Years of a date being typed, such as 0002, are not. */
+export function isDay(text: string): boolean {
+  return /^[12]\d{3}-\d{2}-\d{2}$/u.test(text);
 }

@@ -12,7 +12,9 @@ import {
   spendingByMonth,
   type AccountChangeRow,
   type ReportedEntryRow,
+  type SpendingRow,
 } from '../queries/reports.ts';
+import { setSetting } from '../settings/actions.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 
 let writer: MemoryWriter;
@@ -153,5 +155,33 @@ describe('the available months', () => {
     expect(writer.rows(spanOfEntries, ['EUR'])).toEqual([{ firstMonth: '2024-12', lastMonth: '2025-02' }]);
     expect(writer.rows(spanOfEntries, ['USD'])).toEqual([{ firstMonth: '2025-01', lastMonth: '2025-01' }]);
     expect(writer.rows(spanOfEntries, ['CHF'])).toEqual([{ firstMonth: null, lastMonth: null }]);
+  });
+});
+
+describe('with months from the 25th', () => {
+  it('reports sum the days from the 25th to the 24th, within the days asked for', async () => {
+    await setSetting(writer, 'first-day', '25');
+    const [first, last] = ['2024-12-25', '2025-01-30'];
+    const spent = writer.rows<SpendingRow>(spendingByMonth, ['EUR', first, last]);
+    const sumOf = (month: string): number =>
+      spent.filter((row) => row.month === month).reduce((sum, { spentMinor }) => sum + Number(spentMinor), 0);
+    const entries = writer.rows<ReportedEntryRow>(reportedEntries, [
+      'EUR',
+      '2024-12-25',
+      '2025-01-24',
+      'spending',
+      'spending',
+      '',
+      '',
+      50,
+    ]);
+    expect([...new Set(spent.map(({ month }) => month))].toSorted()).toEqual(['2024-12']);
+    expect(sumOf('2024-12')).toBe(-entries.reduce((sum, { amountMinor }) => sum + amountMinor, 0));
+    const changes = writer.rows<AccountChangeRow>(changeOfAccountsByMonth, ['EUR', first, last]);
+    expect(changes.filter(({ accountId }) => accountId === giro).map(({ month }) => month)).toEqual([
+      '2024-12',
+      '2025-01',
+    ]);
+    expect(writer.rows(spanOfEntries, ['EUR'])[0]).toMatchObject({ firstMonth: '2024-12' });
   });
 });

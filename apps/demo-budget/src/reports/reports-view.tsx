@@ -1,7 +1,9 @@
-import { useMemo, useState, type ReactNode } from 'react';
+import { useId, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { monthOfDay, type Days } from '../calendar/months.ts';
 import { currenciesOfAccounts, type CurrencyRow } from '../queries/accounts.ts';
 import { spanOfEntries, type SpanRow } from '../queries/reports.ts';
+import { useSettings } from '../settings/use-settings.ts';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { formatMonth, today } from '../shell/locale.ts';
 import { hashOf, type Page } from '../shell/navigation.ts';
@@ -10,7 +12,7 @@ import { useQuery } from '../shell/use-query.ts';
 import { BreakdownReport } from './breakdown/breakdown-report.tsx';
 import { CashFlowReport } from './cash-flow/cash-flow-report.tsx';
 import { NetWorthReport } from './net-worth/net-worth-report.tsx';
-import { monthsFromTo, periodCounts, type Period } from './period.ts';
+import { isDay, monthsFromTo, periodCounts, periodOfMonths, type Period } from './period.ts';
 import { SpendingReport } from './spending/spending-report.tsx';
 
 /** The report pages, with their titles. */
@@ -42,8 +44,13 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
   const [count, setCount] = useState(12);
   const span = useQuery<SpanRow>(spanOfEntries, [currency ?? '']);
   const [known] = span.rows;
-  const last = lastMonth ?? known?.lastMonth ?? today().slice(0, 7);
-  const period = useMemo((): Period => ({ last, count }), [count, last]);
+  const { firstDay } = useSettings();
+  const last = lastMonth ?? known?.lastMonth ?? monthOfDay(today(), firstDay);
+  const [days, setDays] = useState<Days | null>(null);
+  const period = useMemo(
+    (): Period => (days === null ? periodOfMonths(last, count, firstDay) : { ...days, firstDay }),
+    [count, days, firstDay, last],
+  );
   const Report = reportOf[page];
   return (
     <>
@@ -64,10 +71,17 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
           ))}
         </nav>
         <PeriodChoice
-          period={period}
+          count={count}
+          last={last}
+          days={days}
           months={monthsFromTo(known?.firstMonth ?? null, known?.lastMonth ?? null)}
           onLast={setLastMonth}
-          onCount={setCount}
+          onCount={(next) => {
+            setCount(next);
+            setDays(null);
+          }}
+          onDays={() => setDays({ first: period.first, last: period.last })}
+          onRange={setDays}
         />
       </div>
       {currency !== undefined && !span.loading && (
@@ -79,34 +93,92 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
 }
 
 interface PeriodChoiceProps {
-  readonly period: Period;
+  readonly count: number;
+  /** The last month, as `YYYY-MM`. */
+  readonly last: string;
+  /** Null unless any days were chosen instead of whole months. */
+  readonly days: Days | null;
   readonly months: readonly string[];
   readonly onLast: (month: string) => void;
   readonly onCount: (count: number) => void;
+  /** Called to choose days instead of months. */
+  readonly onDays: () => void;
+  readonly onRange: (days: Days) => void;
 }
 
-function PeriodChoice({ period, months, onLast, onCount }: PeriodChoiceProps): ReactNode {
+/** The option of the number of months that stands for any days. */
+const anyDays = 'days';
+
+function PeriodChoice({ count, last, days, months, onLast, onCount, onDays, onRange }: PeriodChoiceProps): ReactNode {
+  const id = useId();
   return (
     <div className="period-choice">
       <label className="inline">
         Months
-        <select value={period.count} onChange={(event) => onCount(Number(event.target.value))}>
-          {periodCounts.map((count) => (
-            <option key={count}>{count}</option>
+        <select
+          value={days === null ? count : anyDays}
+          onChange={(event) => (event.target.value === anyDays ? onDays() : onCount(Number(event.target.value)))}
+        >
+          {periodCounts.map((known) => (
+            <option key={known}>{known}</option>
           ))}
+          <option value={anyDays}>Any days</option>
         </select>
+      </label>
+      {days === null ? (
+        <label className="inline">
+          up to
+          <select value={last} onChange={(event) => onLast(event.target.value)}>
+            {!months.includes(last) && <option value={last}>{formatMonth(last)}</option>}
+            {months.map((month) => (
+              <option key={month} value={month}>
+                {formatMonth(month)}
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : (
+        <DayRange id={id} days={days} onRange={onRange} />
+      )}
+    </div>
+  );
+}
+
+interface DayRangeProps {
+  readonly id: string;
+  readonly days: Days;
+  readonly onRange: (days: Days) => void;
+}
+
+/** Two date fields. A date that is still being typed, or a range that ends before it begins, leaves the report unchanged. */
+function DayRange({ id, days, onRange }: DayRangeProps): ReactNode {
+  const [typed, setTyped] = useState(days);
+  const isBackwards = isDay(typed.first) && isDay(typed.last) && typed.last < typed.first;
+  const type = (next: Days): void => {
+    setTyped(next);
+    if (isDay(next.first) && isDay(next.last) && next.first <= next.last) onRange(next);
+  };
+  return (
+    <>
+      <label className="inline">
+        From
+        <input type="date" value={typed.first} onChange={(event) => type({ ...typed, first: event.target.value })} />
       </label>
       <label className="inline">
-        up to
-        <select value={period.last} onChange={(event) => onLast(event.target.value)}>
-          {!months.includes(period.last) && <option value={period.last}>{formatMonth(period.last)}</option>}
-          {months.map((month) => (
-            <option key={month} value={month}>
-              {formatMonth(month)}
-            </option>
-          ))}
-        </select>
+        To
+        <input
+          type="date"
+          value={typed.last}
+          aria-invalid={isBackwards}
+          aria-describedby={isBackwards ? id : undefined}
+          onChange={(event) => type({ ...typed, last: event.target.value })}
+        />
       </label>
-    </div>
+      {isBackwards && (
+        <p id={id} role="alert" className="problem">
+          Choose a last day after the first.
+        </p>
+      )}
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import { newId, type SqlStatement } from '@rockpool/client';
 import type { RuleRow } from '../queries/rules.ts';
 import type { Writer } from '../writer.ts';
+import { boundariesOf, shareSql, type RulePart } from './rule-split.ts';
 import type { Rule } from './rule.ts';
 
 type RuleColumns = Omit<RuleRow, 'id'>;
@@ -14,7 +15,7 @@ export async function addRule(writer: Writer, rule: Rule, entryIds: readonly str
   const columns = columnsOf(rule);
   await writer.batch([
     {
-      sql: 'INSERT INTO rules (id, field, test, value, moreConditions, needs, categoryId, payee, notes, createdAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      sql: 'INSERT INTO rules (id, field, test, value, moreConditions, needs, categoryId, payee, notes, status, split, createdAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       params: [
         id,
         columns.field,
@@ -25,6 +26,8 @@ export async function addRule(writer: Writer, rule: Rule, entryIds: readonly str
         columns.categoryId,
         columns.payee,
         columns.notes,
+        columns.status,
+        columns.split,
         Date.now(),
       ],
     },
@@ -60,14 +63,25 @@ export async function renamePayee(writer: Writer, payee: string, newName: string
   return changes;
 }
 
-function columnsOf({ needs, conditions, categoryId, payee, notes }: Rule): RuleColumns {
+function columnsOf({ needs, conditions, categoryId, payee, notes, status, split }: Rule): RuleColumns {
   const [first, ...more] = conditions;
   if (first === undefined) throw new TypeError('A rule needs at least one condition');
-  return { ...first, moreConditions: JSON.stringify(more), needs, categoryId, payee, notes };
+  return {
+    ...first,
+    moreConditions: JSON.stringify(more),
+    needs,
+    categoryId,
+    payee,
+    notes,
+    status,
+    split: JSON.stringify(split),
+  };
 }
 
-/** Split entries keep the categories of their parts; off-budget entries have none. */
-function giveToEntries({ categoryId, payee, notes }: Rule, entryIds: readonly string[]): SqlStatement[] {
+/**
+ * Split entries keep their parts; off-budget entries have no category and no parts. Reconciled entries stay reconciled.
+ */
+function giveToEntries({ categoryId, payee, notes, status, split }: Rule, entryIds: readonly string[]): SqlStatement[] {
   if (entryIds.length === 0) return [];
   const ids = JSON.stringify(entryIds);
   const among = 'id IN (SELECT value FROM json_each(?))';
@@ -79,9 +93,47 @@ function giveToEntries({ categoryId, payee, notes }: Rule, entryIds: readonly st
       params: [categoryId, ids, categoryId],
     });
   }
+  if (split.length > 0) statements.push(...splitEntries(split, ids));
+  if (status !== null)
+    statements.push({
+      sql: `UPDATE entries SET status = ? WHERE ${among} AND status <> ? AND status <> 'reconciled'`,
+      params: [status, ids, status],
+    });
   if (payee !== null)
     statements.push({ sql: `UPDATE entries SET payee = ? WHERE ${among} AND payee <> ?`, params: [payee, ids, payee] });
   if (notes !== null)
     statements.push({ sql: `UPDATE entries SET notes = ? WHERE ${among} AND notes <> ?`, params: [notes, ids, notes] });
   return statements;
+}
+
+/**
+ * Splits all entries with one statement, whatever their number. The ids of the parts are counted, as those of a split by
+ * hand are.
+ *
+ * @param ids JSON: the ids of the entries
+ */
+function splitEntries(split: readonly RulePart[], ids: string): SqlStatement[] {
+  const boundaries = boundariesOf(split);
+  const parts = split.map(({ categoryId }, index) => ({
+    categoryId,
+    from: boundaries[index - 1] ?? 0,
+    to: boundaries[index],
+  }));
+  const among = 'entries.id IN (SELECT value FROM json_each(?))';
+  return [
+    {
+      sql: `INSERT INTO parts (id, entryId, categoryId, amountMinor, notes)
+            SELECT entries.id || '/' || (part.key + 1), entries.id, part.value ->> 'categoryId',
+                   ${shareSql('entries.amountMinor', "(part.value ->> 'to')")} - ${shareSql('entries.amountMinor', "(part.value ->> 'from')")}, ''
+            FROM entries, json_each(?) AS part
+            WHERE ${among} AND entries.transferId IS NULL AND entries.accountId NOT IN (SELECT id FROM accounts WHERE kind = 'off-budget')
+              AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)`,
+      params: [JSON.stringify(parts), ids],
+    },
+    {
+      sql: `UPDATE entries SET categoryId = NULL
+            WHERE ${among} AND categoryId IS NOT NULL AND EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)`,
+      params: [ids],
+    },
+  ];
 }

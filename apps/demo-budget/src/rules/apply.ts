@@ -1,4 +1,5 @@
-import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
+import type { RulePart } from './rule-split.ts';
+import { choicesOf, type Rule, type RuleCondition, type RuleStatus } from './rule.ts';
 
 /** The input of rules. */
 export interface RuleSubject {
@@ -13,18 +14,26 @@ export interface RuleOutcome {
   readonly notes: string;
   /** Null: no rule sets one. */
   readonly categoryId: string | null;
+  /** Null: no rule sets one. */
+  readonly status: RuleStatus | null;
+  /** Empty: no rule splits the entry. */
+  readonly split: readonly RulePart[];
 }
 
 /**
  * Applies the rules to an entry. Rules are tried in order; the first one that sets a payee wins, and likewise for the
- * category and the notes. Every rule sees the original entry, so a rule never hides it from a later one.
+ * status and the notes. The first rule that sets a category or a split decides about both. Every rule sees the original entry, so a rule never hides it from a later one.
  */
 export function applyRules(rules: readonly Rule[], subject: RuleSubject): RuleOutcome {
   const matching = rules.filter((rule) => ruleMatches(rule, subject));
+  const dividing = matching.find((rule) => rule.categoryId !== null || rule.split.length > 0);
+  const split = dividing?.split ?? [];
   return {
     payee: matching.find((rule) => rule.payee !== null)?.payee ?? subject.payee,
     notes: matching.find((rule) => rule.notes !== null)?.notes ?? subject.notes,
-    categoryId: matching.find((rule) => rule.categoryId !== null)?.categoryId ?? null,
+    categoryId: split.length > 0 ? null : (dividing?.categoryId ?? null),
+    status: matching.find((rule) => rule.status !== null)?.status ?? null,
+    split,
   };
 }
 

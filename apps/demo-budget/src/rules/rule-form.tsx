@@ -9,9 +9,11 @@ import { fail, succeed, type Result } from '../result.ts';
 import type { RuleNeeds } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
+import { newSplit, RuleSplitFields, splitDraftsOf, splitOf, type RulePartDraft } from './rule-split-fields.tsx';
 import { ConditionFields, type ConditionDraft } from './condition-fields.tsx';
 import { RulePreview, useMatches } from './rule-preview.tsx';
-import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
+import { statusWords } from './rule-words.ts';
+import { choicesOf, type Rule, type RuleCondition, type RuleStatus } from './rule.ts';
 
 export interface RuleFormProps {
   /** Initial values of the fields; undefined for a new rule. */
@@ -34,6 +36,8 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
   const [categoryId, setCategoryId] = useState<string | null>(rule?.categoryId ?? null);
   const [payee, setPayee] = useState(rule?.payee ?? '');
   const [notes, setNotes] = useState(rule?.notes ?? '');
+  const [status, setStatus] = useState<RuleStatus | null>(rule?.status ?? null);
+  const [parts, setParts] = useState<readonly RulePartDraft[]>(() => splitDraftsOf(rule?.split ?? []));
   const [toExisting, setToExisting] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const read = conditionsOf(drafts, currency);
@@ -42,11 +46,22 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!read.ok) return setProblem(read.problem);
-    if (categoryId === null && payee.trim() === '' && notes.trim() === '')
-      return setProblem('Choose what to set: a category, a payee, a memo, or several.');
+    const split = splitOf(parts);
+    if (split === undefined) return setProblem('Enter percentages above 0 that leave something for the last part.');
+    const wantedCategory = split.length > 0 ? null : categoryId;
+    if (wantedCategory === null && split.length === 0 && payee.trim() === '' && notes.trim() === '' && status === null)
+      return setProblem('Choose what to set: a category, a split, a payee, a memo, a status, or several.');
     if (toExisting && matches === undefined) return setProblem('Matching entries are still loading. Try again.');
     onSave(
-      { needs, conditions: read.value, categoryId, payee: textOrNull(payee), notes: textOrNull(notes) },
+      {
+        needs,
+        conditions: read.value,
+        categoryId: wantedCategory,
+        payee: textOrNull(payee),
+        notes: textOrNull(notes),
+        status,
+        split,
+      },
       toExisting ? (matches?.ids ?? []) : [],
     );
   };
@@ -97,10 +112,12 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
         </div>
       </div>
       <div className="fields">
-        <label>
-          Set the category to
-          <CategorySelect categories={categories} value={categoryId} onChange={setCategoryId} />
-        </label>
+        {parts.length === 0 && (
+          <label>
+            Set the category to
+            <CategorySelect categories={categories} value={categoryId} onChange={setCategoryId} />
+          </label>
+        )}
         <label>
           Set the payee to
           <input
@@ -115,11 +132,34 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
           <input
             value={notes}
             onChange={(event) => setNotes(event.target.value)}
-            placeholder="As they are"
+            placeholder="As it is"
             autoComplete="off"
           />
         </label>
+        <label>
+          Set the status to
+          <select
+            value={status ?? ''}
+            onChange={(event) => setStatus(event.target.value === '' ? null : (event.target.value as RuleStatus))}
+          >
+            <option value="">As it is</option>
+            {Object.entries(statusWords).map(([value, word]) => (
+              <option key={value} value={value}>
+                {word}
+              </option>
+            ))}
+          </select>
+        </label>
       </div>
+      {parts.length > 0 ? (
+        <RuleSplitFields parts={parts} categories={categories} onChange={setParts} />
+      ) : (
+        <div>
+          <button type="button" className="quiet" onClick={() => setParts(newSplit(categoryId))}>
+            Split instead
+          </button>
+        </div>
+      )}
       {matches !== undefined && <RulePreview matches={matches} />}
       {matches !== undefined && matches.ids.length > 0 && (
         <label className="check">

@@ -1,7 +1,8 @@
 import { decimalMarkOf, minorToDecimalText } from '../money/format.ts';
 import type { RuleField, RuleTest } from '../schema.ts';
 import { locale } from '../shell/locale.ts';
-import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
+import type { RulePart } from './rule-split.ts';
+import { choicesOf, type Rule, type RuleCondition, type RuleStatus } from './rule.ts';
 
 /** The names of what rules refer to. */
 export interface RuleNames {
@@ -30,12 +31,29 @@ export const testWords: Readonly<Record<RuleTest, string>> = {
 /** `If the payee contains “market” and the amount is at least 10.00, the category is Groceries.` */
 export function ruleSentence(rule: Rule, names: RuleNames): string {
   const outcomes = [
+    ...(rule.split.length === 0 ? [] : [`the entry is split into ${splitWords(rule.split, names)}`]),
     ...(rule.categoryId === null ? [] : [`the category is ${names.category(rule.categoryId)}`]),
     ...(rule.payee === null ? [] : [`the payee becomes “${rule.payee}”`]),
     ...(rule.notes === null ? [] : [`the memo becomes “${rule.notes}”`]),
+    ...(rule.status === null ? [] : [`the status becomes ${statusWords[rule.status].toLowerCase()}`]),
   ];
   return `If ${conditionsSentence(rule, names)}, ${outcomes.join(' and ')}.`;
 }
+
+/** `60% Groceries and the rest Household` */
+export function splitWords(split: readonly RulePart[], names: Pick<RuleNames, 'category'>): string {
+  return listFormat.format(
+    split.map(
+      ({ categoryId, percent }) =>
+        `${percent === null ? 'the rest' : percentFormat.format(percent / 100)} ${categoryId === null ? 'without a category' : names.category(categoryId)}`,
+    ),
+  );
+}
+
+const percentFormat = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 });
+const listFormat = new Intl.ListFormat('en', { type: 'conjunction' });
+
+export const statusWords: Readonly<Record<RuleStatus, string>> = { open: 'Not cleared', cleared: 'Cleared' };
 
 /** `the payee contains “market” and the amount is at least 10.00` */
 export function conditionsSentence(

@@ -1,4 +1,6 @@
 import type { RuleRow } from '../queries/rules.ts';
+import type { RulePart } from './rule-split.ts';
+import { readSplit } from './rule-split.ts';
 import type { RuleField, RuleNeeds, RuleTest } from '../schema.ts';
 
 /** One condition of a rule. */
@@ -17,7 +19,13 @@ export interface Rule {
   readonly categoryId: string | null;
   readonly payee: string | null;
   readonly notes: string | null;
+  /** A status that a user sets: an entry is reconciled only against a statement. */
+  readonly status: RuleStatus | null;
+  /** Empty for no split. A rule that splits sets no category: the parts have their own. */
+  readonly split: readonly RulePart[];
 }
+
+export type RuleStatus = 'open' | 'cleared';
 
 /** The tests available for a field. */
 export const testsOf: Readonly<Record<RuleField, readonly RuleTest[]>> = {
@@ -40,11 +48,15 @@ export function readRule({
   categoryId,
   payee,
   notes,
+  status,
+  split,
 }: RuleRow): Rule | undefined {
   const more = parsed(moreConditions);
   const conditions: unknown[] = [{ field, test, value }, ...(Array.isArray(more) ? more : [undefined])];
   if (!conditions.every(isCondition) || (needs !== 'all' && needs !== 'any')) return undefined;
-  return { needs, conditions, categoryId, payee, notes };
+  const parts = readSplit(split);
+  if (parts === undefined || (status !== null && status !== 'open' && status !== 'cleared')) return undefined;
+  return { needs, conditions, categoryId, payee, notes, status, split: parts };
 }
 
 /** The rules that can be applied, in order. */

@@ -13,7 +13,7 @@ import { applyRules } from './apply.ts';
 import { findMatches } from './matches.ts';
 import { readRule, readRules, type Rule, type RuleCondition } from './rule.ts';
 
-const nothing = { needs: 'all', categoryId: null, payee: null, notes: null } as const;
+const nothing = { needs: 'all', categoryId: null, payee: null, notes: null, status: null, split: [] } as const;
 const rule = ({ field = 'payee', test = 'contains', value = '', ...given }: Partial<Rule & RuleCondition>): Rule => ({
   ...nothing,
   conditions: [{ field, test, value }],
@@ -56,8 +56,14 @@ describe('a rule', () => {
       rule({ value: 'card 4411', categoryId: 'out' }),
       rule({ value: 'nebelhorn', payee: 'Other', categoryId: 'home' }),
     ];
-    expect(applyRules(rules, coffee)).toEqual({ payee: 'Nebelhorn', notes: 'two', categoryId: 'out' });
-    expect(applyRules([], coffee)).toEqual({ payee: coffee.payee, notes: 'two', categoryId: null });
+    expect(applyRules(rules, coffee)).toMatchObject({ payee: 'Nebelhorn', notes: 'two', categoryId: 'out' });
+    expect(applyRules([], coffee)).toEqual({
+      payee: coffee.payee,
+      notes: 'two',
+      categoryId: null,
+      status: null,
+      split: [],
+    });
     expect(applyRules([rule({ value: 'nebelhorn', notes: 'breakfast' })], coffee).notes).toBe('breakfast');
   });
 });
@@ -163,10 +169,14 @@ describe('stored rules', () => {
       categoryId: null,
       payee: null,
       notes: null,
+      status: null,
+      split: '[]',
     } as const;
     expect(readRule(row)).toEqual(rule({ value: 'x' }));
     for (const other of [
       { moreConditions: '{' },
+      { status: 'reconciled' as const },
+      { split: '[{"percent":"most"}]' },
       { moreConditions: '{}' },
       { moreConditions: '[{"field":"moon","test":"is","value":"full"}]' },
       { moreConditions: '[{"field":"amount","test":"starts","value":"1"}]' },

@@ -59,6 +59,8 @@ describe('the latest conflicts', () => {
       categoryId: food,
       payee: null,
       notes: null,
+      status: null,
+      split: [],
     });
     const rent = {
       accountId: purse,

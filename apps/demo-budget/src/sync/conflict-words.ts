@@ -85,7 +85,14 @@ function groupSentence(tableName: string, values: Values, currency: string | nul
 }
 
 function conditionWords(values: Values, { accountNames, currency }: Wording): string {
-  const rule = readRule({ categoryId: null, payee: null, notes: null, ...values } as unknown as RuleRow);
+  const rule = readRule({
+    categoryId: null,
+    payee: null,
+    notes: null,
+    status: null,
+    split: '[]',
+    ...values,
+  } as unknown as RuleRow);
   return rule === undefined
     ? 'other conditions'
     : conditionsSentence(rule, { currency, account: (id) => accountNames.get(id) ?? 'an account' });

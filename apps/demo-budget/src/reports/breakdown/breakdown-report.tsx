@@ -1,12 +1,11 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { breakdownBy, type BreakdownBy, type BreakdownRow } from '../../queries/reports.ts';
 import { Amount } from '../../shell/amount.tsx';
 import { locale } from '../../shell/locale.ts';
 import { useSteadyQuery } from '../../shell/use-query.ts';
-import { daysOf } from '../period.ts';
+import { yearBefore } from '../period.ts';
 import type { ReportProps } from '../report-props.ts';
 import { barShare } from '../spending/spending.ts';
-import { yearBefore } from './year-before.ts';
 
 const byWords: Readonly<Record<BreakdownBy, string>> = {
   payee: 'Payee',
@@ -17,23 +16,17 @@ const byWords: Readonly<Record<BreakdownBy, string>> = {
 
 const shownAtFirst = 50;
 
-/** Spending of any range of days by payee, category, group or account, beside the same days of the year before. */
+/** Spending by payee, category, group or account, beside the same days a year before. */
 export function BreakdownReport({ currency, period }: ReportProps): ReactNode {
-  const days = daysOf(period);
   const [by, setBy] = useState<BreakdownBy>('payee');
-  const [from, setFrom] = useState(days.first);
-  const [to, setTo] = useState(days.last);
   const [limit, setLimit] = useState(shownAtFirst);
-  useEffect(() => {
-    setFrom(days.first);
-    setTo(lastDayOf(days.last));
-  }, [days.first, days.last]);
+  const before = yearBefore(period);
   const { rows, loading } = useSteadyQuery<BreakdownRow>(breakdownBy(by), [
     currency,
-    from,
-    to,
-    yearBefore(from),
-    yearBefore(to),
+    period.first,
+    period.last,
+    before.first,
+    before.last,
   ]);
   if (loading) return null;
   const total = (minorOf: (row: BreakdownRow) => number | bigint): bigint =>
@@ -51,14 +44,6 @@ export function BreakdownReport({ currency, period }: ReportProps): ReactNode {
               </option>
             ))}
           </select>
-        </label>
-        <label>
-          From
-          <input type="date" value={from} onChange={(event) => setFrom(event.target.value)} />
-        </label>
-        <label>
-          To
-          <input type="date" value={to} onChange={(event) => setTo(event.target.value)} />
         </label>
       </div>
       <table className="figures breakdown" aria-label={`Spending by ${byWords[by].toLowerCase()}, in ${currency}`}>
@@ -141,10 +126,4 @@ const percent = new Intl.NumberFormat(locale, {
 
 function changeWords(minor: bigint, beforeMinor: bigint): string {
   return beforeMinor <= 0n ? '—' : percent.format(Number(((minor - beforeMinor) * 1_000n) / beforeMinor) / 1_000);
-}
-
-/** A date field has no 31st of every month. */
-function lastDayOf(day: string): string {
-  const [year = 1970, month = 1] = day.split('-').map(Number);
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 }

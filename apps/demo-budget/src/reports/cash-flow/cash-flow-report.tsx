@@ -1,5 +1,4 @@
 import { useMemo, useState, type ReactNode } from 'react';
-import { monthsUpTo } from '../../calendar/months.ts';
 import { cashFlowByMonth, type CashFlowRow, type Side } from '../../queries/reports.ts';
 import { formatMonthInFull } from '../../shell/locale.ts';
 import { useSteadyQuery } from '../../shell/use-query.ts';
@@ -9,7 +8,7 @@ import { Facts } from '../chart/facts.tsx';
 import { FigureTable } from '../chart/figure-table.tsx';
 import { Legend } from '../chart/legend.tsx';
 import { ReportedEntries } from '../entries/reported-entries.tsx';
-import { daysOf } from '../period.ts';
+import { daysIn, monthsOf, yearBefore } from '../period.ts';
 import type { ReportProps } from '../report-props.ts';
 import { cashFlow, cashFlowColumns, totalOf } from './cash-flow.ts';
 
@@ -21,16 +20,19 @@ const sideWords: Readonly<Record<Side | '', string>> = {
 
 /** Income against spending, by month. */
 export function CashFlowReport({ budget, currency, period }: ReportProps): ReactNode {
-  const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
-  const days = daysOf(period);
-  const { rows, loading } = useSteadyQuery<CashFlowRow>(cashFlowByMonth, [currency, days.first, days.last]);
+  const months = useMemo(() => monthsOf(period), [period]);
+  const before = yearBefore(period);
+  const { rows, loading } = useSteadyQuery<CashFlowRow>(cashFlowByMonth, [currency, period.first, period.last]);
+  const earlier = useSteadyQuery<CashFlowRow>(cashFlowByMonth, [currency, before.first, before.last]);
+  const flowsBefore = useMemo(() => cashFlow(earlier.rows, monthsOf(yearBefore(period))), [earlier.rows, period]);
   const flows = useMemo(() => cashFlow(rows, months), [months, rows]);
-  const columns = useMemo(() => cashFlowColumns(flows), [flows]);
+  const columns = useMemo(() => cashFlowColumns(flows, flowsBefore), [flows, flowsBefore]);
   const [chosen, setChosen] = useState<{ readonly month: string; readonly side: Side | '' } | null>(null);
-  if (loading) return null;
-  if (rows.length === 0) return <p className="empty">No income or spending in these months.</p>;
+  if (loading || earlier.loading) return null;
+  if (rows.length === 0) return <p className="empty">No income or spending in these days.</p>;
 
   const total = totalOf(flows);
+  const totalBefore = totalOf(flowsBefore);
   const choose = (month: string, segmentId: string | null): void => {
     const side = segmentId === 'income' || segmentId === 'spending' ? segmentId : '';
     setChosen(chosen?.month === month && chosen.side === side ? null : { month, side });
@@ -40,9 +42,9 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
       <Facts
         currency={currency}
         facts={[
-          { name: 'Income', minor: total.incomeMinor },
-          { name: 'Spending', minor: total.spentMinor },
-          { name: 'Net', minor: total.keptMinor },
+          { name: 'Income', minor: total.incomeMinor, beforeMinor: totalBefore.incomeMinor },
+          { name: 'Spending', minor: total.spentMinor, beforeMinor: totalBefore.spentMinor },
+          { name: 'Net', minor: total.keptMinor, beforeMinor: totalBefore.keptMinor },
         ]}
       />
       <section className="card chart">
@@ -65,11 +67,11 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
           <FigureTable
             caption={`Income and spending by month, in ${currency}`}
             currency={currency}
-            head={['Month', 'Income', 'Spending', 'Net']}
-            rows={flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({
+            head={['Month', 'Income', 'Spending', 'Net', 'Net a year before']}
+            rows={flows.map(({ month, incomeMinor, spentMinor, keptMinor }, index) => ({
               id: month,
               name: formatMonthInFull(month),
-              figuresMinor: [incomeMinor, spentMinor, keptMinor],
+              figuresMinor: [incomeMinor, spentMinor, keptMinor, flowsBefore[index]?.keptMinor ?? 0n],
             }))}
           />
         </AsTable>
@@ -79,7 +81,7 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
           budget={budget}
           currency={currency}
           title={`${sideWords[chosen.side]} in ${formatMonthInFull(chosen.month)}`}
-          days={daysOf({ last: chosen.month, count: 1 })}
+          days={daysIn(period, chosen.month)}
           side={chosen.side}
           categoryId=""
           onClose={() => setChosen(null)}

@@ -34,9 +34,13 @@ export function totalOf(flows: readonly MonthFlow[]): Omit<MonthFlow, 'month'> {
   );
 }
 
-/** Two bars for each month, and a line for the net. */
-export function cashFlowColumns(flows: readonly MonthFlow[]): ChartColumn[] {
-  return flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({
+/**
+ * Two bars for each month, and a line for the net.
+ *
+ * @param flowsBefore the same months a year before
+ */
+export function cashFlowColumns(flows: readonly MonthFlow[], flowsBefore: readonly MonthFlow[] = []): ChartColumn[] {
+  return flows.map(({ month, incomeMinor, spentMinor, keptMinor }, index) => ({
     id: month,
     label: formatMonth(month),
     title: formatMonthInFull(month),
@@ -45,6 +49,9 @@ export function cashFlowColumns(flows: readonly MonthFlow[]): ChartColumn[] {
       [{ id: 'spending', name: 'Spending', minor: spentMinor, colour: '--chart-out' }],
     ],
     lineMinor: keptMinor,
-    summary: [{ name: 'Net', minor: keptMinor }],
+    summary: [
+      { name: 'Net', minor: keptMinor },
+      ...(flowsBefore[index] === undefined ? [] : [{ name: 'Net a year before', minor: flowsBefore[index].keptMinor }]),
+    ],
   }));
 }

@@ -1,5 +1,4 @@
 import { useMemo, useState, type ReactNode } from 'react';
-import { monthsUpTo } from '../../calendar/months.ts';
 import { changeOfAccountsByMonth, type AccountChangeRow } from '../../queries/reports.ts';
 import { Amount } from '../../shell/amount.tsx';
 import { formatMonthInFull } from '../../shell/locale.ts';
@@ -11,25 +10,30 @@ import { Facts } from '../chart/facts.tsx';
 import { FigureTable } from '../chart/figure-table.tsx';
 import { Legend } from '../chart/legend.tsx';
 import { ReportedEntries } from '../entries/reported-entries.tsx';
-import { daysOf } from '../period.ts';
+import { daysIn, monthsOf, yearBefore } from '../period.ts';
 import type { ReportProps } from '../report-props.ts';
 import { netWorth, netWorthColumns } from './net-worth.ts';
 
 /** The total of all accounts at the end of each month. */
 export function NetWorthReport({ budget, currency, period }: ReportProps): ReactNode {
-  const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
-  const days = daysOf(period);
+  const months = useMemo(() => monthsOf(period), [period]);
+  const before = yearBefore(period);
   const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [
     currency,
-    days.first,
-    days.last,
+    period.first,
+    period.last,
   ]);
+  const earlier = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [currency, before.first, before.last]);
+  const worthBefore = useMemo(
+    () => netWorth(earlier.rows, monthsOf(yearBefore(period))).months,
+    [earlier.rows, period],
+  );
   const worth = useMemo(() => netWorth(rows, months), [months, rows]);
-  const columns = useMemo(() => netWorthColumns(worth.months), [worth.months]);
+  const columns = useMemo(() => netWorthColumns(worth.months, worthBefore), [worth.months, worthBefore]);
   const [month, setMonth] = useState<string | null>(null);
   const first = worth.months[0];
   const last = worth.months.at(-1);
-  if (loading || first === undefined || last === undefined) return null;
+  if (loading || earlier.loading || first === undefined || last === undefined) return null;
   if (rows.length === 0) return <p className="empty">No entries in any account by then.</p>;
 
   return (
@@ -37,9 +41,9 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
       <Facts
         currency={currency}
         facts={[
-          { name: 'Net worth', minor: last.worthMinor },
+          { name: 'Net worth', minor: last.worthMinor, beforeMinor: worthBefore.at(-1)?.worthMinor },
           { name: `Since ${formatMonthInFull(first.month)}`, minor: last.worthMinor - first.worthMinor },
-          { name: 'Debts', minor: last.owedMinor },
+          { name: 'Debts', minor: last.owedMinor, beforeMinor: worthBefore.at(-1)?.owedMinor },
         ]}
       />
       <div className="report-split">
@@ -63,11 +67,11 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
             <FigureTable
               caption={`Net worth by month, in ${currency}`}
               currency={currency}
-              head={['Month', 'Assets', 'Debts', 'Net worth']}
-              rows={worth.months.map(({ month: id, ownedMinor, owedMinor, worthMinor }) => ({
+              head={['Month', 'Assets', 'Debts', 'Net worth', 'A year before']}
+              rows={worth.months.map(({ month: id, ownedMinor, owedMinor, worthMinor }, index) => ({
                 id,
                 name: formatMonthInFull(id),
-                figuresMinor: [ownedMinor, owedMinor, worthMinor],
+                figuresMinor: [ownedMinor, owedMinor, worthMinor, worthBefore[index]?.worthMinor ?? 0n],
               }))}
             />
           </AsTable>
@@ -89,7 +93,7 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
           budget={budget}
           currency={currency}
           title={`Income and spending in ${formatMonthInFull(month)}`}
-          days={daysOf({ last: month, count: 1 })}
+          days={daysIn(period, month)}
           side=""
           categoryId=""
           onClose={() => setMonth(null)}

@@ -50,9 +50,16 @@ export function netWorth(rows: readonly AccountChangeRow[], months: readonly str
   };
 }
 
-/** Bars for assets and, below zero, debts; a line for the net worth. */
-export function netWorthColumns(months: readonly MonthWorth[]): ChartColumn[] {
-  return months.map(({ month, ownedMinor, owedMinor, worthMinor }) => ({
+/**
+ * Bars for assets and, below zero, debts; a line for the net worth.
+ *
+ * @param monthsBefore the same months a year before
+ */
+export function netWorthColumns(
+  months: readonly MonthWorth[],
+  monthsBefore: readonly MonthWorth[] = [],
+): ChartColumn[] {
+  return months.map(({ month, ownedMinor, owedMinor, worthMinor }, index) => ({
     id: month,
     label: formatMonth(month),
     title: formatMonthInFull(month),
@@ -63,7 +70,10 @@ export function netWorthColumns(months: readonly MonthWorth[]): ChartColumn[] {
       ],
     ],
     lineMinor: worthMinor,
-    summary: [{ name: 'Net worth', minor: worthMinor }],
+    summary: [
+      { name: 'Net worth', minor: worthMinor },
+      ...(monthsBefore[index] === undefined ? [] : [{ name: 'A year before', minor: monthsBefore[index].worthMinor }]),
+    ],
   }));
 }
 

@@ -18,8 +18,18 @@ export function colourOfLine(index: number): string {
 /**
  * A column per month, with the largest categories and all others combined; or with a single category if one is
  * selected.
+ *
+ * @param before the same days a year before
  */
-export function spendingColumns(report: SpendingReport, onlyCategory: string | null | undefined): ChartColumn[] {
+export function spendingColumns(
+  report: SpendingReport,
+  onlyCategory: string | null | undefined,
+  before?: SpendingReport,
+): ChartColumn[] {
+  const minorBefore = (index: number): bigint | undefined =>
+    onlyCategory === undefined
+      ? before?.totalMinorByMonth[index]
+      : before?.lines.find(({ categoryId }) => categoryId === onlyCategory)?.spentMinorByMonth[index];
   return report.months.map((month, index) => {
     const segments =
       onlyCategory === undefined
@@ -27,16 +37,17 @@ export function spendingColumns(report: SpendingReport, onlyCategory: string | n
         : report.lines.flatMap((line, rank) =>
             line.categoryId === onlyCategory ? [segment(line, index, colourOfLine(rank))] : [],
           );
+    const beforeMinor = minorBefore(index);
     const totalMinor = segments.reduce((sum, { minor }) => sum + minor, 0n);
     return {
       id: month,
       label: formatMonth(month),
       title: formatMonthInFull(month),
       bars: [segments],
-      summary:
-        segments.length === 1
-          ? [{ name: segments[0]?.name ?? '', minor: totalMinor }]
-          : [{ name: 'Total', minor: totalMinor }],
+      summary: [
+        { name: segments.length === 1 ? (segments[0]?.name ?? '') : 'Total', minor: totalMinor },
+        ...(beforeMinor === undefined ? [] : [{ name: 'A year before', minor: beforeMinor }]),
+      ],
     };
   });
 }

@@ -1,5 +1,4 @@
 import { useMemo, useState, type ReactNode } from 'react';
-import { monthsUpTo } from '../../calendar/months.ts';
 import { categoriesByName, type CategoryRow } from '../../queries/categories.ts';
 import { noCategory, spendingByMonth, type SpendingRow } from '../../queries/reports.ts';
 import { formatMonthInFull } from '../../shell/locale.ts';
@@ -7,8 +6,9 @@ import { hashOf } from '../../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../../shell/use-query.ts';
 import { AsTable } from '../chart/as-table.tsx';
 import { ColumnChart } from '../chart/column-chart.tsx';
+import { Facts } from '../chart/facts.tsx';
 import { ReportedEntries } from '../entries/reported-entries.tsx';
-import { daysOf } from '../period.ts';
+import { daysIn, monthsOf, yearBefore } from '../period.ts';
 import type { ReportProps } from '../report-props.ts';
 import { CategoryRanking } from './category-ranking.tsx';
 import { restId, spendingColumns } from './spending-columns.ts';
@@ -17,17 +17,34 @@ import { SpendingTable } from './spending-table.tsx';
 
 /** Spending by month and by category. */
 export function SpendingReport({ budget, currency, period }: ReportProps): ReactNode {
-  const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
-  const days = daysOf(period);
-  const spending = useSteadyQuery<SpendingRow>(spendingByMonth, [currency, days.first, days.last]);
+  const months = useMemo(() => monthsOf(period), [period]);
+  const before = yearBefore(period);
+  const spending = useSteadyQuery<SpendingRow>(spendingByMonth, [currency, period.first, period.last]);
+  const earlier = useSteadyQuery<SpendingRow>(spendingByMonth, [currency, before.first, before.last]);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const report = useMemo(() => spendingReport(spending.rows, categories, months), [categories, months, spending.rows]);
+  const reportBefore = useMemo(
+    () => spendingReport(earlier.rows, categories, monthsOf(yearBefore(period))),
+    [categories, earlier.rows, period],
+  );
   const [category, setCategory] = useState<string | null | undefined>(undefined);
   const [month, setMonth] = useState<string | null>(null);
   const only = report.lines.some(({ categoryId }) => categoryId === category) ? category : undefined;
-  const columns = useMemo(() => spendingColumns(report, only), [only, report]);
-  if (spending.loading) return null;
-  if (report.lines.length === 0) return <p className="empty">No spending in these months.</p>;
+  const columns = useMemo(() => spendingColumns(report, only, reportBefore), [only, report, reportBefore]);
+  if (spending.loading || earlier.loading) return null;
+  const total = (
+    <Facts
+      currency={currency}
+      facts={[{ name: 'Spending', minor: report.totalMinor, beforeMinor: reportBefore.totalMinor }]}
+    />
+  );
+  if (report.lines.length === 0)
+    return (
+      <>
+        {reportBefore.lines.length > 0 && total}
+        <p className="empty">No spending in these days.</p>
+      </>
+    );
 
   const choose = (chosenMonth: string, segmentId: string | null): void => {
     const again = chosenMonth === month && segmentId === null;
@@ -40,6 +57,7 @@ export function SpendingReport({ budget, currency, period }: ReportProps): React
 
   return (
     <>
+      {total}
       <div className="report-split">
         <section className="card chart">
           <h2>
@@ -54,7 +72,7 @@ export function SpendingReport({ budget, currency, period }: ReportProps): React
             onChoose={choose}
           />
           <AsTable>
-            <SpendingTable report={report} currency={currency} />
+            <SpendingTable report={report} before={reportBefore} currency={currency} />
           </AsTable>
         </section>
         <section className="card chart">
@@ -70,7 +88,7 @@ export function SpendingReport({ budget, currency, period }: ReportProps): React
           budget={budget}
           currency={currency}
           title={shownMonth === null ? name : `${name} in ${formatMonthInFull(shownMonth)}`}
-          days={shownMonth === null ? days : daysOf({ last: shownMonth, count: 1 })}
+          days={shownMonth === null ? period : daysIn(period, shownMonth)}
           side="spending"
           categoryId={only === undefined ? '' : (only ?? noCategory)}
           onClose={() => {

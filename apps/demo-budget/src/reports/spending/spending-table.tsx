@@ -6,9 +6,12 @@ import type { SpendingReport } from './spending.ts';
 /** The report as a table: a row per category, a column per month. */
 export function SpendingTable({
   report,
+  before,
   currency,
 }: {
   readonly report: SpendingReport;
+  /** The same days a year before. */
+  readonly before: SpendingReport;
   readonly currency: string;
 }): ReactNode {
   return (
@@ -20,6 +23,9 @@ export function SpendingTable({
             <th scope="col">Category</th>
             <th scope="col" className="number">
               Total
+            </th>
+            <th scope="col" className="number">
+              A year before
             </th>
             {report.months.map((month) => (
               <th key={month} scope="col" className="number">
@@ -33,6 +39,13 @@ export function SpendingTable({
             <tr key={line.categoryId ?? ''}>
               <th scope="row">{line.name}</th>
               <td className="number together">{formatMinorRounded(line.totalMinor, currency, locale)}</td>
+              <td className="number">
+                {formatMinorRounded(
+                  before.lines.find(({ categoryId }) => categoryId === line.categoryId)?.totalMinor ?? 0n,
+                  currency,
+                  locale,
+                )}
+              </td>
               {line.spentMinorByMonth.map((spentMinor, index) => (
                 <td key={report.months[index]} className="number">
                   {spentMinor === 0n ? (
@@ -49,6 +62,7 @@ export function SpendingTable({
           <tr>
             <th scope="row">All categories</th>
             <td className="number together">{formatMinorRounded(report.totalMinor, currency, locale)}</td>
+            <td className="number">{formatMinorRounded(before.totalMinor, currency, locale)}</td>
             {report.totalMinorByMonth.map((totalMinor, index) => (
               <td key={report.months[index]} className="number">
                 {formatMinorRounded(totalMinor, currency, locale)}
