@@ -28,7 +28,7 @@ export const LAYERS = {
     ['client.ts', 'schema'],
     ['live-query-inspection.ts'],
     ['tab', 'react', 'drizzle', 'devtools'],
-    ['document'],
+    ['document', 'history'],
     ['.'],
     // The worker.
     ['worker/sqlite'],

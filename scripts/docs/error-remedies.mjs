@@ -99,7 +99,6 @@ export const ERROR_GROUPS = [
   [
     'History',
     {
-      'history-invalid': 'Update the server: it does not know histories, or the app is older than the server.',
       'history-not-kept': 'Declare the table under `history` in `defineSchema`.',
       'history-version-gone': 'Read the versions again: the version is pruned, or belongs to another row.',
     },

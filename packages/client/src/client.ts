@@ -248,6 +248,19 @@ export interface Client {
    */
   document<Value = unknown>(table: string, key: RowKey, column: string): Promise<LiveDocument<Value>>;
 
+  /**
+   * Opens the history of one row, whether it still exists or was deleted: its versions, each with author, time and the
+   * values that changed. Rejects with `schema-unknown-table`, `history-not-kept` if the schema declares no history for the
+   * table, and `key-invalid`.
+   *
+   * ```ts
+   * const history = await client.history('entry', id);
+   * const { versions } = await history.page();
+   * await history.restore(versions[1].version, { columns: ['amount'] });
+   * ```
+   */
+  history(table: string, key: RowKey): Promise<RowHistory>;
+
   /** The other tabs that have this database open now, and the state that each shows. */
   readonly presence: Presence;
 
@@ -434,6 +447,90 @@ export interface Conflicts {
    * `incomplete`.
    */
   restore(id: string): Promise<void>;
+}
+
+/** One column of a row in one version. */
+export interface ColumnChange {
+  readonly column: string;
+  /** NULL before an insert. */
+  readonly before: SqlValue;
+  /** NULL after a delete. */
+  readonly after: SqlValue;
+  /** The column is a document that changed; both values are null. Read it with `history.at`. */
+  readonly isDocument: boolean;
+}
+
+/** A version of a row: what one transaction made of it. */
+export interface RowVersion {
+  /**
+   * Identifies the version: the watermark under which the server admitted it. Null while the server has not admitted
+   * this device's transaction.
+   */
+  readonly version: number | null;
+  readonly kind: 'insert' | 'update' | 'delete';
+  /** The principal who wrote it. Null for a version of this device whose principal the app does not name. */
+  readonly author: string | null;
+  /** The site that wrote it, 32 hex digits. */
+  readonly siteId: string;
+  /** Written on this device. */
+  readonly isOwn: boolean;
+  /** When it was written, in ms since 1970, by the server's clock; by this device's clock while it is not admitted. */
+  readonly writtenMs: number;
+  /** When the server received it. Null while it is not admitted. */
+  readonly receivedMs: number | null;
+  /** insert and delete: all columns outside the key; update: those whose value changed. */
+  readonly changes: readonly ColumnChange[];
+}
+
+/** Versions of a row, newest first. */
+export interface RowHistoryPage {
+  readonly versions: readonly RowVersion[];
+  /** `before` of the next page; null on the last one. */
+  readonly next: number | null;
+  /**
+   * `server`: all versions up to `completeUntilMs`, and those of this device that the server has not admitted yet.
+   * `device`: the server could not be asked (`error` says why). These are the versions of this device's own recent
+   * transactions.
+   */
+  readonly source: 'server' | 'device';
+  /** Up to this time every version is known, in ms since 1970; null: the versions of others are not known. */
+  readonly completeUntilMs: number | null;
+  /**
+   * The last page only: older versions than the last one are no longer kept, or were never kept because the table did
+   * not declare a history.
+   */
+  readonly isTruncated: boolean;
+  /** Why the server was not asked. */
+  readonly error: RockpoolError | null;
+}
+
+/** The newest versions of a row, as they are now. */
+export interface RowHistoryState extends RowHistoryPage {
+  /** True until the first answer. */
+  readonly loading: boolean;
+}
+
+/**
+ * The history of one row. As a live value it has the newest versions: it reads them again when the row changes here or
+ * arrives from the server, and when the server admits a pending version. While the server cannot be reached, it keeps
+ * the versions that it has read.
+ */
+export interface RowHistory extends Subscribable<RowHistoryState> {
+  /** Reads versions once: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default, at most 200. */
+  page(options?: { readonly before?: number; readonly limit?: number }): Promise<RowHistoryPage>;
+  /** Adds the next page to the live value. Does nothing after the last one. */
+  more(): Promise<void>;
+  /**
+   * Resolves with the row as a version left it, by column, documents as JSON; null if the version deleted it. Needs the
+   * server. Rejects with `history-version-gone`, and with `network-unreachable` and other errors of the connection.
+   */
+  at(version: number): Promise<SqlRow | null>;
+  /**
+   * Writes the row as a version left it: a new transaction, which merges, syncs and can be undone like any other. With
+   * `columns`, only those columns. Brings a deleted row back, unless `columns` are named, and deletes the row for a version
+   * that deleted it. Rejects like `at`, with `row-missing` if the row of `columns` is gone, and with the errors of a write.
+   */
+  restore(version: number, options?: { readonly columns?: readonly string[] }): Promise<void>;
 }
 
 /** The state of a live query. An error is a value here, because a later commit may make the query work again. */

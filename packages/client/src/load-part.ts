@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /** Code that loads with its first use. */
-export type CodePart = 'documents' | 'http' | 'indexeddb' | 'packs' | 'snapshot' | 'table-shapes' | 'token';
+export type CodePart = 'documents' | 'history' | 'http' | 'indexeddb' | 'packs' | 'snapshot' | 'table-shapes' | 'token';
 
 let attempts = 0;
 

@@ -39,6 +39,10 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       const { openClientDocument } = await loadPart('documents', () => import('./open-client-document.ts'));
       return openClientDocument(session, schema, table, key, column);
     },
+    async history(table, key) {
+      const { openRowHistory } = await loadPart('history', () => import('./open-row-history.ts'));
+      return openRowHistory(client, session, options, table, key);
+    },
     presence: presence.about(''),
     status,
     sync: {

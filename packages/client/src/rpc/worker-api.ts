@@ -102,6 +102,11 @@ export interface WorkerApi extends DatabasesApi {
   backup(): Promise<Blob>;
   /** The states of writes, by their request ids. */
   writeStates(requestIds: readonly string[]): Promise<WriteStatesAnswer>;
+  /**
+   * Requests bytes from the server over HTTP, with the tab's token. `path` continues the path of the database, with a
+   * leading slash. Rejects with the server's error, or `network-unreachable`.
+   */
+  request(path: string): Promise<Uint8Array>;
   /** Connects now, in the tab that syncs. */
   syncNow(): Promise<void>;
   /** Shows these states of the tab to others and starts presence events. The page makes the tab id. */

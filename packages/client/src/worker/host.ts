@@ -26,6 +26,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     },
     ...readsOf(opened),
     ...writesOf(opened),
+    request: async (path) => opened().request(path),
     syncNow: async () => opened().membership.syncNow(),
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),
     suspend: async () => opened().suspend(),

@@ -1,6 +1,7 @@
 import { decodeSchema, RockpoolError, toRockpoolError, type Schema } from '@rockpool/shared';
 import type { Medium } from '@rockpool/vfs-opfs';
 import { transfer } from 'comlink';
+import { loadPart } from '../load-part.ts';
 import { newId } from '../new-id.ts';
 import { reportUncaught } from '../rpc/error-transfer.ts';
 import type { Persistence } from '../rpc/persistence.ts';
@@ -116,6 +117,15 @@ export class OpenTab {
     } finally {
       await this.membership.close();
     }
+  }
+
+  /** See WorkerApi.request. */
+  async request(path: string): Promise<Uint8Array> {
+    const { options, page } = this.context;
+    const { sync } = options;
+    if (sync === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
+    const { requestBytes } = await loadPart('history', () => import('./sync/request-bytes.ts'));
+    return requestBytes(this.download(sync), path, await page.token());
   }
 
   private createOpener(): ReturnType<typeof createLocalOpener> {

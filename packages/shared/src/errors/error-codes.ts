@@ -69,9 +69,8 @@ const ERROR_KINDS = {
   'frame-invalid': ['bug', 'A frame cannot be decoded.'],
   'frame-too-large': ['bug', 'A frame is larger than the limit.'],
   'frame-unexpected': ['bug', 'A frame is not allowed in this state.'],
-  'history-invalid': ['bug', 'The server’s answer about a history cannot be decoded.'],
-  'history-not-kept': ['ask-user', 'The schema declares no history for this table.'],
-  'history-version-gone': ['ask-user', 'This version is not kept, or is no version of this row.'],
+  'history-not-kept': ['ask-user', 'The table has no history.'],
+  'history-version-gone': ['ask-user', 'The row has no such version.'],
   internal: ['bug', 'Internal error in Rockpool.'],
   'invitation-invalid': ['ask-user', 'The invitation is unknown, expired, used or withdrawn.'],
   'key-invalid': [

@@ -73,9 +73,9 @@ export function encodeHistoryPage({ versions, nextBefore, isTruncated }: History
   return writer.finish();
 }
 
-/** Throws `history-invalid` for anything but a page of this format. */
+/** Throws `frame-invalid` for anything but a page of this format. */
 export function decodeHistoryPage(bytes: Uint8Array): HistoryPage {
-  const reader = new ByteReader(bytes, 'history-invalid');
+  const reader = new ByteReader(bytes, 'frame-invalid');
   if (reader.u8() !== FORMAT) reader.fail('unknown format');
   const isTruncated = reader.u8() === 1;
   const nextBefore = reader.varint();
@@ -111,9 +111,9 @@ export function encodeRowAtVersion(row: RowAtVersion): Uint8Array<ArrayBuffer> {
   return writer.finish();
 }
 
-/** Throws `history-invalid` for anything but a row of this format. */
+/** Throws `frame-invalid` for anything but a row of this format. */
 export function decodeRowAtVersion(bytes: Uint8Array): RowAtVersion {
-  const reader = new ByteReader(bytes, 'history-invalid');
+  const reader = new ByteReader(bytes, 'frame-invalid');
   if (reader.u8() !== FORMAT) reader.fail('unknown format');
   const row = reader.u8() === 0 ? null : new Map<number, CellValue>();
   if (row !== null) while (reader.remaining > 0) row.set(reader.u32(), readTagged(reader));

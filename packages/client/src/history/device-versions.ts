@@ -1,0 +1,108 @@
+import {
+  decodeBefore,
+  decodeChangesetBody,
+  documentColumns,
+  encodeKey,
+  stampToMs,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+} from '@rockpool/shared';
+import type { ColumnChange, RowSyncState, RowVersion, SqlRow, SqlStatement } from '../client.ts';
+import { toSqlValue, type HistoryRow } from './history-row.ts';
+
+/** A version of this device's changelog. */
+export interface DeviceVersion extends RowVersion {
+  /** The number of its changeset. */
+  readonly sequence: number;
+  readonly isPending: boolean;
+}
+
+export interface DeviceSource {
+  readonly query: (statement: SqlStatement) => Promise<SqlRow[]>;
+  readonly syncState: () => Promise<RowSyncState>;
+  /** The principal that the app names; null for none. */
+  readonly principal: string | null;
+}
+
+/** What this device knows about a row. */
+export interface DeviceHistory {
+  readonly siteId: string;
+  /** Newest first. */
+  readonly versions: readonly DeviceVersion[];
+}
+
+/**
+ * Reads the versions that this device's transactions of the last week made of a row. Leaves out rejected ones, and
+ * admitted ones that are packed.
+ */
+export async function deviceHistory(row: HistoryRow, source: DeviceSource): Promise<DeviceHistory> {
+  const { changes } = await source.syncState();
+  const counted = changes.filter(({ stage }) => stage !== 'rejected');
+  const [site] = await source.query({
+    sql: "SELECT hex(value) AS id FROM rockpool_meta WHERE key = 'site_id'",
+    params: [],
+  });
+  const siteId = String(site?.['id'] ?? '').toLowerCase();
+  if (counted.length === 0) return { siteId, versions: [] };
+  const stored = await source.query({
+    sql: 'SELECT sequence, stamp_us, shift_us, body, before FROM rockpool_changelog WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence DESC',
+    params: [JSON.stringify(counted.map(({ sequence }) => sequence))],
+  });
+  const versions = stored.flatMap((changeset): DeviceVersion[] => {
+    const sequence = changeset['sequence'] as number;
+    const found = changeOf(row, changeset['body'] as Uint8Array, changeset['before'] as Uint8Array);
+    if (found === null) return [];
+    return [
+      {
+        ...found,
+        sequence,
+        isPending: counted.some((change) => change.sequence === sequence && change.stage !== 'admitted'),
+        version: null,
+        author: source.principal,
+        siteId,
+        isOwn: true,
+        writtenMs: stampToMs((changeset['stamp_us'] as number) + (changeset['shift_us'] as number)),
+        receivedMs: null,
+      },
+    ];
+  });
+  return { siteId, versions };
+}
+
+function changeOf(row: HistoryRow, body: Uint8Array, before: Uint8Array): Pick<RowVersion, 'kind' | 'changes'> | null {
+  const { groups } = decodeChangesetBody(body);
+  const old = decodeBefore(before, groups);
+  for (const [index, group] of groups.entries()) {
+    if (group.tableId !== row.table.id) continue;
+    for (let at = 0; at < group.rowCount; at++) {
+      if (!isRow(row, group, at)) continue;
+      return { kind: group.kind, changes: changesOf(row, group, old[index] as BeforeGroup, at) };
+    }
+  }
+  return null;
+}
+
+function isRow({ keyBytes }: HistoryRow, { keys }: ChangeGroup, at: number): boolean {
+  const bytes = encodeKey(keys.map((part) => part[at] as CellValue));
+  return bytes.length === keyBytes.length && bytes.every((byte, i) => byte === keyBytes[i]);
+}
+
+function changesOf({ table }: HistoryRow, group: ChangeGroup, before: BeforeGroup, at: number): ColumnChange[] {
+  const documents = documentColumns(table);
+  const counters = new Set(table.merge.counters);
+  const valueIn = ({ columnIds, values }: BeforeGroup, columnId: number): CellValue =>
+    values[columnIds.indexOf(columnId)]?.[at] ?? null;
+  return table.columns.flatMap(({ id, name }): ColumnChange[] => {
+    if (!group.columnIds.includes(id) && !before.columnIds.includes(id)) return [];
+    if (documents.has(id)) return [{ column: name, before: null, after: null, isDocument: true }];
+    const old = valueIn(before, id);
+    const sent = valueIn(group, id);
+    // An update of a counter carries its difference.
+    const after =
+      group.kind === 'update' && counters.has(name) && typeof old === 'bigint' && typeof sent === 'bigint'
+        ? old + sent
+        : sent;
+    return [{ column: name, before: toSqlValue(old), after: toSqlValue(after), isDocument: false }];
+  });
+}

@@ -1,0 +1,229 @@
+import {
+  decodeHistoryPage,
+  decodeRowAtVersion,
+  RockpoolError,
+  toRockpoolError,
+  type StoredRowVersion,
+} from '@rockpool/shared';
+import type { RowHistory, RowHistoryPage, RowHistoryState, RowVersion, SqlRow } from '../client.ts';
+import { callListener, createListeners } from '../tab/listeners.ts';
+import type { DeviceHistory, DeviceVersion } from './device-versions.ts';
+import { rowQuery, toSqlValue, type HistoryRow } from './history-row.ts';
+
+const DEFAULT_LIMIT = 20;
+// Of the server.
+const MAX_LIMIT = 200;
+
+export interface RowHistorySource {
+  readonly row: HistoryRow;
+  /** Requests bytes from the server; see WorkerApi.request. Null: the client has no server. */
+  readonly request: ((path: string) => Promise<Uint8Array>) | null;
+  readonly deviceHistory: () => Promise<DeviceHistory>;
+  /** Calls the listener after each change of the row on this device, and of the status. */
+  readonly follow: (onRow: () => void, onStatus: () => void) => () => void;
+  readonly restore: (values: SqlRow | null, columns: readonly string[] | undefined) => Promise<void>;
+  readonly onProblem: (error: RockpoolError) => void;
+  readonly nowMs: () => number;
+}
+
+const LOADING: RowHistoryState = Object.freeze({
+  versions: [],
+  next: null,
+  source: 'device',
+  completeUntilMs: null,
+  isTruncated: false,
+  error: null,
+  loading: true,
+});
+
+export function createRowHistory(source: RowHistorySource): RowHistory {
+  const live = new LiveHistory(source);
+  return {
+    get current() {
+      return live.current;
+    },
+    subscribe: (listener) => live.subscribe(listener),
+    page: ({ before, limit = DEFAULT_LIMIT } = {}) => readPage(source, before ?? null, limit),
+    more: () => live.more(),
+    at: (version) => readRow(source, version),
+    async restore(version, { columns } = {}) {
+      await source.restore(await readRow(source, version), columns);
+    },
+  };
+}
+
+/**
+ * Reads a page from the server, and puts pending versions of this device before the first one. If the server cannot be
+ * asked, answers with what this device has.
+ */
+async function readPage(source: RowHistorySource, before: number | null, limit: number): Promise<RowHistoryPage> {
+  // Read first: a version that is admitted in between is in both, and found by its sequence.
+  const device = await source.deviceHistory();
+  const own = before === null ? device.versions : [];
+  const untilMs = source.nowMs();
+  try {
+    if (source.request === null)
+      throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
+    const query = `${rowQuery(source.row)}&limit=${limit}${before === null ? '' : `&before=${before}`}`;
+    const page = decodeHistoryPage(await source.request(`/history?${query}`));
+    const isOwn = ({ site }: StoredRowVersion): boolean => site === device.siteId;
+    const versions = page.versions.map((version) => fromServer(source.row, version, isOwn(version)));
+    const admitted = new Set(page.versions.filter(isOwn).map(({ sequence }) => sequence));
+    const pending = own.filter(({ isPending, sequence }) => isPending && !admitted.has(sequence));
+    return {
+      versions: [...pending.map(fromDevice), ...versions],
+      next: page.nextBefore,
+      source: 'server',
+      completeUntilMs: untilMs,
+      isTruncated: page.nextBefore === null && page.isTruncated,
+      error: null,
+    };
+  } catch (thrown) {
+    const error = toRockpoolError(thrown);
+    if (isFinal(error) || before !== null) throw error;
+    return {
+      versions: own.slice(0, limit).map(fromDevice),
+      next: null,
+      source: 'device',
+      completeUntilMs: null,
+      isTruncated: false,
+      error,
+    };
+  }
+}
+
+/** Errors about the question itself, which another connection would not change. */
+function isFinal({ code }: RockpoolError): boolean {
+  return ['history-not-kept', 'frame-invalid', 'key-invalid', 'request-invalid', 'client-closed'].includes(code);
+}
+
+async function readRow({ row, request }: RowHistorySource, version: number): Promise<SqlRow | null> {
+  if (request === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
+  const values = decodeRowAtVersion(await request(`/history/row?${rowQuery(row)}&version=${version}`));
+  if (values === null) return null;
+  const columns = row.table.columns.filter(({ id }) => values.has(id));
+  return Object.fromEntries([
+    ...row.table.primaryKey.map((name, index) => [name, row.key[index] ?? null] as const),
+    ...columns.map(({ id, name }) => [name, toSqlValue(values.get(id) ?? null)] as const),
+  ]);
+}
+
+function fromServer({ table }: HistoryRow, version: StoredRowVersion, isOwn: boolean): RowVersion {
+  const { watermark, kind, principal, site, sequence, writtenMs, receivedMs, changes } = version;
+  const shown: RowVersion = {
+    version: watermark,
+    kind,
+    author: principal,
+    siteId: site,
+    isOwn,
+    writtenMs,
+    receivedMs,
+    // A column that a newer version of the app has added is not known here.
+    changes: changes.flatMap(({ columnId, values }) => {
+      const column = table.columns.find(({ id }) => id === columnId)?.name;
+      if (column === undefined) return [];
+      return [
+        {
+          column,
+          before: toSqlValue(values?.before ?? null),
+          after: toSqlValue(values?.after ?? null),
+          isDocument: values === null,
+        },
+      ];
+    }),
+  };
+  if (isOwn) sequences.set(shown, sequence);
+  return shown;
+}
+
+/** The numbers of this device's changesets, by their versions. */
+const sequences = new WeakMap<RowVersion, number>();
+
+function fromDevice({ sequence, isPending: _isPending, ...version }: DeviceVersion): RowVersion {
+  sequences.set(version, sequence);
+  return version;
+}
+
+/** The newest versions, read again when they change. Reads nothing while it has no listeners. */
+class LiveHistory {
+  current: RowHistoryState = LOADING;
+  private readonly source: RowHistorySource;
+  private readonly listeners = createListeners<RowHistoryState>();
+  private stop: (() => void) | null = null;
+  // Reads follow one another, so that a page never ends up under an older answer.
+  private last: Promise<void> = Promise.resolve();
+  private isAsked = false;
+
+  constructor(source: RowHistorySource) {
+    this.source = source;
+  }
+
+  subscribe(listener: (state: RowHistoryState) => void): () => void {
+    const remove = this.listeners.add(listener);
+    callListener(listener, this.current);
+    this.stop ??= this.source.follow(
+      () => this.read(),
+      () => {
+        if (this.current.loading || this.isUnsettled()) this.read();
+      },
+    );
+    return () => {
+      remove();
+      if (this.listeners.count > 0) return;
+      this.stop?.();
+      this.stop = null;
+    };
+  }
+
+  more(): Promise<void> {
+    return this.inTurn(async () => {
+      const { next, versions, completeUntilMs } = this.current;
+      if (next === null) return;
+      const page = await readPage(this.source, next, DEFAULT_LIMIT);
+      this.show({ ...page, versions: [...versions, ...page.versions], completeUntilMs, loading: false });
+    });
+  }
+
+  /** A version waits for the server, or the server could not be asked. */
+  private isUnsettled(): boolean {
+    return this.current.error !== null || this.current.versions.some(({ version }) => version === null);
+  }
+
+  private read(): void {
+    if (this.isAsked) return;
+    this.isAsked = true;
+    this.inTurn(async () => {
+      this.isAsked = false;
+      const limit = Math.min(MAX_LIMIT, Math.max(DEFAULT_LIMIT, this.current.versions.length));
+      const page = await readPage(this.source, null, limit);
+      this.show({ ...this.merged(page), loading: false });
+    }).catch((thrown: unknown) => {
+      const error = toRockpoolError(thrown);
+      if (error.code !== 'client-closed') this.source.onProblem(error);
+    });
+  }
+
+  private inTurn(job: () => Promise<void>): Promise<void> {
+    const done = this.last.then(job);
+    this.last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** While the server cannot be asked, versions that it answered before stay, under the newer ones of this device. */
+  private merged(page: RowHistoryPage): RowHistoryPage {
+    const { current } = this;
+    if (page.source === 'server' || current.completeUntilMs === null) return page;
+    const answered = current.versions.filter(({ version }) => version !== null);
+    const newestOwn = Math.max(0, ...answered.map((version) => sequences.get(version) ?? 0));
+    const knownUntilMs = newestOwn > 0 ? 0 : current.completeUntilMs;
+    const newer = page.versions.filter(
+      (version) => (sequences.get(version) ?? 0) > newestOwn && version.writtenMs >= knownUntilMs,
+    );
+    return { ...current, versions: [...newer, ...answered], source: 'device', error: page.error };
+  }
+
+  private show(state: RowHistoryState): void {
+    this.current = Object.freeze(state);
+    this.listeners.emit(this.current);
+  }
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'react';
+import type { RowHistory, RowHistoryState, RowKey } from '../client.ts';
+import { useMaybeClient } from './client-context.ts';
+
+/** The history of a row in a component. */
+export interface RowHistoryInUse {
+  /** To read more, older rows and to restore; null while it opens and if opening failed. */
+  readonly history: RowHistory | null;
+  /** The newest versions; null before the first answer. */
+  readonly state: RowHistoryState | null;
+  /** Why the history could not be opened (`history-not-kept`: the schema declares none). */
+  readonly error: Error | null;
+}
+
+const OPENING: RowHistoryInUse = Object.freeze({ history: null, state: null, error: null });
+
+/**
+ * Opens the history of a row while the component is mounted, and renders again when it changes. An array literal as
+ * `key` is fine.
+ *
+ * ```tsx
+ * const { history, state } = useRowHistory('entry', id);
+ * return state?.versions.map(({ version, author, changes }) => <Version key={version} author={author} changes={changes}
+ * onRestore={() => version !== null && history?.restore(version)} />);
+ * ```
+ */
+export function useRowHistory(table: string, key: RowKey): RowHistoryInUse {
+  const client = useMaybeClient();
+  const [known, setKnown] = useState<{ readonly of: string; readonly inUse: RowHistoryInUse } | null>(null);
+  const of = JSON.stringify([table, key], (_name, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part));
+  useEffect(() => {
+    if (client === null) return undefined;
+    let isShown = true;
+    let stop = (): void => undefined;
+    client.history(table, key).then(
+      (history) => {
+        if (!isShown) return;
+        stop = history.subscribe((state) =>
+          setKnown({ of, inUse: { history, state: state.loading ? null : state, error: null } }),
+        );
+      },
+      (error: Error) => {
+        if (isShown) setKnown({ of, inUse: { ...OPENING, error } });
+      },
+    );
+    return () => {
+      isShown = false;
+      stop();
+    };
+    // `of` stands for table and key, whose array may be another one each time.
+  }, [client, of]);
+  return known?.of === of ? known.inUse : OPENING;
+}

@@ -1,0 +1,33 @@
+import { RockpoolError, type ErrorData } from '@rockpool/shared';
+
+/** A server answers such a request in milliseconds; a network that takes longer counts as none. */
+const ANSWER_WITHIN_MS = 15_000;
+
+/** See WorkerApi.request. */
+export async function requestBytes(
+  server: {
+    readonly url: string;
+    readonly databaseId: string;
+    readonly fetch?: ((address: string, init: RequestInit) => Promise<Response>) | undefined;
+  },
+  path: string,
+  token: string,
+): Promise<Uint8Array> {
+  const { url, databaseId, fetch: get = fetch } = server;
+  const address = `${url.replace(/^ws/, 'http')}/databases/${encodeURIComponent(databaseId)}${path}`;
+  try {
+    const response = await get(address, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      cache: 'no-store',
+    });
+    if (response.ok) return new Uint8Array(await response.arrayBuffer());
+    const error = (await response.json().catch(() => null)) as ErrorData | null;
+    throw typeof error?.code === 'string'
+      ? RockpoolError.fromData(error)
+      : new RockpoolError('network-unreachable', { stage: 'answer', status: response.status });
+  } catch (thrown) {
+    if (thrown instanceof RockpoolError) throw thrown;
+    throw new RockpoolError('network-unreachable', { stage: 'answer' }, { cause: thrown });
+  }
+}

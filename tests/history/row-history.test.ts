@@ -1,0 +1,205 @@
+import type { Client, RowHistory, RowHistoryState, RowVersion } from '#client/index.ts';
+import { createClient, createDevice, inProcess } from '#client/node/index.ts';
+import { defineSchema } from '#client/schema/index.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
+import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
+import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const entry = sqliteTable('entry', {
+  id: text().primaryKey(),
+  amount: integer().notNull(),
+  note: text(),
+  hits: integer().notNull().default(0),
+  details: text(),
+});
+const tag = sqliteTable('tag', { name: text().primaryKey() });
+const schema = defineSchema(
+  { entry, tag },
+  { history: [entry], merge: [{ table: entry, counters: [entry.hits], documents: [entry.details] }] },
+);
+
+let server: SyncServer;
+const clients: Client[] = [];
+beforeEach(async () => {
+  server = createSyncServer({
+    dataDir: temporaryFolder(),
+    schema,
+    secret: 'a secret of this test, long enough',
+    log: () => undefined,
+  });
+  await server.ready();
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  await server.close();
+});
+
+async function open(principal: string): Promise<Client> {
+  const client = await createClient({
+    name: 'budget',
+    schema,
+    sync: {
+      url: 'ws://in-process',
+      transport: inProcess(server),
+      databaseId: 'budget',
+      principal,
+      token: () => server.issueToken({ principal, databases: ['budget'], ttlMs: 60_000 }),
+    },
+  });
+  clients.push(client);
+  return client;
+}
+
+/** Resolves once the device shows a row with this value. */
+async function shows(client: Client, column: string, value: unknown): Promise<void> {
+  const live = client.live(`SELECT "${column}" AS value FROM entry`);
+  for await (const { rows } of live) if (rows[0]?.['value'] === value) return;
+}
+
+async function reaches(history: RowHistory, isSo: (state: RowHistoryState) => boolean): Promise<RowHistoryState> {
+  return new Promise((resolve) => {
+    const stop = history.subscribe((state) => {
+      if (!isSo(state)) return;
+      resolve(state);
+      queueMicrotask(() => stop());
+    });
+  });
+}
+
+function lines(versions: readonly RowVersion[]): string[] {
+  return versions.map(
+    ({ kind, author, changes }) =>
+      `${author} ${kind} ${changes.map(({ column, before, after }) => `${column} ${String(before)} → ${String(after)}`).join(', ')}`,
+  );
+}
+
+describe('the history of a row', () => {
+  it('has the versions of all devices, also after the row was deleted', async () => {
+    const [ann, bob] = [await open('ann'), await open('bob')];
+    await ann.execute("INSERT INTO entry (id, amount, note) VALUES ('e', 4210, 'market')").synced;
+    await shows(bob, 'amount', 4210);
+    await bob.execute("UPDATE entry SET amount = 4190, hits = hits + 2 WHERE id = 'e'").synced;
+    await bob.execute("DELETE FROM entry WHERE id = 'e'").synced;
+    const { versions, next, source, isTruncated, error } = await (await ann.history('entry', 'e')).page();
+    expect(lines(versions)).toEqual([
+      'bob delete amount 4190 → null, note market → null, hits 2 → null, details null → null',
+      'bob update amount 4210 → 4190, hits 0 → 2',
+      'ann insert amount null → 4210, note null → market, hits null → 0, details null → null',
+    ]);
+    expect(versions.map(({ isOwn }) => isOwn)).toEqual([false, false, true]);
+    expect({ next, source, isTruncated, error }).toEqual({
+      next: null,
+      source: 'server',
+      isTruncated: false,
+      error: null,
+    });
+  });
+
+  it('shows pending versions of this device, once the server has them as admitted', async () => {
+    const ann = await open('ann');
+    await ann.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
+    const history = await ann.history('entry', 'e');
+    const first = await reaches(history, ({ loading }) => !loading);
+    expect(first.versions).toHaveLength(1);
+    const stop = history.subscribe(() => undefined);
+    await ann.sync.pause();
+    await ann.execute("UPDATE entry SET amount = 2, hits = hits + 5 WHERE id = 'e'");
+    const pending = await reaches(history, ({ versions }) => versions.length === 2);
+    expect(lines(pending.versions)[0]).toBe('ann update amount 1 → 2, hits 0 → 5');
+    expect(pending.versions[0]).toMatchObject({ version: null, receivedMs: null, isOwn: true });
+    await ann.sync.resume();
+    const admitted = await reaches(history, ({ versions }) => versions[0]?.version !== null);
+    expect(lines(admitted.versions)).toEqual(lines(pending.versions));
+    stop();
+  });
+
+  it('answers from this device while the server cannot be reached, and keeps what it has read', async () => {
+    const [ann, bob] = [await open('ann'), await open('bob')];
+    await bob.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
+    await shows(ann, 'amount', 1);
+    await ann.execute("UPDATE entry SET amount = 2 WHERE id = 'e'").synced;
+    const history = await ann.history('entry', 'e');
+    const stop = history.subscribe(() => undefined);
+    const online = await reaches(history, ({ loading }) => !loading);
+    await server.close();
+    await ann.execute("UPDATE entry SET amount = 3 WHERE id = 'e'");
+    const offline = await reaches(history, ({ error, versions }) => error !== null && versions.length === 3);
+    expect(lines(offline.versions)).toEqual([
+      'ann update amount 2 → 3',
+      'ann update amount 1 → 2',
+      'bob insert amount null → 1, note null → null, hits null → 0, details null → null',
+    ]);
+    expect(offline.completeUntilMs).toBe(online.completeUntilMs);
+    stop();
+    const page = await (await ann.history('entry', 'e')).page();
+    expect(page).toMatchObject({ source: 'device', completeUntilMs: null });
+    expect(lines(page.versions)).toEqual(['ann update amount 2 → 3', 'ann update amount 1 → 2']);
+    await expect(history.at(1)).rejects.toMatchObject({ recovery: 'retry' });
+  });
+
+  it('restores a row, some of its columns, or a deleted row, as a write that can be undone', async () => {
+    const ann = await open('ann');
+    await ann.execute(`INSERT INTO entry (id, amount, note, details) VALUES ('e', 1, 'one', '{"a":1}')`).synced;
+    await ann.execute(`UPDATE entry SET amount = 2, note = 'two', hits = 7, details = '{"a":2}'`).synced;
+    const history = await ann.history('entry', ['e']);
+    const [, first] = (await history.page()).versions;
+    const row = async (): Promise<unknown> => (await ann.query('SELECT amount, note, hits, details FROM entry'))[0];
+    await history.restore(first?.version ?? 0, { columns: ['note'] });
+    expect(await row()).toEqual({ amount: 2, note: 'one', hits: 7, details: '{"a":2}' });
+    await ann.undo();
+    expect(await row()).toEqual({ amount: 2, note: 'two', hits: 7, details: '{"a":2}' });
+    await history.restore(first?.version ?? 0);
+    expect(await row()).toEqual({ amount: 1, note: 'one', hits: 0, details: '{"a":1}' });
+    await ann.execute('DELETE FROM entry').synced;
+    const [deleted] = (await history.page()).versions;
+    await expect(history.restore(first?.version ?? 0, { columns: ['note'] })).rejects.toMatchObject({
+      code: 'row-missing',
+    });
+    await history.restore(first?.version ?? 0);
+    expect(await row()).toEqual({ amount: 1, note: 'one', hits: 0, details: '{"a":1}' });
+    await history.restore(deleted?.version ?? 0);
+    expect(await row()).toBeUndefined();
+  });
+
+  it('is paged, and the live value grows by pages', async () => {
+    const ann = await open('ann');
+    await ann.execute("INSERT INTO entry (id, amount) VALUES ('e', 0)");
+    for (let amount = 1; amount < 50; amount++) await ann.execute('UPDATE entry SET amount = ?', [amount]);
+    await ann.execute('UPDATE entry SET note = 1').synced;
+    const history = await ann.history('entry', 'e');
+    const first = await history.page({ limit: 30 });
+    const second = await history.page({ limit: 30, ...(first.next !== null && { before: first.next }) });
+    expect([first.versions.length, second.versions.length, second.next]).toEqual([30, 21, null]);
+    const stop = history.subscribe(() => undefined);
+    await reaches(history, ({ loading }) => !loading);
+    await history.more();
+    await history.more();
+    await history.more();
+    expect(history.current.versions.map(({ version }) => version)).toEqual(
+      [...first.versions, ...second.versions].map(({ version }) => version),
+    );
+    stop();
+  });
+
+  it('rejects tables without a history, unknown ones, and keys and versions that do not exist', async () => {
+    const ann = await open('ann');
+    await expect(ann.history('tag', 'x')).rejects.toMatchObject({ code: 'history-not-kept' });
+    await expect(ann.history('nothing', 'x')).rejects.toMatchObject({ code: 'schema-unknown-table' });
+    await expect(ann.history('entry', ['a', 'b'])).rejects.toMatchObject({ code: 'key-invalid' });
+    await ann.execute("INSERT INTO entry (id, amount) VALUES ('e', 0)").synced;
+    const history = await ann.history('entry', 'e');
+    await expect(history.at(99)).rejects.toMatchObject({ code: 'history-version-gone' });
+    await expect(history.restore(1, { columns: ['colour'] })).rejects.toMatchObject({ code: 'schema-unknown-column' });
+  });
+
+  it('has only the versions of this device without a server', async () => {
+    const alone = await createDevice().createClient({ name: 'alone', schema });
+    clients.push(alone);
+    await alone.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)");
+    await alone.execute('UPDATE entry SET amount = 2');
+    const { versions, source, error } = await (await alone.history('entry', 'e')).page();
+    expect({ source, error: error?.code }).toEqual({ source: 'device', error: 'config-invalid' });
+    expect(versions.map(({ kind }) => kind)).toEqual(['update', 'insert']);
+  });
+});
