@@ -7,6 +7,7 @@ import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { withHooks } from './hooks.mjs';
 import { SQLITE, WA_SQLITE } from './sources.mjs';
 
 const EMCC = '3.1.6';
@@ -49,10 +50,10 @@ const LINKED = [
 ];
 
 /** Our C that uses SQLite's internals. */
-const OURS = ['capture.c', 'row-effects.c', 'rows.c'];
+const OURS = ['capture.c', 'row-effects.c', 'rows.c', 'scan.c'];
 
 /** Of each a hash is kept, so that a source that was changed without building again is noticed. */
-const MADE_FROM = ['build.mjs', ...OURS, 'exported-functions.txt', 'no-files.c', 'relay.js', 'sources.mjs'];
+const MADE_FROM = ['build.mjs', ...OURS, 'exported-functions.txt', 'hooks.mjs', 'no-files.c', 'relay.js', 'sources.mjs'];
 const MADE = ['wa-sqlite.mjs', 'wa-sqlite.wasm'];
 
 const here = import.meta.dirname;
@@ -68,7 +69,7 @@ try {
   const amalgamation = join(work, 'sqlite3.c');
   // Our own C is part of the same file, because it uses SQLite's internals, and is compiled for speed.
   const ours = OURS.map((file) => readFileSync(join(here, file), 'latin1')).join('\n');
-  writeFileSync(amalgamation, `${markedBySpeed(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1'))}\n${ours}`, 'latin1');
+  writeFileSync(amalgamation, `${markedBySpeed(withHooks(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1')))}\n${ours}`, 'latin1');
   const objects = [amalgamation, join(here, 'no-files.c'), ...WA_SQLITE_C.map((file) => join(waSqlite, file))].map((source, index) => {
     const object = join(work, `${index}.o`);
     run('emcc', [...COMPILED, ...DEFINES.map((name) => `-D${name}`), `-I${sqlite}`, `-I${waSqlite}`, '-c', source, '-o', object]);

@@ -285,6 +285,9 @@ static int rpAppend(RpRows *r, RpColumn *c, Mem *pMem, sqlite3_stmt *pStmt, int 
   return SQLITE_OK;
 }
 
+/* What a scan (scan.c) may append rows of the result to: set while rockpool_rows_take() steps. */
+static struct { Vdbe *pVdbe; RpRows *pRows; u32 nMost; int rc; } rpTaking;
+
 /* Where the stored rows are. */
 RP_EXPORT RpRows *rockpool_rows(void){
   return &rpRows;
@@ -301,7 +304,15 @@ RP_EXPORT int rockpool_rows_take(sqlite3_stmt *pStmt, int bFirst, u32 nMost){
   for(;;){
     Mem *aMem;
     u32 i;
-    int rcStep = sqlite3_step(pStmt);
+    int rcStep;
+    rpTaking.pVdbe = bFirst ? 0 : v;
+    rpTaking.pRows = r;
+    rpTaking.nMost = nMost;
+    rpTaking.rc = SQLITE_OK;
+    rcStep = sqlite3_step(pStmt);
+    rpTaking.pVdbe = 0;
+    if( rpTaking.rc!=SQLITE_OK ) return rpTaking.rc;
+    nMost = rpTaking.nMost;
     if( bFirst ){
       rc = rpBeginRows(r, (u32)v->nResColumn);
       if( rc!=SQLITE_OK ) return rc;

@@ -1,25 +1,74 @@
-// Builds capture-fuzz.c or rows-fuzz.c with the C compiler of this machine and its sanitizers, and runs it.
-// Usage: node fuzz.mjs capture|rows [COUNT] [SEED] [--sqlite DIRECTORY] [--fast]. The folder holds sqlite3.c; without it, npm's package is fetched. --fast: optimised, without sanitizers.
+// Builds capture-fuzz.c, rows-fuzz.c or scan-fuzz.c with the C compiler of this machine and its sanitizers, and runs it.
+// Usage: node fuzz.mjs capture|rows|scan [COUNT] [SEED] [--sqlite DIRECTORY] [--fast] [--mistakes]. The folder holds sqlite3.c; without it, npm's package is fetched. --fast: optimised, without sanitizers. --mistakes: builds scan.c once with each mistake of scan-mistakes.mjs, each of which the queries must find.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { withHooks } from '../hooks.mjs';
 import { SQLITE } from '../sources.mjs';
+import { MISTAKES } from './scan-mistakes.mjs';
+import { scanQueries } from './scan-queries.mjs';
 
-const { values, positionals: [subject = '', ...rest] } = parseArgs({ allowPositionals: true, options: { sqlite: { type: 'string' }, fast: { type: 'boolean', default: false } } });
-if (subject !== 'capture' && subject !== 'rows') throw new Error('Usage: node fuzz.mjs capture|rows [COUNT] [SEED]');
-const work = mkdtempSync(join(tmpdir(), 'rockpool-capture-fuzz-'));
+const { values, positionals: [subject = '', ...rest] } = parseArgs({
+  allowPositionals: true,
+  options: { sqlite: { type: 'string' }, fast: { type: 'boolean', default: false }, mistakes: { type: 'boolean', default: false } },
+});
+if (subject !== 'capture' && subject !== 'rows' && subject !== 'scan') throw new Error('Usage: node fuzz.mjs capture|rows|scan [COUNT] [SEED]');
+const work = mkdtempSync(join(tmpdir(), 'rockpool-fuzz-'));
 try {
   const sqlite = values.sqlite ?? fetchSqlite();
-  const program = join(work, 'fuzz');
-  const checks = values.fast ? ['-O2'] : ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize=alignment', '-fno-sanitize-recover=all', '-DSQLITE_DEBUG'];
-  const defines = ['SQLITE_THREADSAFE=0', 'SQLITE_ENABLE_PREUPDATE_HOOK', 'SQLITE_ENABLE_SESSION', 'SQLITE_OMIT_LOAD_EXTENSION', `SQLITE_C="${join(sqlite, 'sqlite3.c')}"`, ...['capture', 'rows'].map((name) => `${name.toUpperCase()}_C="${join(import.meta.dirname, `../${name}.c`)}"`)];
-  execFileSync('cc', [...checks, '-w', ...defines.map((name) => `-D${name}`), `-I${sqlite}`, join(import.meta.dirname, `${subject}-fuzz.c`), '-o', program, '-lm'], { stdio: 'inherit' });
-  process.exitCode = spawnSync(program, rest, { stdio: 'inherit' }).status ?? 1;
+  const hooked = join(work, 'sqlite3-hooked.c');
+  if (subject === 'scan') writeFileSync(hooked, withHooks(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1')), 'latin1');
+  if (subject === 'scan' && values.mistakes) process.exitCode = await findMistakes(sqlite, hooked);
+  else {
+    const program = compile(sqlite, subject === 'scan' ? hooked : join(sqlite, 'sqlite3.c'), join(import.meta.dirname, '../scan.c'));
+    process.exitCode = subject === 'scan' ? await runQueries(program, 'inherit') : (spawnSync(program, rest, { stdio: 'inherit' }).status ?? 1);
+  }
 } finally {
   rmSync(work, { recursive: true, force: true });
+}
+
+/** @param {string} sqlite @param {string} amalgamation @param {string} scan @returns {string} the program */
+function compile(sqlite, amalgamation, scan) {
+  const program = join(work, 'fuzz');
+  const checks = values.mistakes ? ['-O0'] : values.fast ? ['-O2'] : ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize=alignment', '-fno-sanitize-recover=all', '-DSQLITE_DEBUG'];
+  const files = { SQLITE: amalgamation, CAPTURE: join(import.meta.dirname, '../capture.c'), ROWS: join(import.meta.dirname, '../rows.c'), SCAN: scan };
+  const defines = ['SQLITE_THREADSAFE=0', 'SQLITE_ENABLE_PREUPDATE_HOOK', 'SQLITE_ENABLE_SESSION', 'SQLITE_OMIT_LOAD_EXTENSION', 'SQLITE_LIKE_DOESNT_MATCH_BLOBS', ...Object.entries(files).map(([name, path]) => `${name}_C="${path}"`)];
+  execFileSync('cc', [...checks, '-w', ...defines.map((name) => `-D${name}`), `-I${sqlite}`, join(import.meta.dirname, `${subject}-fuzz.c`), '-o', program, '-lm'], { stdio: 'inherit' });
+  return program;
+}
+
+/** @param {string} program @param {'inherit' | 'ignore'} output @returns {Promise<number>} its exit code */
+async function runQueries(program, output) {
+  const child = spawn(program, { stdio: ['pipe', output, output] });
+  const ended = once(child, 'exit');
+  child.stdin.on('error', () => {});
+  const marks = { database: 'D', setup: 'S', query: 'Q' };
+  for (const { kind, sql } of scanQueries(Number(rest[0] ?? 5000), Number(rest[1] ?? 1))) {
+    if (child.exitCode !== null) break;
+    if (!child.stdin.write(`${marks[kind]} ${sql}\n`)) await Promise.race([new Promise((resume) => child.stdin.once('drain', resume)), ended]);
+  }
+  child.stdin.end();
+  const [code] = await ended;
+  return code ?? 1;
+}
+
+/** @param {string} sqlite @param {string} hooked @returns {Promise<number>} 1 if a mistake was not found */
+async function findMistakes(sqlite, hooked) {
+  const source = readFileSync(join(import.meta.dirname, '../scan.c'), 'utf8');
+  const scan = join(work, 'scan.c');
+  let missed = 0;
+  for (const { name, find, replace } of MISTAKES) {
+    if (source.split(find).length !== 2) throw new Error(`scan.c has changed where this mistake goes: ${name}`);
+    writeFileSync(scan, source.replace(find, () => replace));
+    const isFound = (await runQueries(compile(sqlite, hooked, scan), 'ignore')) !== 0;
+    console.log(`${isFound ? 'found' : 'MISSED'}: ${name}`);
+    if (!isFound) missed = 1;
+  }
+  return missed;
 }
 
 /** @returns {string} the folder of the amalgamation */

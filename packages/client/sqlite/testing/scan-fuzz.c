@@ -1,0 +1,162 @@
+/*
+** Compares scan.c with SQLite's virtual machine, in a native build with sanitizers: node testing/fuzz.mjs scan [QUERIES] [SEED]
+**
+** Reads lines: "D" begins a new database, "S" and SQL changes it, "Q" and SQL is a query. Each query runs without scans, then
+** twice with scans in all loops from the first row, by steps and by stored rows, and then as in production.
+*/
+#include SQLITE_C
+#include CAPTURE_C
+#include ROWS_C
+#include SCAN_C
+#include <stdio.h>
+
+typedef struct Text Text;
+struct Text { char *z; size_t n, nAlloc; };
+static void add(Text *t, const void *a, size_t n){
+  if( t->n+n+1>t->nAlloc ){
+    t->nAlloc = (t->n+n+1)*2;
+    t->z = realloc(t->z, t->nAlloc);
+  }
+  if( n>0 ) memcpy(&t->z[t->n], a, n);
+  t->n += n;
+}
+static void addValue(Text *t, int eType, const void *a, size_t n){
+  char c = (char)('0'+eType);
+  u32 n32 = (u32)n;
+  add(t, &c, 1);
+  add(t, &n32, 4);
+  add(t, a, n);
+}
+static void addNumber(Text *t, i64 i, double r, int eType){
+  if( eType==SQLITE_INTEGER ) addValue(t, eType, &i, 8); else addValue(t, eType, &r, 8);
+}
+static void bySteps(sqlite3 *db, sqlite3_stmt *pStmt, Text *t){
+  int rc, i, n = sqlite3_column_count(pStmt);
+  while( (rc = sqlite3_step(pStmt))==SQLITE_ROW ){
+    for(i=0; i<n; i++){
+      int e = sqlite3_column_type(pStmt, i);
+      if( e==SQLITE_INTEGER || e==SQLITE_FLOAT ) addNumber(t, sqlite3_column_int64(pStmt, i), sqlite3_column_double(pStmt, i), e);
+      else if( e==SQLITE_NULL ) addValue(t, e, "", 0);
+      else{
+        const void *a = e==SQLITE_TEXT ? (const void*)sqlite3_column_text(pStmt, i) : sqlite3_column_blob(pStmt, i);
+        addValue(t, e, a, (size_t)sqlite3_column_bytes(pStmt, i));
+      }
+    }
+  }
+  if( rc!=SQLITE_DONE ) addValue(t, 9, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
+  sqlite3_reset(pStmt);
+}
+/* Stored rows hold integers as doubles and replace invalid text: compares numbers as doubles, and no text that is not UTF-8. */
+static void byRows(sqlite3 *db, sqlite3_stmt *pStmt, Text *t, int bTake){
+  int rc, n = sqlite3_column_count(pStmt), bFirst = 1;
+  u32 i, c, iBytes;
+  if( !bTake ){
+    while( (rc = sqlite3_step(pStmt))==SQLITE_ROW ){
+      for(c=0; c<(u32)n; c++){
+        int e = sqlite3_column_type(pStmt, (int)c);
+        if( e==SQLITE_INTEGER || e==SQLITE_FLOAT ) addNumber(t, 0, sqlite3_column_double(pStmt, (int)c), SQLITE_FLOAT);
+        else if( e==SQLITE_NULL ) addValue(t, e, "", 0);
+        else{
+          const u8 *a = e==SQLITE_TEXT ? sqlite3_column_text(pStmt, (int)c) : sqlite3_column_blob(pStmt, (int)c);
+          iBytes = (u32)sqlite3_column_bytes(pStmt, (int)c);
+          if( e==SQLITE_TEXT && rpUnits(a, iBytes)<0 ) addValue(t, e, "?", 1); else addValue(t, e, a, iBytes);
+        }
+      }
+    }
+  }else{
+    do{
+      rc = rockpool_rows_take(pStmt, bFirst, 0xffffffff);
+      bFirst = 1;
+      u32 *aByte = calloc((size_t)n+1, 4), *aUnit = calloc((size_t)n+1, 4);
+      for(i=0; i<rpRows.nRow; i++){
+        for(c=0; c<(u32)n; c++){
+          RpColumn *p = &rpRows.aColumn[c];
+          u64 range;
+          int bNull = p->eKind==RP_NULL || (p->bNull && (p->aNull[i>>3] & (1<<(i&7)))) || (p->eKind==RP_MIXED && p->aTag[i]==RP_TAG_NULL);
+          memcpy(&range, &p->aNumber[i], 8);
+          if( bNull ) addValue(t, SQLITE_NULL, "", 0);
+          else if( p->eKind==RP_NUMBER || (p->eKind==RP_MIXED && p->aTag[i]==RP_TAG_REAL) ) addNumber(t, 0, p->aNumber[i], SQLITE_FLOAT);
+          else if( p->eKind==RP_MIXED && p->aTag[i]==RP_TAG_INTEGER ) addNumber(t, 0, (double)(i64)range, SQLITE_FLOAT);
+          else{
+            int bText = p->eKind==RP_TEXT || (p->eKind==RP_MIXED && p->aTag[i]==RP_TAG_TEXT);
+            u32 iStart = aByte[c], nByte = 0;
+            if( p->eKind==RP_MIXED ){ iStart = (u32)range; nByte = (u32)(range>>32); }
+            else if( p->eKind==RP_BLOB ) nByte = p->aEnd[i]-iStart;
+            else while( aUnit[c]<p->aEnd[i] ){ int k = rpCharacter(&p->aByte[iStart+nByte], &p->aByte[p->nByte]); if( k<0 ) k = -k; nByte += (u32)k; aUnit[c] += k==4 ? 2 : 1; }
+            if( p->eKind!=RP_MIXED ) aByte[c] += nByte;
+            { int bOdd = bText && (rpUnits(&p->aByte[iStart], nByte)<0); u32 k; for(k=0; bText && k+2<nByte; k++) if( memcmp(&p->aByte[iStart+k], "\xef\xbf\xbd", 3)==0 ) bOdd = 1;
+              if( bOdd ) addValue(t, SQLITE_TEXT, "?", 1); else addValue(t, bText ? SQLITE_TEXT : SQLITE_BLOB, &p->aByte[iStart], nByte); }
+          }
+        }
+      }
+      free(aByte);
+      free(aUnit);
+    }while( rc==RP_FULL );
+  }
+  if( rc!=SQLITE_DONE ) addValue(t, 9, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
+  sqlite3_reset(pStmt);
+}
+static void show(const char *zName, Text *t){
+  size_t i;
+  fprintf(stderr, "%s (%zu): ", zName, t->n);
+  for(i=0; i<t->n && i<600; i++){ u8 c = (u8)t->z[i]; if( c>=32 && c<127 ) fputc(c, stderr); else fprintf(stderr, "\\%02x", c); }
+  fputc('\n', stderr);
+}
+static int compare(const char *zSql, const char *zHow, Text *a, Text *b){
+  if( a->n==b->n && (a->n==0 || memcmp(a->z, b->z, a->n)==0) ) return 0;
+  fprintf(stderr, "%s differs: %s\n", zHow, zSql);
+  show("SQLite", a);
+  show("scan  ", b);
+  return 1;
+}
+int main(void){
+  static char zLine[1<<20];
+  sqlite3 *db = 0;
+  u32 nQuery = 0, nUsed = 0, nWrong = 0, nError = 0;
+  Text expected = {0}, expectedRows = {0}, found = {0};
+  while( fgets(zLine, sizeof(zLine), stdin) ){
+    char *zSql = zLine+2, *zError = 0;
+    sqlite3_stmt *pStmt;
+    size_t n = strlen(zLine);
+    if( n && zLine[n-1]=='\n' ) zLine[n-1] = 0;
+    if( zLine[0]=='D' ){
+      sqlite3_close(db);
+      sqlite3_open(":memory:", &db);
+      continue;
+    }
+    if( zLine[0]=='S' ){
+      rockpool_scan_mode(0, 0);
+      if( sqlite3_exec(db, zSql, 0, 0, &zError) ){ fprintf(stderr, "%s: %s\n", zError, zSql); return 1; }
+      continue;
+    }
+    nQuery++;
+    rockpool_scan_mode(0, 0);
+    if( sqlite3_prepare_v2(db, zSql, -1, &pStmt, 0) ){ fprintf(stderr, "%s: %s\n", sqlite3_errmsg(db), zSql); return 1; }
+    expected.n = expectedRows.n = 0;
+    bySteps(db, pStmt, &expected);
+    byRows(db, pStmt, &expectedRows, 0);
+    sqlite3_finalize(pStmt);
+    if( expected.n && memchr(expected.z, '9', 1) ) nError++;
+    sqlite3_prepare_v2(db, zSql, -1, &pStmt, 0);
+    for(int k=0; k<7; k++){
+      static const char *azHow[] = { "first run by steps", "second run by steps", "stored rows", "small hash", "as it pays", "as it pays, again", "stored rows as it pays" };
+      rockpool_scan_mode(k<4 ? 2 : 1, k==3 ? 6000 : 0);
+      found.n = 0;
+      if( k==2 || k==6 ) byRows(db, pStmt, &found, 1); else bySteps(db, pStmt, &found);
+      if( compare(zSql, azHow[k], k==2 || k==6 ? &expectedRows : &expected, &found) ){
+        nWrong++;
+        break;
+      }
+    }
+    for(RpScan *s=((Vdbe*)pStmt)->pRockpool; s; s=s->pNextScan) if( s->bUsable ){ nUsed++; break; }
+    sqlite3_finalize(pStmt);
+    if( nWrong>5 ) break;
+  }
+  sqlite3_close(db);
+  rpBeginRows(&rpRows, 0);
+  free(expected.z);
+  free(expectedRows.z);
+  free(found.z);
+  printf("%u queries, %u with scans, %u differences\n", nQuery, nUsed, nWrong);
+  return nWrong>0;
+}
