@@ -43,6 +43,8 @@ const ABANDONED_MS = 500;
 /** A read may outlast its leader, or its tab. */
 const HONEST_READ_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['leader-unreachable', 'client-closed']);
 
+const FULL_STORAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['storage-full', 'storage-unflushed']);
+
 /** Thrown where a worker dies, to unwind code that would not run any further. */
 class TabKilled extends Error {}
 
@@ -84,6 +86,11 @@ export class Device implements Place {
   private readonly owners = new Set<Owner>();
   /** Since the last power cut, including closing and dead tabs. */
   private readonly everOpened: Tab[] = [];
+  /** The storage has run out of room in this history; writes fail until it has room again. */
+  hasBeenFull = false;
+  private isFull = false;
+  /** The number of upcoming storage changes after which it runs out of room. */
+  private writesUntilFull = Infinity;
   /** The tabs that run a transaction of several calls. */
   readonly openTransactions = new Set<Tab>();
   /** Since when the leader's connection has had a transaction that no tab runs; null: it has none. */
@@ -118,7 +125,7 @@ export class Device implements Place {
     const events: StorageEvents = {
       onCall: (sizeBytes) => {
         this.call = { sizeBytes, looks: 0 };
-        return false;
+        return this.runsOutOfRoom();
       },
       onChange: () => this.onStorageCall(),
     };
@@ -156,7 +163,9 @@ export class Device implements Place {
         if (!tab.owner.isAlive) return;
         // It found no leader in time, because the leader died or sleeps. The page reports it, and the user reloads.
         this.options.tally.add('tab did not open');
-        if (thrown.code !== 'storage-busy' && thrown.code !== 'storage-missing' && thrown.code !== 'client-closed')
+        const isHonest =
+          thrown.code === 'storage-busy' || thrown.code === 'storage-missing' || thrown.code === 'client-closed';
+        if (!isHonest && !this.isForLackOfRoom(thrown.code))
           this.options.onFault(`${tab.owner.name} cannot open: ${thrown.message}`);
         this.tabs = this.tabs.filter((one) => one !== tab);
       });
@@ -225,6 +234,34 @@ export class Device implements Place {
     this.looks = 0;
   }
 
+  /** The storage runs out of room after this many more changes, and has room again some time later. */
+  fillUp(writes: number, forMs: number): void {
+    this.writesUntilFull = writes;
+    this.time.after(forMs, () => this.makeRoom());
+  }
+
+  makeRoom(): void {
+    if (this.isFull) this.options.tally.add(`room again on ${this.storage.kind}`);
+    this.isFull = false;
+    this.writesUntilFull = Infinity;
+    this.storage.setFreeBytes(undefined);
+  }
+
+  private runsOutOfRoom(): boolean {
+    if (!this.isFull && this.writesUntilFull-- <= 0) {
+      this.isFull = true;
+      this.hasBeenFull = true;
+      this.storage.setFreeBytes(0);
+      this.options.tally.add(`storage full on ${this.storage.kind}`);
+    }
+    return this.isFull;
+  }
+
+  /** Whether the failure reports a lack of room to the author of a write or to the app. */
+  isForLackOfRoom(code: ErrorCode): boolean {
+    return this.hasBeenFull && FULL_STORAGE.has(code);
+  }
+
   lookInTheMiddle(times: number): void {
     this.looks = times;
   }
@@ -240,6 +277,10 @@ export class Device implements Place {
     if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);
     const recorded: OpenDatabase = {
       ...database,
+      // It changes when the device continues as another site.
+      get siteId() {
+        return database.siteId;
+      },
       retryIfUnchanged: (sequence) => {
         const kind = { isAtomic: false, ofSequence: sequence };
         return writes.around(this.name, database, kind, () => database.retryIfUnchanged(sequence));
@@ -319,7 +360,7 @@ export class Device implements Place {
 
   /** Sync ended a connection and starts another one. Hiding a fault that way is still a fault. */
   onTrouble(tab: Tab, { code, recovery, message }: ErrorData): void {
-    if (recovery !== 'retry' && !HONEST_TROUBLE.has(code))
+    if (recovery !== 'retry' && !HONEST_TROUBLE.has(code) && !this.isForLackOfRoom(code))
       this.options.onFault(`${tab.owner.name} cannot go on: ${message}`);
   }
 
@@ -439,7 +480,7 @@ export class Device implements Place {
   private readLater(tab: Tab, read: () => Promise<void>): void {
     tab.run(read).catch((thrown: unknown) => {
       const { code, message } = toRockpoolError(thrown);
-      if (tab.owner.isAlive && !HONEST_READ_FAILURES.has(code))
+      if (tab.owner.isAlive && !HONEST_READ_FAILURES.has(code) && !this.isForLackOfRoom(code))
         this.options.onFault(`${tab.owner.name} cannot read: ${message}`);
     });
   }

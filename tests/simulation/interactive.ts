@@ -3,7 +3,7 @@ import type { Transaction } from '#client/client.ts';
 import { OwnTransactions } from '#client/tab/own-transactions.ts';
 import { runTransaction, type TransactionSource } from '#client/tab/transaction.ts';
 import type { Random } from './random.ts';
-import { HONEST_FAILURES } from './sending.ts';
+import { isHonest, MAY_HAVE_TAKEN_EFFECT } from './sending.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 import { draftId, randomTransaction } from './writes.ts';
@@ -56,8 +56,9 @@ export function transactInSteps(world: World, tab: Tab, random: Random, mark: st
       const code = thrown instanceof ChangedMind ? 'rolled back' : toRockpoolError(thrown).code;
       world.note(`${mark} ended: ${code}`);
       tally.add(`open transaction ended: ${code}`);
-      if (!(thrown instanceof ChangedMind) && !isHonest(thrown)) world.fault(`${mark} failed with ${String(thrown)}`);
-      else if (model.commits.has(mark) && code !== 'client-closed')
+      if (!(thrown instanceof ChangedMind) && !isHonestEnd(tab, thrown))
+        world.fault(`${mark} failed with ${String(thrown)}`);
+      else if (model.commits.has(mark) && !MAY_HAVE_TAKEN_EFFECT.has(code))
         world.fault(`${mark} ended with ${code} and took effect all the same`);
     },
   );
@@ -79,8 +80,8 @@ export function transactInSteps(world: World, tab: Tab, random: Random, mark: st
     });
 }
 
-function isHonest(thrown: unknown): boolean {
-  return thrown instanceof RockpoolError && (HONEST_FAILURES.test(thrown.code) || HONEST_ENDS.has(thrown.code));
+function isHonestEnd(tab: Tab, thrown: unknown): boolean {
+  return thrown instanceof RockpoolError && (isHonest(tab, thrown) || HONEST_ENDS.has(thrown.code));
 }
 
 class StepsDiffer extends Error {}

@@ -66,6 +66,8 @@ const LATER_WEIGHTS = {
   'open transaction': 6,
   'lose answers': 2,
   'double asks': 1,
+  'fill storage': 3,
+  'fill server disk': 2,
 } as const;
 
 /** How many of them per hundred others. */

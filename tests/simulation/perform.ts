@@ -18,7 +18,7 @@ import { restoreBehind } from './scenes/restore-behind.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
 import { tagApart } from './scenes/tag-apart.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
-import { editPage, HONEST_FAILURES, write, writeAt } from './sending.ts';
+import { editPage, isHonest, write, writeAt } from './sending.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 
@@ -206,6 +206,10 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return device.browser.loseAnswers(1 + random.below(2));
     case 'double asks':
       return device.browser.doubleAsks(1 + random.below(3));
+    case 'fill storage':
+      return device.fillUp(random.below(20), random.below(20_000));
+    case 'fill server disk':
+      return server.fillUp(random.below(40), random.below(15_000));
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }
@@ -231,7 +235,7 @@ function decideRejected(
     if (!tab.owner.isAlive) return;
     world.note(`${number} ${kind}: ${thrown.code}`);
     if (
-      !HONEST_FAILURES.test(thrown.code) &&
+      !isHonest(tab, thrown) &&
       thrown.code !== 'changeset-not-rejected' &&
       thrown.code !== 'row-missing' &&
       thrown.code !== 'changeset-undecided'

@@ -90,11 +90,13 @@ async function heal(world: World): Promise<void> {
   world.note('healing');
   world.server.trap = null;
   world.server.failingSyncs = 0;
+  world.server.makeRoom();
   world.server.start();
   for (const device of world.devices) {
     world.network.partition(device, false);
     device.isSlow = false;
     device.forgetDoom();
+    device.makeRoom();
     for (const tab of device.tabs) {
       tab.medium.freeze(false);
       if (tab.isSuspended) wake(tab);

@@ -10,6 +10,13 @@ import { pagesSeen, randomTransaction, type Subject } from './writes.ts';
 /** Write failures that the author is told of and can act on. Any other failure is a fault. */
 export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
 
+/** The tab closed before the answer, or the write is stored and could not be flushed. */
+export const MAY_HAVE_TAKEN_EFFECT: ReadonlySet<string> = new Set(['client-closed', 'storage-unflushed']);
+
+export function isHonest({ device }: Tab, { code }: RockpoolError): boolean {
+  return HONEST_FAILURES.test(code) || device.isForLackOfRoom(code);
+}
+
 /** In any tab of the device that can write now. */
 export function writeAt(world: World, device: Device, random: Random, mark: string, subject?: Subject): void {
   const [tab] = device.usableTabs;
@@ -42,8 +49,8 @@ export function send(
       if (!tab.owner.isAlive) return;
       world.note(`${mark} failed: ${thrown.code}`);
       world.tally.add(`write failed: ${thrown.code}`);
-      if (!HONEST_FAILURES.test(thrown.code)) world.fault(`${mark} failed with ${thrown.message}`);
-      else if (world.model.commits.has(mark) && thrown.code !== 'client-closed')
+      if (!isHonest(tab, thrown)) world.fault(`${mark} failed with ${thrown.message}`);
+      else if (world.model.commits.has(mark) && !MAY_HAVE_TAKEN_EFFECT.has(thrown.code))
         world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
     },
   );
@@ -59,7 +66,7 @@ export function editPage(world: World, tab: Tab, random: Random, token: string):
     .catch((thrown: RockpoolError) => {
       if (!tab.owner.isAlive) return;
       world.note(`${token} failed: ${thrown.code}`);
-      if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'document-gone')
+      if (!isHonest(tab, thrown) && thrown.code !== 'document-gone')
         world.fault(`${token} failed with ${thrown.message}`);
     });
 }

@@ -23,6 +23,7 @@ import { writePlainSnapshot } from '#sync-server/snapshot/write-snapshot.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import type { OpenDatabase } from '#sync-server/store/durability.ts';
 import { SqliteStore } from '#sync-server/store/sqlite-store.ts';
+import { storeFailure } from '#sync-server/store/store-failure.ts';
 import type { Store } from '#sync-server/store/store.ts';
 import { DocumentThreads } from './document-threads.ts';
 import type { ServerEnd } from './network.ts';
@@ -63,10 +64,14 @@ export interface ServerHostOptions {
   readonly onKilled: (how: EndOfServer['kind']) => void;
   /** A disk sync failed, and the server gave up the database. */
   readonly onDiskFailed: () => void;
+  /** The disk has run out of room. */
+  readonly onDiskFull: () => void;
   /** A document was worked on in another thread. */
   readonly onDocumentThread: () => void;
   readonly onError: (error: unknown) => void;
 }
+
+const SQLITE_FULL = 13;
 
 const SWEEP_INTERVAL_MS = 5_000;
 
@@ -90,6 +95,9 @@ export class ServerHost {
   trap: Trap | null = null;
   /** The number of upcoming disk syncs that fail. */
   failingSyncs = 0;
+  private isFull = false;
+  /** The number of upcoming statements after which the disk is full. */
+  private statementsUntilFull = Infinity;
   /** Collects faults of the server itself, such as an error code that it must never send. */
   readonly failures: string[] = [];
   // By document id; a compacted document has a new one.
@@ -127,6 +135,7 @@ export class ServerHost {
       const onFailure = (_: string, error: unknown): void => {
         if (!owner.isAlive || error instanceof ServerKilled) return;
         if (isDiskFailure(error)) onDiskFailed();
+        else if (isFullDisk(error)) return;
         else onError(error);
       };
       const cache = new DatabaseCache({
@@ -141,6 +150,24 @@ export class ServerHost {
         for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
       }, SWEEP_INTERVAL_MS);
     });
+  }
+
+  /** The disk is full after this many more statements that write, and has room again some time later. */
+  fillUp(statements: number, forMs: number): void {
+    this.statementsUntilFull = statements;
+    this.options.time.after(forMs, () => this.makeRoom());
+  }
+
+  makeRoom(): void {
+    this.isFull = false;
+    this.statementsUntilFull = Infinity;
+  }
+
+  private requireRoom(): void {
+    if (!this.isFull && this.statementsUntilFull-- > 0) return;
+    if (!this.isFull) this.options.onDiskFull();
+    this.isFull = true;
+    throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: SQLITE_FULL });
   }
 
   /** Keeps the file as far as `end` says; everything else is lost. */
@@ -315,12 +342,17 @@ export class ServerHost {
     sql.run = (...args) => {
       if (!owner.isAlive) throw new ServerKilled();
       this.spring('statement');
+      this.requireRoom();
       run(...args);
     };
     sql.transaction = (body) => {
       if (!owner.isAlive) throw new ServerKilled();
       const framesBefore = this.disk.frames;
-      const result = transaction(body);
+      const result = transaction(() => {
+        const done = body();
+        this.requireRoom();
+        return done;
+      });
       this.spring('in commit', framesBefore);
       this.spring('after commit');
       return result;
@@ -389,6 +421,10 @@ function isDiskFailure(error: unknown): boolean {
     (error.message === DISK_FAILURE ||
       (error instanceof RockpoolError && error.code === 'database-unavailable' && isDiskFailure(error.cause)))
   );
+}
+
+function isFullDisk(error: unknown): boolean {
+  return storeFailure(error).code === 'server-disk-full';
 }
 
 function isBehindHorizon({ logEpoch, cursor }: Hello, { file }: LiveDatabase): boolean {

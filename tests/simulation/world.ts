@@ -87,6 +87,10 @@ export class World {
   wasRestored = false;
   private readonly runtimes: Runtimes;
   private readonly variant: Variant;
+  /** The epoch before the current one. A power cut may take the commit that began the current one, before it is told. */
+  private epochBefore: Uint8Array | null = null;
+  /** The server has lost power since the current epoch began. */
+  private hasLostPower = false;
   /** Of the last checked commit of the server. */
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
@@ -112,9 +116,11 @@ export class World {
       onCompacted: () => tally.add('document compacted'),
       onCarriedOver: () => tally.add('edit of a compacted document carried over'),
       onDiskFailed: () => tally.add('disk of server failed'),
+      onDiskFull: () => tally.add('disk of server full'),
       onDocumentThread: () => tally.add('document in another thread'),
       onKilled: (how) => {
         tally.add(END_OF_SERVER[how]);
+        if (how !== 'killed') this.hasLostPower = true;
         this.note(`server ends: ${how}`);
         this.network.serverGone();
       },
@@ -209,6 +215,7 @@ export class World {
     this.wasRestored = true;
     this.mayBeginEpoch = true;
     this.logEpoch = null;
+    this.epochBefore = null;
     this.logHash = '';
     this.contents.clear();
   }
@@ -275,13 +282,18 @@ export class World {
     if (this.logEpoch === logEpoch) return;
     this.oracle.noteEpoch(hex(logEpoch));
     if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
-      if (!this.mayBeginEpoch)
+      const isReverted =
+        this.hasLostPower && this.epochBefore !== null && Buffer.compare(this.epochBefore, logEpoch) === 0;
+      if (isReverted) this.tally.add('epoch reverted by a power cut');
+      else if (!this.mayBeginEpoch)
         this.fault(
           this.wasRestored
             ? 'the server has begun another epoch without need'
             : 'the log of the server has lost its end',
         );
-      this.mayBeginEpoch = false;
+      this.mayBeginEpoch = isReverted;
+      this.epochBefore = isReverted ? null : this.logEpoch;
+      this.hasLostPower = false;
       this.tally.add('new epoch');
       this.contents.clear();
       this.logHash = '';
