@@ -84,6 +84,7 @@ export class Device {
           const [row] = toStatementResult<{ text: string }>(results[0] as never).rows;
           return Promise.resolve(row?.text ?? '');
         },
+        history: () => Promise.reject(new Error('not used here')),
         presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
       },
       { table, column },

@@ -94,6 +94,7 @@ function device(principal: string): Device {
             await shortly();
             return row?.text ?? '';
           },
+          history: () => Promise.reject(new Error('not used here')),
           presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
         },
         { table: PAGES, column: 'content' },

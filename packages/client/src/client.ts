@@ -531,6 +531,67 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    * that deleted it. Rejects like `at`, with `row-missing` if the row of `columns` is gone, and with the errors of a write.
    */
   restore(version: number, options?: { readonly columns?: readonly string[] }): Promise<void>;
+  /** The history of a document column of the row. Throws `document-unknown` for any other column. */
+  document<Value = unknown>(column: string): DocumentHistory<Value>;
+}
+
+/** Consecutive edits of one author, without a pause of some minutes. */
+export interface DocumentVersion {
+  /** Identifies the last of the edits, for `at`, `diff` and `restore`. Null while the server has not admitted them. */
+  readonly version: number | null;
+  /** The principal who wrote them; see RowVersion. */
+  readonly author: string | null;
+  /** `insert`: the first of them created the row. `delete`: the row was deleted. */
+  readonly kind: 'insert' | 'update' | 'delete';
+  /** When the first of them was written, in ms since 1970. */
+  readonly fromMs: number;
+  /** When the last of them was written, in ms since 1970. */
+  readonly untilMs: number;
+  /** The number of edits. */
+  readonly count: number;
+}
+
+/** Versions of a document, newest first. The other members are those of RowHistoryPage. */
+export interface DocumentHistoryPage extends Omit<RowHistoryPage, 'versions'> {
+  readonly versions: readonly DocumentVersion[];
+}
+
+/**
+ * An operation of a JSON Patch (RFC 6902), with the value that it replaces or removes. `path` is a JSON Pointer. `text`:
+ * the ranges of a text that changed, in UTF-16 units of the old text.
+ */
+export type DocumentOperation =
+  | { readonly op: 'add'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string; readonly oldValue: unknown }
+  | {
+      readonly op: 'replace';
+      readonly path: string;
+      readonly value: unknown;
+      readonly oldValue: unknown;
+      readonly text?: readonly { readonly at: number; readonly removed: string; readonly inserted: string }[];
+    };
+
+/** The history of one document. Its table must declare a history. */
+export interface DocumentHistory<Value = unknown> {
+  /**
+   * Reads versions: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default. Edits of one
+   * author are one version unless they pause for `pauseMs`, by default five minutes.
+   */
+  page(options?: {
+    readonly before?: number;
+    readonly limit?: number;
+    readonly pauseMs?: number;
+  }): Promise<DocumentHistoryPage>;
+  /** Resolves with the JSON of a version; null where the row or the document did not exist. Rejects like RowHistory.at. */
+  at(version: number): Promise<Value | null>;
+  /** Resolves with the operations that turn one version into the other. Rejects like `at`. */
+  diff(from: number, to: number): Promise<readonly DocumentOperation[]>;
+  /**
+   * Writes the document of a version, as a new edit that merges like any other. To undo it, restore the version before it:
+   * `client.undo` refuses edits of documents. Rejects like RowHistory.restore, and with `document-gone` if the version has
+   * no document.
+   */
+  restore(version: number): Promise<void>;
 }
 
 /** The state of a live query. An error is a value here, because a later commit may make the query work again. */
@@ -593,6 +654,8 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
    * others it holds the name (or principal) that the server verified, and a colour.
    */
   readonly awareness: Awareness;
+  /** Opens the history of the document. Rejects like `client.history`. */
+  history(): Promise<DocumentHistory<Value>>;
   /** Resolves when all changes made here are committed. Rejects with the error that prevents it. */
   saved(): Promise<void>;
   /** Writes pending changes, then closes the document. */

@@ -1,5 +1,5 @@
 import { quoteName, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
-import type { LiveDocument, RowKey, SqlParam, SqlStatement } from './client.ts';
+import type { LiveDocument, RowHistory, RowKey, SqlParam, SqlStatement } from './client.ts';
 import type { ClientSession } from './client-session.ts';
 import { toKeyValues } from './rpc/row-key.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
@@ -13,6 +13,7 @@ export async function openClientDocument<Value>(
   tableName: string,
   rowKey: RowKey,
   column: string,
+  rowHistory: () => Promise<RowHistory>,
 ): Promise<LiveDocument<Value>> {
   const key = toKeyValues(rowKey);
   const table = schema.tables.find((candidate) => candidate.name === tableName);
@@ -30,6 +31,7 @@ export async function openClientDocument<Value>(
         return row.text;
       },
       follow: (listener) => session.live.live(statement).subscribe(listener),
+      history: async () => (await rowHistory()).document(column),
       presence: session.presence.about(topic),
     },
     { table, column },

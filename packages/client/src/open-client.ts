@@ -37,7 +37,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     async document(table, key, column) {
       // Imported here, because it loads Yjs into the page.
       const { openClientDocument } = await loadPart('documents', () => import('./open-client-document.ts'));
-      return openClientDocument(session, schema, table, key, column);
+      return openClientDocument(session, schema, table, key, column, () => client.history(table, key));
     },
     async history(table, key) {
       const { openRowHistory } = await loadPart('history', () => import('./open-row-history.ts'));

@@ -35,6 +35,8 @@ export {
   MAX_DOCUMENT_LENGTH,
   type DocumentRule,
 } from './document/document-rule.ts';
+export { diffSequences, type Splice } from './document/sequence-diff.ts';
+export { diffText, type TextChange } from './document/text-diff.ts';
 export {
   ERROR_CODES,
   isErrorCode,

@@ -56,6 +56,7 @@ async function openPage(
           ? Promise.resolve(JSON.stringify(stored))
           : Promise.reject(new RockpoolError('storage-unflushed'));
       },
+      history: () => Promise.reject(new RockpoolError('history-not-kept')),
       presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
     },
     { table, column: 'content' },

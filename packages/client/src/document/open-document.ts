@@ -14,7 +14,7 @@ import {
 } from '@rockpool/shared/document';
 import { Doc, UndoManager } from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
-import type { LiveDocument, LiveDocumentState, Presence } from '../client.ts';
+import type { DocumentHistory, LiveDocument, LiveDocumentState, Presence } from '../client.ts';
 import { callListener, createListeners, type Listeners } from '../tab/listeners.ts';
 import { isUnflushed } from '../tab/synced-writes.ts';
 import { createAwareness } from './awareness.ts';
@@ -31,6 +31,7 @@ export interface DocumentSource {
    * `document-gone`.
    */
   readonly change: (changeJson: string) => Promise<string>;
+  readonly history: () => Promise<DocumentHistory>;
   /** The presence of the tabs that have the document open. */
   readonly presence: Presence;
 }
@@ -77,6 +78,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
       return sync.current;
     },
     subscribe: (listener) => sync.subscribe(listener),
+    history: async () => (await source.history()) as DocumentHistory<Value>,
     change: (next) => sync.change(next),
     saved,
     async close() {

@@ -7,6 +7,7 @@ import {
 } from '@rockpool/shared';
 import type { RowHistory, RowHistoryPage, RowHistoryState, RowVersion, SqlRow } from '../client.ts';
 import { callListener, createListeners } from '../tab/listeners.ts';
+import { createDocumentHistory } from './document-history.ts';
 import type { DeviceHistory, DeviceVersion } from './device-versions.ts';
 import { rowQuery, toSqlValue, type HistoryRow } from './history-row.ts';
 
@@ -38,33 +39,50 @@ const LOADING: RowHistoryState = Object.freeze({
 
 export function createRowHistory(source: RowHistorySource): RowHistory {
   const live = new LiveHistory(source);
+  const at = (version: number): Promise<SqlRow | null> => readRow(source, version);
+  const restore: RowHistory['restore'] = async (version, { columns } = {}) =>
+    source.restore(await at(version), columns);
   return {
     get current() {
       return live.current;
     },
     subscribe: (listener) => live.subscribe(listener),
-    page: ({ before, limit = DEFAULT_LIMIT } = {}) => readPage(source, before ?? null, limit),
+    page: ({ before, limit = DEFAULT_LIMIT } = {}) => readPage(source, { before: before ?? null, limit }),
     more: () => live.more(),
-    at: (version) => readRow(source, version),
-    async restore(version, { columns } = {}) {
-      await source.restore(await readRow(source, version), columns);
+    at,
+    restore,
+    document<Value>(column: string) {
+      const { table } = source.row;
+      if (!table.merge.documents.some((document) => document.column === column))
+        throw new RockpoolError('document-unknown', { table: table.name, column });
+      return createDocumentHistory<Value>({ at, restore }, (range) => readPage(source, { ...range, column }), column);
     },
   };
+}
+
+interface PageRange {
+  /** Null: the first page. */
+  readonly before: number | null;
+  readonly limit: number;
+  /** Only versions that changed this column. Default: any column. */
+  readonly column?: string;
 }
 
 /**
  * Reads a page from the server, and puts pending versions of this device before the first one. If the server cannot be
  * asked, answers with what this device has.
  */
-async function readPage(source: RowHistorySource, before: number | null, limit: number): Promise<RowHistoryPage> {
+async function readPage(source: RowHistorySource, { before, limit, column }: PageRange): Promise<RowHistoryPage> {
   // Read first: a version that is admitted in between is in both, and found by its sequence.
   const device = await source.deviceHistory();
-  const own = before === null ? device.versions : [];
+  const own = (before === null ? device.versions : []).filter(
+    ({ changes }) => column === undefined || changes.some((change) => change.column === column),
+  );
   const untilMs = source.nowMs();
   try {
     if (source.request === null)
       throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
-    const query = `${rowQuery(source.row)}&limit=${limit}${before === null ? '' : `&before=${before}`}`;
+    const query = `${rowQuery(source.row)}&limit=${limit}${before === null ? '' : `&before=${before}`}${column === undefined ? '' : `&column=${encodeURIComponent(column)}`}`;
     const page = decodeHistoryPage(await source.request(`/history?${query}`));
     const isOwn = ({ site }: StoredRowVersion): boolean => site === device.siteId;
     const versions = page.versions.map((version) => fromServer(source.row, version, isOwn(version)));
@@ -179,7 +197,7 @@ class LiveHistory {
     return this.inTurn(async () => {
       const { next, versions, completeUntilMs } = this.current;
       if (next === null) return;
-      const page = await readPage(this.source, next, DEFAULT_LIMIT);
+      const page = await readPage(this.source, { before: next, limit: DEFAULT_LIMIT });
       this.show({ ...page, versions: [...versions, ...page.versions], completeUntilMs, loading: false });
     });
   }
@@ -195,7 +213,7 @@ class LiveHistory {
     this.inTurn(async () => {
       this.isAsked = false;
       const limit = Math.min(MAX_LIMIT, Math.max(DEFAULT_LIMIT, this.current.versions.length));
-      const page = await readPage(this.source, null, limit);
+      const page = await readPage(this.source, { before: null, limit });
       this.show({ ...this.merged(page), loading: false });
     }).catch((thrown: unknown) => {
       const error = toRockpoolError(thrown);
