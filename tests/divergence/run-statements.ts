@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { RockpoolError, type CellValue } from '#shared/index.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
-import { DirectDevice } from '../merge/direct-device.ts';
+import { DirectDevice } from '#kit/direct-device.ts';
 import { divergenceSchema, randomFrom, StatementGenerator, SYNCED_COLUMNS } from './statements.ts';
 
 /** Number of writes between two comparisons of the replicas. */

@@ -49,6 +49,15 @@ export class TestDevice {
     this.request({ statements: [{ sql, params }] });
   }
 
+  /** Runs several statements in one transaction. Throws the database's error. */
+  writeAll(...statements: readonly (string | readonly [sql: string, ...params: SqlParam[]])[]): void {
+    this.request({
+      statements: statements
+        .map((given) => (typeof given === 'string' ? ([given] as const) : given))
+        .map(([sql, ...params]) => ({ sql, params })),
+    });
+  }
+
   /** Runs a request under an id of its own. Throws the database's error. */
   request(request: Omit<WriteRequest, 'id'>): WriteOutcome {
     return this.database.write({ id: this.requestId(), ...request });

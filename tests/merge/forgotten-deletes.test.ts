@@ -3,7 +3,7 @@ import { buildSchema } from '#shared/index.ts';
 import { testTable } from '#client/testing/worker/table-schema.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
-import { DirectDevice } from './direct-device.ts';
+import { DirectDevice } from '#kit/direct-device.ts';
 
 const page = testTable(
   'page',

@@ -6,7 +6,7 @@ import { testTable } from '#client/testing/worker/table-schema.ts';
 import { changesAfter } from '#sync-server/backend/change-feed.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
-import { DirectDevice } from './direct-device.ts';
+import { DirectDevice } from '#kit/direct-device.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const page = testTable(
@@ -92,12 +92,12 @@ describe('a server restored from an older backup', () => {
     ann.write("INSERT INTO page (id, title, hits) VALUES ('p', 'start', 10)");
     await sync(ann, ben);
     backUp();
-    ann.write(
+    ann.writeAll(
       "UPDATE page SET hits = hits + 1 WHERE id = 'p'",
       "INSERT INTO note (id, page_id, body) VALUES ('a', 'p', 'of ann')",
     );
     await sync(ann, ben);
-    ben.write(
+    ben.writeAll(
       "UPDATE page SET hits = hits + 2, title = 'by ben' WHERE id = 'p'",
       "INSERT INTO note (id, page_id, body) VALUES ('b', 'p', 'of ben')",
     );
@@ -229,7 +229,7 @@ describe('a server restored from an older backup', () => {
     backUp();
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);
-    ben.write("DELETE FROM page WHERE id = 'p'", "UPDATE page SET title = 'by ben', hits = hits + 2 WHERE id = 'q'");
+    ben.writeAll("DELETE FROM page WHERE id = 'p'", "UPDATE page SET title = 'by ben', hits = hits + 2 WHERE id = 'q'");
     await sync(ben, ann);
     restore();
     ben.write("DELETE FROM page WHERE id = 'r'");
@@ -243,7 +243,7 @@ describe('a server restored from an older backup', () => {
   it('keeps a row deleted whose delete comes before the row is given back [MR-46]', async () => {
     backUp();
     for (const key of ['p', 'q'])
-      ann.write(
+      ann.writeAll(
         `INSERT INTO page (id, title) VALUES ('${key}', 'start')`,
         `INSERT INTO note (id, page_id) VALUES ('below ${key}', '${key}')`,
       );
@@ -303,7 +303,7 @@ describe('a server restored from an older backup', () => {
     await sync(ben, ann);
     // No device is ahead of the restored log and knows its epoch, so the log keeps its epoch.
     restore();
-    ben.write("UPDATE page SET title = 'by ben' WHERE id = 'q'", "DELETE FROM page WHERE id = 'r'");
+    ben.writeAll("UPDATE page SET title = 'by ben' WHERE id = 'q'", "DELETE FROM page WHERE id = 'r'");
     await sync(ann, ben);
     for (const device of [ann, ben])
       expect(device.rows('SELECT id, title FROM page ORDER BY id')).toEqual([

@@ -5,7 +5,7 @@ import { buildSchema, type CellValue, type RockpoolError } from '#shared/index.t
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { openCopyFile } from '#sync-server/store/postgres/working-copy.ts';
-import { DirectDevice } from './direct-device.ts';
+import { DirectDevice } from '#kit/direct-device.ts';
 
 /*
  * Sends values of any kind, in keys and in columns of every type, from one device through the server to another. Values

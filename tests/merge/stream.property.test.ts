@@ -5,7 +5,7 @@ import { testTable } from '#client/testing/worker/table-schema.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { untilCommitted } from '#sync-server/testing/direct-session.ts';
-import { DirectDevice } from './direct-device.ts';
+import { DirectDevice } from '#kit/direct-device.ts';
 
 const page = testTable(
   'page',
@@ -128,7 +128,7 @@ describe('the stream', () => {
             const device = world.devices[who] as DirectDevice;
             switch (does.name) {
               case 'write':
-                device.write("UPDATE tally SET writes = writes + 1 WHERE id = 'all'", ...does.statements);
+                device.attempt("UPDATE tally SET writes = writes + 1 WHERE id = 'all'", ...does.statements);
                 break;
               case 'connect':
                 if (!device.isConnected) device.connect(world.live);

@@ -4,7 +4,7 @@ import { buildSchema, type RenameRule } from '#shared/index.ts';
 import { testTable } from '#client/testing/worker/table-schema.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
-import { DirectDevice } from './direct-device.ts';
+import { DirectDevice } from '#kit/direct-device.ts';
 
 const RULE: RenameRule = { rename: 'name', suffix: ' ({n})' };
 const account = testTable(
@@ -48,7 +48,7 @@ class World {
 
   write(who: number, ...statements: readonly string[]): void {
     this.nowMs += 1000;
-    this.devices[who]?.write(...statements);
+    this.devices[who]?.attempt(...statements);
   }
 
   async settle(order: readonly number[] = this.devices.map((_, who) => who)): Promise<void> {

@@ -4,7 +4,7 @@ import { writeAsBefore } from '#client/testing/worker/write-as-before.ts';
 import { buildSchema, encodeKey } from '#shared/index.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
-import { DirectDevice } from './direct-device.ts';
+import { DirectDevice } from '#kit/direct-device.ts';
 
 /*
  * Servers with file storage once accepted values of any type. They keep such values, and devices that were not updated
@@ -28,7 +28,7 @@ async function withRowsFromBefore(body: (live: LiveDatabase, device: DirectDevic
   });
   const { sql } = live.file;
   const first = new DirectDevice(schema, () => 1_700_000_000_000, 1);
-  first.write("INSERT INTO item VALUES ('i', 'w', 1, 'kg')", "INSERT INTO tag VALUES (x'01', 'n')");
+  first.writeAll("INSERT INTO item VALUES ('i', 'w', 1, 'kg')", "INSERT INTO tag VALUES (x'01', 'n')");
   await first.settle(live);
   first.close();
   sql.exec("UPDATE item SET whole = 'many'; UPDATE tag SET id = 1");

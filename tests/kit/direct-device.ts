@@ -3,44 +3,45 @@ import {
   PROTOCOL_VERSION,
   RockpoolError,
   type Delivery,
+  type Push,
   type Schema,
   type ServerMessage,
 } from '#shared/index.ts';
-import type { OpenDatabase } from '#client/worker/database/open-database.ts';
-import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
-import type { SyncDatabase } from '#client/worker/sync/sync-engine.ts';
-import { openInMemory } from '#client/testing/worker/test-database.ts';
+import type { OpenDatabaseOptions } from '#client/worker/database/open-database.ts';
+import type { WelcomeVerdict } from '#client/worker/sync/judge-welcome.ts';
 import type { LiveDatabase } from '#sync-server/database/live-database.ts';
 import type { Subscriber } from '#sync-server/fanout/subscription.ts';
 import { EVERYTHING } from '#sync-server/store/read-filter.ts';
 import { untilCommitted } from '#sync-server/testing/direct-session.ts';
+import { inMemory, TestDevice } from './test-device.ts';
 
 /**
- * The real database of one device, connected to the real server without a network. Holds the server's messages until
- * the test delivers them to the device.
+ * A device that reaches a server's database without a network. Holds the server's messages until the test delivers them
+ * to the device. Deterministic: its clock, random bytes and request ids repeat in each run.
  */
-export class DirectDevice implements Subscriber {
-  readonly database: OpenDatabase;
-  readonly sync: SyncDatabase;
+export class DirectDevice extends TestDevice implements Subscriber {
   /** Of the session that is open. */
   readonly inbox: ServerMessage[] = [];
   /** Of all sessions. */
   readonly heard: Delivery[] = [];
   readonly hasEnded: boolean = false;
+  /** Settles once the server has accepted the session. */
+  protected joined: Promise<void> | void = undefined;
   private live: LiveDatabase | null = null;
   private requests = 0;
   private readonly nowMs: () => number;
 
-  constructor(schema: Schema, nowMs: () => number, siteNumber: number) {
-    this.nowMs = nowMs;
-    let bytes = siteNumber * 1000;
-    this.database = openInMemory({
-      schema,
+  constructor(schema: Schema, nowMs: () => number, randomBytes: number | OpenDatabaseOptions['randomBytes']) {
+    super(
+      inMemory({
+        schema,
+        nowMs,
+        elapsedMs: nowMs,
+        randomBytes: typeof randomBytes === 'number' ? bytesOfSite(randomBytes) : randomBytes,
+      }),
       nowMs,
-      elapsedMs: nowMs,
-      randomBytes: (count) => new Uint8Array(count).map(() => (bytes = (bytes * 73 + 41) & 0xffff) >> 4),
-    });
-    this.sync = toSyncDatabase({ database: this.database, elapsedMs: nowMs, onApplied: () => undefined });
+    );
+    this.nowMs = nowMs;
   }
 
   get site(): string {
@@ -51,10 +52,10 @@ export class DirectDevice implements Subscriber {
     return this.live !== null;
   }
 
-  /** Runs in one transaction. A write that SQLite refuses has no effect. */
-  write(...statements: readonly string[]): void {
+  /** Like `writeAll`, but a write that SQLite refuses has no effect. */
+  attempt(...statements: readonly string[]): void {
     try {
-      this.database.write({ id: `r${++this.requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
+      this.writeAll(...statements);
     } catch (error) {
       if (!(error instanceof RockpoolError) || !error.code.startsWith('constraint-')) throw error;
     }
@@ -73,7 +74,8 @@ export class DirectDevice implements Subscriber {
       fullResync: false,
       snapshot: 'refused',
     } as const;
-    void live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, filter: EVERYTHING, nowMs: this.nowMs() });
+    const principal = { id: this.principal };
+    this.joined = live.join(this, hello, { principal, canWrite: true, filter: EVERYTHING, nowMs: this.nowMs() });
   }
 
   /** Loses the messages in flight. */
@@ -94,20 +96,20 @@ export class DirectDevice implements Subscriber {
     this.cut();
   }
 
-  /** Sends the changesets after the given one, acknowledged or not. */
-  push(after: number = this.sync.position().lastAckedSequence): void {
-    const batch = this.sync.nextPush(after, 1e6);
-    if (batch === null || this.live === null) return;
-    this.live.push(this, { type: 'push', ...batch }, { principal: 'ann', receivedMs: this.nowMs() }, (refusal) => {
-      if (refusal !== null) throw refusal;
+  /** Sends changesets after the given one, acknowledged or not. Returns the message; null if there are none. */
+  push(after: number = this.sync.position().lastAckedSequence, maxBytes = 1e6): Push | null {
+    const batch = this.sync.nextPush(after, maxBytes);
+    if (batch === null || this.live === null) return null;
+    const push = { type: 'push', ...batch } as const;
+    this.live.push(this, push, { principal: this.principal, receivedMs: this.nowMs() }, (refusal) => {
+      if (refusal !== null) this.refused(refusal);
     });
+    return push;
   }
 
   take(message: ServerMessage | undefined): void {
-    if (message?.type === 'welcome') {
-      const verdict = this.sync.greet(message);
-      if (verdict.kind !== 'fits') throw new Error(`the welcome is ${verdict.kind}`);
-    } else if (message?.type === 'delivery') this.sync.applyDelivery(message);
+    if (message?.type === 'welcome') this.greeted(this.sync.greet(message));
+    else if (message?.type === 'delivery') this.sync.applyDelivery(message);
   }
 
   takeNext(): void {
@@ -138,12 +140,29 @@ export class DirectDevice implements Subscriber {
     );
   }
 
-  rows(sql: string): unknown[][] {
-    return this.database.connection.rows(sql) as unknown[][];
-  }
-
   close(): void {
     this.cut();
     this.database.close();
   }
+
+  protected get principal(): string {
+    return 'ann';
+  }
+
+  protected greeted(verdict: WelcomeVerdict): void {
+    if (verdict.kind !== 'fits') throw new Error(`the welcome is ${verdict.kind}`);
+  }
+
+  protected refused(refusal: RockpoolError): void {
+    throw refusal;
+  }
+
+  protected override requestId(): string {
+    return `r${++this.requests}`;
+  }
+}
+
+function bytesOfSite(siteNumber: number): OpenDatabaseOptions['randomBytes'] {
+  let bytes = siteNumber * 1000;
+  return (count) => new Uint8Array(count).map(() => (bytes = (bytes * 73 + 41) & 0xffff) >> 4);
 }
