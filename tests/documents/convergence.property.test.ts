@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,6 +25,7 @@ import { plainYjs } from '#shared/testing/plain-yjs.ts';
 import { sampleColumn, sampleTable } from '#shared/testing/index.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { Device } from './device.ts';
 import { documentStates, type AskForValue } from './document-states.ts';
 import { OpenPages, type Text } from './open-pages.ts';
@@ -56,13 +55,12 @@ let folder: string;
 let server: LiveDatabase;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'documents-'));
+  folder = temporaryFolder();
   begin();
 });
 
 afterEach(() => {
   void server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 let files = 0;
@@ -148,16 +146,16 @@ function steps(devices: number, contents = content): fc.Arbitrary<Step[]> {
 function perform(subject: Device, step: Exclude<Step, { act: 'type' }>): void {
   try {
     if (step.act === 'create')
-      subject.write([
+      subject.write(
         'INSERT INTO page (id, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = excluded.content',
         step.page,
         text(step.content),
-      ]);
+      );
     else if (step.act === 'replace')
-      subject.write(['UPDATE page SET content = ? WHERE id = ?', text(step.content), step.page]);
+      subject.write('UPDATE page SET content = ? WHERE id = ?', text(step.content), step.page);
     else if (step.act === 'title')
-      subject.write(['UPDATE page SET title = ?, content = ? WHERE id = ?', step.title, text(step.content), step.page]);
-    else subject.write(['DELETE FROM page WHERE id = ?', step.page]);
+      subject.write('UPDATE page SET title = ?, content = ? WHERE id = ?', step.title, text(step.content), step.page);
+    else subject.write('DELETE FROM page WHERE id = ?', step.page);
   } catch (error) {
     if (!(error instanceof RockpoolError) || error.code !== 'constraint-unique') throw error;
   }
@@ -246,7 +244,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
         begin();
         const devices = Array.from({ length: 5 }, (_, index) => device(index + 1));
         const pages = new OpenPages();
-        devices[0]?.write(["INSERT INTO page (id, content) VALUES ('p', ?)", text(start)]);
+        devices[0]?.write("INSERT INTO page (id, content) VALUES ('p', ?)", text(start));
         for (const subject of devices) await subject.meet();
         for (const done of history) {
           const subject = devices[done.by] as Device;
@@ -278,11 +276,11 @@ describe('documents edited through SQL and in open pages, offline and online', (
 
   it('keep the edits of both writers', async () => {
     const [a, b] = [device(1), device(2)];
-    a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"body":"low tide", "items":[]}']);
+    a.write("INSERT INTO page (id, content) VALUES ('p', ?)", '{"body":"low tide", "items":[]}');
     await a.meet();
     await b.meet();
-    a.write(["UPDATE page SET content = json_set(content, '$.body', 'very low tide') WHERE id = 'p'"]);
-    b.write(["UPDATE page SET content = json_set(content, '$.body', 'low tide!', '$.more', 1) WHERE id = 'p'"]);
+    a.write("UPDATE page SET content = json_set(content, '$.body', 'very low tide') WHERE id = 'p'");
+    b.write("UPDATE page SET content = json_set(content, '$.body', 'low tide!', '$.more', 1) WHERE id = 'p'");
     await a.meet();
     await b.meet();
     await a.meet();
@@ -292,16 +290,17 @@ describe('documents edited through SQL and in open pages, offline and online', (
 
   it("keep one writer's text and the other's formats, by SQL and in the Y.Text of an open page [MR-21]", async () => {
     const [a, b] = [device(1), device(2)];
-    a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"note":[{"insert":"the tide is out"}]}']);
+    a.write("INSERT INTO page (id, content) VALUES ('p', ?)", '{"note":[{"insert":"the tide is out"}]}');
     for (const one of [a, b]) await one.meet();
-    a.write([
+    a.write(
       "UPDATE page SET content = json_set(content, '$.note', json(?)) WHERE id = 'p'",
       '[{"insert":"the "},{"insert":"ti","attributes":{"bold":true}},{"attributes":{"bold":true},"insert":"de"},{"insert":" is out"}]',
-    ]);
+    );
     expect(a.rows(ROWS)).toEqual([
       ['p', null, '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"tide"},{"insert":" is out"}]}'],
     ]);
-    const page = await b.openDocument('p', 'content');
+    const pages = new OpenPages();
+    const page = await pages.openOn(b, 'p');
     const note = (rootValue(page.doc) as MapNode).get('note') as Text;
     note.insert(5, '(low)');
     note.format(note.length - 3, 3, { italic: true });
@@ -310,7 +309,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     const expected =
       '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"t(low)ide"},{"insert":" is "},{"attributes":{"italic":true},"insert":"out"}]}';
     expect([a.rows(ROWS), b.rows(ROWS), stored()]).toEqual(new Array(3).fill([['p', null, expected]]));
-    b.tellPages();
+    pages.notify(b);
     await page.saved();
     expect(note.toDelta()).toEqual((JSON.parse(expected) as { note: unknown }).note);
     page.undoManager.undo();
@@ -324,8 +323,8 @@ describe('documents edited through SQL and in open pages, offline and online', (
   it('have one copy of content that two devices created alike [MR-27]', async () => {
     const [a, b] = [device(1), device(2)];
     for (const one of [a, b])
-      one.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}']);
-    a.write(["UPDATE page SET content = json_set(content, '$.body', 'start again') WHERE id = 'p'"]);
+      one.write("INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}');
+    a.write("UPDATE page SET content = json_set(content, '$.body', 'start again') WHERE id = 'p'");
     for (const one of [a, b, a]) await one.meet();
     expect(b.rows('SELECT content FROM page')[0]?.[0]).toMatch(/^{"body":"start( again)?","items":\[{"id":"x"}\]}$/);
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
@@ -333,22 +332,25 @@ describe('documents edited through SQL and in open pages, offline and online', (
 
   it('are re-created after a rejection, unless they would overwrite a newer edit; then they wait for their author [MR-32]', async () => {
     const [a, b] = [device(1), device(2)];
-    a.write([
+    a.write(
       "INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)",
       '{"body":"low tide"}',
       '{"body":"ebb"}',
-    ]);
+    );
     for (const one of [a, b]) await one.meet();
-    b.write(["INSERT INTO page (id, title) VALUES ('x', 'one')"], ["UPDATE page SET title = 'final' WHERE id = 'q'"]);
+    b.writeAll(
+      ["INSERT INTO page (id, title) VALUES ('x', 'one')"],
+      ["UPDATE page SET title = 'final' WHERE id = 'q'"],
+    );
     await b.meet();
     // The first edit is rejected together with those that build on it; the second of those writes a title that another
     // device changed.
-    a.write(
+    a.writeAll(
       ["UPDATE page SET title = 'one', content = json_set(content, '$.body', 'high tide') WHERE id = 'p'"],
       ["UPDATE page SET content = json_set(content, '$.n', 1) WHERE id = 'q'"],
     );
-    a.write(["UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'"]);
-    a.write(["UPDATE page SET title = 'copy', content = json_set(content, '$.n', 2) WHERE id = 'q'"]);
+    a.write("UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'");
+    a.write("UPDATE page SET title = 'copy', content = json_set(content, '$.n', 2) WHERE id = 'q'");
     for (const one of [a, a, b]) await one.meet();
     expect(a.rows(ROWS)).toEqual([
       ['p', 'mine', expect.stringContaining('low tide!')],
@@ -361,17 +363,20 @@ describe('documents edited through SQL and in open pages, offline and online', (
 
   it('take a rejected edit that a restored server admits after all, beside later edits', async () => {
     const [a, b] = [device(1), device(2)];
-    a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', NULL)", '{"body":"low tide"}']);
+    a.write("INSERT INTO page (id, content) VALUES ('p', ?), ('q', NULL)", '{"body":"low tide"}');
     for (const one of [a, b]) await one.meet();
-    b.write(["DELETE FROM page WHERE id = 'q'"]);
+    b.write("DELETE FROM page WHERE id = 'q'");
     await b.meet();
-    a.writeWhole(
-      "UPDATE page SET title = 'one' WHERE id = 'q'",
-      "UPDATE page SET content = json_set(content, '$.body', 'high tide') WHERE id = 'p'",
-    );
+    a.request({
+      statements: [
+        { sql: "UPDATE page SET title = 'one' WHERE id = 'q'", params: [] },
+        { sql: "UPDATE page SET content = json_set(content, '$.body', 'high tide') WHERE id = 'p'", params: [] },
+      ],
+      action: { kind: 'atomic' },
+    });
     await a.meet();
     expect(a.rows('SELECT code FROM rockpool_parked')).toEqual([['atomic-conflict']]);
-    a.write(["UPDATE page SET content = json_set(content, '$.body', 'low tide!') WHERE id = 'p'"]);
+    a.write("UPDATE page SET content = json_set(content, '$.body', 'low tide!') WHERE id = 'p'");
     await a.meet();
     // The backup is of the empty database: the whole log is lost, including the delete that caused the rejection.
     const [identity = null] = server.file.sql.get(`SELECT value FROM rockpool_meta WHERE name = 'identity'`) ?? [];
@@ -390,20 +395,18 @@ describe('documents edited through SQL and in open pages, offline and online', (
 
   it('keep their visible content in a copied file, and send every edit under the new site', async () => {
     const [a, b] = [device(1), device(2)];
-    a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);
+    a.write("INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide"}', '{"body":"ebb"}');
     for (const one of [a, b]) await one.meet();
-    b.write(["INSERT INTO page (id, title) VALUES ('x', 'one'), ('y', 'two')"]);
+    b.write("INSERT INTO page (id, title) VALUES ('x', 'one'), ('y', 'two')");
     await b.meet();
     // Both titles are taken, and device a learns of it before it sends anything: both changesets and their document
     // edits are masked.
-    a.write(["UPDATE page SET title = 'one', content = NULL WHERE id = 'p'"]);
-    a.write(["UPDATE page SET title = 'two', content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
-    await a.listen();
+    a.write("UPDATE page SET title = 'one', content = NULL WHERE id = 'p'");
+    a.write("UPDATE page SET title = 'two', content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'");
+    await a.meet({ sends: false });
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
-    a.write([
-      "UPDATE page SET content = json_set(content, '$.body', content ->> 'body' || '!') WHERE id IN ('p', 'q')",
-    ]);
-    a.becomeNewSite();
+    a.write("UPDATE page SET content = json_set(content, '$.body', content ->> 'body' || '!') WHERE id IN ('p', 'q')");
+    a.sync.becomeNewSite(a.database.outbox.lastAckedSequence() + 1);
     for (const one of [a, b, a, b]) await one.meet();
     expect(a.rows("SELECT content FROM page WHERE id IN ('p', 'q') ORDER BY id")).toEqual([
       ['{"body":"low tide!"}'],
@@ -419,29 +422,29 @@ describe('documents edited through SQL and in open pages, offline and online', (
 
   it('of a lost log are re-created by a device under a new site, also in a document that was replaced since [MR-48]', async () => {
     const [a, b] = [device(1), device(2)];
-    a.write([
+    a.write(
       "INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)",
       '{"body":"low tide","items":[]}',
       '{"body":"ebb"}',
-    ]);
+    );
     for (const one of [a, b]) await one.meet();
     server.file.sql.exec(`VACUUM INTO '${nextFile()}'`);
-    a.write([
+    a.write(
       "UPDATE page SET content = json_set(content, '$.body', 'high tide', '$.items[0]', json_object('id', 'x')) WHERE id = 'p'",
-    ]);
-    a.write(["UPDATE page SET content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
+    );
+    a.write("UPDATE page SET content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'");
     await a.meet();
     await b.meet();
-    b.write(
+    b.writeAll(
       ["UPDATE page SET content = NULL WHERE id = 'q'"],
       ["UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'"],
     );
     for (const one of [b, a]) await one.meet();
-    a.write(["UPDATE page SET content = json_set(content, '$.items[1]', json_object('id', 'y')) WHERE id = 'p'"]);
+    a.write("UPDATE page SET content = json_set(content, '$.items[1]', json_object('id', 'y')) WHERE id = 'p'");
     await server.close();
     begin();
     a.server = server;
-    a.becomeNewSite(2);
+    a.sync.becomeNewSite(2);
     for (let round = 0; round < 3; round++) await a.meet();
     expect(a.rows(ROWS)).toEqual([
       ['p', null, '{"body":"high tide","items":[{"id":"x"},{"id":"y"}]}'],
@@ -460,10 +463,10 @@ describe('documents edited through SQL and in open pages, offline and online', (
     }));
     const text = JSON.stringify({ body: '', items });
     expect(text.length).toBeGreaterThan(900_000);
-    a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", text]);
+    a.write("INSERT INTO page (id, content) VALUES ('p', ?)", text);
     for (const one of [a, b]) await one.meet();
     for (const one of [a, b]) one.sentBytes = one.receivedBytes = 0;
-    a.write(["UPDATE page SET content = json_set(content, '$.items[4000].note', 'another note') WHERE id = 'p'"]);
+    a.write("UPDATE page SET content = json_set(content, '$.items[4000].note', 'another note') WHERE id = 'p'");
     const logged = a.rows(
       'SELECT length(body) + length(before) FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1',
     );
@@ -479,7 +482,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     const a = device(1);
     const code = (content: string): unknown => {
       try {
-        a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", content]);
+        a.write("INSERT INTO page (id, content) VALUES ('p', ?)", content);
         return null;
       } catch (error) {
         return error instanceof RockpoolError ? [error.code, error.fields['problem']] : error;

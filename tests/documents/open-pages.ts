@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { RockpoolError } from '#shared/index.ts';
 import { canonicalJson, rootValue, type JsonValue, type Node } from '#shared/document/index.ts';
 import type { LiveDocument } from '#client/client.ts';
+import { openDocumentOn } from '#kit/open-document-on.ts';
 import type { Device } from './device.ts';
 
 export type Text = Extract<Node, { toDelta(): unknown }>;
@@ -11,6 +12,25 @@ type Open = LiveDocument<JsonValue>;
 /** The pages of several devices. Each edited document stays open until its row is deleted. */
 export class OpenPages {
   private readonly open = new Map<Device, Map<string, Open>>();
+  private readonly followers = new Map<Device, Set<() => void>>();
+
+  /** Opens a document that the caller settles and closes. Rejects with `document-gone`. */
+  openOn(device: Device, key: string): Promise<Open> {
+    const [table] = device.database.schema.tables;
+    if (table === undefined) throw new Error('no table');
+    const followers = this.followers.get(device) ?? new Set();
+    this.followers.set(device, followers);
+    const follow = (listener: () => void): (() => void) => {
+      followers.add(listener);
+      return () => followers.delete(listener);
+    };
+    return openDocumentOn(device, { table, key, column: 'content', follow });
+  }
+
+  /** Notifies the pages of a device of a commit. */
+  notify(device: Device): void {
+    for (const follow of this.followers.get(device) ?? []) follow();
+  }
 
   /** Edits a document in its Y.Doc with Yjs. Does nothing if there is no document. */
   async type(device: Device, key: string, content: JsonValue): Promise<void> {
@@ -26,7 +46,7 @@ export class OpenPages {
 
   /** Applies commits to the pages of a device; each then equals its column. */
   async follow(device: Device): Promise<void> {
-    device.tellPages();
+    this.notify(device);
     for (const [key, page] of this.pagesOf(device)) await this.settle(device, key, page);
   }
 
@@ -44,7 +64,7 @@ export class OpenPages {
     const known = this.pagesOf(device).get(key);
     if (known !== undefined) return known;
     try {
-      const page = await device.openDocument(key, 'content');
+      const page = await this.openOn(device, key);
       this.pagesOf(device).set(key, page);
       return page;
     } catch (error) {

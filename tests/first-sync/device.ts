@@ -1,5 +1,6 @@
 import { decodeSchema, encodeSchema } from '#shared/index.ts';
 import { memoryMedium, type Medium } from '#vfs-opfs/index.ts';
+import type { TouchedTables } from '#client/rpc/query-dependencies.ts';
 import type { SnapshotProgress } from '#client/rpc/snapshot-progress.ts';
 import type { SyncState, WaitStage } from '#client/rpc/sync-status.ts';
 import type { EngineReport } from '#client/worker/sync/sync-engine.ts';
@@ -22,6 +23,8 @@ export class Device extends SocketDevice {
   /** The reported states and wait stages, without repetitions. */
   readonly states: SyncState[] = [];
   readonly stages: WaitStage[] = [];
+  readonly notified: TouchedTables[] = [];
+  override onApplied = (touched: TouchedTables): void => void this.notified.push(touched);
 
   static async open({ medium = memoryMedium(), takesFiles = true, ...options }: DeviceOptions): Promise<Device> {
     // A worker decodes the schema that its page sends.

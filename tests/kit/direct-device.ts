@@ -116,11 +116,15 @@ export class DirectDevice extends TestDevice implements Subscriber {
     this.take(this.inbox.shift());
   }
 
+  takeAll(): void {
+    while (this.inbox.length > 0) this.takeNext();
+  }
+
   /** Runs until neither side has messages left. */
   async settle(live: LiveDatabase): Promise<void> {
     if (!this.isConnected) this.connect(live);
     do {
-      while (this.inbox.length > 0) this.takeNext();
+      this.takeAll();
       this.push();
       await untilCommitted();
     } while (this.inbox.length > 0);

@@ -1,4 +1,4 @@
-import { encodeMessage, type ClientMessage, type RockpoolError, type ServerMessage } from '#shared/index.ts';
+import { encodeMessage, RockpoolError, type ClientMessage, type ServerMessage } from '#shared/index.ts';
 import type { WriteOutcome, WriteRequest } from '#client/rpc/write-request.ts';
 import { connectOver, type Connect } from '#client/worker/sync/server-connection.ts';
 import {
@@ -57,7 +57,7 @@ export class SocketDevice extends TestDevice {
       database: this.sync,
       connect: this.connect,
       onReport: (report) => this.onReport(report),
-      onStuck: () => undefined,
+      onStuck: () => void this.problems.push(new RockpoolError('worker-stuck')),
       onProblem: (error) => void this.problems.push(error),
     });
   }

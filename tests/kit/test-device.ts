@@ -30,8 +30,8 @@ export function inMemory(options: Partial<OpenDatabaseOptions> = {}): Opened {
 export class TestDevice {
   readonly database: OpenDatabase;
   readonly sync: SyncDatabase;
-  /** The changes by deliveries that live queries were notified of. */
-  readonly notified: TouchedTables[] = [];
+  /** Called after deliveries with the changes that live queries are notified of. */
+  onApplied: (touched: TouchedTables) => void = () => undefined;
   protected readonly opened: Opened;
 
   constructor(opened: Opened, elapsedMs: () => number = REAL_PLATFORM.elapsedMs) {
@@ -40,7 +40,7 @@ export class TestDevice {
     this.sync = toSyncDatabase({
       database: opened.database,
       elapsedMs,
-      onApplied: (touched) => void this.notified.push(touched),
+      onApplied: (touched) => this.onApplied(touched),
     });
   }
 
