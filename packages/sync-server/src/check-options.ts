@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { metricsTokenProblem } from './auth/metrics-access.ts';
 import { originProblem } from './auth/origin.ts';
 import { secretProblem } from './auth/secret.ts';
 import { MIN_CONNECTIONS } from './postgres/connection.ts';
@@ -6,7 +7,16 @@ import type { SyncServerOptions } from './sync-server.ts';
 
 /** Throws `config-invalid` with every problem at once. */
 export function checkOptions(
-  { authenticate, keySet, oidcIssuer, origins = [], postgresConnections, threads = 1, validate }: SyncServerOptions,
+  {
+    authenticate,
+    keySet,
+    metrics,
+    oidcIssuer,
+    origins = [],
+    postgresConnections,
+    threads = 1,
+    validate,
+  }: SyncServerOptions,
   secret: Uint8Array | undefined,
 ): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
@@ -16,6 +26,8 @@ export function checkOptions(
   if (postgresConnections !== undefined && !(postgresConnections >= minConnections))
     problems.push(`postgresConnections: at least ${minConnections}${threads > 1 ? ` with ${threads} threads` : ''}`);
   if (!(Number.isInteger(threads) && threads >= 1)) problems.push('threads: a whole number of at least 1');
+  const tokenProblem = typeof metrics === 'object' ? metricsTokenProblem(metrics.token) : null;
+  if (tokenProblem !== null) problems.push(tokenProblem);
   if (threads > 1 && validate !== undefined) problems.push('validate needs threads: 1');
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Hono } from 'hono';
-import { encodeOutline, encodeSchema, RockpoolError } from '@rockpool/shared';
+import { encodeOutline, encodeSchema, PROTOCOL_VERSION, RockpoolError } from '@rockpool/shared';
 import { createApp } from './app.ts';
 import { clientAddresses, type AddressOf } from './auth/client-address.ts';
 import { Gate, isDatabaseId } from './auth/gate.ts';
@@ -29,10 +29,13 @@ import { TenantSizes } from './store/tenant-sizes.ts';
 import { postgresStores, sqliteStores, type Stores } from './store/open-stores.ts';
 import type { ReadableRows } from './store/read-filter.ts';
 import type { SyncServer, SyncServerOptions } from './sync-server.ts';
+import { SERVER_VERSION } from './version.ts';
 import { removeThreadFolders } from './threads/thread-folders.ts';
 import { DatabaseThreads } from './threads/database-threads.ts';
 
 export const SYNC_PATH = '/sync';
+
+const LARGEST_TENANTS = 10;
 
 /** What the parts below share. */
 interface Base {
@@ -43,6 +46,7 @@ interface Base {
   readonly stores: Stores;
   readonly addressOf: AddressOf;
   readonly diskWatch: DiskWatch;
+  readonly tenants: TenantSizes;
 }
 
 /**
@@ -60,7 +64,8 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const stores = openStores(options, log, metrics);
   const addressOf = clientAddresses(options.trustedProxies ?? []);
   const diskWatch = new DiskWatch(stores.store);
-  const base: Base = { options, now, log, metrics, stores, addressOf, diskWatch };
+  const tenants = new TenantSizes(dataDir, (databaseId) => stores.store.pathOf(databaseId), options.tenantOf);
+  const base: Base = { options, now, log, metrics, stores, addressOf, diskWatch, tenants };
   const members = new Members({
     store: stores.memberStore,
     bus: stores.bus,
@@ -80,9 +85,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets: Sockets = openSockets(base, { schemas, gate, databases });
   exposeGauges(metrics, sockets, databases);
-  metrics.gauge('rockpool_disk_full', 'Whether only the reserve of the disk is left, which is for deletes.', () =>
-    Number(diskWatch.isDiskFull),
-  );
+  exposeResources(base);
   const stopWatching = metrics.watchProcess();
   const close = async (): Promise<void> => {
     try {
@@ -146,6 +149,7 @@ function syncServer(parts: Parts): SyncServer {
         });
       return issueToken(secret, request, now(), rules);
     },
+    metrics: () => base.metrics.renderWithTenants(),
     close: () => {
       stopped.abort();
       closing ??= parts.close();
@@ -168,6 +172,7 @@ function appOf({ base, gate, members, sockets, databases }: Parts, isClosing: ()
       httpSessions: new HttpSessions((...session) => sockets.beginOverHttp(...session)),
       now,
       metrics,
+      metricsAccess: options.metrics ?? 'public',
       readiness: async () => (isClosing() ? 'unavailable' : diskWatch.readiness()),
       damagedDatabases: () => databases.damagedCount,
       schemaHash: options.schema.hash,
@@ -205,11 +210,10 @@ function openStores(options: SyncServerOptions, log: Logger, metrics: ServerMetr
 
 /** On threads of their own, or on this one. */
 function openDatabases(base: Base): DatabaseHost | DatabaseThreads {
-  const { options, stores, log, diskWatch } = base;
-  const { dataDir, schema, postgres, validate, tenantOf, threads = 1 } = options;
-  const tenants = new TenantSizes(dataDir, (databaseId) => stores.store.pathOf(databaseId), tenantOf);
+  const { options, stores, log, diskWatch, tenants } = base;
+  const { dataDir, schema, postgres, validate, threads = 1 } = options;
   removeThreadFolders(dataDir);
-  if (threads > 1) return openThreads(base, threads, tenants);
+  if (threads > 1) return openThreads(base, threads);
   return new DatabaseHost({
     dataDir,
     schemaHash: schema.hash,
@@ -226,7 +230,7 @@ function openDatabases(base: Base): DatabaseHost | DatabaseThreads {
   });
 }
 
-function openThreads({ options, log, metrics }: Base, count: number, tenants: TenantSizes): DatabaseThreads {
+function openThreads({ options, log, metrics, tenants }: Base, count: number): DatabaseThreads {
   const { dataDir, schema, postgres = null } = options;
   const { maxTenantBytes = Infinity } = options.quotas ?? {};
   const databases: DatabaseThreads = new DatabaseThreads({
@@ -287,6 +291,43 @@ function openSockets(
 /** A principal that may open a database may read all of it. Partial sync will decide here. */
 function readableRows(_principal: Principal, _databaseId: string): ReadableRows {
   return 'everything';
+}
+
+/** Versions, disk, tenants, and connections to PostgreSQL. */
+function exposeResources({ options, metrics, stores, diskWatch, tenants }: Base): void {
+  metrics.gaugeOf('rockpool_build_info', 'Always 1; the labels name versions.', () => [
+    [
+      {
+        version: SERVER_VERSION,
+        node: process.versions.node,
+        protocol: String(PROTOCOL_VERSION),
+        schema: options.schema.hash,
+      },
+      1,
+    ],
+  ]);
+  metrics.gauge('rockpool_disk_full', 'Whether only the reserve of the disk is left, which is for deletes.', () =>
+    Number(diskWatch.isDiskFull),
+  );
+  const disk = (): { readonly free: number; readonly total: number } => {
+    const { bavail, blocks, bsize } = statfsSync(options.dataDir);
+    return { free: bavail * bsize, total: blocks * bsize };
+  };
+  metrics.gauge('rockpool_disk_free_bytes', 'Free bytes of the disk of the data directory.', () => disk().free);
+  metrics.gauge('rockpool_disk_size_bytes', 'Size of that disk.', () => disk().total);
+  metrics.tenantGauge(
+    'rockpool_tenant_bytes',
+    'Bytes of the databases of the ten tenants with the largest ones, measured at most every 10 s.',
+    () => tenants.largest(LARGEST_TENANTS).map(([tenant, bytes]) => [{ tenant }, bytes] as const),
+  );
+  metrics.gauge('rockpool_tenants', 'Tenants with databases on the disk, as last measured.', () => tenants.count);
+  const { connectionCounts } = stores;
+  if (connectionCounts === undefined) return;
+  metrics.gaugeOf(
+    'rockpool_postgres_connections',
+    'Connections to PostgreSQL of the accepting thread, by state, and queries that wait for one.',
+    () => Object.entries(connectionCounts()).map(([state, count]) => [{ state }, count] as const),
+  );
 }
 
 function exposeGauges(metrics: ServerMetrics, sockets: Sockets, databases: DatabaseHost | DatabaseThreads): void {

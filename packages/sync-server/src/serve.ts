@@ -1,14 +1,18 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { RockpoolError } from '@rockpool/shared';
 import type { ServeConfig } from './cli/config.ts';
 import { createSyncServer, SYNC_PATH } from './create-sync-server.ts';
+import { METRICS_TYPE } from './routes/probes.ts';
+import type { SyncServer } from './sync-server.ts';
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string;
+  /** Of the metrics, if they have an address of their own. */
+  readonly metricsUrl: string | null;
   /** Ends sessions, settles pushes, closes files and the port. */
   stop(): Promise<void>;
 }
@@ -29,7 +33,7 @@ const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 60_000, chec
  * address.
  */
 export async function serve(
-  { host, port, ...options }: ServeConfig,
+  { host, port, metricsAddress, ...options }: ServeConfig,
   times: RequestTimes = REQUEST_TIMES,
 ): Promise<RunningServer> {
   const sync = createSyncServer(options);
@@ -56,16 +60,43 @@ export async function serve(
     await sync.close();
     throw error;
   }
-  const address = server.address() as AddressInfo;
+  let metrics: Server | null = null;
+  try {
+    if (metricsAddress !== undefined) metrics = await serveMetrics(sync, metricsAddress);
+  } catch (error) {
+    server.close();
+    await sync.close();
+    throw error;
+  }
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    url: urlOf(server, host),
+    metricsUrl: metrics === null ? null : `${urlOf(metrics, metricsAddress?.host ?? '')}/metrics`,
     stop: async () => {
+      metrics?.close();
+      metrics?.closeAllConnections();
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       await sync.close();
       server.closeAllConnections();
       await closed;
     },
   };
+}
+
+/** Serves metrics alone, so that their port can be reachable for the operator only. */
+async function serveMetrics(
+  sync: SyncServer,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' }).end(sync.metrics());
+  });
+  await listen(server, host, port);
+  return server;
+}
+
+function urlOf(server: Server, host: string): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -10,6 +10,7 @@ import type { ServerDatabase } from './backend/server-database.ts';
 import type { Retention } from './log/retention.ts';
 import type { Logger } from './observe/log-line.ts';
 import type { InProcessClient, InProcessSession } from './session/in-process.ts';
+import type { MetricsAccess } from './auth/metrics-access.ts';
 import type { SessionLimits } from './session/limits.ts';
 import type { SnapshotRules } from './snapshot/snapshots.ts';
 import type { ScrubTimes } from './store/scrub.ts';
@@ -71,6 +72,11 @@ export interface SyncServerOptions {
   readonly now?: () => number;
   /** Default: JSON lines to stderr. Lines at which a custom logger throws go to stderr too. */
   readonly log?: Logger;
+  /**
+   * Who may read `/metrics`. With a token, at least 16 characters, it also names the tenants with the largest databases,
+   * as `SyncServer.metrics` does. `none`: 404. Default: `public`, without names.
+   */
+  readonly metrics?: MetricsAccess;
   readonly limits?: Partial<SessionLimits>;
   /**
    * The app's own rule for changesets: null admits; a string rejects with `changeset-refused` and that reason, which
@@ -121,6 +127,11 @@ export interface SyncServer {
   ready(): Promise<void>;
   /** Returns a token signed with `secret`. Throws `config-invalid` on a server without a secret. */
   issueToken(request: TokenRequest): Promise<string>;
+  /**
+   * The metrics in Prometheus' text format, with the tenants that have the largest databases, for a host that serves them
+   * on an address of its own.
+   */
+  metrics(): string;
   /** Ends all sessions, settles pushes, closes the files. The caller closes its HTTP server itself. */
   close(): Promise<void>;
 }

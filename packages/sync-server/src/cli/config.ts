@@ -5,6 +5,7 @@ import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
 import { proxyProblem } from '../auth/client-address.ts';
 import { originProblem } from '../auth/origin.ts';
 import { isRole } from '../auth/role.ts';
+import type { MetricsAccess } from '../auth/metrics-access.ts';
 import type { Retention } from '../log/retention.ts';
 import {
   throwIfProblems,
@@ -15,6 +16,8 @@ import {
   readPostgres,
   readSchema,
   readSizeBytes,
+  readAddress,
+  readMetricsToken,
   readSecret,
 } from './read-values.ts';
 import { readSettings, type Settings, type Sources } from './settings.ts';
@@ -60,6 +63,14 @@ export const SERVE_SETTINGS: Settings = {
     takes: 'list',
     help: 'the address or network of a reverse proxy on another machine, whose X-Forwarded-For names the client; may be repeated',
   },
+  'metrics-address': {
+    takes: 'text',
+    help: 'HOST:PORT to serve /metrics on, with the largest tenants by name, instead of on the main port',
+  },
+  'metrics-token-file': {
+    takes: 'text',
+    help: 'a file with the token that /metrics requires; with it, metrics name the largest tenants',
+  },
   'max-database-size': {
     takes: 'text',
     help: 'the size at which a database may no longer grow: a number and m or g, such as 2g; default unlimited',
@@ -94,6 +105,9 @@ export interface ServeConfig extends TokenRules {
   readonly threads?: number;
   readonly origins: readonly string[];
   readonly trustedProxies: readonly string[];
+  readonly metrics?: MetricsAccess;
+  /** Where the metrics are served instead. */
+  readonly metricsAddress?: { readonly host: string; readonly port: number };
   readonly retention?: Partial<Retention>;
   readonly quotas?: { readonly maxDatabaseBytes: number };
 }
@@ -121,12 +135,14 @@ export function readServeConfig(sources: Sources): ServeConfig {
   problems.push(...origins.map(originProblem).filter((problem) => problem !== null));
   const trustedProxies = given.list('trusted-proxy');
   problems.push(...trustedProxies.map(proxyProblem).filter((problem) => problem !== null));
+  const metrics = readMetrics(given, problems);
   const maxDatabaseBytes = readSizeBytes('max-database-size', given.text('max-database-size'), problems);
   const retention = readRetention(given, problems);
   throwIfProblems(problems);
   return {
     dataDir,
     ...(postgres !== '' && { postgres }),
+    ...metrics,
     retention,
     ...(maxDatabaseBytes !== null && { quotas: { maxDatabaseBytes } }),
     schema: schema as Schema,
@@ -140,6 +156,17 @@ export function readServeConfig(sources: Sources): ServeConfig {
     ...(keySet && { keySet: keySet as NonNullable<TokenRules['keySet']> }),
     ...readTokenRules(given),
   };
+}
+
+/** The main port serves metrics to anyone, unless they have a token or an address of their own. */
+function readMetrics(
+  given: ReturnType<typeof readSettings>,
+  problems: string[],
+): Pick<ServeConfig, 'metrics' | 'metricsAddress'> {
+  const [address, file] = [given.text('metrics-address'), given.text('metrics-token-file')];
+  if (address !== '' && file !== '') problems.push('--metrics-address and --metrics-token-file exclude each other');
+  if (address !== '') return { metrics: 'none', metricsAddress: readAddress('metrics-address', address, problems) };
+  return file === '' ? {} : { metrics: { token: readMetricsToken(file, problems) } };
 }
 
 /** One thread per core: more cost memory and gain nothing. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
+import { metricsTokenProblem } from '../auth/metrics-access.ts';
 import { secretFromFile, secretProblem } from '../auth/secret.ts';
 import type { ParsedSettings } from './settings.ts';
 
@@ -7,6 +8,22 @@ export function readPort(text: string, problems: string[]): number {
   const port = Number(text);
   if (text !== '' && !(/^\d+$/.test(text) && port <= 65_535)) problems.push('--port takes a number from 0 to 65535');
   return port;
+}
+
+/** Reads `HOST:PORT`; a host of IPv6 is in brackets. */
+export function readAddress(name: string, text: string, problems: string[]): { host: string; port: number } {
+  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  if (port === '' || Number(port) > 65_535) problems.push(`--${name} takes HOST:PORT, such as 127.0.0.1:9464`);
+  return { host: bracketed ?? plain ?? '', port: Number(port) };
+}
+
+/** Reads the first line of the file. */
+export function readMetricsToken(path: string, problems: string[]): string {
+  const content = readFile(path, 'metrics-token-file', problems);
+  const [token = ''] = new TextDecoder().decode(content ?? new Uint8Array()).split('\n');
+  const problem = content === null ? null : metricsTokenProblem(token.trim());
+  if (problem !== null) problems.push(`--metrics-token-file: ${problem}`);
+  return token.trim();
 }
 
 /** Never quotes the URL in a problem, because it may hold a password. */

@@ -56,6 +56,24 @@ export class Gauge implements Metric {
   }
 }
 
+/** A gauge with one value for each set of labels, read when it is rendered. */
+export class LabelledGauge implements Metric {
+  private readonly name: string;
+  private readonly help: string;
+  private readonly read: () => Iterable<readonly [labels: Labels, value: number]>;
+
+  constructor(name: string, help: string, read: () => Iterable<readonly [labels: Labels, value: number]>) {
+    this.name = name;
+    this.help = help;
+    this.read = read;
+  }
+
+  render(): string {
+    const lines = [...this.read()].map(([labels, value]) => `${this.name}${labelsText(labels)} ${value}\n`);
+    return head(this.name, 'gauge', this.help) + lines.join('');
+  }
+}
+
 // From a commit on a fast disk to the patience of a client.
 const BUCKETS_SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Histogram, Gauge, type Metric } from './metric.ts';
+import { Counter, Histogram, Gauge, LabelledGauge, type Metric } from './metric.ts';
 
-/** The metrics of a server. No label names a database, a principal or a site, so operators may see all of them. */
+/** The metrics of a server. Only `renderWithTenants` names anyone: the tenants with the largest databases. */
 export class ServerMetrics {
   readonly sessionsOpened: Counter = new Counter('rockpool_sessions_opened_total', 'Sessions with a valid hello.');
   readonly sessionsFailed: Counter = new Counter(
@@ -40,6 +40,7 @@ export class ServerMetrics {
   );
   readonly requests: Counter = new Counter('rockpool_http_requests_total', 'HTTP requests, by route and status.');
   private readonly gauges: Metric[] = [];
+  private readonly tenantGauges: Metric[] = [];
 
   /** Measures the process until the returned function is called. */
   watchProcess(): () => void {
@@ -60,6 +61,20 @@ export class ServerMetrics {
 
   gauge(name: string, help: string, read: () => number): void {
     this.gauges.push(new Gauge(name, help, read));
+  }
+
+  /** A gauge with a value for each set of labels. The labels name nobody. */
+  gaugeOf(...gauge: ConstructorParameters<typeof LabelledGauge>): void {
+    this.gauges.push(new LabelledGauge(...gauge));
+  }
+
+  /** A gauge whose labels name tenants. */
+  tenantGauge(...gauge: ConstructorParameters<typeof LabelledGauge>): void {
+    this.tenantGauges.push(new LabelledGauge(...gauge));
+  }
+
+  renderWithTenants(): string {
+    return this.render() + this.tenantGauges.map((metric) => metric.render()).join('');
   }
 
   render(): string {

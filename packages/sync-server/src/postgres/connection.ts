@@ -74,6 +74,12 @@ export class Connections {
     this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
+  /** Connections by state, and the queries that wait for one. */
+  counts(): Readonly<Record<'idle' | 'busy' | 'waiting', number>> {
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return { idle: idleCount, busy: totalCount - idleCount, waiting: waitingCount };
+  }
+
   /** Runs one statement outside of a transaction. Throws `database-unavailable`. */
   async query(sql: string, parameters: readonly unknown[] = []): Promise<readonly (readonly unknown[])[]> {
     try {

@@ -1,3 +1,4 @@
+import { isMetricsToken } from '../auth/metrics-access.ts';
 import type { Route } from './route.ts';
 
 /** Answers while the process runs. */
@@ -26,11 +27,28 @@ export const ready: Route = {
   },
 };
 
-/** Metrics for Prometheus: counts and sizes, without names. A public proxy should still not expose them. */
+/**
+ * Metrics for Prometheus. Without a token of their own: counts and sizes, without names. With it, also the tenants with
+ * the largest databases. Answers 404 where the host serves them elsewhere.
+ */
 export const metrics: Route = {
   method: 'GET',
   path: '/metrics',
   access: 'public',
-  answer: ({ services }) =>
-    new Response(services.metrics.render(), { headers: { 'content-type': 'text/plain; version=0.0.4' } }),
+  answer: ({ services, request }) => {
+    const { metricsAccess } = services;
+    if (metricsAccess === 'none') return new Response(null, { status: 404 });
+    if (metricsAccess === 'public') return metricsResponse(services.metrics.render());
+    const [, token = ''] = /^Bearer (\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
+    return isMetricsToken(token, metricsAccess.token)
+      ? metricsResponse(services.metrics.renderWithTenants())
+      : new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
+  },
 };
+
+/** Prometheus' text format. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4';
+
+function metricsResponse(text: string): Response {
+  return new Response(text, { headers: { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' } });
+}

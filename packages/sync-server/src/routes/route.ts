@@ -1,3 +1,4 @@
+import type { MetricsAccess } from '../auth/metrics-access.ts';
 import type { Members } from '../auth/members.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { HistoryRequest } from '../history/answer-history.ts';
@@ -14,6 +15,7 @@ export interface Services {
   readonly members: Members;
   readonly httpSessions: HttpSessions;
   readonly metrics: ServerMetrics;
+  readonly metricsAccess: MetricsAccess;
   /** Resolves with `unavailable` also while the server stops. */
   readonly readiness: () => Promise<Readiness>;
   /** The number of databases that are offline because their files are damaged. */

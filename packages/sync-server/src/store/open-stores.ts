@@ -20,6 +20,8 @@ export interface DatabaseStores {
    * cannot.
    */
   ready(): Promise<readonly Schema[]>;
+  /** Connections to PostgreSQL by state. Undefined without PostgreSQL. */
+  readonly connectionCounts?: () => Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export function postgresDatabases(connections: Connections, options: PostgresSto
     store,
     bus,
     ready: () => store.schemas(),
+    connectionCounts: () => connections.counts(),
     close: async () => {
       await store.close();
       await bus.close();

@@ -11,6 +11,7 @@ export class TenantSizes {
   private readonly tenantOf: (databaseId: string) => string;
   private byTenant = new Map<string, number>();
   private measuredMs = -Infinity;
+  private measuring: Promise<void> | null = null;
 
   constructor(
     dataDir: string,
@@ -37,6 +38,23 @@ export class TenantSizes {
     const timer = setInterval(() => void measure(), REFRESH_MS);
     timer.unref();
     return () => clearInterval(timer);
+  }
+
+  /**
+   * The tenants with the most bytes, largest first, as last measured. Measures again in the background if that is more
+   * than 10 s ago.
+   */
+  largest(count: number): readonly (readonly [tenant: string, bytes: number])[] {
+    if (performance.now() - this.measuredMs > REFRESH_MS)
+      this.measuring ??= this.measureInSlices()
+        .catch(() => undefined)
+        .finally(() => (this.measuring = null));
+    return [...this.byTenant].sort(([, a], [, b]) => b - a).slice(0, count);
+  }
+
+  /** Tenants with at least one database, as last measured. */
+  get count(): number {
+    return this.byTenant.size;
   }
 
   /** The databases whose tenants hold at least this many bytes. */

@@ -1,0 +1,106 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeSchema } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { insert } from '../../testing/changeset.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
+import { readServeConfig } from '../cli/config.ts';
+import { serve } from '../serve.ts';
+import { SERVER_VERSION } from '../version.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+
+const TOKEN = 'token-of-scrapers';
+
+describe('metrics', () => {
+  const tested = serverUnderTest({ tenantOf: () => 'household' });
+
+  it('name nobody without a token of their own', async () => {
+    const connection = await tested.server.open();
+    await connection.commit([insert('accounts', 'x', { name: 'x' })]);
+    const response = await tested.server.ask('GET', '/metrics');
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(text).toContain(`version="${SERVER_VERSION}"`);
+    for (const name of ['rockpool_disk_free_bytes', 'rockpool_disk_size_bytes', 'rockpool_tenants'])
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    for (const name of ['household', DATABASE, 'ann']) expect(text).not.toContain(name);
+  });
+});
+
+describe('metrics with a token', () => {
+  const tested = serverUnderTest({ metrics: { token: TOKEN }, tenantOf: () => 'household' });
+
+  it('need it, and name the tenants with the largest databases', async () => {
+    const connection = await tested.server.open();
+    await connection.commit([insert('accounts', 'x', { name: 'x' })]);
+    const status = async (token?: string): Promise<number> =>
+      (await tested.server.ask('GET', '/metrics', token === undefined ? {} : { token })).status;
+    expect([
+      await status(),
+      await status('token-of-others-0'),
+      await status(await tested.server.token('owner')),
+    ]).toEqual([401, 401, 401]);
+    const scrape = async (): Promise<string> =>
+      (await tested.server.ask('GET', '/metrics', { headers: { authorization: `Bearer ${TOKEN}` } })).text();
+    // The first scrape starts the measurement.
+    await expect.poll(scrape).toMatch(/^rockpool_tenant_bytes\{tenant="household"\} [1-9]\d+$/m);
+    expect(await scrape()).toMatch(/^rockpool_tenants 1$/m);
+  });
+});
+
+describe('metrics on an address of their own', () => {
+  const config = (...flags: readonly string[]): ReturnType<typeof readServeConfig> => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'schema.json'), encodeSchema(TEST_SCHEMA));
+    return readServeConfig({
+      flags: [
+        '--data',
+        join(folder, 'data'),
+        '--schema',
+        join(folder, 'schema.json'),
+        '--port',
+        '0',
+        '--threads',
+        '1',
+        ...flags,
+      ],
+      environment: { ROCKPOOL_SECRET: TEST_SECRET },
+    });
+  };
+
+  it('are served there only', async () => {
+    const running = await serve({ ...config('--metrics-address', '127.0.0.1:0'), log: () => undefined } as never);
+    try {
+      const scraped = await fetch(running.metricsUrl as string);
+      expect([scraped.status, (await scraped.text()).includes('rockpool_build_info{')]).toEqual([200, true]);
+      expect((await fetch(`${running.url}/metrics`)).status).toBe(404);
+      expect((await fetch((running.metricsUrl as string).replace('/metrics', '/health'))).status).toBe(404);
+      expect((await fetch(`${running.url}/health`)).status).toBe(200);
+    } finally {
+      await running.stop();
+    }
+    await expect(fetch(running.metricsUrl as string)).rejects.toThrow();
+  });
+
+  it('cannot have a token too, and need an address that can be read', () => {
+    const file = join(temporaryFolder(), 'token');
+    writeFileSync(file, `${TOKEN}\n`);
+    expect(config('--metrics-token-file', file).metrics).toEqual({ token: TOKEN });
+    expect(config('--metrics-address', '[::1]:9464').metricsAddress).toEqual({ host: '::1', port: 9464 });
+    expect(() => config('--metrics-address', '127.0.0.1:9464', '--metrics-token-file', file)).toThrow(
+      /exclude each other/,
+    );
+    expect(() => config('--metrics-address', 'here')).toThrow(/takes HOST:PORT/);
+    writeFileSync(file, 'short\n');
+    expect(() => config('--metrics-token-file', file)).toThrow(/at least 16 characters/);
+  });
+});
+
+it('the version of the metrics is that of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(SERVER_VERSION).toBe(version);
+});
