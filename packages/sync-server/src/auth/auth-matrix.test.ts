@@ -81,6 +81,8 @@ interface RouteRow {
   readonly body?: unknown;
   /** The status that an owner gets. */
   readonly status: number;
+  /** The code of that, for an error. */
+  readonly code?: string;
 }
 
 const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
@@ -103,6 +105,17 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
   'GET /databases/:databaseId/snapshot': {
     path: `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`,
     status: 204,
+  },
+  // The table keeps none.
+  'GET /databases/:databaseId/history': {
+    path: `/databases/${DATABASE}/history?table=accounts&key=AA`,
+    status: 404,
+    code: 'history-not-kept',
+  },
+  'GET /databases/:databaseId/history/row': {
+    path: `/databases/${DATABASE}/history/row?table=accounts&key=AA&version=1`,
+    status: 404,
+    code: 'history-not-kept',
   },
   'POST /databases/:databaseId/invitations': {
     path: `/databases/${DATABASE}/invitations`,
@@ -219,8 +232,9 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
     async (name, route) => {
       const { status, code } = await ask(route, await token());
       const may = roleAllows(role, route.access as Operation);
+      const allowed = ROUTE_ROWS[name] as RouteRow;
       expect({ status, code }).toEqual(
-        may ? { status: (ROUTE_ROWS[name] as RouteRow).status, code: null } : { status: 403, code: 'auth-forbidden' },
+        may ? { status: allowed.status, code: allowed.code ?? null } : { status: 403, code: 'auth-forbidden' },
       );
     },
   );
