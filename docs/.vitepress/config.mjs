@@ -44,6 +44,7 @@ export default defineConfig({
         items: [
           page('The client', '/guides/client'),
           page('Drizzle', '/guides/drizzle'),
+          page('History', '/guides/history'),
           page('Testing an app', '/guides/testing'),
         ],
       },

@@ -17,6 +17,7 @@ const SOURCES = {
   'docs/guides/first-app.md': ['schema.ts', 'main.tsx', 'app.tsx', 'server.ts', 'vite.config.ts'].map(
     (name) => `examples/todo/${name}`,
   ),
+  'docs/guides/history.md': ['tests/history/guide.test.ts'],
   'docs/guides/testing.md': ['tests/node-client/guide.test.ts'],
   'docs/quick-start.md': ['examples/quick-start/quick-start.ts'],
   'docs/server.md': ['packages/sync-server/testing/server-guide.ts'],

@@ -1,0 +1,86 @@
+import { createClient, inProcess } from '#client/node/index.ts';
+import { defineSchema } from '#client/schema/index.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
+import { createSyncServer } from '#sync-server/index.ts';
+import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
+import { expect, it, onTestFinished } from 'vitest';
+
+const entry = sqliteTable('entry', {
+  id: text().primaryKey(),
+  amount: integer().notNull(),
+  note: text(),
+});
+const page = sqliteTable('page', {
+  id: text().primaryKey(),
+  content: text(),
+});
+const schema = defineSchema(
+  { entry, page },
+  {
+    history: [entry, { table: page, retainedDays: 365 }],
+    merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }],
+  },
+);
+
+it('runs the code of the guide', async () => {
+  const server = createSyncServer({
+    dataDir: temporaryFolder(),
+    schema,
+    secret: 'a secret of this test, long enough',
+    log: () => undefined,
+  });
+  const client = await createClient({
+    name: 'budget',
+    schema,
+    sync: {
+      url: 'ws://in-process',
+      transport: inProcess(server),
+      databaseId: 'budget',
+      token: () => server.issueToken({ principal: 'ann', databases: ['budget'], ttlMs: 60_000 }),
+    },
+  });
+  onTestFinished(async () => {
+    await client.close();
+    await server.close();
+  });
+  const entryId = 'e';
+  const pageId = 'p';
+  await client.execute('INSERT INTO entry (id, amount, note) VALUES (?, 4210, ?)', [entryId, 'market']);
+  await client.execute('UPDATE entry SET amount = 4190').synced;
+
+  const history = await client.history('entry', entryId);
+  const { versions, next, isTruncated } = await history.page();
+  for (const { author, writtenMs, changes } of versions) {
+    const columns = changes.map(({ column, before, after }) => `${column}: ${String(before)} → ${String(after)}`);
+    console.info(author, new Date(writtenMs), columns.join(', '));
+  }
+  expect({ count: versions.length, next, isTruncated }).toEqual({ count: 2, next: null, isTruncated: false });
+
+  const first = versions.at(-1)?.version ?? 0;
+  const row = await history.at(first);
+  await history.restore(first, { columns: ['amount'] });
+  await client.undo();
+  expect(row).toEqual({ id: 'e', amount: 4210, note: 'market' });
+  expect(await client.query('SELECT amount FROM entry')).toEqual([{ amount: 4190 }]);
+
+  const stop = history.subscribe(({ versions: newest, source, completeUntilMs }) => {
+    console.info(newest.length, source === 'server' ? 'all versions' : `up to ${String(completeUntilMs)}`);
+  });
+  stop();
+
+  await client.execute('INSERT INTO page (id, content) VALUES (?, ?)', [pageId, '{"body":"Monday"}']).synced;
+  await client.execute('UPDATE page SET content = ?', ['{"body":"Friday"}']).synced;
+  const document = (await client.history('page', pageId)).document<{ body: string }>('content');
+  const [last] = (await document.page({ pauseMs: 10 * 60_000 })).versions;
+  expect(last).toMatchObject({ author: 'ann', count: 2 });
+
+  const edits = await document.page({ pauseMs: 0 });
+  const [newer, older] = edits.versions.map(({ version }) => version ?? 0) as [number, number];
+  const before = await document.at(older);
+  const operations = await document.diff(older, newer);
+  await document.restore(older);
+  expect(before).toEqual({ body: 'Monday' });
+  expect(operations).toMatchObject([
+    { op: 'replace', path: '/body', text: [{ at: 0, removed: 'Mon', inserted: 'Fri' }] },
+  ]);
+});
