@@ -167,6 +167,22 @@ export const householdSchema: Schema = buildSchema([
       },
     ),
   ),
+  // A parent that a reference keeps from deletion, and its children.
+  sampleTable('project', [id, sampleColumn('title', 'text')], {
+    merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' },
+  }),
+  sampleTable('task', [id, sampleColumn('project_id', 'text'), sampleColumn('note', 'text')], {
+    foreignKeys: [
+      {
+        columns: ['project_id'],
+        foreignTable: 'project',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+    merge: { ...DEFAULT_MERGE_RULES, foreignKeyRules: [{ columns: ['project_id'], rule: 'restore-parent' }] },
+  }),
   // A key and nothing beside it.
   sampleTable(
     'tag',

@@ -295,6 +295,8 @@ const FOLLOWED = new Map(
     ['trip', ['title']],
     ['half', ['token']],
     ['room', ['note']],
+    ['project', ['title']],
+    ['task', ['note']],
     ...ROOM_RULES.map((rule) => [roomChild(rule), ['note']] as [string, string[]]),
   ].map(([table, columns]) => [
     tableIdOf(table as string),

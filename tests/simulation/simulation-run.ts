@@ -6,6 +6,7 @@ import { SIZES, type SizeName } from './sizes.ts';
 /** Events that must occur in a run; otherwise the run proves nothing about them. */
 export const MUST_HAPPEN: readonly string[] = [
   'children of a key of two columns',
+  'children that keep their parent',
   'clock frozen or backwards',
   'clock jump',
   'addition made again from the ledger',

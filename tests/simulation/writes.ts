@@ -47,6 +47,11 @@ type SceneSubject =
   | 'guest'
   | 'half guest'
   | 'move guest'
+  | 'project'
+  | 'project title'
+  | 'drop project'
+  | 'task'
+  | 'move task'
   | 'tag'
   | 'drop tag'
   | 'key of entry'
@@ -339,6 +344,22 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
         ),
       ];
     }
+    case 'project':
+      return [statement('INSERT INTO project (id, title) VALUES (?1, ?1)', token)];
+    case 'project title':
+      return [statement('UPDATE project SET title = ? WHERE id = ?', token, some('project'))];
+    case 'drop project':
+      return [statement('DELETE FROM project WHERE id = ?', some('project'))];
+    case 'task':
+      return [
+        statement(
+          'INSERT INTO task (id, project_id, note) SELECT ?1, id, ?1 FROM project WHERE id = ?2',
+          token,
+          some('project'),
+        ),
+      ];
+    case 'move task':
+      return [statement('UPDATE task SET project_id = ?, note = ? WHERE id = ?', some('project'), token, some('task'))];
     case 'tag':
       return [
         statement(

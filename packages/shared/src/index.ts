@@ -129,7 +129,7 @@ export type { RenewToken } from './protocol/renew-token.ts';
 export type { Welcome } from './protocol/welcome.ts';
 export { buildSchema } from './schema/build-schema.ts';
 export { columnSql, createIndexSql, createTableSql, quoteName, tableToDdl } from './schema/ddl.ts';
-export { foreignKeyRule, type ForeignKeyRule } from './schema/foreign-key-rule.ts';
+export { foreignKeyRule } from './schema/foreign-key-rule.ts';
 export { columnIdOf, schemaHash, tableIdOf } from './schema/identity.ts';
 export { keyMatchSql } from './schema/key-match.ts';
 export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema-codec.ts';
@@ -153,6 +153,8 @@ export {
   type DeleteRule,
   type DocumentColumn,
   type ForeignKeyAction,
+  type ForeignKeyRule,
+  type ForeignKeyRuleDeclaration,
   type ForeignKeySchema,
   type HistoryRule,
   type IndexSchema,

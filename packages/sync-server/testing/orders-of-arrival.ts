@@ -56,7 +56,7 @@ async function rowsAfter(
     const all = (sql: string): unknown => database.file.sql.all(sql);
     return [
       outcomes,
-      ...['accounts', 'cards', 'comments', 'entries', 'memos', 'notes', 'splits'].map((name) =>
+      ...['accounts', 'cards', 'comments', 'entries', 'memos', 'notes', 'replies', 'splits', 'stickies'].map((name) =>
         all(`SELECT * FROM ${name} ORDER BY id`),
       ),
       all(
@@ -77,9 +77,10 @@ const ORDERS = [
   [2, 1, 0],
 ];
 
-/** Expects the same outcomes, rows and lost references of three changesets in every order of arrival. */
-export async function expectOneEnd(start: readonly Change[], changesets: readonly Written[]): Promise<void> {
+/** Expects the same outcomes, rows and lost references of three changesets in every order of arrival, and returns them. */
+export async function expectOneEnd(start: readonly Change[], changesets: readonly Written[]): Promise<unknown> {
   const expected = await rowsAfter(start, changesets, ORDERS[0] ?? []);
   for (const order of ORDERS.slice(1))
     expect(await rowsAfter(start, changesets, order), `order ${order.join()}`).toEqual(expected);
+  return expected;
 }

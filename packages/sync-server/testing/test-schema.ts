@@ -206,6 +206,42 @@ export const MEMOS: TableSchema = table(
   },
 );
 
+/** Keeps its note, and the row that it replies to, from deletion. */
+export const REPLIES: TableSchema = table(
+  'replies',
+  [id, column('note_id', 'text'), column('reply_to', 'text'), column('body', 'text')],
+  {
+    foreignKeys: [['note_id', 'notes', 'cascade'] as const, ['reply_to', 'replies', 'no action'] as const].map(
+      ([name, foreignTable, onDelete]) => ({
+        columns: [name],
+        foreignTable,
+        foreignColumns: ['id'],
+        onDelete,
+        onUpdate: 'no action',
+      }),
+    ),
+    merge: {
+      ...DEFAULT_MERGE_RULES,
+      deleteRule: 'update-wins',
+      foreignKeyRules: ['note_id', 'reply_to'].map((name) => ({ columns: [name], rule: 'restore-parent' })),
+    },
+  },
+);
+
+/** Keeps its note from deletion, and is itself deleted whatever others write. */
+export const STICKIES: TableSchema = table('stickies', [id, column('note_id', 'text'), column('body', 'text')], {
+  foreignKeys: [
+    {
+      columns: ['note_id'],
+      foreignTable: 'notes',
+      foreignColumns: ['id'],
+      onDelete: 'cascade',
+      onUpdate: 'no action',
+    },
+  ],
+  merge: { ...DEFAULT_MERGE_RULES, foreignKeyRules: [{ columns: ['note_id'], rule: 'restore-parent' }] },
+});
+
 /** A document. */
 export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), column('content', 'text')], {
   merge: {
@@ -225,8 +261,10 @@ export const TEST_TABLES: readonly TableSchema[] = [
   NOTES,
   PAGES,
   PRODUCTS,
+  REPLIES,
   SPLITS,
   STICKERS,
+  STICKIES,
   TRANSFERS,
 ];
 

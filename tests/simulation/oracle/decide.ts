@@ -7,6 +7,7 @@ import {
   SERVER_SITE,
   Undetermined,
   type Author,
+  type Cell,
   type Entry,
   type Row,
   type Version,
@@ -54,6 +55,13 @@ export function decide(
   return new Deciding(states, author).decide(writes, isAtomic);
 }
 
+/** A reference to the parents of a row, and the write that made it. Null: not known. */
+interface Reference {
+  readonly row: string;
+  readonly cells: Row['cells'];
+  readonly by: Version | null;
+}
+
 class Deciding {
   private readonly states: RowStates;
   private readonly author: Author;
@@ -80,6 +88,7 @@ class Deciding {
         this.entries.set(write.row, merged.entries);
       });
     }
+    this.restoreParents(writes);
     this.cascade();
     this.returnChildren();
     this.nullReferences();
@@ -103,6 +112,78 @@ class Deciding {
     const standing: Row = { ...stored, deleted: null, waitsFor: null };
     const merged = mergeWrite(standing, write, this.author);
     return merged.row === standing || merged.row === undefined ? mergeWrite(stored, write, this.author) : merged;
+  }
+
+  /** A write of a reference under `restore-parent` counts as an update of the parent, also if it loses. */
+  private restoreParents(writes: readonly RowWrite[]): void {
+    const references: Reference[] = writes.flatMap((write) => this.referencesOf(write));
+    for (let next = references.pop(); next !== undefined; next = references.pop()) {
+      const { row, cells, by } = next;
+      for (const key of tableOf(row).foreignKeys) {
+        if (key.rule !== 'restore-parent') continue;
+        const parent = this.parentOf(row, { cells, nulled: NOTHING_NULLED }, key);
+        const before = parent === null ? undefined : this.get(parent);
+        if (parent === null || before === undefined) continue;
+        this.attempt(parent, null, () => {
+          if (by === null) throw new Undetermined('a child that is not decided');
+          const write = writes.find((one) => one.row === parent);
+          const kept = write === undefined ? this.referred(parent, before) : this.keptFromDelete(write, before, by);
+          if (kept !== null) references.push({ row: parent, cells: kept.cells, by });
+        });
+      }
+    }
+  }
+
+  private referencesOf(write: RowWrite): Reference[] {
+    const { row, kind, values, table } = write;
+    const keys = table.foreignKeys.filter(({ rule }) => rule === 'restore-parent');
+    if (keys.length === 0) return [];
+    const [before, after] = [this.states.get(row), this.get(row)];
+    const cells = (after ?? before)?.cells ?? new Map<string, Cell>();
+    if (kind === 'delete') {
+      if (this.open.has(row)) return [{ row, cells, by: null }];
+      const winner = (this.entries.get(row) ?? []).find(({ rule }) => rule === 'update-wins')?.wonBy[0];
+      return winner === undefined || !isThere(after) ? [] : [{ row, cells, by: winner }];
+    }
+    const { version } = this.author;
+    const isBack = before !== undefined && !isThere(before) && isThere(after);
+    const isWritten = kind === 'insert' || keys.some(({ columns }) => columns.some((column) => values.has(column)));
+    const written = new Map([
+      ...cells,
+      ...[...values].map(([name, value]) => [name, { value, version, added: [] }] as const),
+    ]);
+    return [
+      ...(isBack ? [{ row, cells, by: version }] : []),
+      ...(isWritten ? [{ row, cells: written, by: version }] : []),
+    ];
+  }
+
+  /** A parent that the changeset does not write. Returns it if it comes back. */
+  private referred(parent: string, before: Row): Row | null {
+    const { author } = this;
+    const { inserted, deleted } = before;
+    if (deleted !== null && author.hasSeenDelete(parent, deleted)) return null;
+    const hadIt = author.isOfOlderEpoch ? author.hadRow(parent, inserted) : author.hasSeenDelete(parent, inserted);
+    if (!hadIt) return null;
+    const updates = [...before.updates, { version: author.version, columns: [] }];
+    const after: Row = { ...before, deleted: null, waitsFor: null, updates };
+    this.changed.set(parent, after);
+    if (deleted === null) return null;
+    const entry = entryOf(parent, null, 'update-wins', [NULL, deleted], [NULL, author.version]);
+    this.entries.set(parent, [...(this.entries.get(parent) ?? []), entry]);
+    return after;
+  }
+
+  /** A parent that the changeset deletes. Returns it if it stays. */
+  private keptFromDelete(write: RowWrite, { deleted }: Row, by: Version): Row | null {
+    const stored = this.states.get(write.row);
+    if (write.kind !== 'delete' || deleted !== this.author.version || stored === undefined) return null;
+    const updates = [...stored.updates, { version: by, columns: [] }];
+    const merged = mergeWrite({ ...stored, updates }, write, this.author);
+    if (merged.row === undefined || !isThere(merged.row)) return null;
+    this.changed.set(write.row, merged.row);
+    this.entries.set(write.row, merged.entries);
+    return merged.row;
   }
 
   private cascade(): void {
@@ -315,7 +396,11 @@ class Deciding {
   }
 
   /** The name of the row that a child refers to; null if a part of its key is NULL. */
-  private parentOf(row: string, { cells, nulled }: Row, { columns, parent, parentColumns }: ForeignKey): string | null {
+  private parentOf(
+    row: string,
+    { cells, nulled }: Pick<Row, 'cells' | 'nulled'>,
+    { columns, parent, parentColumns }: ForeignKey,
+  ): string | null {
     const child = tableOf(row);
     const table = ORACLE_TABLES.get(parent) as OracleTable;
     if (String(parentColumns) !== String(table.key)) throw new Error('a foreign key that is not on the primary key');

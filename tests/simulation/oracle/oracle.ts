@@ -203,7 +203,7 @@ export class Oracle {
     const { name } = tableOf(row);
     for (const { name: child, foreignKeys } of ORACLE_TABLES.values())
       for (const key of foreignKeys) {
-        if (key.parent !== name || key.rule === 'reject') continue;
+        if (key.parent !== name || (key.rule !== 'cascade' && key.rule !== 'set-null')) continue;
         const opened = key.rule === 'cascade' ? columns : new Set(key.columns);
         for (const one of this.states.of(child)) if (!open.has(one)) open.set(one, { reason, columns: opened });
       }

@@ -26,11 +26,32 @@ const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] =
   ],
 ];
 
+/** Of projects, which a task keeps from deletion. */
+const TASK_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
+  [
+    ['task', 'task', 'move task'],
+    ['drop project', 'drop project'],
+  ],
+  [
+    ['move task', 'project title'],
+    ['drop project', 'task'],
+  ],
+];
+
 /**
  * Adds children to a parent with a composite key, under every delete action, while others delete or re-create the
- * parent.
+ * parent; or to a parent that they keep.
  */
 export async function meetInRooms(world: World, device: Device, random: Random, number: number): Promise<void> {
+  if (random.chance(0.3)) {
+    world.tally.add('children that keep their parent');
+    return writeApart(world, device, random, number, random.pick(TASK_MEETINGS), [
+      'project',
+      'project',
+      'task',
+      'task',
+    ]);
+  }
   world.tally.add('children of a key of two columns');
   await writeApart(world, device, random, number, random.pick(MEETINGS), ['lobby', 'room', 'room', 'guest', 'guest']);
   if (random.chance(0.5)) await rebuild(world, random, number);

@@ -180,6 +180,19 @@ describe('defineSchema', () => {
     expect(ruleOf(' #{n}')).toEqual({ rename: 'name', suffix: ' #{n}' });
   });
 
+  it('reads rules of foreign keys by their columns', () => {
+    const plan = sqliteTable('plan', { id: text().primaryKey() });
+    const step = sqliteTable('step', { id: text().primaryKey(), planId: text('plan_id').references(() => plan.id) });
+    const schema = defineSchema([plan, step], {
+      merge: [
+        { table: plan, deleteRule: 'update-wins' },
+        { table: step, foreignKeyRules: [{ columns: [step.planId], rule: 'restore-parent' }] },
+      ],
+    });
+    expect(tableOf(schema, 'step').merge.foreignKeyRules).toEqual([{ columns: ['plan_id'], rule: 'restore-parent' }]);
+    expect(tableOf(schema, 'plan').merge.foreignKeyRules).toBeUndefined();
+  });
+
   it('rejects invalid merge rules', () => {
     const problems = problemsOf(() =>
       defineSchema([account], {

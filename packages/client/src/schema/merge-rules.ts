@@ -5,6 +5,7 @@ import {
   type DeleteRule,
   type DocumentColumn,
   type DocumentRule,
+  type ForeignKeyRule,
   type MergeRules,
   type UniqueRule,
 } from '@rockpool/shared';
@@ -22,12 +23,23 @@ export interface TableMergeRules {
    * column }`: the row is renamed, with the suffix " (2)" or the declared one.
    */
   readonly uniqueRule?: 'reject' | RenameDeclaration;
+  /**
+   * What happens to a row whose parent another device deletes, neither having seen the other's write. Default: as the
+   * foreign key's `onDelete`; see ForeignKeyRule.
+   */
+  readonly foreignKeyRules?: readonly ForeignKeyDeclaration[];
   /** Integer columns whose changes add up: `hits = hits + 1` on two devices counts twice. */
   readonly counters?: readonly SQLiteColumn[];
   /** Columns that belong together, such as an amount and its currency: they win or lose as a group. */
   readonly groups?: readonly (readonly SQLiteColumn[])[];
   /** Text columns whose JSON merges inside, so that two users can change different parts of it. */
   readonly documents?: readonly (SQLiteColumn | DocumentDeclaration)[];
+}
+
+/** A foreign key by its columns, and its rule. */
+export interface ForeignKeyDeclaration {
+  readonly columns: readonly SQLiteColumn[];
+  readonly rule: ForeignKeyRule;
 }
 
 /** The TEXT column that is renamed, and the suffix, with `{n}` for the number from 2. Default ` ({n})`. */
@@ -50,7 +62,15 @@ export function readMergeRules(
   problems: DeclarationProblem[],
 ): Map<string, MergeRules> {
   const rulesByTable = new Map<string, MergeRules>();
-  for (const { table, deleteRule, uniqueRule, counters = [], groups = [], documents = [] } of declared) {
+  for (const {
+    table,
+    deleteRule,
+    uniqueRule,
+    foreignKeyRules,
+    counters = [],
+    groups = [],
+    documents = [],
+  } of declared) {
     const name = getTableName(table);
     const nameOf = (column: SQLiteColumn): string => {
       if (column.table !== table)
@@ -66,6 +86,9 @@ export function readMergeRules(
     rulesByTable.set(name, {
       deleteRule: deleteRule ?? DEFAULT_MERGE_RULES.deleteRule,
       ...(uniqueRule === undefined ? {} : { uniqueRule: readUniqueRule(uniqueRule, nameOf) }),
+      ...(foreignKeyRules === undefined
+        ? {}
+        : { foreignKeyRules: foreignKeyRules.map(({ columns, rule }) => ({ columns: columns.map(nameOf), rule })) }),
       counters: counters.map(nameOf),
       groups: groups.map((columns) => columns.map(nameOf)),
       documents: documents.map((document): DocumentColumn => {

@@ -1,6 +1,7 @@
 import { sha256 } from '../bytes/sha256.ts';
 import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import type { TableSchema } from './schema.ts';
+import { foreignKeyRulesIdentity } from './foreign-key-rule.ts';
 import { uniqueRuleIdentity } from './unique-rule.ts';
 
 /*
@@ -75,6 +76,7 @@ export function identityOf(table: TableSchema): unknown[] {
       ...POLICY_DECLARATIONS.map((declaration) =>
         table.merge[declaration.key].map((entry) => declaration.identityOf(entry)).sort(),
       ),
+      ...foreignKeyRulesIdentity(table.merge.foreignKeyRules),
     ],
     table.indexes
       .filter(({ unique }) => unique)

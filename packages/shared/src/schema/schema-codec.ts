@@ -17,6 +17,7 @@ import type {
   SearchIndexSchema,
   TableSchema,
 } from './schema.ts';
+import { readForeignKeyRules } from './foreign-key-rule.ts';
 import { readUniqueRule } from './unique-rule.ts';
 
 /** Version of the schema file, which an app builds and a server reads: JSON that begins with this version. */
@@ -101,6 +102,9 @@ function readMergeRules(value: unknown): MergeRules {
   return {
     deleteRule: oneOf(rules['deleteRule'], ['delete-wins', 'update-wins'], 'deleteRule') as DeleteRule,
     ...(rules['uniqueRule'] === undefined ? {} : { uniqueRule: readUniqueRule(rules['uniqueRule']) }),
+    ...(rules['foreignKeyRules'] === undefined
+      ? {}
+      : { foreignKeyRules: readForeignKeyRules(rules['foreignKeyRules']) }),
     ...(Object.fromEntries(
       POLICY_DECLARATIONS.map(({ key, read }) => [key, list(rules[key], key).map((entry) => read(entry))]),
     ) as unknown as Pick<MergeRules, PolicyDeclaration['key']>),

@@ -60,6 +60,8 @@ export interface MergeRules {
   readonly deleteRule: DeleteRule;
   /** What happens to a row that takes a unique value of another row. Default: `reject`. */
   readonly uniqueRule?: UniqueRule;
+  /** What happens to rows whose parent another author deletes. Default: as `ON DELETE` (foreignKeyRule). */
+  readonly foreignKeyRules?: readonly ForeignKeyRuleDeclaration[];
   /** INTEGER NOT NULL columns whose changes add up: an update carries its difference. */
   readonly counters: readonly string[];
   /** Columns that win or lose together, because they mean something only together. */
@@ -151,4 +153,22 @@ export interface RenameRule {
   readonly rename: string;
   /** Contains `{n}` once: the number, from 2. */
   readonly suffix: string;
+}
+
+/**
+ * What the server does with a row that refers to a parent which another author has deleted, neither having seen the
+ * other's write.
+ *
+ * - `reject`: the changeset that comes second is rejected.
+ * - `cascade`: the row is deleted with its parent, and comes back with it. Needs `ON DELETE CASCADE`.
+ * - `set-null`: the reference is NULL while the parent is deleted. Needs `ON DELETE SET NULL`.
+ * - `restore-parent`: the parent comes back, or is not deleted. A write of the reference counts as an update of the
+ *   parent, which has the `deleteRule` `update-wins`.
+ */
+export type ForeignKeyRule = 'reject' | 'cascade' | 'set-null' | 'restore-parent';
+
+export interface ForeignKeyRuleDeclaration {
+  /** The columns of the foreign key. */
+  readonly columns: readonly string[];
+  readonly rule: ForeignKeyRule;
 }

@@ -1,5 +1,6 @@
 import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
+import { reportForeignKeyRules } from './foreign-key-rule.ts';
 import type { HistoryRule, SearchIndexSchema, TableSchema } from './schema.ts';
 import { reportUniqueRule } from './unique-rule.ts';
 
@@ -136,6 +137,7 @@ function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, Table
     [...tables.values()].flatMap(({ foreignKeys }) => foreignKeys),
     report,
   );
+  reportForeignKeyRules(table, tables, report);
   for (const key of table.foreignKeys) {
     const target = tables.get(key.foreignTable.toLowerCase());
     if (target === undefined)

@@ -18,6 +18,7 @@ import { cascadeDeletes } from '../merge/cascade.ts';
 import { checkForeignKeys } from '../merge/foreign-keys.ts';
 import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
 import { MergedRows } from '../merge/merged-rows.ts';
+import { restoreParents } from '../merge/restore-parents.ts';
 import { returnChildren } from '../merge/return-children.ts';
 import { nullReferences } from '../merge/null-references.ts';
 import { writeDocuments } from '../merge/write-documents.ts';
@@ -143,7 +144,9 @@ function applyChangeset(
   principal: string,
 ): StoredOutcome {
   const { atomic, writes } = readChangeset(changeset.body, file);
-  const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
+  const progress = { base, isOfOlderEpoch, isFollowed };
+  const decided = mergeChangeset(file, writes, version, progress);
+  const merged = new MergedRows(file, restoreParents(file, checks, decided, version, progress));
   const documentTexts = readDocumentTexts(file, merged.all());
   writeRows(file, merged, version, atomic);
   const reasons = cascadeDeletes(file, checks, merged, version, base);

@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { MergedRow } from '../merge/merged-row.ts';
+import { isUnchanged, type MergedRow } from '../merge/merged-row.ts';
 import { toRowChange, type BackendRowChange } from '../merge/named-row.ts';
 
 /** A changeset that is about to be admitted. */
@@ -21,7 +21,7 @@ const MAX_REASON_LENGTH = 200;
 
 /** Throws `changeset-refused`. */
 export function requireValid(validate: Validate, rows: readonly MergedRow[], principal: string): void {
-  const changes = rows.filter(({ before, after }) => before !== after).map(toRowChange);
+  const changes = rows.filter(({ before, after }) => !isUnchanged(before, after)).map(toRowChange);
   const reason = validate({ principal, changes });
   if (reason !== null) throw new RockpoolError('changeset-refused', { reason: reason.slice(0, MAX_REASON_LENGTH) });
 }

@@ -12,7 +12,7 @@ import type { RowWrite } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
-import type { MergedRow } from './merged-row.ts';
+import { isUnchanged, type MergedRow } from './merged-row.ts';
 
 /** The statements that check one foreign key, from the child and from the parent. */
 export interface ForeignKeyCheck {
@@ -80,7 +80,7 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
  */
 export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, rows: readonly MergedRow[]): void {
   for (const { write, before, after } of rows) {
-    if (before === after) continue;
+    if (isUnchanged(before, after)) continue;
     const isThere = after?.row.deleted === null;
     for (const check of isThere ? (checks.byChild.get(write.table) ?? []) : []) {
       if (file.sql.get(check.missingParentSql, ...write.key) !== undefined) throw violation(check);
@@ -103,6 +103,19 @@ export function referencedValues(
   { row }: KnownRow,
 ): CellValue[] {
   return key.foreignColumns.map((name) => valueOf(table, rowKey, name, (columnId) => row.cells.get(columnId)?.value));
+}
+
+/** The key of the parent that a row refers to by a foreign key to its primary key. Null: a part of it is NULL. */
+export function referencedKey(
+  { key, parent }: ForeignKeyCheck,
+  { table, key: rowKey }: RowWrite,
+  cells: ReadonlyMap<number, { readonly value: CellValue }>,
+): CellValue[] | null {
+  const parts = parent.keys.map(({ name }) => {
+    const column = key.columns[key.foreignColumns.indexOf(name)];
+    return column === undefined ? null : valueOf(table, rowKey, column, (columnId) => cells.get(columnId)?.value);
+  });
+  return parts.includes(null) ? null : parts;
 }
 
 /** The values by which an existing child refers to its parent, as stored: a column may have converted them. */

@@ -14,6 +14,18 @@ export interface MergedRow {
   readonly corrected: readonly number[];
 }
 
+/** The row exists with the same cells as before; a reference to it may have been recorded. */
+export function isUnchanged(before: KnownRow | undefined, after: KnownRow | undefined): boolean {
+  if (before === after) return true;
+  return (
+    before !== undefined &&
+    isThere(before) &&
+    isThere(after) &&
+    before.row.cells === after?.row.cells &&
+    before.nulled === after.nulled
+  );
+}
+
 export function isThere(known: KnownRow | undefined): boolean {
   return known?.row.deleted === null;
 }

@@ -46,7 +46,7 @@ describe('a database file', () => {
     open(TEST_SCHEMA);
     expect(
       query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`),
-    ).toEqual([[8n]]);
+    ).toEqual([[11n]]);
   });
 
   it('rejects a file of another program without changing it', () => {
