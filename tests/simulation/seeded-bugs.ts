@@ -334,6 +334,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       'after: { ...known, row: { ...known.row, cells: new Map([...known.row.cells, ...[...nulled].map(([id, by]) => [id, { value: null, version: by }] as const)]) } },',
   },
   {
+    name: 'a reference does not keep its parent',
+    file: server('merge/restore-parents.ts'),
+    find: 'rows.set(name, kept);',
+    replace: 'if (known !== undefined) rows.set(name, kept);',
+  },
+  {
     name: 'outcomes are told once more with each delivery, and their confirmation is refused',
     file: server('fanout/deliveries.ts'),
     find: 'subscription.lastAckedSequence = lastAckedSequence;',

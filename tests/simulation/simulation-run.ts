@@ -7,6 +7,7 @@ import { SIZES, type SizeName } from './sizes.ts';
 export const MUST_HAPPEN: readonly string[] = [
   'children of a key of two columns',
   'children that keep their parent',
+  'children that lose their parent',
   'clock frozen or backwards',
   'clock jump',
   'addition made again from the ledger',

@@ -47,6 +47,8 @@ type SceneSubject =
   | 'guest'
   | 'half guest'
   | 'move guest'
+  | 'loose guest'
+  | 'move loose guest'
   | 'project'
   | 'project title'
   | 'drop project'
@@ -308,9 +310,10 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
     case 'drop room':
       return [statement('DELETE FROM room WHERE house = ? AND number = ?', random.pick(HOUSES), random.below(2))];
     case 'guest':
+    case 'loose guest':
       return [
         statement(
-          `INSERT INTO ${roomChild(random.pick(ROOM_RULES))} (id, house, number, note) SELECT ?1, house, number, ?1 FROM room ORDER BY house = ? DESC LIMIT 1`,
+          `INSERT INTO ${roomChild(subject === 'guest' ? random.pick(ROOM_RULES) : 'set null')} (id, house, number, note) SELECT ?1, house, number, ?1 FROM room ORDER BY house = ? DESC LIMIT 1`,
           token,
           random.pick(HOUSES),
         ),
@@ -331,8 +334,9 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
         ),
       ];
     }
-    case 'move guest': {
-      const table = roomChild(random.pick(ROOM_RULES));
+    case 'move guest':
+    case 'move loose guest': {
+      const table = roomChild(subject === 'move guest' ? random.pick(ROOM_RULES) : 'set null');
       const number = random.pick([null, random.below(2)]);
       return [
         statement(

@@ -26,6 +26,18 @@ const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] =
   ],
 ];
 
+/** Of guests who stay without a room. */
+const LOOSE_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
+  [
+    ['loose guest', 'loose guest', 'move loose guest'],
+    ['drop room', 'drop room'],
+  ],
+  [
+    ['loose guest', 'move loose guest', 'move loose guest'],
+    ['drop room', 'room', 'drop room'],
+  ],
+];
+
 /** Of projects, which a task keeps from deletion. */
 const TASK_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
   [
@@ -44,6 +56,12 @@ const TASK_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]]
  */
 export async function meetInRooms(world: World, device: Device, random: Random, number: number): Promise<void> {
   if (random.chance(0.3)) {
+    world.tally.add('children that lose their parent');
+    await writeApart(world, device, random, number, random.pick(LOOSE_MEETINGS), ['room', 'room', 'loose guest']);
+    if (random.chance(0.3)) await rebuild(world, random, number);
+    return;
+  }
+  if (random.chance(0.4)) {
     world.tally.add('children that keep their parent');
     return writeApart(world, device, random, number, random.pick(TASK_MEETINGS), [
       'project',
