@@ -15,6 +15,7 @@ const pages = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'README.md',
+  'SECURITY.md',
   ...readdirSync(new URL('docs', ROOT), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

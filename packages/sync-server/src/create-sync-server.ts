@@ -345,7 +345,7 @@ function exposeGauges(metrics: ServerMetrics, sockets: Sockets, databases: Datab
   );
   if (!(databases instanceof DatabaseThreads)) return;
   metrics.gauge('rockpool_threads', 'Threads that own databases and run.', () => databases.runningCount);
-  metrics.gauge(
+  metrics.counter(
     'rockpool_thread_restarts_total',
     'Threads that ended unexpectedly and were replaced.',
     () => databases.restartCount,

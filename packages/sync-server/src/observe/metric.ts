@@ -56,6 +56,23 @@ export class Gauge implements Metric {
   }
 }
 
+/** A counter that another part keeps, read when it is rendered. */
+export class KeptCounter implements Metric {
+  private readonly name: string;
+  private readonly help: string;
+  private readonly read: () => number;
+
+  constructor(name: string, help: string, read: () => number) {
+    this.name = name;
+    this.help = help;
+    this.read = read;
+  }
+
+  render(): string {
+    return `${head(this.name, 'counter', this.help)}${this.name} ${this.read()}\n`;
+  }
+}
+
 /** A gauge with one value for each set of labels, read when it is rendered. */
 export class LabelledGauge implements Metric {
   private readonly name: string;

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Histogram, Gauge, LabelledGauge, type Metric } from './metric.ts';
+import { Counter, Histogram, Gauge, KeptCounter, LabelledGauge, type Metric } from './metric.ts';
 
 /** The metrics of a server. Only `renderWithTenants` names anyone: the tenants with the largest databases. */
 export class ServerMetrics {
@@ -56,11 +56,19 @@ export class ServerMetrics {
       },
     );
     this.gauge('rockpool_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+    this.counter('rockpool_cpu_seconds_total', 'CPU time of all threads of the process, user and system.', () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    });
     return () => void loopDelay.disable();
   }
 
   gauge(name: string, help: string, read: () => number): void {
     this.gauges.push(new Gauge(name, help, read));
+  }
+
+  counter(name: string, help: string, read: () => number): void {
+    this.gauges.push(new KeptCounter(name, help, read));
   }
 
   /** A gauge with a value for each set of labels. The labels name nobody. */
