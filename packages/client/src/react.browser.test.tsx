@@ -19,6 +19,7 @@ import {
   usePresence,
   useSuspenseLiveQuery,
   useSyncStatus,
+  useRowHistory,
   useRowSyncState,
 } from './react/index.ts';
 
@@ -26,7 +27,7 @@ const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull
 const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) });
 const schema = defineSchema(
   { note, page },
-  { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] },
+  { history: [note], merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] },
 );
 
 let client: Client | null = null;
@@ -71,6 +72,12 @@ function AddButton(): ReactElement {
 function SyncState(): ReactElement {
   const rowSyncState = useRowSyncState('note', ['n1']);
   return <i>{rowSyncState === null ? 'asking' : `${rowSyncState.stage} ${rowSyncState.changes.length}`}</i>;
+}
+
+function Versions({ table }: { readonly table: string }): ReactElement {
+  const { state, error } = useRowHistory(table, ['n1']);
+  const kinds = state?.versions.map(({ kind, changes }) => `${kind} ${changes.map(({ after }) => after).join()}`);
+  return <i>{error?.message ?? kinds?.join('; ') ?? 'asking'}</i>;
 }
 
 function Badge(): ReactElement {
@@ -295,4 +302,27 @@ it('lists peers, shows this tab while the component is mounted, and only observe
   } finally {
     await ben.close();
   }
+});
+
+it('shows the history of a row, and again when the row changes, under StrictMode', async () => {
+  const opened = await open();
+  await opened.execute(sql`INSERT INTO note VALUES ('n1', 'one')`);
+  const page = draw(
+    <RockpoolProvider client={opened}>
+      <Versions table="note" />
+    </RockpoolProvider>,
+  );
+  await expect.poll(() => page.textContent).toBe('insert one');
+  await opened.execute(sql`UPDATE note SET body = 'two'`);
+  await expect.poll(() => page.textContent).toBe('update two; insert one');
+});
+
+it('shows why a history cannot be opened', async () => {
+  const opened = await open();
+  const page = draw(
+    <RockpoolProvider client={opened}>
+      <Versions table="page" />
+    </RockpoolProvider>,
+  );
+  await expect.poll(() => page.textContent).toContain('The table has no history.');
 });
