@@ -39,8 +39,9 @@ enum {
 
 /* A statement is looked at after so many steps of its loops. Translation costs about as much as 20 rows. */
 #define RP_FIRST_STEPS 64
-/* A loop whose rows mostly stay gains nothing: it is SQLite's after so many of them. */
-#define RP_MOST_STAYING 256
+/* A loop whose rows mostly stay gains nothing. After so many of them SQLite executes 64 rows, then 128, up to the bound. */
+#define RP_MOST_STAYING 16
+#define RP_MOST_WAITING 65536
 #define RP_GROUP_BYTES (64*1024*1024)
 #define RP_MAX_KEYS 8
 #define RP_NO_JUMP 0xffffffff
@@ -91,7 +92,8 @@ struct RpScan {
   RpInsn *aInsn;
   u32 nOut;
   Mem **apOut;              /* Registers that may point into a page */
-  u32 nRow, nStayed;        /* In this run */
+  u32 nRow, nStayed;        /* In this run, since the scan last waited */
+  u32 nWait, nNextWait;     /* Rows that SQLite executes before the scan is tried again */
 
   /* The current row. */
   const u8 *aRow;
@@ -113,6 +115,7 @@ struct RpScan {
   int iSorter, iSorterNext, iKeyNow, iPseudo, iRecord;
   u32 nKey, nState;
   u8 aNoCase[RP_MAX_KEYS];
+  u8 bSameKeys;             /* min() and max() choose the row of bare columns, which are keys: all rows must have the same */
   u8 eGroup;                /* RP_NOT_STARTED... */
   u32 nTemp;
   Mem *aTemp;               /* In place of the registers of SQLite's second loop */
@@ -176,31 +179,20 @@ static int rpParse(RpScan *s, u32 n){
     if( iOffset>s->nPayload ) return 1;
     s->aOffset[++i] = (u32)iOffset;
   }
-  if( z>pEnd || (z==pEnd && iOffset!=s->nPayload) ) return 1;
+  if( iOffset>s->nPayload || z>pEnd || (z==pEnd && iOffset!=s->nPayload) ) return 1;
   s->nParsed = i;
   s->pHeader = z;
   return iOffset>s->nLocal ? rpWholeRow(s) : 0;
 }
 
-/* Begins the row in cell iCell of the leaf. Returns 1 if SQLite should look at it. */
-static SQLITE_INLINE int rpBeginRow(RpScan *s, MemPage *pPage, int iCell, i64 *piRowid){
-  const u8 *p = findCell(pPage, iCell);
-  u32 nPayload = *p, nHeader;
-  if( nPayload<0x80 ) p++; else p += sqlite3GetVarint32(p, &nPayload);
-  if( piRowid ){
-    u64 iRowid;
-    p += sqlite3GetVarint(p, &iRowid);
-    *piRowid = (i64)iRowid;
-  }else{
-    const u8 *pMost = &p[8];
-    while( *p>=0x80 && p<pMost ) p++;
-    p++;
-  }
+/* Begins the row of a cell whose payload starts at p. Returns 1 if SQLite should look at it. */
+static int rpBeginLargeRow(RpScan *s, MemPage *pPage, u8 *pCell, const u8 *p, u32 nPayload){
+  u32 nHeader;
   s->aRow = p;
   s->nPayload = s->nLocal = nPayload;
   if( nPayload>pPage->maxLocal ){
     CellInfo info;
-    pPage->xParseCell(pPage, findCell(pPage, iCell), &info);
+    pPage->xParseCell(pPage, pCell, &info);
     s->nLocal = info.nLocal;
   }
   if( p>=pPage->aDataEnd || s->nLocal>(u32)(pPage->aDataEnd-p) || s->nLocal<2 ) return 1;
@@ -535,7 +527,7 @@ static void *rpAllocate(RpScan *s, u32 n){
 }
 
 /* Returns 1 if SQLite should group instead. */
-static int rpKeyOf(Mem *pMem, RpKey *pKey, u8 bNoCase){
+static int rpKeyOf(Mem *pMem, RpKey *pKey, u8 bNoCase, u8 bSame){
   u16 f = pMem->flags;
   pKey->n = 0;
   pKey->u.i = 0;
@@ -549,6 +541,7 @@ static int rpKeyOf(Mem *pMem, RpKey *pKey, u8 bNoCase){
   }else if( f & MEM_Real ){
     double r = pMem->u.r;
     if( r>=-9223372036854775808.0 && r<9223372036854775808.0 && (double)(i64)r==r ){
+      if( bSame ) return 1;
       pKey->eType = SQLITE_INTEGER;
       pKey->u.i = (i64)r;
     }else{
@@ -602,7 +595,7 @@ static int rpIsSameKey(const RpKey *a, const RpKey *b, u8 bNoCase){
 static RpGroup *rpFindGroup(RpScan *s, Mem *aMem, RpKey *aKey, u32 *piHash, int *pbDoubt){
   u32 i, iHash = 0, iSlot;
   for(i=0; i<s->nKey; i++){
-    if( rpKeyOf(&aMem[i], &aKey[i], s->aNoCase[i]) ){
+    if( rpKeyOf(&aMem[i], &aKey[i], s->aNoCase[i], s->bSameKeys) ){
       *pbDoubt = 1;
       return 0;
     }
@@ -762,6 +755,26 @@ static int rpAppendResult(RpScan *s, const RpInsn *q){
 /* The state of an aggregate of the current group. */
 #define RP_STATE(q) ((void*)((u8*)s->pGroup + (q)->iColumn))
 
+/* Local copies of the parse state, and back. */
+#define RP_RELOAD { aRow = s->aRow; nLocal = s->nLocal; z = s->pHeader; pHeaderEnd = s->pHeaderEnd; nParsed = s->nParsed; nPayload = s->nPayload; }
+#define RP_SPILL { s->aRow = aRow; s->nLocal = nLocal; s->pHeader = z; s->pHeaderEnd = pHeaderEnd; s->nParsed = nParsed; s->nPayload = nPayload; }
+
+/* Parses the types of the first n columns: rpParse() without calls for types of one byte. */
+#define RP_PARSE(n) { \
+  u32 iOffset = aOffset[nParsed]; \
+  while( nParsed<(n) && z<pHeaderEnd && *z<0x80 ){ \
+    aType[nParsed] = *z; \
+    iOffset += sqlite3SmallTypeSizes[*z++]; \
+    aOffset[++nParsed] = iOffset; \
+  } \
+  if( iOffset>nLocal || (nParsed<(n) && z<pHeaderEnd) || (z>=pHeaderEnd && iOffset!=nPayload) ){ \
+    pCur->ix = (u16)iCell; \
+    RP_SPILL \
+    if( rpParse(s, (n)) ) goto doubt; \
+    RP_RELOAD \
+  } \
+}
+
 /*
 ** Executes the rows from the cursor's to the last of its leaf page. The cursor is on the row that the result is about.
 ** One function: each instruction is a few machine instructions, and the dispatch would cost more than they do.
@@ -770,13 +783,31 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
   Vdbe *p = s->pVdbe;
   BtCursor *pCur = p->apCsr[s->iCursor]->uc.pCursor;
   MemPage *pPage = pCur->pPage;
-  int nCell = pPage->nCell, iCell = pCur->ix, rc, bNewGroup = 0;
+  u8 *aData = pPage->aData, *aCellIdx = pPage->aCellIdx;
+  const u8 *aDataEnd = pPage->aDataEnd;
+  u32 maskPage = pPage->maskPage, maxLocal = pPage->maxLocal;
+  u32 *aType = s->aType, *aOffset = s->aOffset;
+  int nCell = pPage->nCell, iCell = pCur->ix, iFirst = iCell, rc, bNewGroup = 0;
   for(; iCell<nCell; iCell++){
     const RpInsn *q = s->aInsn;
-    i64 iRowid;
-    pCur->ix = (u16)iCell;
-    if( rpBeginRow(s, pPage, iCell, &iRowid) ) goto doubt;
-    s->nRow++;
+    u8 *pCell = &aData[maskPage & get2byteAligned(&aCellIdx[2*iCell])];
+    const u8 *pRowid, *z, *aRow, *pHeaderEnd;
+    u32 nPayload = *pCell, nLocal, nParsed = 0;
+    /* Most rows fit their page and have a header of less than 128 bytes. */
+    z = pCell+1;
+    if( nPayload>=0x80 ) z = pCell + sqlite3GetVarint32(pCell, &nPayload);
+    pRowid = z;
+    while( *z>=0x80 && z<&pRowid[8] ) z++;
+    aRow = ++z;
+    nLocal = nPayload;
+    if( nPayload<=maxLocal && nPayload>=2 && aRow<aDataEnd && nPayload<=(u32)(aDataEnd-aRow) && *aRow<0x80 && *aRow>0 && *aRow<=nPayload ){
+      aOffset[0] = *z++;
+      pHeaderEnd = &aRow[aOffset[0]];
+    }else{
+      pCur->ix = (u16)iCell;
+      if( rpBeginLargeRow(s, pPage, pCell, aRow, nPayload) ) goto doubt;
+      RP_RELOAD
+    }
     for(;;){
       switch( q->eCode ){
         case RP_DONE:
@@ -785,23 +816,32 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
           goto stays;
         case RP_GATE:
           if( !s->bStepped ) goto stays;
-          if( q->iColumn>s->nParsed && rpParse(s, q->iColumn) ) goto doubt;
+          if( q->iColumn>nParsed ) RP_PARSE(q->iColumn)
           break;
         case RP_COLUMN: {
           u32 i = q->iColumn;
-          if( i>=s->nParsed && rpParse(s, i+1) ) goto doubt;
-          if( i<s->nParsed ){
-            rpLoad(q->p3, s->aType[i], &s->aRow[s->aOffset[i]]);
+          if( i>=nParsed ) RP_PARSE(i+1)
+          if( i<nParsed ){
+            rpLoad(q->p3, aType[i], &aRow[aOffset[i]]);
           }else if( q->pOp->p4type==P4_MEM ){
             sqlite3VdbeMemShallowCopy(q->p3, q->pOp->p4.pMem, MEM_Static);
           }else{
             sqlite3VdbeMemSetNull(q->p3);
           }
+          /* What follows a column most often, without another dispatch. */
+          if( q[1].eCode==RP_SUM ){
+            q++;
+            goto sum;
+          }
+          if( q[1].eCode==RP_COMPARE ){
+            q++;
+            goto compare;
+          }
           break;
         }
         case RP_ROWID:
           RP_WRITABLE(q->p3);
-          q->p3->u.i = iRowid;
+          sqlite3GetVarint(pRowid, (u64*)&q->p3->u.i);
           q->p3->flags = MEM_Int;
           break;
         case RP_REAL:
@@ -832,7 +872,8 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
           if( rc==SQLITE_OK ) rc = sqlite3VdbeMemCast(q->p1, (u8)q->pOp->p2, SQLITE_UTF8);
           if( rc ) return rc;
           break;
-        case RP_COMPARE: {
+        case RP_COMPARE:
+        compare: {
           Mem *a = q->p3, *b = q->p1;
           int bJump;
           if( a->flags & b->flags & MEM_Int ){
@@ -911,9 +952,19 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
           }
           break;
         case RP_SUM:
+        sum:
           if( q->p3->flags & MEM_Agg ){
+            SumCtx *pSum = (SumCtx*)q->p3->z;
             q->p3->n++;
-            rpSum((SumCtx*)q->p3->z, q->p1);
+            if( (q->p1->flags & MEM_Int) && pSum->approx==0 ){
+              i64 iSum = (i64)((u64)pSum->iSum + (u64)q->p1->u.i);
+              if( ((pSum->iSum ^ iSum) & (q->p1->u.i ^ iSum))>=0 ){
+                pSum->cnt++;
+                pSum->iSum = iSum;
+                break;
+              }
+            }
+            rpSum(pSum, q->p1);
             break;
           }
           /* fall through */
@@ -929,7 +980,7 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
           if( bDoubt ) goto doubt;
           bNewGroup = s->pGroup==0;
           if( bNewGroup ){
-            if( rpScanMode==1 && s->nGroup>=4096 && (u64)s->nGroup*3>s->nRow ) return RP_GIVE_UP;
+            if( rpScanMode==1 && s->nGroup>=4096 && (u64)s->nGroup*3>s->nRow+(u32)(iCell-iFirst) ) return RP_GIVE_UP;
             s->pGroup = rpAddGroup(s, aKey, iHash);
             if( s->pGroup==0 ) return RP_GIVE_UP;
           }
@@ -959,14 +1010,19 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
       q = &s->aInsn[q->iJump];
     }
   stays:
-    return s->eGroup==RP_HASHED && q->eCode!=RP_EXIT ? RP_GIVE_UP : RP_ROW_STAYS;
+    s->nRow += (u32)(iCell-iFirst)+1;
+    pCur->ix = (u16)iCell;
+    return s->eGroup==RP_HASHED && q->eCode!=RP_EXIT && !bNewGroup ? RP_GIVE_UP : RP_ROW_STAYS;
   next_row:
-    if( bNewGroup ) return RP_ROW_STAYS;
-    if( s->aRow==s->aWhole && s->nOut && (rc = rpKeepRegisters(s, pPage))!=SQLITE_OK ) return rc;
+    if( bNewGroup ) goto stays;
+    if( aRow==s->aWhole && s->nOut && (rc = rpKeepRegisters(s, pPage))!=SQLITE_OK ) return rc;
   }
+  s->nRow += (u32)(iCell-iFirst);
   return RP_LEAF_DONE;
 
 doubt:
+  s->nRow += (u32)(iCell-iFirst)+1;
+  pCur->ix = (u16)iCell;
   return s->eGroup==RP_HASHED ? RP_GIVE_UP : RP_ROW_STAYS;
 }
 
@@ -980,7 +1036,7 @@ static int rpRun(RpScan *s){
   Vdbe *p = s->pVdbe;
   VdbeCursor *pC = p->apCsr[s->iCursor];
   BtCursor *pCur = pC->uc.pCursor;
-  u32 nBefore = s->nRow;
+  u32 nSteps = 0;
   int rc, bEmpty = 0;
   if( s->iSorter>=0 && s->eGroup==RP_NOT_STARTED ){
     rc = rpRestart(s, &bEmpty);
@@ -994,7 +1050,9 @@ static int rpRun(RpScan *s){
       rc = RP_ROW_STAYS;
       if( s->eGroup==RP_HASHED ) rc = RP_GIVE_UP;
     }else{
+      nSteps -= s->nRow;
       rc = rpRunLeaf(s);
+      nSteps += s->nRow;
       rpUnposition(pCur);
       if( s->nOut ){
         int rcKeep = rpKeepRegisters(s, pPage);
@@ -1008,7 +1066,10 @@ static int rpRun(RpScan *s){
     }else if( rc==RP_ROW_STAYS ){
       rc = SQLITE_OK;
       s->nStayed++;
-      if( rpScanMode==1 && s->eGroup!=RP_HASHED && s->nStayed>=RP_MOST_STAYING && (u64)s->nStayed*4>s->nRow ) s->bOff = 1;
+      if( rpScanMode==1 && s->eGroup!=RP_HASHED && s->nStayed>=RP_MOST_STAYING && (u64)s->nStayed*4>s->nRow ){
+        s->nWait = s->nNextWait = MIN(MAX(s->nNextWait*2, 64), RP_MOST_WAITING);
+        s->nRow = s->nStayed = 0;
+      }
     }else if( rc==RP_GIVE_UP ){
       rc = rpRestart(s, &bEmpty);
       s->eGroup = RP_GAVE_UP;
@@ -1017,7 +1078,7 @@ static int rpRun(RpScan *s){
     break;
   }
   pC->cacheStatus = CACHE_STALE;
-  p->aCounter[SQLITE_STMTSTATUS_FULLSCAN_STEP] += s->nRow - nBefore;
+  p->aCounter[SQLITE_STMTSTATUS_FULLSCAN_STEP] += nSteps;
   return rc;
 }
 
@@ -1107,7 +1168,7 @@ static void rpTranslateStep(RpBody *b, Op *pOp){
   RpInsn *q;
   u8 eCode = b->bSecond ? 0 : RP_STEP;
   u32 nState = 0;
-  if( pOp->p1 || (pOp[-1].opcode==OP_CollSeq && pOp[-1].p1) ){
+  if( pOp->p1 || (pOp[-1].opcode==OP_CollSeq && pOp[-1].p1 && !b->bSecond) ){
     rpStays(b, pOp);
     return;
   }
@@ -1153,6 +1214,33 @@ static int rpIsTop(RpBody *b, Op *pOp, int iAddr){
   return 1;
 }
 
+/*
+** Whether the columns outside of aggregates, which min() or max() takes from its row, are keys of the group. iReg: the
+** register that says so to SQLite.
+*/
+static int rpBareAreKeys(RpBody *b, int iReg){
+  RpScan *s = b->s;
+  Op *a = s->pVdbe->aOp;
+  int i;
+  for(i=b->iFrom; i<b->iTo; i++) if( a[i].opcode==OP_If || a[i].opcode==OP_IfNot || a[i].opcode==OP_Goto ) return 0;
+  for(i=0; i<(int)s->nKey; i++) if( s->aNoCase[i] ) return 0;
+  for(i=b->iTo; i<s->iSorterNext; i++){
+    switch( a[i].opcode ){
+      case OP_If:
+        if( i!=b->iTo || a[i].p1!=iReg ) return 0;
+        break;
+      case OP_Column:
+        if( a[i].p1!=s->iPseudo || a[i].p2>=(int)s->nKey ) return 0;
+        break;
+      case OP_RealAffinity: case OP_Integer:
+        break;
+      default:
+        return 0;
+    }
+  }
+  return 1;
+}
+
 /* Translates one instruction. Returns how many instructions of SQLite it stands for. */
 static int rpTranslateOne(RpBody *b, int iAddr){
   RpScan *s = b->s;
@@ -1163,7 +1251,8 @@ static int rpTranslateOne(RpBody *b, int iAddr){
     case OP_Noop: case OP_Explain: case OP_ReleaseReg:
       break;
     case OP_CollSeq:
-      if( pOp->p1 ) rpStays(b, pOp);
+      if( pOp->p1==0 ) break;
+      if( !b->bSecond || !rpBareAreKeys(b, pOp->p1) ) rpStays(b, pOp); else s->bSameKeys = 1;
       break;
     case OP_Column:
       if( !b->bSecond && pOp->p1==s->iCursor ){
@@ -1520,6 +1609,10 @@ static void rpPrepareScans(Vdbe *p){
     s->iCursor = pOp->p1;
     if( p->aOp[s->iTop-1].opcode==OP_Rewind && p->aOp[s->iTop-1].p1==s->iCursor && p->aOp[s->iTop-1].p2>0 ) s->iRewind = s->iTop-1;
     rpTranslate(s);
+    if( !s->bUsable ){
+      rpFreeScan(s);
+      continue;
+    }
     s->pNextScan = p->pRockpool;
     p->pRockpool = s;
   }
@@ -1543,10 +1636,14 @@ static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   s->pVdbe = p;
   if( s->iRewind==i && i ){
     s->bOff = 0;
-    s->nRow = s->nStayed = 0;
+    s->nRow = s->nStayed = s->nWait = 0;
     if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
   }
-  if( s->bOff || !s->bUsable || pC->eCurType!=CURTYPE_BTREE || !pC->isTable || pC->nullRow || pC->deferredMoveto ) return SQLITE_OK;
+  if( s->nWait>0 && s->eGroup!=RP_HASHED ){
+    s->nWait--;
+    return SQLITE_OK;
+  }
+  if( s->bOff || pC->eCurType!=CURTYPE_BTREE || !pC->isTable || pC->nullRow || pC->deferredMoveto ) return SQLITE_OK;
   return rpRun(s);
 }
 
@@ -1591,7 +1688,7 @@ static void rockpoolEnd(Vdbe *p){
   for(s=p->pRockpool; s; s=s->pNextScan){
     if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
     s->bOff = 0;
-    s->nRow = s->nStayed = 0;
+    s->nRow = s->nStayed = s->nWait = s->nNextWait = 0;
   }
 }
 
