@@ -78,6 +78,8 @@ export class RecordedWrites {
   /** By device; in it by site and sequence. */
   private readonly byDevice = new Map<string, Map<string, RecordedWrite>>();
   private readonly byMark = new Map<string, RecordedWrite>();
+  /** Writes that a device lost after it may have sent them; it uses their numbers again. */
+  private readonly lost: RecordedWrite[] = [];
   private readonly repetitions = new Map<string, RecordedWrite>();
   private readonly interrupted = new Map<string, Interrupted>();
 
@@ -121,7 +123,11 @@ export class RecordedWrites {
     const head = database.changelog.head().sequence;
     const own = this.ofDevice(device);
     const site = siteOf(database);
-    for (const [name, write] of own) if (write.site === site && write.sequence > head) own.delete(name);
+    for (const [name, write] of own) {
+      if (write.site !== site || write.sequence <= head) continue;
+      own.delete(name);
+      this.lost.push(write);
+    }
   }
 
   /** A copy of the device's files has the same writes. */
@@ -131,10 +137,12 @@ export class RecordedWrites {
     this.byDevice.set(copy, new Map(own));
   }
 
-  /** The writes that a log entry may stand for: a device and its copy may both have one. */
+  /** The writes that a log entry may stand for: a device and its copy may both have one, and a device two. */
   of(site: string, sequence: number): RecordedWrite[] {
     const name = `${site} ${sequence}`;
-    return [...new Set([...this.byDevice.values()].flatMap((own) => own.get(name) ?? []))];
+    const kept = [...this.byDevice.values()].flatMap((own) => own.get(name) ?? []);
+    const lost = this.lost.filter((write) => write.site === site && write.sequence === sequence);
+    return [...new Set([...kept, ...lost])];
   }
 
   /** The transaction that a device wrote again under another site and number, as after a copy of its files. */
