@@ -54,6 +54,33 @@ describe('the deployment files', () => {
     expect(compose).toContain('env_file: postgres.env');
   });
 
+  const tools = ['nginx', 'openssl'].map((tool) => spawnSync(tool, [tool === 'nginx' ? '-v' : 'version']));
+  it.skipIf(tools.some(({ error }) => error !== undefined))('nginx.conf passes nginx -t', () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'nginx.conf'), read('nginx.conf'));
+    const [key, certificate] = [join(folder, 'certificate-key.pem'), join(folder, 'certificate.pem')];
+    const subject = ['-subj', '/CN=sync.example.org'];
+    spawnSync('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+      ...subject,
+    ]);
+    const pid = join(folder, 'nginx.pid');
+    const { status, stderr } = spawnSync(
+      'nginx',
+      ['-t', '-q', '-e', 'stderr', '-c', join(folder, 'nginx.conf'), '-g', `pid ${pid};`],
+      { encoding: 'utf8' },
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
   const systemd = spawnSync('systemd-analyze', ['--version']);
   it.skipIf(systemd.error !== undefined)('rockpool-server.service passes systemd-analyze', () => {
     const { status, stderr } = spawnSync(
