@@ -8,7 +8,7 @@ export default defineConfig({
   outputDir: '../../.rockpool/e2e',
   globalSetup: './e2e/harness/build-demo.ts',
   // Every spec starts its own servers and browsers and spends much of its time waiting for them.
-  workers: 2,
+  workers: 3,
   // A test that passes only on retry may hide a lost write.
   retries: 0,
   forbidOnly: true,

@@ -1,5 +1,5 @@
 // The level of a test run, set by `ROCKPOOL_LEVEL`. Only this file reads the variable; tests use
-// `tests/kit/level.ts`.
+// `tests/kit/level.ts`, and end-to-end tests `apps/demo-budget/e2e/harness/level.ts`.
 
 /**
  * - `test`: `npm test`, minutes. Every behaviour once.
