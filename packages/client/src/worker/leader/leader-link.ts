@@ -49,7 +49,7 @@ export interface LeaderLink {
   pause(): void;
   /** The page is back: waiting requests get their full time again. */
   renewDeadlines(): void;
-  /** Fails all waiting requests. */
+  /** The tab has left: fails all waiting requests, and those that are asked later. */
   fail(error: RockpoolError): void;
 }
 
@@ -78,6 +78,7 @@ class Link implements LeaderLink {
   private newestWriteId: string | null = null;
   private leader: LeaderAddress | null = null;
   private isPaused = false;
+  private failure: RockpoolError | null = null;
   private cancelTimer: (() => void) | null = null;
 
   constructor(options: LeaderLinkOptions) {
@@ -86,6 +87,7 @@ class Link implements LeaderLink {
   }
 
   ask(request: LeaderRequest, requestId: string = this.options.newRequestId()): Promise<unknown> {
+    if (this.failure !== null) return Promise.reject(this.failure);
     const waiting: Waiting = {
       id: requestId,
       request,
@@ -136,6 +138,7 @@ class Link implements LeaderLink {
   }
 
   fail(error: RockpoolError): void {
+    this.failure = error;
     for (const waiting of [...this.waitingById.values()]) this.settle(waiting, ({ reject }) => reject(error));
     this.watch();
   }
