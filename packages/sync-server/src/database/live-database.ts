@@ -1,6 +1,5 @@
 import {
   DELIVERY_PART_BYTES,
-  toRockpoolError,
   type Audit,
   type Hello,
   type Presence,
@@ -22,7 +21,7 @@ import type { PresenceRelay } from '../presence/presence-relay.ts';
 import { PresenceRoom, type PresenceSender } from '../presence/presence-room.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
-import { sqliteDamage } from '../store/file-damage.ts';
+import { toStoreError } from '../store/store-failure.ts';
 import { writeFromBackend } from './backend-writes.ts';
 import { CommitWaiters } from './commit-waiters.ts';
 import { Joining, type Access } from './joining.ts';
@@ -246,8 +245,8 @@ export class LiveDatabase {
 
   /** Ends one session, or all of them where the file is damaged. */
   private sessionFailed(subscriber: Subscriber, error: unknown): void {
-    const damage = sqliteDamage(error);
-    if (damage !== null) this.onFailure(damage);
-    subscriber.fail(damage ?? toRockpoolError(error));
+    const failure = toStoreError(error);
+    if (failure.code === 'database-damaged' && failure !== error) this.onFailure(failure);
+    subscriber.fail(failure);
   }
 }

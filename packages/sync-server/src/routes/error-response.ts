@@ -1,4 +1,5 @@
-import { toRockpoolError, type ErrorCode } from '@rockpool/shared';
+import type { ErrorCode } from '@rockpool/shared';
+import { toStoreError } from '../store/store-failure.ts';
 
 const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   'auth-database-forbidden': 403,
@@ -22,7 +23,7 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 
 /** Converts an error to a response with the body `{ code, fields, recovery, message }`, which is never cached. */
 export function errorResponse(thrown: unknown): Response {
-  const error = toRockpoolError(thrown);
+  const error = toStoreError(thrown);
   return Response.json(error.toData(), {
     status: STATUS_OF_CODE[error.code] ?? 400,
     headers: { 'cache-control': 'no-store' },

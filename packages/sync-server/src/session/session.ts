@@ -18,7 +18,7 @@ import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type LogFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
-import { sqliteDamage } from '../store/file-damage.ts';
+import { toStoreError } from '../store/store-failure.ts';
 import type { ReadableRows, ReadFilter } from '../store/read-filter.ts';
 import { SendQueue } from './send-queue.ts';
 import { FrameRate } from './frame-rate.ts';
@@ -145,7 +145,7 @@ export class Session implements Subscriber {
     const { code, fields } = error;
     this.context.metrics.sessionsFailed.add(1, { code });
     if (code === 'internal') this.log('session-error', errorFields(error));
-    else this.log('session-failed', { code });
+    else this.log('session-failed', error.cause === undefined ? { code } : errorFields(error));
     this.end();
     // Bypasses the queue. The close reason repeats the code for a slow client that never reads the message.
     for (const frame of messageToFrames(encodeMessage({ type: 'failure', code, fields }))) this.socket.send(frame);
@@ -361,11 +361,11 @@ export class Session implements Subscriber {
     work().catch((error: unknown) => this.fail(this.asFailure(error)));
   }
 
-  /** Takes the database offline if the error means a damaged file. */
+  /** Takes the database offline if SQLite has just found its file damaged. */
   private asFailure(error: unknown): RockpoolError {
-    const damage = sqliteDamage(error);
-    if (damage !== null) this.context.onDamaged(this.databaseId, damage);
-    return damage ?? toRockpoolError(error);
+    const failure = toStoreError(error);
+    if (failure.code === 'database-damaged' && failure !== error) this.context.onDamaged(this.databaseId, failure);
+    return failure;
   }
 
   private isOpen(): boolean {

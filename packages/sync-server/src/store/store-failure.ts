@@ -1,4 +1,4 @@
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { sqliteDamage } from './file-damage.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 
@@ -19,6 +19,15 @@ export function storeFailure(thrown: unknown): RockpoolError {
     sqliteDamage(cause) ??
     (thrown instanceof RockpoolError ? thrown : new RockpoolError('database-unavailable', {}, { cause }))
   );
+}
+
+/**
+ * Converts any thrown value to the error that a session or a response gets. A failure of the disk, the file or the store
+ * is converted as by `storeFailure`, so that the client retries; anything else is a bug, and becomes `internal`.
+ */
+export function toStoreError(thrown: unknown): RockpoolError {
+  const cause = thrown instanceof RockpoolError ? thrown.cause : thrown;
+  return isOfTheSystem(cause) ? storeFailure(thrown) : toRockpoolError(thrown);
 }
 
 // SQL error, too large, constraint, type mismatch, parameter out of range. The others are of the file or the machine.
@@ -43,6 +52,13 @@ export function isOfTheCommit(thrown: unknown): boolean {
   }
   // A bug. Errors of the system have a code.
   return thrown instanceof Error && !('code' in thrown);
+}
+
+/** Whether SQLite failed for another reason than the statement, or a system call failed. */
+function isOfTheSystem(thrown: unknown): boolean {
+  const sqliteCode = sqliteCodeOf(thrown);
+  if (sqliteCode !== null) return !SQLITE_STATEMENT_CODES.has(sqliteCode & 0xff);
+  return thrown instanceof Error && 'syscall' in thrown;
 }
 
 function isDiskFull(thrown: unknown): boolean {

@@ -1,6 +1,6 @@
-import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 import type { DatabaseHost } from '../database/database-host.ts';
-import { sqliteDamage } from '../store/file-damage.ts';
+import { toStoreError } from '../store/store-failure.ts';
 import type { SchemaView } from '../store/schema-view.ts';
 import type { Outbox } from './outbox.ts';
 import { OwnerSession } from './owner-session.ts';
@@ -116,10 +116,10 @@ export class DatabaseOwner {
     }
   }
 
-  /** Takes the database offline if the error means a damaged file. */
+  /** Takes the database offline if SQLite has just found its file damaged. */
   private failureOf(databaseId: string, error: unknown): RockpoolError {
-    const damage = sqliteDamage(error);
-    if (damage !== null) this.host.takeOffline(databaseId, damage);
-    return damage ?? toRockpoolError(error);
+    const failure = toStoreError(error);
+    if (failure.code === 'database-damaged' && failure !== error) this.host.takeOffline(databaseId, failure);
+    return failure;
   }
 }
