@@ -12,8 +12,9 @@ export function HistoryCard(): ReactNode {
   const entries = useSyncExternalStore(history.subscribe, () => history.current);
   return (
     <section className="card">
-      <h2>Since this page opened</h2>
-      <ol className="sync-history">
+      <h2 id="sync-history">Since this page opened</h2>
+      {/* The list scrolls once it is long, so the keyboard must reach it. */}
+      <ol className="sync-history" aria-labelledby="sync-history" tabIndex={0}>
         {entries.map(({ atMs, status }) => (
           <li key={`${atMs} ${status.state}`}>
             <time dateTime={new Date(atMs).toISOString()}>{timeFormat.format(atMs)}</time>
