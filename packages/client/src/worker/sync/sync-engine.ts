@@ -145,6 +145,8 @@ class Engine implements SyncEngine {
   private readonly audit: IdleAudit;
   private state: MachineState = INITIAL_STATE;
   private wakeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** When that timer fires, by the steady clock. */
+  private wakeTimerAtMs = 0;
   private confirmTimer: ReturnType<typeof setTimeout> | undefined;
   /** Rows of a delivery of which parts are still to come. */
   private staged: ChangeGroup[] = [];
@@ -214,21 +216,34 @@ class Engine implements SyncEngine {
   }
 
   private dispatch(event: MachineEvent): void {
-    const step = nextStep(this.state, event, {
-      nowMs: this.steadyMs(),
-      wallMs: this.nowMs(),
-      random: this.random(),
-    });
+    const nowMs = this.steadyMs();
+    const step = nextStep(this.state, event, { nowMs, wallMs: this.nowMs(), random: this.random() });
     this.state = step.state;
     for (const effect of step.effects) this.run(effect);
-    clearTimeout(this.wakeTimer);
-    if (this.state.wakeAtMs !== null) {
-      this.wakeTimer = setTimeout(
-        () => this.dispatch({ type: 'wake' }),
-        Math.min(Math.max(0, this.state.wakeAtMs - this.steadyMs()), LONGEST_TIMER_MS),
-      );
-    }
+    this.planWake(this.state.wakeAtMs, nowMs);
     this.report();
+  }
+
+  /**
+   * Each message moves the next wake-up, so a timer that fires earlier is kept: it finds that nothing is due and plans
+   * the next one. Replacing it would cost more than applying a row. A timer that is late, because the device slept, is
+   * replaced.
+   */
+  private planWake(atMs: number | null, nowMs: number): void {
+    if (this.wakeTimer !== undefined) {
+      if (atMs !== null && nowMs < this.wakeTimerAtMs && this.wakeTimerAtMs <= atMs) return;
+      clearTimeout(this.wakeTimer);
+      this.wakeTimer = undefined;
+    }
+    if (atMs === null) return;
+    this.wakeTimerAtMs = atMs;
+    this.wakeTimer = setTimeout(
+      () => {
+        this.wakeTimer = undefined;
+        this.dispatch({ type: 'wake' });
+      },
+      Math.min(Math.max(0, atMs - nowMs), LONGEST_TIMER_MS),
+    );
   }
 
   private report(): void {
