@@ -41,7 +41,7 @@ export const LAYERS = {
     ['worker/database'],
     ['worker/storage', 'worker/audit'],
     ['worker/sync'],
-    ['worker/first-sync'],
+    ['worker/first-sync', 'worker/warm-up'],
     ['worker'],
     ['node'],
   ],

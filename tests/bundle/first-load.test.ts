@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const BUDGET_BYTES = {
   page: 15.1 * 1024,
   // Above the 60 KB that it should be; docs/decisions/0037 says what to load later.
-  worker: 109.5 * 1024,
+  worker: 109.75 * 1024,
   // Scans beside the virtual machine are 10 KB of it: docs/decisions/0076.
   wasm: 370 * 1024,
   // Loaded only for schemas with document columns. Most of it is Yjs.

@@ -1,7 +1,16 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /** Code that loads with its first use. */
-export type CodePart = 'documents' | 'history' | 'http' | 'indexeddb' | 'packs' | 'snapshot' | 'table-shapes' | 'token';
+export type CodePart =
+  | 'documents'
+  | 'history'
+  | 'http'
+  | 'indexeddb'
+  | 'packs'
+  | 'snapshot'
+  | 'table-shapes'
+  | 'token'
+  | 'warm-up';
 
 let attempts = 0;
 

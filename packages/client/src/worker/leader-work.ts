@@ -2,27 +2,33 @@ import { systemClock } from './leader/clock.ts';
 import type { LeaderTools, LeaderWork } from './leader/leadership.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { startSearchUpkeep } from './search/search-upkeep.ts';
+import { startWarmUp } from './warm-up/start-warm-up.ts';
 
-/** Starts the leader's background work: the upkeep of search indexes, and sync if configured. */
+/** Starts the leader's background work: warm-up, the upkeep of search indexes, and sync if configured. */
 export function startLeaderWork(
   tools: LeaderTools<OpenDatabase>,
   startSync: ((tools: LeaderTools<OpenDatabase>) => LeaderWork) | null,
 ): LeaderWork {
   const upkeep = startSearchUpkeep(tools, systemClock);
-  if (startSync === null) return upkeep;
-  const sync = startSync({
-    ...tools,
-    publishCommit: (touched) => {
-      upkeep.onDelivery();
-      tools.publishCommit(touched);
-    },
-  });
+  const works: LeaderWork[] = [startWarmUp(tools.database.connection.runtime, systemClock), upkeep];
+  if (startSync !== null) {
+    works.push(
+      startSync({
+        ...tools,
+        publishCommit: (touched) => {
+          upkeep.onDelivery();
+          tools.publishCommit(touched);
+        },
+      }),
+    );
+  }
   return {
     onLocalCommit: () => {
-      upkeep.onLocalCommit();
-      sync.onLocalCommit();
+      for (const work of works) work.onLocalCommit();
     },
-    tryNow: () => sync.tryNow(),
-    stop: async () => void (await Promise.all([upkeep.stop(), sync.stop()])),
+    tryNow: () => {
+      for (const work of works) work.tryNow();
+    },
+    stop: async () => void (await Promise.all(works.map((work) => work.stop()))),
   };
 }
