@@ -14,7 +14,7 @@ import type { TestConnection } from '../../testing/test-client.ts';
 import { TEST_TABLES } from '../../testing/test-schema.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-const KEPT: Readonly<Record<string, number | null>> = { accounts: null, entries: 30, pages: null };
+const KEPT: Readonly<Record<string, number | null>> = { accounts: null, cards: null, entries: 30, pages: null };
 const schema = buildSchema(
   TEST_TABLES.map((table) =>
     table.name in KEPT ? { ...table, history: { retainedDays: KEPT[table.name] ?? null } } : table,
@@ -174,6 +174,19 @@ describe('the history of a row', () => {
       [4n],
     ]);
     expect(await codeOf(ask('history/row', 'entries', 'e', '&version=2'))).toBe('history-version-gone');
+  });
+
+  it('is complete for a row that arrived deleted, and was inserted after its tombstone was pruned', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    await a.commit([remove('accounts', 'x'), insert('cards', 'c', { account_name: 'Cash' })]);
+    await later(31);
+    await a.commit([insert('accounts', 'y', { name: 'Bank' })]);
+    await later(1);
+    await a.commit([insert('cards', 'c', { account_name: 'Bank' })]);
+    expect(await page('cards', 'c')).toMatchObject({
+      versions: [{ kind: 'insert', watermark: 4 }],
+      isTruncated: false,
+    });
   });
 
   it('is empty for a key that no row had', async () => {

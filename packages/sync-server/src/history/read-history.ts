@@ -134,15 +134,17 @@ class VersionWalk {
 
   *versions(): Generator<WalkedVersion> {
     const known = this.readNow();
-    // The version that the next entry should be. Null: unknown, of a row without a tombstone. 0: there is none.
+    // The version that the next entry should be. Null: any that deleted the row, because its tombstone is forgotten.
     let next: number | null = known === undefined ? null : highestWatermark(known);
     let isFirst = known !== undefined && isFirstInsert(known);
     for (const { watermark, entry } of this.entries()) {
-      if (next !== null && watermark !== next) {
-        if (!isFirst) break;
-        if (!(yield* this.step(next, FIRST_INSERT))) return;
+      if (watermark !== next) {
+        if (next !== null) {
+          if (!isFirst) break;
+          if (!(yield* this.step(next, FIRST_INSERT))) return;
+        }
         // A row may have been deleted, forgotten with its tombstone, and inserted again.
-        if (entry.kind !== 'delete') {
+        if (!this.isGoneAfter(watermark)) {
           this.isTruncated = true;
           return;
         }
@@ -155,6 +157,22 @@ class VersionWalk {
     if (next === null) return;
     if (isFirst) yield* this.step(next, FIRST_INSERT);
     else this.isTruncated = true;
+  }
+
+  /**
+   * Whether the row did not exist after this version. The versions of a deleted row replace nothing, and neither do
+   * those of a row that lost its parent before it arrived; so may an update, and the version before it decides.
+   */
+  private isGoneAfter(version: number): boolean {
+    let next = version;
+    for (const { watermark, entry } of this.entries()) {
+      if (watermark > version) continue;
+      if (watermark !== next) return false;
+      if (entry.kind === 'delete' || entry.previous === 0) return true;
+      if (entry.kind === 'insert' || entry.replaced.size > 0) return false;
+      next = entry.previous;
+    }
+    return false;
   }
 
   /** Reads the row as it is now. */
