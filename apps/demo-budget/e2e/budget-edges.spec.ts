@@ -125,7 +125,7 @@ test('months begin on any day, stand side by side, and reports cover any days', 
   await page.getByLabel('From').fill('2025-05-21');
   await expect(page.getByText('No spending in these days.')).toBeVisible();
   await page.getByLabel('From').fill('2026-05-01');
-  await expect(page.getByRole('alert')).toHaveText('Choose a last day after the first.');
+  await expect(page.getByRole('alert')).toHaveText('The last day must be after the first.');
   await page.getByLabel('To', { exact: true }).fill('2026-05-31');
-  await expect(page.getByText('A year before:')).toContainText('€42.50');
+  await expect(page.getByText('A year earlier:')).toContainText('€42.50');
 });

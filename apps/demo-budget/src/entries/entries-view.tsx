@@ -309,9 +309,7 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
         />
       )}
       {ownCount === 0 && !adding && (
-        <p className="empty">
-          {mayWrite ? 'No entries yet. Add one, or import a statement of your bank.' : 'No entries yet.'}
-        </p>
+        <p className="empty">{mayWrite ? 'No entries yet. Add one, or import a bank statement.' : 'No entries yet.'}</p>
       )}
       {mayWrite && selectedCount(selection, entryCount) > 0 && (
         <SelectionBar

@@ -145,7 +145,7 @@ export function EntryForm({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!amountParsed.ok) return setProblem(amountSentence(amountParsed.problem));
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return setProblem('There is no date.');
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return setProblem('Enter a date.');
     if (isTransfer) return saveTransfer();
     if (parts === undefined) return setProblem('Enter a valid amount for each part.');
     if (parts.length > 0 && restMinor !== 0n) return setProblem('The parts do not add up to the total yet.');

@@ -50,7 +50,7 @@ export function FilterBar({
           type="search"
           className="search"
           aria-label="Search entries"
-          placeholder="Payee, notes, amount"
+          placeholder="Payee, memo, amount"
           value={filter.text}
           onChange={(event) => search(event.target.value)}
           onKeyDown={(event) => {

@@ -11,7 +11,7 @@ export interface ExportProgress {
   readonly totalCount: number;
 }
 
-const header = ['Date', 'Account', 'Payee', 'Notes', 'Category', 'Amount', 'Currency', 'Status', 'Entry'];
+const header = ['Date', 'Account', 'Payee', 'Memo', 'Category', 'Amount', 'Currency', 'Status', 'Entry'];
 
 /**
  * Exports every entry of one account, or of all accounts (`accountId` null), as CSV, oldest first. An entry has one line, or one line per part if it is

@@ -43,7 +43,7 @@ describe('entries as CSV', () => {
     expect(new Uint8Array(await blob.arrayBuffer()).slice(0, 3)).toEqual(Uint8Array.of(0xef, 0xbb, 0xbf));
     const lines = (await blob.text()).split('\r\n');
     expect(lines.map((line) => line.replace(/,[^,]*$/, ''))).toEqual([
-      'Date,Account,Payee,Notes,Category,Amount,Currency,Status',
+      'Date,Account,Payee,Memo,Category,Amount,Currency,Status',
       '2025-01-01,Yen,Kiosk,,,-1200,JPY,open',
       '2025-01-02,Giro,"Café ""Two"", Ltd","two\nlines",Eating out,-3.50,EUR,open',
       '2025-01-03,Giro,Store,,,-3.00,EUR,open',

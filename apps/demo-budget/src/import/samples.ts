@@ -7,7 +7,7 @@ export const samples: readonly { readonly fileName: string; readonly title: stri
   },
   {
     fileName: 'harbour-checking.csv',
-    title: 'Harbour Checking: two years, 2,000 rows, notes over several lines',
+    title: 'Harbour Checking: two years, 2,000 rows, memos over several lines',
     currency: 'USD',
   },
 ];

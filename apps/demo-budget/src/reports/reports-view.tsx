@@ -176,7 +176,7 @@ function DayRange({ id, days, onRange }: DayRangeProps): ReactNode {
       </label>
       {isBackwards && (
         <p id={id} role="alert" className="problem">
-          Choose a last day after the first.
+          The last day must be after the first.
         </p>
       )}
     </>

@@ -13,7 +13,7 @@ export type RowProblem =
 export function rowProblemSentence(problem: RowProblem): string {
   switch (problem.code) {
     case 'date-missing':
-      return 'There is no date.';
+      return 'The date is missing.';
     case 'date-unreadable':
       return 'The date does not match the chosen date order.';
     case 'date-impossible':

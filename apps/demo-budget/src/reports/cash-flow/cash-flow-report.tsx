@@ -67,7 +67,7 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
           <FigureTable
             caption={`Income and spending by month, in ${currency}`}
             currency={currency}
-            head={['Month', 'Income', 'Spending', 'Net', 'Net a year before']}
+            head={['Month', 'Income', 'Spending', 'Net', 'Net a year earlier']}
             rows={flows.map(({ month, incomeMinor, spentMinor, keptMinor }, index) => ({
               id: month,
               name: formatMonthInFull(month),

@@ -37,7 +37,7 @@ export function totalOf(flows: readonly MonthFlow[]): Omit<MonthFlow, 'month'> {
 /**
  * Two bars for each month, and a line for the net.
  *
- * @param flowsBefore the same months a year before
+ * @param flowsBefore the same months a year earlier
  */
 export function cashFlowColumns(flows: readonly MonthFlow[], flowsBefore: readonly MonthFlow[] = []): ChartColumn[] {
   return flows.map(({ month, incomeMinor, spentMinor, keptMinor }, index) => ({
@@ -51,7 +51,9 @@ export function cashFlowColumns(flows: readonly MonthFlow[], flowsBefore: readon
     lineMinor: keptMinor,
     summary: [
       { name: 'Net', minor: keptMinor },
-      ...(flowsBefore[index] === undefined ? [] : [{ name: 'Net a year before', minor: flowsBefore[index].keptMinor }]),
+      ...(flowsBefore[index] === undefined
+        ? []
+        : [{ name: 'Net a year earlier', minor: flowsBefore[index].keptMinor }]),
     ],
   }));
 }

@@ -25,7 +25,7 @@ export function Facts({
           </dd>
           {beforeMinor !== undefined && (
             <dd className="hint">
-              A year before: <Amount minor={beforeMinor} currency={currency} />
+              A year earlier: <Amount minor={beforeMinor} currency={currency} />
             </dd>
           )}
         </div>

@@ -67,7 +67,7 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
             <FigureTable
               caption={`Net worth by month, in ${currency}`}
               currency={currency}
-              head={['Month', 'Assets', 'Debts', 'Net worth', 'A year before']}
+              head={['Month', 'Assets', 'Debts', 'Net worth', 'A year earlier']}
               rows={worth.months.map(({ month: id, ownedMinor, owedMinor, worthMinor }, index) => ({
                 id,
                 name: formatMonthInFull(id),

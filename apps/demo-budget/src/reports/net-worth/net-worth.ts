@@ -53,7 +53,7 @@ export function netWorth(rows: readonly AccountChangeRow[], months: readonly str
 /**
  * Bars for assets and, below zero, debts; a line for the net worth.
  *
- * @param monthsBefore the same months a year before
+ * @param monthsBefore the same months a year earlier
  */
 export function netWorthColumns(
   months: readonly MonthWorth[],
@@ -72,7 +72,7 @@ export function netWorthColumns(
     lineMinor: worthMinor,
     summary: [
       { name: 'Net worth', minor: worthMinor },
-      ...(monthsBefore[index] === undefined ? [] : [{ name: 'A year before', minor: monthsBefore[index].worthMinor }]),
+      ...(monthsBefore[index] === undefined ? [] : [{ name: 'A year earlier', minor: monthsBefore[index].worthMinor }]),
     ],
   }));
 }

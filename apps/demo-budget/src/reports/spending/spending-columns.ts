@@ -19,7 +19,7 @@ export function colourOfLine(index: number): string {
  * A column per month, with the largest categories and all others combined; or with a single category if one is
  * selected.
  *
- * @param before the same days a year before
+ * @param before the same days a year earlier
  */
 export function spendingColumns(
   report: SpendingReport,
@@ -46,7 +46,7 @@ export function spendingColumns(
       bars: [segments],
       summary: [
         { name: segments.length === 1 ? (segments[0]?.name ?? '') : 'Total', minor: totalMinor },
-        ...(beforeMinor === undefined ? [] : [{ name: 'A year before', minor: beforeMinor }]),
+        ...(beforeMinor === undefined ? [] : [{ name: 'A year earlier', minor: beforeMinor }]),
       ],
     };
   });

@@ -10,7 +10,7 @@ export function SpendingTable({
   currency,
 }: {
   readonly report: SpendingReport;
-  /** The same days a year before. */
+  /** The same days a year earlier. */
   readonly before: SpendingReport;
   readonly currency: string;
 }): ReactNode {
@@ -25,7 +25,7 @@ export function SpendingTable({
               Total
             </th>
             <th scope="col" className="number">
-              A year before
+              A year earlier
             </th>
             {report.months.map((month) => (
               <th key={month} scope="col" className="number">
