@@ -16,15 +16,14 @@ const AT_MOST: Readonly<Record<string, number>> = {
 
 /** Where the time of an edit goes, from a profile of fresh workers with code that is not compiled yet. */
 const EDIT_ACCOUNT =
-  "a captured write's own cost, which of a small document is most of it: a third is what plain JSON does too, an eighth SQLite's session giving the old and the new text, a third making the edit (finding what differs, the Y.Doc, its state), a tenth the changelog";
+  'the fixed cost of a captured write, which is most of it for a small document: a third is what plain JSON does too, a third makes the edit (the difference, the Y.Doc, its state), a tenth is the changelog';
 
 /**
  * Where the time of what is new goes: every transaction is captured, checked and kept in the changelog as it is sent.
  */
 const IMPORT_ACCOUNT =
-  'what plain JSON does not do: the text is read as JSON and put into canonical form (a third, where it is not in it), given by the session, hashed as a changeset (an eighth), and written once more into the changelog';
-const DISK_ACCOUNT =
-  'what is new is there twice for as long as the changelog keeps it: in its column, and as it is sent';
+  'work that plain JSON does not have: parsing the text and writing it in canonical form (a third, unless it is canonical), hashing the changeset (an eighth), and storing it in the changelog';
+const DISK_ACCOUNT = 'a new document is stored twice while the changelog keeps it: in its column, and as a request';
 
 export const DOCUMENT_TARGETS: readonly Target[] = [
   ...Object.entries(AT_MOST).flatMap(([test, atMost]) => SIZES_KIB.map((sizeKiB) => target(test, sizeKiB, atMost))),

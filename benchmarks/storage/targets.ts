@@ -14,24 +14,24 @@ const TITLES: Readonly<Record<string, string>> = {
   liveP95: 'from a write to 5 of 100 live queries on the page, 100,000 rows: 95th percentile',
 };
 
-const CAPTURE_OF_MANY =
-  'capture: the rows that SQLite’s session notes and gives back are a third, what is made of them a tenth; without it, see the local tables';
+const CAPTURE_OF_MANY = 'capture is a third of it: the local tables, which have none, reach the target';
 /** Decision 0001 has the figures. */
 const SQLITE_ITSELF =
-  'nine tenths are SQLite itself, which in memory, once optimised, takes no longer than sqlite.org’s build does';
+  'SQLite itself is nine tenths of it: in memory, once optimised, this build takes no longer than sqlite.org’s';
 /**
  * Where the time goes, for lines that have missed their targets; shown only while they do. docs/benchmarks.md says
  * more.
  */
 const ACCOUNTS: Readonly<Record<string, string>> = {
-  L1: 'starting a worker and compiling SQLite are most of it, the same for all; opening three files and the first statements are the rest',
-  L2: 'one write a commit, which costs the same for 5 KB as for 25, and SQLite',
-  L2m: 'a message there and back is half of it',
-  L4c: 'the whole SUM is one call of SQLite, which runs as it was compiled first, not optimised; a third is reading',
+  L1: 'starting a worker and compiling SQLite, the same for all subjects, are most of it; opening three files and the first statements are the rest',
+  L2: 'one write to the log for each commit, which costs the same for 5 KB as for 25, and SQLite',
+  L2m: 'a message to the worker and back is half of it',
+  L4c: 'the whole SUM is one call of SQLite, which runs unoptimised until it returns; a third is reading',
   L4w: 'SQLite itself: in memory, without storage, this build takes as long as sqlite.org’s',
   L5: 'a tenth is storage, the rest SQLite and its binding',
-  L6: 'two thirds are SQLite reading the rows, a third is the page making objects of the columns',
-  L8r: 'a message there and back is three quarters of it',
+  L5m: 'a message to the worker and back is most of it',
+  L6: 'SQLite reading the rows is two thirds of it, the page making objects of the columns a third',
+  L8r: 'a message to the worker and back is three quarters of it',
   L9: SQLITE_ITSELF,
   L9fts: SQLITE_ITSELF,
   L10: SQLITE_ITSELF,
@@ -46,15 +46,15 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
     'a worker, its script and SQLite’s code are about half of it; the rest are locks, files, and SQL whose functions are compiled when they are first called: the schema, time, the changelog',
   'C-inserts': CAPTURE_OF_MANY,
   'C-L2m':
-    'each write is captured and its request kept, which no peer does, and the worker is new: the first hundreds run three to five times as long, before anything is optimised',
+    'one COMMIT, whose request and changelog are stored with it; capture itself is a twentieth, as the local tables show. The worker is new, and its first hundreds of writes run unoptimised',
   'C-L3m': CAPTURE_OF_MANY,
   'C-L5m':
-    'a message there and back is more than half of it; the rest are calls of the SDK and of SQLite that are not optimised yet',
-  'C-L6': 'two thirds are SQLite reading the rows, a third is the page making objects of the columns',
-  'C-L7m': 'capture: SQLite’s session, with the values before, is 40 %; without it, see the local tables',
+    'a message to the worker and back is more than half of it; the rest are calls of the SDK and of SQLite that are not optimised yet',
+  'C-L6': 'SQLite reading the rows is two thirds of it, the page making objects of the columns a third',
+  'C-L7m': 'capture, with the values before, is a quarter of it: the local tables, which have none, reach the target',
   'C-L8w':
-    'not capture, as the local tables show: with each write its request is kept and the other tab told, and 300 writes are too few to be optimised',
-  'C-L8r': 'a message there and back is three quarters of it',
+    'the request of each write is stored and the other tab notified, and 300 writes are too few to be optimised; capture is nothing of it, as the local tables show',
+  'C-L8r': 'a message to the worker and back is three quarters of it',
   'C-liveP50': 'the write itself, as in C-L2m, a read of the queries that it can touch, and a message',
   'C-liveP95': 'as for the median; what makes the slowest twentieth slow is not profiled',
 };
