@@ -1,9 +1,15 @@
 import { RockpoolError } from '@rockpool/shared';
 import { metricsTokenProblem } from './auth/metrics-access.ts';
 import { originProblem } from './auth/origin.ts';
-import { secretProblem } from './auth/secret.ts';
+import { previousSecretProblem, secretProblem } from './auth/secret.ts';
 import { MIN_CONNECTIONS } from './postgres/connection.ts';
 import type { SyncServerOptions } from './sync-server.ts';
+
+/** The secrets of the options as bytes. */
+export interface Secrets {
+  readonly secret: Uint8Array | undefined;
+  readonly previousSecret: Uint8Array | undefined;
+}
 
 /** Throws `config-invalid` with every problem at once. */
 export function checkOptions(
@@ -17,7 +23,7 @@ export function checkOptions(
     threads = 1,
     validate,
   }: SyncServerOptions,
-  secret: Uint8Array | undefined,
+  { secret, previousSecret }: Secrets,
 ): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
   if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
@@ -31,6 +37,8 @@ export function checkOptions(
   if (threads > 1 && validate !== undefined) problems.push('validate needs threads: 1');
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);
+  const previousProblem = previousSecretProblem(secret, previousSecret);
+  if (previousProblem !== null) problems.push(`previousSecret: ${previousProblem}`);
   if (problems.length > 0)
     throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }

@@ -9,7 +9,7 @@ import { issueToken, jwtAuthenticate, type TokenRules } from './auth/jwt.ts';
 import { MEMBER_LIMITS, Members } from './auth/members.ts';
 import type { Principal } from './auth/principal.ts';
 import { toServerDatabase } from './backend/server-database.ts';
-import { checkOptions } from './check-options.ts';
+import { checkOptions, type Secrets } from './check-options.ts';
 import { DatabaseHost, type HostRules } from './database/database-host.ts';
 import type { Databases } from './database/databases.ts';
 import { DiskWatch } from './store/disk-watch.ts';
@@ -55,8 +55,9 @@ interface Base {
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
   const { dataDir, schema, now = Date.now } = options;
-  const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
-  checkOptions(options, secret);
+  const secret = toBytes(options.secret);
+  const previousSecret = toBytes(options.previousSecret);
+  checkOptions(options, { secret, previousSecret });
   const log = limitRefusals(neverThrows(options.log ?? logToStderr));
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
@@ -74,7 +75,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     now,
     limits: { ...MEMBER_LIMITS, ...options.quotas },
   });
-  const rules = tokenRules(options, secret);
+  const rules = tokenRules(options, { secret, previousSecret });
   const gate = new Gate({
     authenticate: options.authenticate ?? jwtAuthenticate(rules, now),
     authorize: options.authorize ?? ((...question) => members.allows(...question)),
@@ -183,12 +184,17 @@ function appOf({ base, gate, members, sockets, databases }: Parts, isClosing: ()
   });
 }
 
+function toBytes(secret: string | Uint8Array | undefined): Uint8Array | undefined {
+  return typeof secret === 'string' ? new TextEncoder().encode(secret) : secret;
+}
+
 function tokenRules(
   { keySet, oidcIssuer, issuer, audience }: SyncServerOptions,
-  secret: Uint8Array | undefined,
+  { secret, previousSecret }: Secrets,
 ): TokenRules {
   return {
     ...(secret && { secret }),
+    ...(previousSecret && { previousSecret }),
     ...(keySet && { keySet }),
     ...(oidcIssuer && { oidcIssuer }),
     ...(issuer && { issuer }),

@@ -46,6 +46,11 @@ export interface SyncServerOptions {
    * and `authenticate` is required.
    */
   readonly secret?: string | Uint8Array;
+  /**
+   * The secret before `secret`, so that the secret can be replaced without signing users out: tokens of both are accepted
+   * until this option is removed. It signs no tokens. Default: none.
+   */
+  readonly previousSecret?: string | Uint8Array;
   /** A JWKS or its URL: public keys of an identity provider, for RS256, PS256, ES256, ES384 and EdDSA tokens. */
   readonly keySet?: TokenRules['keySet'];
   /** The issuer of an OpenID Connect provider, whose discovery document names the key set. */

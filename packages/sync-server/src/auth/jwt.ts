@@ -34,6 +34,8 @@ const CLOCK_LEEWAY_S = 60;
 export interface TokenRules {
   /** The key of HS256 tokens. */
   readonly secret?: Uint8Array;
+  /** The key before `secret`, while tokens that it signed are still in use. It verifies tokens and signs none. */
+  readonly previousSecret?: Uint8Array;
   /**
    * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a token
    * names an unknown key.
@@ -104,7 +106,7 @@ function checkRequest({ principal, databases, role = 'editor', formerly = [], tt
 
 /** Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`. */
 export function jwtAuthenticate(
-  { secret, keySet, oidcIssuer, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,
+  { secret, previousSecret, keySet, oidcIssuer, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,
   now: () => number,
 ): Authenticate {
   const publicKeys =
@@ -112,7 +114,7 @@ export function jwtAuthenticate(
   const verify = (token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> => {
     const { alg } = decodeProtectedHeader(token);
     if (alg === SECRET_ALGORITHM && secret !== undefined)
-      return jwtVerify(token, secret, { ...options, algorithms: [SECRET_ALGORITHM] });
+      return verifyBySecrets(token, secret, previousSecret, { ...options, algorithms: [SECRET_ALGORITHM] });
     if (alg !== undefined && KEY_SET_ALGORITHMS.includes(alg) && publicKeys !== null)
       return jwtVerify(token, publicKeys, {
         ...options,
@@ -135,6 +137,20 @@ export function jwtAuthenticate(
       throw tokenError(error);
     }
   };
+}
+
+async function verifyBySecrets(
+  token: string,
+  secret: Uint8Array,
+  previous: Uint8Array | undefined,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, secret, options);
+  } catch (error) {
+    if (previous === undefined || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    return jwtVerify(token, previous, options);
+  }
 }
 
 function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {

@@ -16,6 +16,16 @@ export function secretProblem(secret: Uint8Array): string | null {
   return null;
 }
 
+/**
+ * Returns why a previous secret cannot be used, or null if it can. A weak one could be guessed as long as it is accepted.
+ */
+export function previousSecretProblem(secret: Uint8Array | undefined, previous: Uint8Array | undefined): string | null {
+  if (previous === undefined) return null;
+  if (secret === undefined) return 'there is no secret that replaces it';
+  if (Buffer.compare(secret, previous) === 0) return 'it is the same as the secret';
+  return secretProblem(previous);
+}
+
 /** Returns the secret in a file, without the line break that editors append. */
 export function secretFromFile(content: Uint8Array): Uint8Array {
   let end = content.length;

@@ -1,4 +1,4 @@
-import { SignJWT, UnsecuredJWT, generateKeyPair, type JWTPayload } from 'jose';
+import { jwtVerify, SignJWT, UnsecuredJWT, generateKeyPair, type JWTPayload } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { RockpoolError } from '@rockpool/shared';
 import { insert } from '../../testing/changeset.ts';
@@ -179,5 +179,34 @@ describe('a host with its own authentication', () => {
     stranger.hello('s3cr3t', DATABASE);
     expect(await stranger.failure()).toEqual({ type: 'failure', code: 'auth-token-invalid', fields: {} });
     expect(JSON.stringify(own.server.events)).not.toContain('s3cr3t');
+  });
+});
+
+describe('while a secret is being replaced', () => {
+  const previous = new TextEncoder().encode('the secret until now, of more than 32 bytes');
+  const rotating = serverUnderTest({ previousSecret: previous });
+
+  it.each([
+    ['the new secret', secret],
+    ['the previous secret', previous],
+  ])('accepts tokens signed with %s', async (_, key) => {
+    const connection = await rotating.server.connect();
+    const { welcome } = await connection.open(await sign({}, 'HS256', key), DATABASE);
+    expect(welcome.canWrite).toBe(true);
+  });
+
+  it('signs tokens with the new secret', async () => {
+    await expect(jwtVerify(await rotating.server.token('editor'), secret)).resolves.toBeDefined();
+  });
+
+  it.each<[string, () => Promise<string>, string]>([
+    ['a token signed with a third secret', () => sign({}, 'HS256', new Uint8Array(40).fill(7)), 'auth-token-invalid'],
+    ['an expired token of the previous one', () => sign({ exp: nowS() - 1 }, 'HS256', previous), 'auth-token-expired'],
+    ['an expired token of the new one', () => sign({ exp: nowS() - 1 }), 'auth-token-expired'],
+    ['a previous token for another audience', () => sign({ aud: 'x' }, 'HS256', previous), 'auth-token-invalid'],
+  ])('refuses %s', async (_, token, code) => {
+    const connection = await rotating.server.connect();
+    connection.hello(await token(), DATABASE);
+    expect(await connection.failure()).toMatchObject({ code });
   });
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeSchema } from '@rockpool/shared';
+import { encodeSchema, type RockpoolError } from '@rockpool/shared';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../cli.ts';
 import { TEST_SECRET } from '../../testing/test-server.ts';
@@ -26,6 +26,37 @@ it('reads each retention setting, and leaves the others at their defaults', () =
     tombstonesMs: 604_800_000,
     conflictsMs: 7_200_000,
     maxConflicts: 0,
+  });
+});
+
+describe('the secret before this one', () => {
+  const read = (previous: string, environment: Record<string, string>): unknown => {
+    const schema = join(folder, 'schema.json');
+    const file = join(folder, 'previous');
+    writeFileSync(schema, encodeSchema(TEST_SCHEMA));
+    writeFileSync(file, previous);
+    const flags = ['--data', folder, '--schema', schema, '--port', '0', '--previous-secret-file', file];
+    return readServeConfig({ flags, environment }).previousSecret;
+  };
+
+  it('is read from its file, without the line break', () => {
+    const previous = 'the secret until now, of more than 32 bytes';
+    expect(read(`${previous}\n`, { ROCKPOOL_SECRET: TEST_SECRET })).toEqual(Buffer.from(previous));
+  });
+
+  it.each([
+    ['weak', 'short', { ROCKPOOL_SECRET: TEST_SECRET }, 'at least 32 are needed'],
+    ['the same', TEST_SECRET, { ROCKPOOL_SECRET: TEST_SECRET }, 'it is the same as the secret'],
+    ['the only one', TEST_SECRET, { ROCKPOOL_OIDC_ISSUER: 'https://id.example.org' }, 'no secret that replaces it'],
+  ])('is refused if it is %s', (_, previous, environment, problem) => {
+    let problems: unknown;
+    try {
+      read(previous, environment);
+    } catch (error) {
+      problems = (error as RockpoolError).fields['problems'];
+    }
+    expect(problems).toContain(problem);
+    expect(problems).toContain('--previous-secret-file: ');
   });
 });
 

@@ -18,6 +18,7 @@ import {
   readSizeBytes,
   readAddress,
   readMetricsToken,
+  readPreviousSecret,
   readSecret,
 } from './read-values.ts';
 import { readSettings, type Settings, type Sources } from './settings.ts';
@@ -36,6 +37,12 @@ const SECRET: Settings = {
   'secret-file': { takes: 'text', help: 'at least 32 random bytes that sign and check tokens' },
   secret: { takes: 'text', secret: true, help: 'the secret itself, instead of a file' },
 };
+const PREVIOUS_SECRET: Settings = {
+  'previous-secret-file': {
+    takes: 'text',
+    help: 'the secret before this one, whose tokens are accepted until this setting is removed',
+  },
+};
 const TOKEN_RULES: Settings = {
   issuer: { takes: 'text', help: 'the required iss claim of tokens; default rockpool-server' },
   audience: { takes: 'text', help: 'the required aud claim of tokens; default rockpool' },
@@ -52,6 +59,7 @@ export const SERVE_SETTINGS: Settings = {
   port: { takes: 'text', help: 'the port to listen on; 0 takes a free one' },
   host: { takes: 'text', help: 'the address to listen on; default 127.0.0.1' },
   ...SECRET,
+  ...PREVIOUS_SECRET,
   'key-set': {
     takes: 'text',
     help: 'the JWKS of an identity provider (RS256, PS256, ES256, ES384, EdDSA): a URL or a file',
@@ -126,6 +134,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
   if (threads < 1) problems.push('--threads takes a whole number of at least 1');
   const before = problems.length;
   const secret = readSecret(given, problems);
+  const previousSecret = readPreviousSecret(given, secret, problems);
   const keySet = readKeySet(given.text('key-set'), problems);
   const oidcIssuer = given.text('oidc-issuer');
   if (oidcIssuer !== '' && !URL.canParse(oidcIssuer)) problems.push('--oidc-issuer takes a URL');
@@ -152,6 +161,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
     origins,
     trustedProxies,
     ...(secret && { secret }),
+    ...(previousSecret && { previousSecret }),
     ...(oidcIssuer !== '' && { oidcIssuer }),
     ...(keySet && { keySet: keySet as NonNullable<TokenRules['keySet']> }),
     ...readTokenRules(given),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { metricsTokenProblem } from '../auth/metrics-access.ts';
-import { secretFromFile, secretProblem } from '../auth/secret.ts';
+import { previousSecretProblem, secretFromFile, secretProblem } from '../auth/secret.ts';
 import type { ParsedSettings } from './settings.ts';
 
 export function readPort(text: string, problems: string[]): number {
@@ -69,6 +69,21 @@ export function readSecret(given: ParsedSettings, problems: string[]): Uint8Arra
   const weakness = secretProblem(secret);
   if (weakness !== null) problems.push(`--secret-file: ${weakness}`);
   return secret;
+}
+
+/** Reads the secret that was replaced. Returns undefined if none is given. */
+export function readPreviousSecret(
+  given: ParsedSettings,
+  secret: Uint8Array | undefined,
+  problems: string[],
+): Uint8Array | undefined {
+  const path = given.text('previous-secret-file');
+  const content = path === '' ? null : readFile(path, 'previous-secret-file', problems);
+  if (content === null) return undefined;
+  const previous = secretFromFile(content);
+  const problem = previousSecretProblem(secret, previous);
+  if (problem !== null) problems.push(`--previous-secret-file: ${problem}`);
+  return previous;
 }
 
 export function readSchema(path: string, problems: string[]): Schema | null {
