@@ -129,6 +129,8 @@ function syncServer(parts: Parts): SyncServer {
       invite: (request) => members.invite(request),
       invitations: (databaseId) => members.invitations(databaseId),
       withdraw: (databaseId, id) => members.withdraw(databaseId, id),
+      revokeEverywhere: (principal) => members.revokeEverywhere(principal),
+      readmit: (principal) => members.readmit(principal),
     },
     ready: async () => {
       for (const [hash, view] of schemaViews(await stores.ready(), options.schema)) schemas.set(hash, view);

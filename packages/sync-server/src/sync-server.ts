@@ -124,7 +124,10 @@ export interface SyncServer {
    */
   database(databaseId: string): ServerDatabase;
   /** Roles beyond those in tokens, and invitations. A change applies at once, also to open sessions. */
-  readonly members: Pick<Members, 'list' | 'setRole' | 'invite' | 'invitations' | 'withdraw'>;
+  readonly members: Pick<
+    Members,
+    'list' | 'setRole' | 'invite' | 'invitations' | 'withdraw' | 'revokeEverywhere' | 'readmit'
+  >;
   /**
    * Resolves once the store can be used. Await it before letting clients in. Throws `database-unavailable`,
    * `config-invalid` or `schema-incompatible`.

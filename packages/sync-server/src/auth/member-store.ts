@@ -11,6 +11,12 @@ export interface StoredMember extends Member {
   readonly databaseId: string;
 }
 
+/**
+ * In place of a database id: what is stored for a principal in every database, ones to come included. A null role revokes
+ * the principal everywhere, whatever other roles are stored; any other role changes nothing.
+ */
+export const EVERY_DATABASE = '*';
+
 /** An invitation; only the hash of its code is stored. */
 export interface StoredInvitation {
   readonly codeHash: Uint8Array;
@@ -45,7 +51,10 @@ export interface MemberStore {
   readAll(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
   /** Returns members that another instance or the command may have written recently. */
   readRecent(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
-  /** Sets a role. A principal who may no longer manage members loses the invitations that they made. */
+  /**
+   * Sets a role. A principal who may no longer manage members loses the invitations that they made, in every database if
+   * the role is that of EVERY_DATABASE.
+   */
   write(member: StoredMember): void | Promise<void>;
   /** Adds an invitation, unless the database has `maxPending` that have not expired. Returns whether it was added. */
   addInvitation(invitation: StoredInvitation, maxPending: number, nowMs: number): boolean | Promise<boolean>;

@@ -197,3 +197,57 @@ describe('an invitation', () => {
     }
   });
 });
+
+describe('a principal who is revoked everywhere', () => {
+  const refusal = async (token: string, databaseId: string): Promise<unknown> => {
+    const connection = await tested.server.connect();
+    connection.hello(token, databaseId);
+    return (await connection.failure()).code;
+  };
+
+  it('loses all sessions at once, and stays out of databases to come', async () => {
+    const sessions = [await tested.server.open(), await tested.server.open(undefined, { databaseId: 'other' })];
+    const ben = await tested.server.open(undefined, { principal: 'ben' });
+    await tested.server.sync.members.setRole('other', 'ann', 'owner');
+    await tested.server.sync.members.revokeEverywhere('ann');
+    for (const session of sessions) expect(await session.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    for (const databaseId of [DATABASE, 'other', 'new'])
+      expect(await refusal(await tested.server.token('owner', 'ann', databaseId), databaseId)).toBe(
+        'auth-database-forbidden',
+      );
+    await ben.commit([insert('accounts', 'x', { name: 'x' })]);
+  });
+
+  it('loses the invitations of all databases, and cannot accept one', async () => {
+    const { members } = tested.server.sync;
+    const request = { databaseId: DATABASE, role: 'owner', expiresAtMs: Date.now() + 60_000 } as const;
+    const codes = [
+      await members.invite({ ...request, invitedBy: 'ann' }),
+      await members.invite({ ...request, databaseId: 'other', invitedBy: 'ann' }),
+    ];
+    const kept = await members.invite(request);
+    await members.revokeEverywhere('ann');
+    // Stored at the moment of the revocation.
+    codes.push(await members.invite({ ...request, invitedBy: 'ann' }));
+    for (const code of codes)
+      expect(await ask('POST', '/invitations/accept', await stranger('second'), { code })).toMatchObject({
+        body: { code: 'invitation-invalid' },
+      });
+    expect(await ask('POST', '/invitations/accept', await stranger('ann'), { code: kept })).toMatchObject({
+      body: { code: 'auth-forbidden' },
+    });
+    expect(await ask('POST', '/invitations/accept', await stranger('zoe'), { code: kept })).toMatchObject({
+      body: { role: 'owner' },
+    });
+  });
+
+  it('has the roles of each database again when readmitted', async () => {
+    const { members } = tested.server.sync;
+    await members.setRole(DATABASE, 'ann', 'viewer');
+    await members.revokeEverywhere('ann');
+    await members.readmit('ann');
+    const connection = await tested.server.connect();
+    expect((await connection.open(await tested.server.token('owner'), DATABASE)).welcome.canWrite).toBe(false);
+    expect(await refusal(await stranger('ann'), 'other')).toBe('auth-database-forbidden');
+  });
+});

@@ -1,7 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RockpoolError } from '@rockpool/shared';
 import type { Bus } from '../bus/bus.ts';
-import { invitationId, type Invitation, type Member, type MemberStore, type StoredMember } from './member-store.ts';
+import {
+  EVERY_DATABASE,
+  invitationId,
+  type Invitation,
+  type Member,
+  type MemberStore,
+  type StoredMember,
+} from './member-store.ts';
 import type { Principal } from './principal.ts';
 import { higherRole, roleAllows, type Operation, type Role } from './role.ts';
 
@@ -40,7 +47,8 @@ export interface MembersOptions {
 
 /**
  * The stored roles of principals in databases. A stored role overrides the token; the token counts only where none is
- * stored. So a role can be granted without a new token, and revoked before the old token expires.
+ * stored. So a role can be granted without a new token, and revoked before the old token expires, in one database or in
+ * every one.
  */
 export class Members {
   private readonly options: MembersOptions;
@@ -81,10 +89,21 @@ export class Members {
    */
   async setRole(databaseId: string, principal: string, role: Role | null): Promise<void> {
     this.requireRoom(databaseId, principal);
-    const written = this.options.store.write({ databaseId, principal, role });
-    // With a synchronous store the role is in effect when this returns.
-    if (written instanceof Promise) await written;
-    this.announce({ databaseId, principal, role });
+    await this.write({ databaseId, principal, role });
+  }
+
+  /**
+   * Revokes a principal in every database, ones to come included, whatever role their tokens and members have. Their
+   * sessions and invitations end.
+   */
+  async revokeEverywhere(principal: string): Promise<void> {
+    await this.write({ databaseId: EVERY_DATABASE, principal, role: null });
+  }
+
+  /** Ends what `revokeEverywhere` began. The principal has the roles of each database again. */
+  async readmit(principal: string): Promise<void> {
+    // Any role but null ends the revocation, and grants nothing.
+    await this.write({ databaseId: EVERY_DATABASE, principal, role: 'owner' });
   }
 
   /**
@@ -151,6 +170,7 @@ export class Members {
     databaseId: string,
     operation: Operation,
   ): boolean {
+    if (this.roles.get(EVERY_DATABASE)?.get(id) === null) return false;
     const stored = this.roles.get(databaseId)?.get(id);
     return roleAllows(stored === undefined ? (databases.includes(databaseId) ? role : null) : stored, operation);
   }
@@ -160,6 +180,13 @@ export class Members {
     const { maxMembers } = this.options.limits ?? MEMBER_LIMITS;
     if (members !== undefined && members.size >= maxMembers && !members.has(principal))
       throw new RockpoolError('quota-exceeded', { quota: 'members', limit: maxMembers });
+  }
+
+  private async write(member: StoredMember): Promise<void> {
+    const written = this.options.store.write(member);
+    // With a synchronous store the role is in effect when this returns.
+    if (written instanceof Promise) await written;
+    this.announce(member);
   }
 
   private announce(member: StoredMember): void {

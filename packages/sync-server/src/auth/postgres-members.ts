@@ -1,6 +1,7 @@
 import type { Connections } from '../postgres/connection.ts';
 import { NAMESPACE } from '../postgres/namespace.ts';
 import {
+  EVERY_DATABASE,
   invitationId,
   type Invitation,
   type JudgeAcceptance,
@@ -94,9 +95,11 @@ export class PostgresMembers implements MemberStore {
       if (typeof databaseId !== 'string' || !isRole(offered)) return { commit: true, result: null };
       // Locked in the order of the principals, so that two acceptances never wait for each other.
       const held = await connection.query(
-        `SELECT principal, role FROM ${MEMBER} WHERE database_id = $1 AND principal IN ($2, $3) ORDER BY principal FOR UPDATE`,
-        [databaseId, principal, invitedBy ?? principal],
+        `SELECT principal, role FROM ${MEMBER} WHERE (database_id = $1 OR database_id = $4 AND role IS NULL) AND principal IN ($2, $3)
+         ORDER BY principal, database_id = $4 FOR UPDATE`,
+        [databaseId, principal, invitedBy ?? principal, EVERY_DATABASE],
       );
+      // A revocation everywhere comes after the role in this database, and replaces it.
       const roles = new Map(held as [string, Role | null][]);
       // The maker was revoked while the invitation was being stored.
       if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))
@@ -129,5 +132,5 @@ export class PostgresMembers implements MemberStore {
 }
 
 /** Also deletes the invitations of a principal who may no longer manage members. */
-const WRITE_SQL = `WITH withdrawn AS (DELETE FROM ${INVITATION} WHERE database_id = $1 AND invited_by = $2 AND $3 IS DISTINCT FROM '${'owner' satisfies Role}')
+const WRITE_SQL = `WITH withdrawn AS (DELETE FROM ${INVITATION} WHERE (database_id = $1 OR $1 = '${EVERY_DATABASE}') AND invited_by = $2 AND $3 IS DISTINCT FROM '${'owner' satisfies Role}')
 INSERT INTO ${MEMBER} (database_id, principal, role) VALUES ($1, $2, $3) ON CONFLICT (database_id, principal) DO UPDATE SET role = excluded.role, written_at = now()`;

@@ -1,5 +1,6 @@
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import {
+  EVERY_DATABASE,
   invitationId,
   type Invitation,
   type JudgeAcceptance,
@@ -101,11 +102,11 @@ export class SqliteMembers implements MemberStore {
         this.sql.get('SELECT database_id, role, invited_by FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
       if (typeof databaseId !== 'string' || !isRole(offered)) return null;
       // The maker was revoked while the invitation was being stored.
-      if (typeof invitedBy === 'string' && !mayInvite(this.storedRole(databaseId, invitedBy))) return null;
+      if (typeof invitedBy === 'string' && !mayInvite(this.effectiveRole(databaseId, invitedBy))) return null;
       const member = {
         databaseId,
         principal,
-        role: judge(databaseId, this.storedRole(databaseId, principal), offered),
+        role: judge(databaseId, this.effectiveRole(databaseId, principal), offered),
       };
       this.sql.run('DELETE FROM invitation WHERE code_sha256 = ?', codeHash);
       this.writeNow(member);
@@ -132,14 +133,23 @@ export class SqliteMembers implements MemberStore {
       role,
     );
     if (!mayInvite(role))
-      this.sql.run('DELETE FROM invitation WHERE database_id = ? AND invited_by = ?', databaseId, principal);
+      this.sql.run(
+        'DELETE FROM invitation WHERE (database_id = ?1 OR ?1 = ?3) AND invited_by = ?2',
+        databaseId,
+        principal,
+        EVERY_DATABASE,
+      );
   }
 
   private deleteExpired(nowMs: number): void {
     this.sql.run('DELETE FROM invitation WHERE expires_ms <= ?', BigInt(Math.floor(nowMs)));
   }
 
-  /** Undefined: the principal is not a member. */
+  /** The role in a database, null if the principal is revoked everywhere. Undefined: the principal is not a member. */
+  private effectiveRole(databaseId: string, principal: string): Role | null | undefined {
+    return this.storedRole(EVERY_DATABASE, principal) === null ? null : this.storedRole(databaseId, principal);
+  }
+
   private storedRole(databaseId: string, principal: string): Role | null | undefined {
     return this.sql.get(
       'SELECT role FROM member WHERE database_id = ? AND principal = ?',

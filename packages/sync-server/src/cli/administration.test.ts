@@ -123,6 +123,20 @@ describe('an administrator', () => {
     await server.signal('SIGTERM');
   });
 
+  it('shuts a principal out of every database while the server runs, and readmits them', async () => {
+    const server = await ServerProcess.start(folder);
+    const connection = await connected(server);
+    const members = (...args: string[]): ReturnType<typeof runCommand> =>
+      runCommand(['members', ...args, '--data', data]);
+    expect(await members('revoke-everywhere')).toMatchObject({ code: 1 });
+    expect(await members('revoke-everywhere', 'ann')).toMatchObject({ code: 0 });
+    expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    expect((await members('revoked')).stdout).toBe('ann\n');
+    expect(await members('readmit', 'ann')).toMatchObject({ code: 0 });
+    expect((await members('revoked')).stdout).toBe('');
+    await server.signal('SIGTERM');
+  });
+
   it('lists and withdraws invitations', async () => {
     mkdirSync(data);
     const store = new SqliteMembers(join(data, 'members.sqlite'));

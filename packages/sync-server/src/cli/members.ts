@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import { MAX_PRINCIPAL_LENGTH } from '../auth/jwt.ts';
-import type { MemberStore } from '../auth/member-store.ts';
+import { EVERY_DATABASE, type MemberStore } from '../auth/member-store.ts';
 import { PostgresMembers } from '../auth/postgres-members.ts';
 import { isRole, ROLES, type Role } from '../auth/role.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
@@ -15,82 +15,103 @@ import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
 
-interface Request {
-  readonly store: MemberStore;
-  readonly databaseId: string;
-  /** The arguments after the database id. */
-  readonly rest: readonly string[];
-  readonly print: Print;
-}
+type Argument = 'ID' | 'PRINCIPAL' | 'ROLE' | 'INVITATION';
 
 interface Action {
-  readonly takes: readonly string[];
-  readonly run: (request: Request) => Promise<void>;
+  readonly takes: readonly Argument[];
+  readonly run: (store: MemberStore, given: Readonly<Record<Argument, string>>, print: Print) => Promise<void>;
 }
 
 /**
- * `list ID`, `set ID PRINCIPAL ROLE`, `revoke ID PRINCIPAL`, `invitations ID`, `withdraw ID INVITATION`. A running server
- * applies a change within 2 s. So an operator can repair a database whose owners are gone, or whose owner is hostile.
+ * `list ID`, `set ID PRINCIPAL ROLE`, `revoke ID PRINCIPAL`, `invitations ID`, `withdraw ID INVITATION`,
+ * `revoke-everywhere PRINCIPAL`, `readmit PRINCIPAL`, `revoked`. A running server applies a change within 2 s. So an
+ * operator can repair a database whose owners are gone, or whose owner is hostile, and shut out a stolen account.
  */
 export async function runMembers(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
-  const given = readSettings(DATA_SETTINGS, sources, problems);
-  const postgres = readPostgres(given.text('postgres'), problems);
-  const dataDir = postgres === '' ? given.required('data') : '';
-  const [name = '', databaseId = '', ...rest] = given.positionals;
+  const settings = readSettings(DATA_SETTINGS, sources, problems);
+  const postgres = readPostgres(settings.text('postgres'), problems);
+  const dataDir = postgres === '' ? settings.required('data') : '';
+  const [name = '', ...values] = settings.positionals;
   const action = namedEntry(ACTIONS, name);
+  const given = { ID: '', PRINCIPAL: '', ROLE: '', INVITATION: '' };
   if (action === undefined) problems.push(`members takes ${Object.keys(ACTIONS).join(', ')}`);
   else {
-    const takes = ['ID', ...action.takes];
-    takes.forEach(
-      (what, i) => (given.positionals[i + 1] ?? '') === '' && problems.push(`members ${name}: ${what} is missing`),
-    );
-    for (const extra of given.positionals.slice(takes.length + 1)) problems.push(`unknown argument ${extra}`);
-    if (databaseId !== '' && !isDatabaseId(databaseId))
-      problems.push('a database id has up to 64 letters, digits, _ and -');
-    if (action.takes[0] === 'PRINCIPAL' && (rest[0] ?? '').length > MAX_PRINCIPAL_LENGTH)
-      problems.push(`a principal has up to ${MAX_PRINCIPAL_LENGTH} characters`);
-    if (action.takes[1] === 'ROLE' && rest[1] !== undefined && !isRole(rest[1]))
-      problems.push(`a role is one of ${ROLES.join(', ')}`);
+    for (const [i, what] of action.takes.entries()) {
+      given[what] = values[i] ?? '';
+      const problem = given[what] === '' ? `members ${name}: ${what} is missing` : argumentProblem(what, given[what]);
+      if (problem !== null) problems.push(problem);
+    }
+    for (const extra of values.slice(action.takes.length)) problems.push(`unknown argument ${extra}`);
   }
   throwIfProblems(problems);
-  await withStore(dataDir, postgres, async (store) => action?.run({ store, databaseId, rest, print }));
+  await withStore(dataDir, postgres, async (store) => action?.run(store, given, print));
+}
+
+function argumentProblem(what: Argument, value: string): string | null {
+  if (what === 'ID' && !isDatabaseId(value)) return 'a database id has up to 64 letters, digits, _ and -';
+  if (what === 'PRINCIPAL' && value.length > MAX_PRINCIPAL_LENGTH)
+    return `a principal has up to ${MAX_PRINCIPAL_LENGTH} characters`;
+  if (what === 'ROLE' && !isRole(value)) return `a role is one of ${ROLES.join(', ')}`;
+  return null;
 }
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   list: {
-    takes: [],
-    run: async ({ store, databaseId, print }) => {
-      for (const { principal, role } of (await store.readAll()).filter((member) => member.databaseId === databaseId))
-        print(`${principal}\t${role ?? 'revoked'}`);
+    takes: ['ID'],
+    run: async (store, { ID }, print) => {
+      for (const { databaseId, principal, role } of await store.readAll())
+        if (databaseId === ID) print(`${principal}\t${role ?? 'revoked'}`);
     },
   },
   set: {
-    takes: ['PRINCIPAL', 'ROLE'],
-    run: async ({ store, databaseId, rest: [principal = '', role], print }) => {
-      await store.write({ databaseId, principal, role: role as Role });
-      print(`${principal} is ${role} of ${databaseId}`);
+    takes: ['ID', 'PRINCIPAL', 'ROLE'],
+    run: async (store, { ID, PRINCIPAL, ROLE }, print) => {
+      await store.write({ databaseId: ID, principal: PRINCIPAL, role: ROLE as Role });
+      print(`${PRINCIPAL} is ${ROLE} of ${ID}`);
     },
   },
   revoke: {
-    takes: ['PRINCIPAL'],
-    run: async ({ store, databaseId, rest: [principal = ''], print }) => {
-      await store.write({ databaseId, principal, role: null });
-      print(`${principal} is revoked in ${databaseId}`);
+    takes: ['ID', 'PRINCIPAL'],
+    run: async (store, { ID, PRINCIPAL }, print) => {
+      await store.write({ databaseId: ID, principal: PRINCIPAL, role: null });
+      print(`${PRINCIPAL} is revoked in ${ID}`);
     },
   },
   invitations: {
-    takes: [],
-    run: async ({ store, databaseId, print }) => {
-      for (const { id, role, expiresAtMs, invitedBy } of await store.invitations(databaseId, Date.now()))
+    takes: ['ID'],
+    run: async (store, { ID }, print) => {
+      for (const { id, role, expiresAtMs, invitedBy } of await store.invitations(ID, Date.now()))
         print(`${id}\t${role}\t${invitedBy ?? '-'}\texpires ${new Date(expiresAtMs).toISOString()}`);
     },
   },
   withdraw: {
-    takes: ['INVITATION'],
-    run: async ({ store, databaseId, rest: [id = ''], print }) => {
-      if (!(await store.withdrawInvitation(databaseId, id))) throw new RockpoolError('invitation-invalid');
-      print(`withdrew the invitation ${id}`);
+    takes: ['ID', 'INVITATION'],
+    run: async (store, { ID, INVITATION }, print) => {
+      if (!(await store.withdrawInvitation(ID, INVITATION))) throw new RockpoolError('invitation-invalid');
+      print(`withdrew the invitation ${INVITATION}`);
+    },
+  },
+  'revoke-everywhere': {
+    takes: ['PRINCIPAL'],
+    run: async (store, { PRINCIPAL }, print) => {
+      await store.write({ databaseId: EVERY_DATABASE, principal: PRINCIPAL, role: null });
+      print(`${PRINCIPAL} is revoked in every database`);
+    },
+  },
+  readmit: {
+    takes: ['PRINCIPAL'],
+    run: async (store, { PRINCIPAL }, print) => {
+      // Any role but null ends the revocation, and grants nothing.
+      await store.write({ databaseId: EVERY_DATABASE, principal: PRINCIPAL, role: 'owner' });
+      print(`${PRINCIPAL} has the roles of each database again`);
+    },
+  },
+  revoked: {
+    takes: [],
+    run: async (store, _, print) => {
+      for (const { databaseId, principal, role } of await store.readAll())
+        if (databaseId === EVERY_DATABASE && role === null) print(principal);
     },
   },
 };
