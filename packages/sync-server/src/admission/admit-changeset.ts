@@ -35,6 +35,8 @@ export interface Sender {
   readonly receivedMs: number;
   /** The principal has not proved yet that the site is theirs. */
   readonly isForeign: boolean;
+  /** The session began before any principal had written as the site. Default: false. */
+  readonly beganUnwritten?: boolean;
 }
 
 export interface ChangesetToDecide extends HashedChangeset {

@@ -128,7 +128,8 @@ function admitPushOf(
 ): Stop | null {
   try {
     if (before.lastSequence === 0) requireRoomForSite(file, sender.principal, rules.quotas);
-    if (sender.isForeign && before.principal !== sender.principal) {
+    const beganUnwritten = sender.beganUnwritten === true && before.lastSequence > 0;
+    if ((sender.isForeign || beganUnwritten) && before.principal !== sender.principal) {
       judgeForeignPush(
         before,
         push,
@@ -137,7 +138,8 @@ function admitPushOf(
           file.sites.save({ ...before, principal: sender.principal });
           file.sites.takeovers.set(before.site, { by: sender.principal, atMs: sender.receivedMs });
         },
-        wasTakenOver(file.sites.takeovers.get(before.site), before.principal, sender.receivedMs),
+        // Another principal has written as the site since the session began, so both use the file at once.
+        beganUnwritten || wasTakenOver(file.sites.takeovers.get(before.site), before.principal, sender.receivedMs),
       );
     }
     const seen = (changeset: PushedChangeset): number => baseInEpoch(push, changeset, file.logEpoch.startedAt);

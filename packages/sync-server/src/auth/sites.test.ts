@@ -111,6 +111,26 @@ it('tells two people apart who use copies of one file at once, and counts each c
 });
 
 describe('a site that has not written yet', () => {
+  it('becomes the one of two people who writes first, if both use copies of its file at once', async () => {
+    const site = new TestSite();
+    const ann = await hello(site, 'ann');
+    await ann.next('welcome');
+    const ben = await hello(site, 'ben');
+    await ben.next('welcome');
+    await ben.next('delivery');
+    site.write([insert('accounts', 'x', { name: 'x' })]);
+    ann.push();
+    await ann.decided(1);
+    expect(await ben.next('delivery')).toMatchObject({ to: 1, outcomes: [] });
+    // Ben's copy continues the same history. As a changeset of this site, his own row would never reach ann.
+    site.write([insert('accounts', 'y', { name: 'y' })]);
+    ben.push();
+    expect(await ben.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
+    await ann.roundTrip();
+    expect(ann.closed).toBeNull();
+    expect(tested.server.query('SELECT id FROM accounts')).toEqual([['x']]);
+  });
+
   it('keeps its session and its outcomes when another member uses its id', async () => {
     const site = new TestSite();
     const anns = await tested.server.open(site);

@@ -30,12 +30,14 @@ export class SessionPushes {
     settled: (refusal: RockpoolError | null) => void,
   ): void {
     const isForeign = this.sessions.isForeign(subscriber);
-    const delivered = isForeign ? Infinity : (this.sessions.subscriptionOf(subscriber)?.cursor ?? 0);
+    const subscription = this.sessions.subscriptionOf(subscriber);
+    const beganUnwritten = subscription?.siteNumber === null;
+    const delivered = isForeign ? Infinity : (subscription?.cursor ?? 0);
     const ahead = push.changesets.find(
       (changeset) => baseInEpoch(push, changeset, this.file.logEpoch.startedAt) > delivered,
     );
     if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered }));
-    this.queue.push({ site: subscriber.site, push, sender: { ...author, isForeign } }, settled);
+    this.queue.push({ site: subscriber.site, push, sender: { ...author, isForeign, beganUnwritten } }, settled);
   }
 
   /** Throws `frame-unexpected` for a confirmation of a delivery or an outcome that was never sent. */
