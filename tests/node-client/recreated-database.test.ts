@@ -127,7 +127,7 @@ it('a deleted and re-created server database is another one: every tab reports i
   for (const { client } of tabs) await client.sync.tryNow();
   for (const tab of tabs) await expectBlocked(tab);
   expect(await rowsOn(server)).toEqual([]);
-  // Writing continues, a backup can be made, and a client that leaves can start with the new database.
+  // Blocked clients still write locally and make backups. One that leaves can start with the new database.
   const [first, second] = tabs as [Tab, Tab];
   await second.client.execute(sql`INSERT INTO note VALUES ('later')`);
   expect((await first.client.backup()).size).toBeGreaterThan(0);

@@ -251,7 +251,7 @@ export class FakeBrowser {
     };
     // A result that names what took effect, and that it was read from a file that is open.
     const query = async (): Promise<EncodedRows> => {
-      if (!life.isAlive || !isOpen) throw new Error('read by a tab that may not');
+      if (!life.isAlive || !isOpen) throw new Error('a dead tab or one without an open file has read');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
     return {

@@ -12,7 +12,7 @@ export interface Replacement {
   readonly inserted: readonly Run[];
 }
 
-/** Gives characters that stay other formats: the old and the new value of each format that differs. */
+/** Changes the formats of characters that stay. `from` and `to` have the formats that differ. */
 export interface Reformat {
   readonly at: number;
   readonly length: number;

@@ -37,8 +37,8 @@ export interface AdmittedPushes {
   /** For each finished push, in order: the reason why it was refused as a whole, or null. */
   readonly refusals: readonly (RockpoolError | null)[];
   /**
-   * The document work that the next changeset waits for. Admit the pushes from that changeset's own one again once the
-   * work is done. Null: the turn is over, or all pushes are finished.
+   * The document work that the next changeset waits for. When it is done, admit again, beginning with the push of that
+   * changeset. Null: the turn is over, or all pushes are finished.
    */
   readonly needed: DocumentWork | null;
 }

@@ -12,7 +12,7 @@ export function ownSite({ sql }: DatabaseFile): string {
   return made.toString('hex');
 }
 
-/** A push with the next changeset of that site. `base`: the watermark of the state that it was made from. */
+/** Returns a push with the next changeset of `site`. `base` is the watermark of the state that the author read. */
 export function ownPush(file: DatabaseFile, site: string, body: Uint8Array, base: number, nowMs: number): Push {
   const state = file.sites.get(site);
   const sequence = (state?.lastSequence ?? 0) + 1;

@@ -102,7 +102,7 @@ describe('a client whose local database belongs to another server database', () 
     }
   });
 
-  it('and was never welcomed holds no rows of any database, and is welcomed', async () => {
+  it('is welcomed if it never was before, because it holds no rows of any database', async () => {
     await known(DATABASE, 'mine');
     const connection = await hello(new TestSite(), DATABASE);
     expect((await connection.next('welcome')).databaseIdentity).toHaveLength(16);

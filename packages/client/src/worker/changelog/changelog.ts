@@ -123,7 +123,7 @@ export class Changelog {
 
   /**
    * The first changeset that a changeset of this site came from: itself, or the one that it was re-created from.
-   * Undefined where that is not known: for a pruned changeset, and for one of an earlier site that was renumbered before
+   * Undefined if unknown: for a pruned changeset, and for one of an earlier site that was renumbered before
    * origins were stored.
    */
   originOf(sequence: number, siteId: Uint8Array): ChangesetOrigin | undefined {

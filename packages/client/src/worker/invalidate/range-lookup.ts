@@ -112,7 +112,7 @@ interface Loop {
 const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'SorterNext', 'VNext']);
 const SUBROUTINES: ReadonlySet<string> = new Set(['Gosub', 'Yield', 'InitCoroutine']);
 
-/** Where this is the only loop, each turn of it gives one row, and so many end it. */
+/** Returns where a LIMIT ends the query, or null. The only loop of a query returns one row per iteration. */
 function stopOf(
   program: readonly Instruction[],
   cursor: number,

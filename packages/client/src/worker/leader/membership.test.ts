@@ -392,7 +392,7 @@ describe('a leader', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('that announces itself again, to a tab that opens, is not asked again', async () => {
+  it('is not asked again when it announces itself to a tab that opens', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;

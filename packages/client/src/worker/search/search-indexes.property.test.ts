@@ -190,7 +190,7 @@ it('a search index equals one rebuilt from the rows after writes, deliveries, re
   );
 });
 
-/** Runs a transaction that reads the index in between and rolls back part of itself. */
+/** Runs a transaction that checks the index between its statements and rolls `undone` back to a savepoint. */
 function runOpen(database: OpenDatabase, id: string, statements: readonly string[], undone: readonly string[]): void {
   const transaction = database.begin({ atomic: false });
   const checkIndexes = (): void =>
