@@ -53,7 +53,7 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   'C-L6': 'SQLite reading the rows is two thirds of it, the page making objects of the columns a third',
   'C-L7m': 'capture, with the values before, is a quarter of it: the local tables, which have none, reach the target',
   'C-L8w':
-    'the request of each write is stored and the other tab notified, and 300 writes are too few to be optimised; capture is nothing of it, as the local tables show',
+    'the request of each write is stored and the other tab notified, and 300 writes are too few to be optimised; capture is 4 % of it, as the local tables show',
   'C-L8r': 'a message to the worker and back is three quarters of it',
   'C-liveP50': 'the write itself, as in C-L2m, a read of the queries that it can touch, and a message',
   'C-liveP95': 'as for the median; what makes the slowest twentieth slow is not profiled',

@@ -8,15 +8,16 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   S1: 'the server makes the file at the first request: it reads the rows in order, writes and packs them; the client unpacks, checks and stores it',
   S1bytes: 'of each row 50 bytes are its random key and that of its account, which do not pack',
   S2p50:
-    'author, server and reader need 0.95 ms of processor time for it (npm run bench -- path); the rest is waking three processes on two cores and the wait for the disk',
+    'author, server and reader need 0.95 ms of processor time for it (npm run bench -- path); the rest, not profiled, includes waking three processes on two cores and the wait for the disk',
   S2p99: 'as the median; five processes share two cores',
   'S4-100p50':
     'the 100 clients share one process, and each stores the row in a SQLite of its own, one after the other, for 60 to 80 µs; the faster peer keeps objects in memory',
   'S4-100p99': 'as the median',
   'S4-500p50': 'as with 100: the 500 clients take turns in one process',
   'S4-500p99': 'as with 100',
-  'S5-100': 'Node with the server’s code and an open database, without clients, is 88 MB of it',
-  'S5-100each': 'half of it comes once, for code that the first sessions compile: with 500 clients it is 53 KB each',
+  'S5-100': 'Node with the server’s code and an open database, without clients, is 89 MB of it',
+  'S5-100each':
+    'two thirds of it come once, for code that the first sessions compile: with 500 clients it is 53 KB each',
   S8p50: 'as S2: nothing in it grows with the rows',
   S3: 'the server decides each of the 10,000 by itself: author, server and reader need 60 µs for each, 23 of them the server’s log and tables',
   S3offline: 'each is captured and stored with its request in a transaction of its own',

@@ -25,6 +25,7 @@ rockpool-server databases --postgres URL COMMAND
 rockpool-server members (--data DIR | --postgres URL) COMMAND
     list ID, set ID PRINCIPAL ROLE, revoke ID PRINCIPAL,
     invitations ID, withdraw ID INVITATION                   also while the server runs, which applies them within 2 s
+    revoke-everywhere PRINCIPAL, readmit PRINCIPAL, revoked  shuts a principal out of every database, ones to come included
 
 rockpool-server backup DIR --data DIR      copies every database and the members, also while the server runs;
                                            continues after an interruption

@@ -17,6 +17,16 @@ export interface StoredMember extends Member {
  */
 export const EVERY_DATABASE = '*';
 
+/** What revokes a principal everywhere. */
+export function revokedEverywhere(principal: string): StoredMember {
+  return { databaseId: EVERY_DATABASE, principal, role: null };
+}
+
+/** What ends such a revocation: any role but null, which grants nothing. */
+export function readmitted(principal: string): StoredMember {
+  return { databaseId: EVERY_DATABASE, principal, role: 'owner' };
+}
+
 /** An invitation; only the hash of its code is stored. */
 export interface StoredInvitation {
   readonly codeHash: Uint8Array;

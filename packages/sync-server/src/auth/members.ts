@@ -4,6 +4,8 @@ import type { Bus } from '../bus/bus.ts';
 import {
   EVERY_DATABASE,
   invitationId,
+  readmitted,
+  revokedEverywhere,
   type Invitation,
   type Member,
   type MemberStore,
@@ -97,13 +99,12 @@ export class Members {
    * sessions and invitations end.
    */
   async revokeEverywhere(principal: string): Promise<void> {
-    await this.write({ databaseId: EVERY_DATABASE, principal, role: null });
+    await this.write(revokedEverywhere(principal));
   }
 
   /** Ends what `revokeEverywhere` began. The principal has the roles of each database again. */
   async readmit(principal: string): Promise<void> {
-    // Any role but null ends the revocation, and grants nothing.
-    await this.write({ databaseId: EVERY_DATABASE, principal, role: 'owner' });
+    await this.write(readmitted(principal));
   }
 
   /**

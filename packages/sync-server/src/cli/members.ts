@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import { MAX_PRINCIPAL_LENGTH } from '../auth/jwt.ts';
-import { EVERY_DATABASE, type MemberStore } from '../auth/member-store.ts';
+import { EVERY_DATABASE, readmitted, revokedEverywhere, type MemberStore } from '../auth/member-store.ts';
 import { PostgresMembers } from '../auth/postgres-members.ts';
 import { isRole, ROLES, type Role } from '../auth/role.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
@@ -95,15 +95,14 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   'revoke-everywhere': {
     takes: ['PRINCIPAL'],
     run: async (store, { PRINCIPAL }, print) => {
-      await store.write({ databaseId: EVERY_DATABASE, principal: PRINCIPAL, role: null });
+      await store.write(revokedEverywhere(PRINCIPAL));
       print(`${PRINCIPAL} is revoked in every database`);
     },
   },
   readmit: {
     takes: ['PRINCIPAL'],
     run: async (store, { PRINCIPAL }, print) => {
-      // Any role but null ends the revocation, and grants nothing.
-      await store.write({ databaseId: EVERY_DATABASE, principal: PRINCIPAL, role: 'owner' });
+      await store.write(readmitted(PRINCIPAL));
       print(`${PRINCIPAL} has the roles of each database again`);
     },
   },

@@ -161,7 +161,8 @@ class VersionWalk {
 
   /**
    * Whether the row did not exist after this version. The versions of a deleted row replace nothing, and neither do
-   * those of a row that lost its parent before it arrived; so may an update, and the version before it decides.
+   * those of a row that lost its parent before it arrived. An update may replace nothing too, so the version before it
+   * decides.
    */
   private isGoneAfter(version: number): boolean {
     let next = version;
