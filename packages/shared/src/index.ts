@@ -34,6 +34,7 @@ export {
   MAX_DOCUMENT_DEPTH,
   MAX_DOCUMENT_LENGTH,
   type DocumentRule,
+  type DocumentStorage,
 } from './document/document-rule.ts';
 export { diffSequences, type Splice } from './document/sequence-diff.ts';
 export { diffText, type TextChange } from './document/text-diff.ts';
@@ -56,6 +57,8 @@ export {
   type StoredRowVersion,
   type VersionChange,
 } from './history/history-page.ts';
+export { VERSION_NAME_TABLE } from './history/version-name-table.ts';
+export { decodeWrittenRows, encodeWrittenRows, type WrittenRow, type WrittenRows } from './history/written-rows.ts';
 export { SplicedText, spliceBetween, type TextSplice } from './history/text-splice.ts';
 export {
   tablePolicies,

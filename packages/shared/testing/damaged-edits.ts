@@ -62,7 +62,7 @@ function edited(rest: JsonObject): Edited {
       root.set(
         'log',
         new Y.Map<unknown>([
-          ['keeper', 'whoever is awake at four'],
+          ['keeper', 'the keeper who is awake at four'],
           ['waves', 12],
         ]),
       );

@@ -27,11 +27,11 @@ describe('the crash images', () => {
     expect(await faultsWithout(() => false)).toEqual([]);
   });
 
-  it('detect a segment that is reused before the database file was flushed', async () => {
+  it('detect a segment that is reused before the database file was flushed [CT-early-reuse]', async () => {
     expect(await faultsWithout((call) => call.file === 'crash.sqlite')).not.toEqual([]);
   });
 
-  it('detect a commit that is acknowledged before its segment was flushed', async () => {
+  it('detect a commit that is acknowledged before its segment was flushed [CT-no-flush]', async () => {
     expect(await faultsWithout((call) => call.file !== 'crash.sqlite')).not.toEqual([]);
   });
 });

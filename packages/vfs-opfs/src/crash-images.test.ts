@@ -3,9 +3,13 @@ import { crashImages, seededRandom } from '../testing/crash-images.ts';
 import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from '../testing/crash-workload.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { atLevel } from '../../../tests/kit/level.ts';
 
 const SEED = 20260921;
 let imageTotal = 0;
+
+/** One crash of so many is examined; `npm run verify` examines all. */
+const oneOf = atLevel({ test: 4, verify: 1 });
 
 describe('a crash after any disk call', () => {
   for (const [durability, pageSizeBytes] of [
@@ -13,7 +17,7 @@ describe('a crash after any disk call', () => {
     ['strict', 1024],
     ['relaxed', 4096],
   ] as const) {
-    it(`keeps every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes`, async () => {
+    it(`keeps every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes [CT-images]`, async () => {
       const module = await loadNodeSqlite();
       const disk = new SimulatedDisk({ keepCalls: true });
       const workload = await runWorkload(disk, module, durability, 50, pageSizeBytes);
@@ -21,6 +25,7 @@ describe('a crash after any disk call', () => {
       let count = 0;
       for (const image of crashImages(disk, seededRandom(SEED), 1)) {
         count += 1;
+        if (count % oneOf !== 0) continue;
         const fault = await findFault(image, workload, module, count % 5 === 0);
         if (fault !== undefined) faults.push(`after call ${image.callCount}, ${image.survivors}: ${fault}`);
       }
@@ -33,7 +38,7 @@ describe('a crash after any disk call', () => {
     });
   }
 
-  it('keeps what the first crash left when it hits the recovery', async () => {
+  it('keeps what the first crash left when it hits the recovery [CT-recovery]', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk({ keepCalls: true });
     const workload = await runWorkload(disk, module, 'strict', 30);
@@ -47,6 +52,7 @@ describe('a crash after any disk call', () => {
       await openCrashStorage(recovering, 'strict');
       for (const second of crashImages(recovering, random, 1)) {
         count += 1;
+        if (count % oneOf !== 0) continue;
         const fault = await findFaultOnDisk(second.restore(), { ...image, survivors: 'some' }, workload, module, false);
         if (fault !== undefined)
           faults.push(`after call ${image.callCount}, then ${second.callCount} of the recovery: ${fault}`);

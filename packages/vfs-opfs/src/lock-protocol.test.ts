@@ -7,14 +7,14 @@ describe('the lock protocol', () => {
     // A death means ten times as many schedules. With two workers one dies from `npm run verify` on; with three in
     // lock-protocol.deep.test.ts.
     const deaths = Object.keys(scenario).length < 3 ? atLevel({ test: 0, verify: 1 }) : 0;
-    it(`holds under every schedule: ${title}${deaths > 0 ? ', with one death at any step' : ''}`, async () => {
+    it(`holds under every schedule: ${title}${deaths > 0 ? ', with one death at any step' : ''} [CT-locks]`, async () => {
       const { schedules, faults } = await everyLockSchedule(scenario, { preemptions: 1, deaths });
       console.log(`${title}: ${schedules} schedules`);
       expect(faults.slice(0, 5)).toEqual([]);
     });
   }
 
-  it('detects locks that are granted to every worker', async () => {
+  it('detects locks that are granted to every worker [CT-locks-control]', async () => {
     const { faults } = await everyLockSchedule(LOCK_SCENARIOS['two writers in turn'], {
       preemptions: 1,
       deaths: 0,

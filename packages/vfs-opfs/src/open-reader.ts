@@ -16,6 +16,12 @@ import type { Tuning } from './tuning.ts';
 /** How often a reader checks for the database while it does not exist yet. */
 const LOOK_AGAIN_MS = 20;
 
+/**
+ * How often in a row the log may move on between reading it and locking it, before that counts against the time limit.
+ * A writer swaps the log's segments seldom, so only damage would do it more often.
+ */
+const MOST_MOVES = 100;
+
 export interface OpenReaderOptions {
   readonly name: string;
   readonly medium: FileMedium;
@@ -34,11 +40,16 @@ export async function openReader(options: OpenReaderOptions): Promise<OpenedStor
   const { name, medium, timeoutMs } = options;
   const pins = new SnapshotPins(medium.locks, name);
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let moves = 0; ;) {
     const files = options.files === undefined ? await openFiles(medium, name, false) : borrowed(options.files);
     try {
       const log = files === undefined ? undefined : await pinnedLog(files, pins, timeoutMs);
-      if (files !== undefined && log?.active !== undefined) return startReading(options, files, pins, log);
+      if (files !== undefined && log !== undefined && log !== 'moved') return startReading(options, files, pins, log);
+      if (log === 'moved' && moves < MOST_MOVES) {
+        moves += 1;
+        files?.close();
+        continue;
+      }
     } catch (error) {
       pins.close();
       files?.close();
@@ -52,8 +63,15 @@ export async function openReader(options: OpenReaderOptions): Promise<OpenedStor
   throw new StorageError('storage-missing', { name, timeoutMs });
 }
 
-/** Reads the log and locks the generation in which it ends. Returns `undefined` when the log moved on in between. */
-async function pinnedLog(files: OpenFiles, pins: SnapshotPins, timeoutMs: number): Promise<RecoveredLog | undefined> {
+/**
+ * Reads the log and locks the generation in which it ends. Returns `undefined` when the log has no generation, and
+ * `moved` when a writer moved on in between.
+ */
+async function pinnedLog(
+  files: OpenFiles,
+  pins: SnapshotPins,
+  timeoutMs: number,
+): Promise<RecoveredLog | 'moved' | undefined> {
   const log = readLog(files.segments);
   if (log?.active === undefined) return undefined;
   const { active } = log;
@@ -68,7 +86,7 @@ async function pinnedLog(files: OpenFiles, pins: SnapshotPins, timeoutMs: number
   )
     return log;
   pins.releaseAll();
-  return undefined;
+  return 'moved';
 }
 
 function startReading(

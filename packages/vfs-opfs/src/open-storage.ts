@@ -53,6 +53,6 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
 function readersUnsupported(kind: string): StorageError {
   return new StorageError('storage-unsupported', {
     medium: kind,
-    missing: ['readers beside the writer: followers go through the leader'],
+    missing: ['this storage allows no readers beside the writer: followers read through the leader'],
   });
 }

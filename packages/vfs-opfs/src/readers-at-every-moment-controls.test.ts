@@ -50,7 +50,7 @@ it('readers at every moment detect a WAL checkpoint that is not marked as copyin
   expect(await faultsOf({ ...run, calls })).toContainEqual(expect.stringContaining('pages of no one moment'));
 });
 
-it('readers at every moment detect a segment that is reused before it was copied', async () => {
+it('readers at every moment detect a segment that is reused before it was copied [CT-moments-controls]', async () => {
   const run = await runStampedWriter(STEPS);
   // The third generation begins in the segment of the first, whose pages are copied with the first writes to the
   // database file.

@@ -3,7 +3,7 @@ import { StorageError } from './storage-error.ts';
 export const SQLITE_HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 
-/** What the first 100 bytes of a SQLite file state about the rest. */
+/** The facts about a SQLite file in its first 100 bytes. */
 export interface SqliteFileHeader {
   readonly pageSizeBytes: number;
   /** `undefined` when the last program that wrote the file does not maintain the count; the file size then decides. */

@@ -1,15 +1,15 @@
 import { StorageError } from './storage-error.ts';
 
-const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 const DATABASE_SUFFIX = '.sqlite';
 
 /**
- * Throws `storage-name-invalid`. Names become file names and lock names, so they consist of at most 100 letters,
+ * Throws `storage-name-invalid`. Names become file names and lock names, so they consist of at most 200 letters,
  * digits, dots, dashes and underscores.
  */
 export function checkStorageName(name: string): void {
   if (!ALLOWED.test(name))
-    throw new StorageError('storage-name-invalid', { allowed: 'A-Z a-z 0-9 . _ -, at most 100' });
+    throw new StorageError('storage-name-invalid', { allowed: 'A-Z a-z 0-9 . _ -, at most 200' });
 }
 
 /** The SQLite file and the two segments of its log. */

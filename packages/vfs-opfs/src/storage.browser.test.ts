@@ -124,7 +124,7 @@ describe('opening in OPFS', () => {
     });
   });
 
-  it('fails with storage-ephemeral where the window refuses to keep files', async () => {
+  it('fails with storage-ephemeral if the window refuses to keep files [CT-private]', async () => {
     await expect(newTab().openWithout('permission')).rejects.toMatchObject({ code: 'storage-ephemeral' });
   });
 });

@@ -136,7 +136,7 @@ async function onStorage<T>(
   }
 }
 
-/** A kill keeps what was acknowledged. A power cut keeps what was flushed, which with `strict` is the same. */
+/** A kill keeps all acknowledged commits. A power cut keeps all flushed ones, which with `strict` is the same. */
 function bounds(image: CrashImage, workload: Workload): readonly [number, number] {
   const { transactions, flushes, durability } = workload;
   const acknowledged = transactions.findLast((transaction) => transaction.to <= image.callCount)?.number ?? 0;

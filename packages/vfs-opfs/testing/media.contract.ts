@@ -359,7 +359,7 @@ function describeMedium(medium: ContractMedium): void {
       await expectContent(tab, writer.name, [[100, 'zz good']]);
     });
 
-    it('of a database with a damaged header are kept under another name, exported as they are, and free the old name', async () => {
+    it('of a database with a damaged header are kept under another name, exported as they are, and free the old name [CT-damaged-header]', async () => {
       const { name, tab } = await closedDatabase('zz lost');
       const before = (await tab.call('sizes', name))!;
       for (const number of [1, 2]) {
@@ -383,7 +383,7 @@ function describeMedium(medium: ContractMedium): void {
       await expect(tab.call('quarantine', newName())).rejects.toMatchObject({ code: 'storage-missing' });
     });
 
-    it('of a database with a damaged page still serve the undamaged pages', async () => {
+    it('of a database with a damaged page still serve the undamaged pages [CT-damaged-page]', async () => {
       const { name, tab } = await closedDatabase('zz there');
       await tab.call('open', name, 'writer', 3000);
       await tab.call(
@@ -409,7 +409,7 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     if (medium.whenFull !== 'cannot-be-staged') {
-      it('reject an import or VACUUM before it starts when the estimate leaves no room', async () => {
+      it('reject an import or VACUUM before it starts when the estimate leaves no room [CT-forecast]', async () => {
         const { name, tab } = await closedDatabase('zz there');
         const { databaseBytes } = (await tab.call('sizes', name))!;
         const full = { code: 'storage-full', fields: { freeBytes: 100_000 } };
@@ -579,7 +579,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
 
-      it('bounds the log while a reader holds a snapshot: past the limit the reader must read again', async () => {
+      it('bounds the log while a reader holds a snapshot: past the limit the reader must read again [CT-log-bound]', async () => {
         const logLimitBytes = 512 * 1024;
         const opened = await openNew({
           tuning: { checkpointAfterBytes: 64 * 1024, segmentGrowthBytes: 16 * 1024, logLimitBytes },
@@ -618,7 +618,7 @@ function describeMedium(medium: ContractMedium): void {
         const opened = await openNew();
         await expect(medium.newTab().call('open', opened.name, 'reader', 50)).rejects.toMatchObject({
           code: 'storage-unsupported',
-          fields: { missing: ['readers beside the writer: followers go through the leader'] },
+          fields: { missing: ['this storage allows no readers beside the writer: followers read through the leader'] },
         });
         await opened.tab.call('close');
       });
@@ -637,7 +637,7 @@ function describeMedium(medium: ContractMedium): void {
   if (medium.whenFull !== 'cannot-be-staged') {
     const failure = medium.whenFull === 'commit-fails' ? { resultCode: SQLITE_FULL } : { code: 'storage-full' };
     describe('without room', () => {
-      it('fails writes with storage-full, keeps what was acknowledged, and works again once there is room', async () => {
+      it('fails writes with storage-full, keeps what was acknowledged, and works again once there is space', async () => {
         const opened = await openNew({ durability: 'strict' });
         const { tab } = opened;
         await tab.call('run', `${CREATE} ${rowsSql(3)}`);

@@ -60,7 +60,7 @@ export interface SimulatedMedium extends FileMedium {
  * fail on demand, let a worker die, and (with `keepCalls`) provide what every crash could have left of it.
  */
 export class SimulatedDisk {
-  /** Number of calls so far, kept or not. */
+  /** Number of calls, kept or not. */
   callCount = 0;
   readonly calls: DiskCall[] = [];
   /** Called before every write, truncate and flush; returns the fault to inject. */

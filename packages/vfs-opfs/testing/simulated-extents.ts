@@ -45,9 +45,9 @@ interface Life {
 export class SimulatedExtents implements ExtentCatalog {
   /** Called for every batch before it takes effect. */
   outcome: (batch: ExtentBatch) => BatchOutcome = () => 'completes';
-  /** Number of extents in each batch so far. */
+  /** Number of extents in each batch. */
   readonly batches: number[] = [];
-  /** The outcome of each batch so far, without the pending one. */
+  /** The outcome of each batch, without the pending one. */
   readonly outcomes: BatchOutcome[] = [];
   /** The free space that the medium reports. */
   freeBytes: number | undefined;

@@ -35,7 +35,7 @@ export class ByteReader {
   /** A u8 that is 0 or 1. */
   flag(): boolean {
     const value = this.u8();
-    if (value > 1) this.fail('neither 0 nor 1');
+    if (value > 1) this.fail('boolean is neither 0 nor 1');
     return value === 1;
   }
 

@@ -46,7 +46,7 @@ const errorOf = (action: () => void): unknown => {
 };
 
 describe('a column', () => {
-  it.each(TYPES)('takes the values of its own type, NULL, and no others: %s', (type) => {
+  it.each(TYPES)('takes the values of its own type, NULL, and no others: %s [VK-08]', (type) => {
     const domain = tableDomain(
       sampleTable('t', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('c', type)]),
     );

@@ -109,7 +109,7 @@ function newRecord(
 }
 
 function complete(record: (CellValue | undefined)[]): CellValue[] {
-  if (record.includes(undefined)) throw new RockpoolError('internal', { problem: 'a session left out a value' });
+  if (record.includes(undefined)) throw new RockpoolError('internal', { problem: 'a session omitted a value' });
   return record as CellValue[];
 }
 

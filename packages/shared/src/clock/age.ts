@@ -17,7 +17,7 @@ const US_PER_MS = 1000;
 /** Difference between two contacts that counts as normal: a slow network, and a clock that drifts for weeks. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
-/** One moment by two clocks: the device's local time (local-time.ts) and the server's clock. */
+/** One moment on two clocks: the device's local time (local-time.ts) and the server's clock. */
 export interface ClockContact {
   readonly localUs: number;
   readonly serverMs: number;

@@ -1,6 +1,7 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { ByteWriter } from '../bytes/byte-writer.ts';
 import type { CellValue } from '../change/cell-value.ts';
+import { RockpoolError } from '../errors/rockpool-error.ts';
 import { DOCUMENT_ID_BYTES } from './document-id.ts';
 
 /*
@@ -74,6 +75,12 @@ function encodeContent(json: string): Uint8Array<ArrayBuffer> {
   bytes[0] = CONTENT;
   bytes.set(text, 1);
   return bytes;
+}
+
+/** The Yjs update of a whole state. For pages: without the code that decodes every kind. */
+export function updateOfState(state: Uint8Array): Uint8Array {
+  if (state[0] !== STATE) throw new RockpoolError('document-invalid', { problem: 'not a state' });
+  return state.subarray(1 + DOCUMENT_ID_BYTES);
 }
 
 /** Decodes a document cell. Throws `document-invalid` for anything that encodeDocumentCell does not write. */

@@ -6,7 +6,7 @@ export type PathStep = string | number | { readonly [elementKey: string]: string
 /** From the document down. Empty: the document itself. */
 export type DocumentPath = readonly PathStep[];
 
-/** The value at the path; undefined where there is none. */
+/** The value at the path; undefined if there is none. */
 export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath): JsonValue | undefined {
   if (step === undefined || value === undefined) return value;
   if (typeof step === 'string')
@@ -16,8 +16,8 @@ export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentP
 }
 
 /**
- * The same value with another one at the path; undefined where a step of the path no longer exists. An element with a
- * key that no longer exists is added as the last one.
+ * Returns the value with another one at the path; undefined if a step of the path no longer exists. An element whose key
+ * no longer exists is appended.
  */
 export function withValueAt(
   value: JsonValue | undefined,
@@ -36,6 +36,24 @@ export function withValueAt(
   if (index === -1 && rest.length === 0) return [...value, inner];
   const element = withValueAt(value[index], rest, inner);
   return element === undefined || index >= value.length ? undefined : value.with(index, element);
+}
+
+/** The same value without the place; the same value if it has none, undefined for the whole document. */
+export function withoutValueAt(value: JsonValue, path: DocumentPath): JsonValue | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return undefined;
+  if (rest.length > 0) {
+    const inner = valueAt(value, [step]);
+    const without = inner === undefined ? undefined : withoutValueAt(inner, rest);
+    return without === undefined ? value : (withValueAt(value, [step], without) ?? value);
+  }
+  if (typeof step === 'string') {
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).filter(([name]) => name !== step));
+  }
+  if (!isJsonArray(value)) return value;
+  const index = typeof step === 'number' ? step : indexOf(value, step);
+  return value.filter((_, at) => at !== index);
 }
 
 function indexOf(array: readonly JsonValue[], step: Readonly<Record<string, string | number>>): number {

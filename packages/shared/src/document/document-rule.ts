@@ -17,7 +17,15 @@ export interface DocumentRule {
   readonly maxLength: number;
   /** Maximum nesting of arrays and objects. Default 32. */
   readonly maxDepth: number;
+  /**
+   * How a device stores the column. `text`: as JSON text. `binary`: as SQLite's JSONB, from which `json_extract`, `->>`,
+   * filters and orders read a value without parsing the document; reading or writing a whole document takes longer.
+   * SQL and every API see the same text either way. It has no effect on merging, so devices may differ. Default `text`.
+   */
+  readonly storage?: DocumentStorage;
 }
+
+export type DocumentStorage = 'text' | 'binary';
 
 export const DEFAULT_DOCUMENT_RULE: DocumentRule = { text: [], elementKey: 'id', maxLength: 1024 * 1024, maxDepth: 32 };
 

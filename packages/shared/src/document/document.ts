@@ -117,7 +117,7 @@ export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
 
 /**
  * A state with an edit merged in, for edits that were inspected before or are this site's own. Returns the state
- * unchanged when the edit is of another document, which has then been replaced. Throws `document-gap` when the edit
+ * unchanged if the edit belongs to another document, which has been replaced. Throws `document-gap` when the edit
  * builds on operations that the state lacks.
  */
 export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase = NO_BASES): CellValue {
@@ -165,7 +165,7 @@ export function isUpdateOf(state: CellValue, delivered: CellValue): boolean {
   return cell.kind === 'update' && sameBytes(expectState(state).documentId, cell.documentId);
 }
 
-/** Whether two states are of the same document. */
+/** Whether two states belong to the same document. */
 export function isSameDocument(a: CellValue, b: CellValue): boolean {
   return sameBytes(expectState(a).documentId, expectState(b).documentId);
 }

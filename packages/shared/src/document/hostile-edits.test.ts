@@ -43,7 +43,7 @@ function send(update: Uint8Array, start = START, rule: DocumentRule = RULE): str
   }
 }
 
-/** What one author sends who types so many characters. */
+/** The edit of an author who types this many characters. */
 function editsOfOne(count: number): Uint8Array[] {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, BASE.update);

@@ -28,10 +28,16 @@ export {
   type MergedEdit,
   type ReadBase,
 } from './document.ts';
-export { withValueAt, type DocumentPath } from './document-path.ts';
+export { valueAt, withoutValueAt, withValueAt, type DocumentPath } from './document-path.ts';
 export { type OperationId, type OverwrittenMember } from './overwritten.ts';
 export { clientIdOf } from './document-id.ts';
-export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCell } from './document-cell.ts';
+export {
+  decodeDocumentCell,
+  encodeDocumentCell,
+  isDocumentEdit,
+  updateOfState,
+  type DocumentCell,
+} from './document-cell.ts';
 export { elementName } from './element-names.ts';
 export { PathRule } from './document-rule.ts';
 export { writeJson } from './write-json.ts';
@@ -39,4 +45,5 @@ export { canonicalRichTexts, type RichText, type Run } from './rich-text.ts';
 export { canonicalTextOf, readChangedJson, readStoredJson, type JsonText } from './json-text.ts';
 export { canonicalJson, parseJson, toCanonicalText, type JsonObject, type JsonValue } from './json.ts';
 export { readNode, rootOf, rootValue, type MapNode, type Node } from './json-node.ts';
+export { mergeJsonTexts } from './merge-json-texts.ts';
 export { applyChange, diffJson, invertChange, type ChangedJson, type JsonChange } from './json-change.ts';

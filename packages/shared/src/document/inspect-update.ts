@@ -4,7 +4,7 @@ import { isAllowedKey } from './json.ts';
 import { isFormatName, isFormatValue, MAX_FORMAT_LENGTH } from './rich-text.ts';
 import { RICH } from './rich-text-node.ts';
 
-/** What an edit may contain and build on. */
+/** The rules for the content of an edit and for its dependencies. */
 export interface UpdatePolicy {
   /** The only client that may add operations. */
   readonly clientId: number;
@@ -75,7 +75,7 @@ class Inspection {
     if (reader.varint() !== policy.clientId) reader.fail('operations of another client');
     const start = reader.varint();
     if (start > this.clock) throw gap();
-    if (start < this.clock) reader.fail('operations that are known');
+    if (start < this.clock) reader.fail('operations that are already known');
     const limit = this.clock + policy.maxAdvance;
     for (let i = 0; i < count; i++) {
       this.clock += this.struct();
@@ -119,7 +119,7 @@ class Inspection {
     const { reader } = this;
     const byName = reader.varint();
     if (byName === 0) this.reference();
-    else if (byName !== 1 || reader.text() !== SHARED_ROOT) reader.fail('a place outside the document');
+    else if (byName !== 1 || reader.text() !== SHARED_ROOT) reader.fail('a position outside the document');
   }
 
   private memberName(): void {
@@ -158,9 +158,9 @@ class Inspection {
     if (!policy.hasRichText) reader.fail('a format in a document without rich text');
     if (!isFormatName(reader.text())) reader.fail('a forbidden format');
     const bytes = reader.lengthPrefixed();
-    if (bytes.length > MAX_FORMAT_BYTES) reader.fail('a format too large');
+    if (bytes.length > MAX_FORMAT_BYTES) reader.fail('a format that is too large');
     const value = parseFormat(reader.utf8(bytes));
-    if (value !== null && !isFormatValue(value)) reader.fail('a format that is no scalar');
+    if (value !== null && !isFormatValue(value)) reader.fail('a format that is not a scalar');
   }
 
   /** Reads one value in lib0 encoding. Objects and arrays are types of their own in a document, never values. */

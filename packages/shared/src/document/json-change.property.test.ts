@@ -9,7 +9,7 @@ import { applyChange, diffJson, invertChange, type JsonChange } from './json-cha
 const RULE = PathRule.root({ text: ['body', '*.body', '*'], elementKey: 'id' });
 const RICH = PathRule.root({ text: ['title'], richText: RICH_PATHS, elementKey: 'id' });
 
-/** Through text, as it is stored. */
+/** Converted through text, as it is stored. */
 function changeFrom(before: JsonValue, after: JsonValue, rule: PathRule): JsonChange | null {
   return JSON.parse(JSON.stringify(diffJson(before, after, rule))) as JsonChange | null;
 }
@@ -53,7 +53,7 @@ describe('a change of JSON', () => {
       value: { a: 2, body: 'very low tide!' },
       overwritten: [],
     });
-    // Also what they typed right before it.
+    // Also includes their typing right before it.
     expect(made({ body: 'OSummer a' }, { body: 'OSummer at' }, { body: 'OuSummer a' })).toEqual({
       value: { body: 'OuSummer at' },
       overwritten: [],

@@ -170,8 +170,9 @@ export interface ChangedJson {
 }
 
 /**
- * A place whose value was no longer the one that the change replaced. The change is applied there as far as possible.
- * Texts and unnamed elements of which both versions stay are not reported: a change removes only parts that it knew.
+ * A path whose value was not the one that the change replaced. The change is applied there as far as possible. Texts
+ * and unnamed elements that survive in both versions are not reported, because a change removes only parts that it
+ * knew.
  */
 export interface ChangedPlace {
   readonly path: DocumentPath;
@@ -185,7 +186,7 @@ export function applyChange(value: JsonValue, change: JsonChange, rule: PathRule
   return { value: changed(value, change, { rule, path: [], overwritten }), overwritten };
 }
 
-/** The current position in a value, and the places reported so far. */
+/** The current path in a value, and the paths reported so far. */
 interface At {
   readonly rule: PathRule;
   readonly path: DocumentPath;

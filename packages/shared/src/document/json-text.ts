@@ -66,15 +66,15 @@ function remember(entry: KnownText, inPlaceOf: JsonText | null): void {
   );
 }
 
-/** Parses a text that is stored already. Throws as parseJson does. */
+/** Parses a stored text. Throws like parseJson. */
 export function readStoredJson(text: string, limits: JsonLimits): JsonValue {
   if (text.length < MIN_KNOWN_LENGTH) return parseJson(text, limits);
   return find(text)?.value ?? canonicalOf(text, limits).value;
 }
 
 /**
- * The canonical form of a text that replaces another one (null: none). Parses only the part that differs. Throws as
- * parseJson does.
+ * The canonical form of a text that replaces another one (null: none). Parses only the part that differs. Throws like
+ * parseJson.
  */
 export function readChangedJson(text: string, before: string | null, limits: JsonLimits): JsonText {
   const from = before === null || before.length < MIN_KNOWN_LENGTH ? undefined : knownText(before, limits);

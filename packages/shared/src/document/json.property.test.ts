@@ -4,7 +4,7 @@ import { canonicalJson, parseJson, toCanonicalText, type JsonValue } from './jso
 
 const LIMITS = { maxLength: 100_000, maxDepth: 8 };
 
-/** Keys that JavaScript orders by itself among them. */
+/** Includes keys that JavaScript sorts itself. */
 const key = fc.oneof(
   fc.constantFrom('10', '9', '1', '0', '01', '-1', 'a', 'B', '', 'ä', '👍', 'toJSON', 'length'),
   fc.string({ unit: 'grapheme', maxLength: 3 }).filter((text) => !text.includes('\u0000')),
@@ -24,7 +24,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** What canonical means, written down as simply as it can be. */
+/** The definition of canonical JSON, as simple as possible. */
 function expected(json: unknown): string {
   if (json === null || typeof json !== 'object') return JSON.stringify(json);
   if (Array.isArray(json)) return `[${json.map(expected).join()}]`;

@@ -32,12 +32,12 @@ export function parseJson(text: string, limits: JsonLimits): JsonValue {
   return withoutPrototypes(parseWithin(text, limits));
 }
 
-/** The canonical form of a JSON text. Throws as parseJson does. */
+/** Returns the canonical form of a JSON text. Throws like parseJson. */
 export function toCanonicalText(text: string, limits: JsonLimits): string {
   return canonicalJson(parseWithin(text, limits));
 }
 
-/** The same checks for a value that is not a text. Throws as parseJson does. */
+/** Applies the same checks to a value that is not a text. Throws like parseJson. */
 export function checkJson(value: unknown, maxDepth: number): JsonValue {
   expectJson(value, maxDepth);
   return withoutPrototypes(value);
@@ -94,7 +94,7 @@ export function isAllowedKey(key: string): boolean {
  * have equal texts.
  */
 export function canonicalJson(value: JsonValue): string {
-  // JSON.stringify is several times as fast as our own writer, even where a copy has to be made for it.
+  // JSON.stringify is several times as fast as a hand-written serializer, even if it needs a copy.
   if (isInOrder(value)) return JSON.stringify(value);
   const keys = new Set<string>();
   if (hasFewKeys(value, keys)) return JSON.stringify(value, [...keys].sort());

@@ -55,7 +55,7 @@ it('gives devices with the oldest and the newest version the same document', asy
         else exchange();
       }
       exchange();
-      exchange(); // What a text with formats tidies up is an edit, too.
+      exchange(); // The cleanup of a text with formats is an edit, too.
       exchange();
       const [first, ...others] = devices.map(({ doc }) =>
         JSON.stringify([

@@ -9,7 +9,7 @@ import type { OverwrittenMember } from './overwritten.ts';
 const RULE = DEFAULT_DOCUMENT_RULE;
 const [ANN, BEN] = ['a'.repeat(32), 'b'.repeat(32)];
 
-/** Both edit what they have, unseen by each other; what the server says of the second, and what it holds then. */
+/** Both edit concurrently; the server's report about the second edit, and its final state. */
 function meet(
   start: JsonValue,
   ann: JsonValue,

@@ -16,16 +16,16 @@ export interface OperationId {
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0];
 type DeleteSet = Y.Transaction['deleteSet'];
 
-/** A place that two authors wrote concurrently, where one of the two writes is gone. */
+/** A path that two authors wrote concurrently, where one of the two writes was lost. */
 export interface OverwrittenMember {
   readonly path: DocumentPath;
   /**
-   * What the edit wrote; undefined where it removed the place or only moved an element, or where the value is not
-   * known.
+   * The value that the edit wrote; undefined if it removed the value or only moved an element, or if the value is
+   * unknown.
    */
   readonly own: JsonValue | undefined;
   /**
-   * The value that the author of the edit had not seen; undefined where none is left, or for a position among other
+   * The value that the author of the edit had not seen; undefined if it was removed, or for a position among other
    * elements.
    */
   readonly other: JsonValue | undefined;
@@ -75,8 +75,8 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
 }
 
 /**
- * What an edit met that was carried over from another document, from its values before: `now` is the value at each
- * place, `wanted` the value of the edit, `made` the result of both.
+ * The conflicts of an edit that was carried over from another document: `now` is the value at each path before,
+ * `wanted` the value of the edit, `made` the result of both.
  */
 export function overwrittenByCarrying(
   doc: Y.Doc,
@@ -235,7 +235,7 @@ function jsonOf(transaction: Y.Transaction, { content }: Y.Item): JsonValue {
   return (content.getContent()[0] ?? null) as JsonValue;
 }
 
-/** As readNode, for content that this transaction deletes. */
+/** Like readNode, for content that this transaction deletes. */
 function typeJson(transaction: Y.Transaction, type: SharedType): JsonValue {
   const items = itemsOf(type).filter((item) => wasThere(transaction, item));
   if (isRichText(type)) return readRichText(type, (item) => wasThere(transaction, item));

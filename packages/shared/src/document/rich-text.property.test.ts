@@ -90,7 +90,7 @@ describe('a rich text', () => {
     expect(weight).toBeLessThan(100);
   });
 
-  it('edited concurrently by two authors has the text and formats of both, whoever comes first', () => {
+  it('edited concurrently by two authors has the text and formats of both, in either order', () => {
     const rule = { ...DEFAULT_DOCUMENT_RULE, text: [], richText: [''] };
     const sites = ['a'.repeat(32), 'b'.repeat(32)] as const;
     const start: JsonValue = [{ insert: 'the tide is out' }];

@@ -48,8 +48,8 @@ describe('the difference of two texts', () => {
         fc.uniqueArray(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 60, maxLength: 100 }),
         fc.nat({ max: 59 }),
         (numbers, cut) => {
-          // Neighbours differ in most digits: what is alike in two lines must not be long enough to be taken for a
-          // stretch that stays.
+          // Neighbours differ in most digits: the common part of two lines must not be long enough to count as
+          // unchanged.
           const lines = numbers
             .map((n) => Math.imul(n + 1, 0x9e3779b1) >>> 0)
             .map((n) => `${n} stands in a line of its own, which is that of ${n}\n`);
@@ -58,8 +58,8 @@ describe('the difference of two texts', () => {
           const [first, second] = [lines.slice(0, 10).join(''), lines.slice(10, 20).join('')];
           const place = before.indexOf('\n', (before.length * cut) / 60) + 1;
           const after = `${first}${before.slice(0, place)}${second}${before.slice(place)}!`;
-          // Stretches that are shorter than an anchor may be taken for a part of what is inserted beside them: less
-          // than half as much again, of a text three times as long.
+          // A segment shorter than an anchor may count as a part of an insertion beside it: the difference may be up to
+          // half as long again, for a text three times as long.
           expect(weight(diffText(before, after))).toBeLessThan(1.5 * (first.length + second.length));
         },
       ),

@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe('concurrent changes', () => {
-  /** Both write, neither seeing the other; what both have then. */
+  /** Both write concurrently; the final state of both. */
   function merged(start: JsonValue, left: JsonValue, right: JsonValue, rule = PLAIN): unknown {
     const a = docOf(start, rule);
     const b = copy(a);

@@ -94,7 +94,7 @@ function changeList(
 }
 
 /**
- * Changes only the elements that differ, where none was added, removed or moved. Otherwise returns false and does
+ * Changes only the elements that differ, if no element was added, removed or moved. Otherwise returns false and does
  * nothing.
  */
 function changeNamesake(

@@ -1,4 +1,4 @@
-/** What a caller can do about an error. */
+/** The action that a caller can take after an error. */
 export type Recovery =
   | 'retry' // the same call may succeed later
   | 'rebase' // fetch newer state, then try again
@@ -15,7 +15,7 @@ export type Recovery =
 const ERROR_KINDS = {
   'app-outdated': [
     'upgrade',
-    'A newer version of the app has changed this database; this version can read it, and not write to it.',
+    'A newer version of the app has changed this database; this version can read it but not write to it.',
   ],
   'atomic-conflict': [
     'ask-user',
@@ -23,13 +23,21 @@ const ERROR_KINDS = {
   ],
   'auth-database-forbidden': ['reauthenticate', 'The token does not open this database.'],
   'auth-forbidden': ['ask-user', 'The token does not allow this operation.'],
-  'auth-origin-refused': ['ask-user', 'Pages of this origin may not connect.'],
+  'auth-origin-refused': ['ask-user', 'Pages of this origin are not allowed to connect.'],
   'auth-signed-out': ['reauthenticate', 'Nobody is signed in.'],
   'auth-site-confirmed': ['retry', 'The server now links this database to the signed-in user; reconnecting.'],
   'auth-site-refused': ['reauthenticate', 'Another user synced this database.'],
   'auth-token-expired': ['reauthenticate', 'The token has expired.'],
   'auth-token-invalid': ['reauthenticate', 'The token is missing, malformed or signed with another key.'],
   'auth-unavailable': ['retry', 'The server cannot check tokens right now.'],
+  'backup-damaged': ['ask-user', 'The backup is damaged or incomplete.'],
+  'backup-unavailable': ['retry', 'The storage of the backup is unreachable or refuses access.'],
+  'branch-conflicts': ['ask-user', 'The branch and its origin changed the same values.'],
+  'branch-ended': ['ask-user', 'The branch was merged or discarded.'],
+  'branch-exists': ['ask-user', 'A branch with this name exists.'],
+  'branch-missing': ['ask-user', 'No branch has this name.'],
+  'branch-of-branch': ['ask-user', 'A branch cannot have branches.'],
+  'branch-schema-changed': ['ask-user', 'The schema has changed since the branch began.'],
   'changes-unsent': ['ask-user', 'The database has unsent changes.'],
   'changeset-chain-broken': ['bug', 'A changeset does not follow its predecessor.'],
   'changeset-failed': ['ask-user', 'The server failed repeatedly to store this change.'],
@@ -54,6 +62,7 @@ const ERROR_KINDS = {
     'retry',
     'The server’s copy of this database is damaged and offline until its operator restores it. Changes stay on this device.',
   ],
+  'database-fetching': ['retry', 'The server is fetching this database from its backup.'],
   'database-mismatch': [
     'ask-user',
     'This local database belongs to another server database, so nothing syncs. Open that one, or use another name; to give it up, back it up and leave it.',
@@ -63,12 +72,14 @@ const ERROR_KINDS = {
   'document-gap': ['rebase', 'An edit depends on one that the server rejected.'],
   'document-gone': ['ask-user', 'The row of a document is missing, or its column is NULL.'],
   'document-invalid': ['ask-user', 'A document column holds no JSON that can be merged.'],
+  'document-place-missing': ['ask-user', 'The document has no such path.'],
   'document-too-costly': ['ask-user', 'A document exceeds the server’s limits of time or memory.'],
   'document-unknown': ['bug', 'The schema has no document column of this name.'],
   'epoch-changed': ['retry', 'The server’s log was restored; the next connection syncs everything again.'],
   'frame-invalid': ['bug', 'A frame cannot be decoded.'],
   'frame-too-large': ['bug', 'A frame is larger than the limit.'],
   'frame-unexpected': ['bug', 'A frame is not allowed in this state.'],
+  'history-moment-gone': ['ask-user', 'The database at this moment is no longer kept.'],
   'history-not-kept': ['ask-user', 'The table has no history.'],
   'history-version-gone': ['ask-user', 'The row has no such version.'],
   internal: ['bug', 'Internal error in Rockpool.'],
@@ -90,6 +101,7 @@ const ERROR_KINDS = {
   'rate-limited': ['retry', 'Too many requests.'],
   'replica-diverged': ['bug', 'An audit replaced rows of this device that differed from the server’s.'],
   'request-invalid': ['bug', 'The HTTP request is invalid.'],
+  'restore-conflicts': ['ask-user', 'The values were overwritten since then.'],
   'row-missing': ['ask-user', 'No row has this key.'],
   'schema-incompatible': ['upgrade', 'The stored database cannot be extended to this schema.'],
   'schema-invalid': ['bug', 'The schema is invalid.'],
@@ -124,6 +136,11 @@ const ERROR_KINDS = {
   'transaction-timeout': ['retry', 'The transaction exceeded its time limit; nothing was stored.'],
   'undo-refused': ['ask-user', 'Undo would overwrite later changes.'],
   'value-invalid': ['ask-user', 'SQLite or sync cannot represent a value.'],
+  'version-name-invalid': ['ask-user', 'A name of a version has 1 to 100 characters.'],
+  'version-name-missing': ['ask-user', 'No version has this name.'],
+  'version-name-taken': ['ask-user', 'Another version has this name.'],
+  'version-names-full': ['ask-user', 'The row or document has as many names as it may have.'],
+  'version-names-undeclared': ['bug', 'The schema has no table for names of versions.'],
   'worker-stuck': ['retry', 'The worker is unresponsive and restarting.'],
   'worker-unavailable': ['bug', 'Web workers are missing; in Node, use `@rockpool/client/node`.'],
   'worker-unloadable': ['bug', 'The worker script could not be loaded.'],

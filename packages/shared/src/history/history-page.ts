@@ -13,7 +13,7 @@ export interface VersionChange {
   readonly values: { readonly before: CellValue; readonly after: CellValue } | null;
 }
 
-/** What one admitted changeset made of a row. */
+/** The effect of one admitted changeset on a row. */
 export interface StoredRowVersion {
   /** Identifies the version: the watermark of the changeset. */
   readonly watermark: number;

@@ -39,7 +39,7 @@ export interface ColumnPolicy {
   capture?(before: CellValue, after: CellValue): CellValue;
   /** On the server: an update in a row that exists. Null: it is merged as the last writer's. */
   merge?(write: CellWrite): CellMerge | null;
-  /** What the conflict log keeps of an update that lost with its row or to another row. Default: the value. */
+  /** The entry of the conflict log for an update that lost with its row or to another row. Default: the value. */
   lost?(value: CellValue, standing: CellValue, site: string): LostValue;
   /** On the device: a write on top of the rows of the server. */
   readonly rebase?: ColumnRebase;
@@ -49,7 +49,7 @@ export interface ColumnPolicy {
   describe?(before: CellValue, written: CellValue): DescribedValue;
 }
 
-/** The policy whose parts stand in for those that others leave out. */
+/** The policy whose parts replace those that other policies omit. */
 export type DefaultPolicy = ColumnPolicy & Required<Pick<ColumnPolicy, 'undo' | 'describe'>>;
 
 /** Names for an error. */
@@ -78,7 +78,7 @@ export interface CellMerge {
   readonly isCorrected: boolean;
 }
 
-/** `path`: the value is of this place in a document, or of the document as a whole (`[]`) and not known any more. */
+/** `path`: the value belongs to this path of a document, or is the whole document (`[]`), which is no longer known. */
 export interface LostValue {
   readonly value: CellValue;
   readonly path?: string;
@@ -100,7 +100,7 @@ export interface ColumnRebase {
   };
 }
 
-/** `change`: the change itself, where there is no value after it. */
+/** `change`: the change itself, if no value after it is known. */
 export type DescribedValue = { readonly after: CellValue } | { readonly change: CellValue };
 
 /**
@@ -112,7 +112,7 @@ export interface PolicyDeclaration<Entry = unknown> {
   columnsOf(entry: Entry): readonly string[];
   /** Part of the schema's hash: it never changes for an entry that is declared already. */
   identityOf(entry: Entry): string;
-  /** What the rules say about one column, as JSON; part of the outline that goes to other versions. */
+  /** The rules of one column as JSON; part of the outline that is sent to other versions. */
   ruleOf(rules: MergeRules, column: string): unknown;
   /** Reads an entry of a schema file, trusting nothing. Throws `schema-invalid`. */
   read(value: unknown): Entry;

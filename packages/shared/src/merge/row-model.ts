@@ -53,7 +53,7 @@ export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins
 /** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete lost. */
 export interface Conflict {
   readonly columnId: number;
-  /** A place in a document, as in OverwrittenPlace; the values are of that place. Default: the whole cell. */
+  /** A path in a document, as in OverwrittenPlace; the values belong to that path. Default: the whole cell. */
   readonly path?: string;
   readonly rule: MergeRule;
   readonly lost: { readonly value: CellValue; readonly version: Version };

@@ -286,7 +286,7 @@ function withValuesOfTheirOwn(writes: readonly Write[], siteIndex: number): Writ
   }));
 }
 
-/** What a site has left in the row, cell by cell; nothing where it deleted the row in the end. */
+/** The cells that a site has left in the row; nothing if it deleted the row in the end. */
 function lastCells(writes: readonly Write[]): [number, CellValue][] {
   const cells = new Map<number, CellValue>();
   for (const { kind, values } of writes) {

@@ -82,11 +82,15 @@ describe('mergeRow', () => {
   it('decides for each value whether a delete or a new insert had seen it', () => {
     const written = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const unseenAmount = (columnId: number): number => (columnId === AMOUNT ? 1 : 2);
-    for (const rules of [RULES, UPDATE_WINS]) {
-      expect(
-        merge(written, { ...change('delete', 'c', 30, 3, 2), baseOf: unseenAmount }, rules).conflicts,
-      ).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
-    }
+    const remove = { ...change('delete', 'c', 30, 3, 2), baseOf: unseenAmount };
+    expect(merge(written, remove).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
+    expect(valuesOf(merge(written, remove).row)).toBeNull();
+    // The update of the value that the delete had not seen wins.
+    const updated = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n }), UPDATE_WINS).row;
+    expect(merge(updated, remove, UPDATE_WINS).conflicts).toMatchObject([
+      { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', won: { version: { site: 'b' } } },
+    ]);
+    expect(valuesOf(merge(updated, remove, UPDATE_WINS).row)).toMatchObject({ [AMOUNT]: 2n });
     const again = { ...change('insert', 'c', 30, 3, 2, { [PAYEE]: 'x', [AMOUNT]: 9n }), baseOf: unseenAmount };
     expect(merge(written, again).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
   });
@@ -181,6 +185,14 @@ describe('mergeRow', () => {
     expect(valuesOf(merge(replaced, change('delete', 'c', 60, 3, 1)).row)).not.toBeNull();
   });
 
+  it('deletes an incarnation that its author had seen, also over a value that it had not seen [MR-02] [MR-11]', () => {
+    const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
+    const remove = { ...change('delete', 'c', 60, 3, 2), baseOf: (id: number): number => (id === AMOUNT ? 1 : 2) };
+    const { row, conflicts } = merge(replaced, remove);
+    expect(valuesOf(row)).toBeNull();
+    expect(conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 1n } }]);
+  });
+
   it('names the author of the current value, not of the insert, when an update of another incarnation loses', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const changed = merge(replaced, change('update', 'd', 55, 3, 2, { [AMOUNT]: 3n })).row;
@@ -210,7 +222,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('returns a conflict for an update of a row whose tombstone is gone', () => {
+  it('returns a conflict for an update of a row whose tombstone is pruned', () => {
     const { row, conflicts } = merge(undefined, change('update', 'b', 20, 9, 1, { [AMOUNT]: 2n }));
     expect(row).toBeUndefined();
     expect(conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);

@@ -32,7 +32,7 @@ function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: R
 }
 
 /**
- * The author had the row, so it existed: it was deleted so long ago that its tombstone is gone, and with it the
+ * The author had seen the row, so it existed: it was deleted so long ago that its tombstone is pruned, and with it the
  * documents that an edit would have changed.
  */
 function missingRow(change: RowChange, { policies }: RowRules): RowMerge {
@@ -76,8 +76,12 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   }
   if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
   const won = { value: null, version: change.version };
+  // The columns of an update are not stored, so a delete over one unseen value counts as one over all of the row's.
+  const oldest = Math.min(base, ...[...stored.cells.keys()].map((columnId) => change.baseOf(columnId)));
   const unseen =
-    deleteRule === 'delete-wins' ? [] : [...stored.updated.values()].filter((version) => !hasSeen(base, site, version));
+    deleteRule === 'delete-wins'
+      ? []
+      : [...stored.updated.values()].filter((version) => !hasSeen(oldest, site, version));
   const [latest] = unseen.sort((a, b) => compareVersions(b, a));
   if (latest === undefined) {
     const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeenCell(change, columnId, cell));

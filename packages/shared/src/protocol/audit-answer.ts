@@ -50,6 +50,6 @@ export function readAuditAnswer(reader: ByteReader): AuditAnswer {
     differing.push({ tableId, ranges });
   }
   const groups = readGroups(reader);
-  if (groups.some(({ kind }) => kind !== 'insert')) reader.fail('rows of an audit are inserts');
+  if (groups.some(({ kind }) => kind !== 'insert')) reader.fail('audit rows must be inserts');
   return { type: 'audit-answer', cursor, compared, differing, groups };
 }

@@ -83,7 +83,7 @@ export function readPresenceUpdate(reader: ByteReader): PresenceUpdate {
   };
 }
 
-// No JSON text is empty, so an empty text stands for no state.
+// No JSON text is empty, so an empty text means no state.
 function writeState(writer: ByteWriter, { tabId, topic, stateJson }: PresenceState): void {
   writer.bytes(tabId);
   writer.text(topic);

@@ -65,7 +65,7 @@ describe('the rule of a foreign key', () => {
     expect(ruleOf(schemaOf({ onDelete }))).toBe(rule);
   });
 
-  it('of ON DELETE SET NULL is reject by default where the reference cannot be NULL by itself', () => {
+  it('of ON DELETE SET NULL is reject by default if the reference cannot be NULL on its own', () => {
     expect(ruleOf(schemaOf({ onDelete: 'set null', column: { notNull: true } }))).toBe('reject');
     const columns = [id, sampleColumn('a', 'text'), sampleColumn('b', 'text')];
     const foreignKeys = [['a', 'b'], ['b']].map((names) => reference(names, 'set null'));
@@ -102,7 +102,7 @@ describe('the rule of a foreign key', () => {
     ['table with the deleteRule update-wins', { rule: 'restore-parent' }],
     ['to the primary key', { rule: 'restore-parent', deleteRule: 'update-wins', to: 'code' }],
     ['columns of one foreign key', { rule: 'reject', of: 'id' }],
-  ])('is reported where it makes no sense: %s', (problem, declared) => {
+  ])('is reported as a problem if it is not applicable: %s', (problem, declared) => {
     expect(() => schemaOf(declared)).toThrow(
       expect.objectContaining({
         code: 'schema-invalid',

@@ -33,7 +33,7 @@ export function encodeSchema(schema: Schema): string {
  */
 export function decodeSchema(json: string): Schema {
   const file = object(parse(json), 'the file');
-  if (typeof file['rockpoolSchema'] !== 'number') invalid('this is not a Rockpool schema file');
+  if (typeof file['rockpoolSchema'] !== 'number') invalid('the file is not a Rockpool schema file');
   if (file['rockpoolSchema'] !== SCHEMA_FILE_VERSION) {
     throw new RockpoolError('protocol-version', {
       schemaFileVersion: file['rockpoolSchema'],
@@ -42,7 +42,7 @@ export function decodeSchema(json: string): Schema {
   }
   const schema = buildSchema(list(file['tables'], 'tables').map(readTable));
   if (file['hash'] !== schema.hash && file['hash'] !== hashWithoutRichTexts(schema.tables))
-    invalid('the hash does not fit the tables');
+    invalid('the hash does not match the tables');
   return schema;
 }
 
@@ -50,7 +50,7 @@ function readTable(value: unknown): TableSchema {
   const table = object(value, 'table');
   const name = text(table['name'], 'table name');
   const id = tableIdOf(name);
-  if (table['id'] !== id) invalid(`the id of table ${name} does not follow from its name`);
+  if (table['id'] !== id) invalid(`the id of table ${name} does not match its name`);
   return {
     id,
     name,
@@ -79,7 +79,7 @@ function readColumnSchema(value: unknown, tableName: string): ColumnSchema {
   const column = object(value, 'column');
   const name = text(column['name'], 'column name');
   const id = columnIdOf(name);
-  if (column['id'] !== id) invalid(`the id of column ${tableName}.${name} does not follow from its name`);
+  if (column['id'] !== id) invalid(`the id of column ${tableName}.${name} does not match its name`);
   const generated = column['generated'] === null ? null : object(column['generated'], 'generated');
   return {
     id,

@@ -11,7 +11,7 @@ const todo = sampleTable('todo', [
   sampleColumn('rank', 'integer', { notNull: true, defaultSql: '0' }),
 ]);
 
-/** As the client finds them, which has only the text. */
+/** In the form that the client finds, which has only the text. */
 function differences(client: Schema, server: Schema): string[] {
   const told = decodeOutline(encodeOutline(server)) as SchemaOutline;
   return outlineDifferences(outlineOf(client), told).map(
@@ -77,7 +77,7 @@ describe('the differences between two schemas', () => {
     const [mine, theirs] = [buildSchema([todo]), buildSchema([{ ...todo, ...change }])];
     expect(mine.hash).not.toBe(theirs.hash);
     expect(differences(mine, theirs)).toEqual([`both: ${expected}`]);
-    // SQL of the app stays where it is.
+    // The app's SQL is not sent.
     expect(encodeOutline(theirs)).not.toContain('secret');
   });
 

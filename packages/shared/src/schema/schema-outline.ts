@@ -4,12 +4,12 @@ import { identityOf } from './identity.ts';
 import { syncedTables, type ColumnSchema, type Schema, type TableSchema } from './schema.ts';
 
 /*
- * What a server sends a client with an unsupported schema, so that the client can name the differences: the names of
- * the synced tables and columns, and their declarations. The app's SQL (defaults, checks) is a digest, which is enough
- * to see that it differs.
+ * Sent to a client with an unsupported schema, so that the client can name the differences: the names of the synced
+ * tables and columns, and their declarations. The app's SQL (defaults, checks) is a digest, which is enough to see that
+ * it differs.
  */
 
-/** By the name of the declaration. */
+/** Keyed by the name of the declaration. */
 type Declarations = Readonly<Record<string, string | boolean>>;
 
 export interface SchemaOutline {
@@ -99,8 +99,8 @@ export function decodeOutline(text: unknown): SchemaOutline | null {
 }
 
 /**
- * All differences. Those that keep a client from being served come first: what the server lacks, then what is declared
- * differently, then what the client lacks.
+ * Returns all differences. Those that prevent the server from serving a client come first: parts that the server lacks,
+ * then different declarations, then parts that the client lacks.
  */
 export function outlineDifferences(client: SchemaOutline, server: SchemaOutline): SchemaDifference[] {
   const found: SchemaDifference[] = [];

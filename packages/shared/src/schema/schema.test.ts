@@ -130,7 +130,7 @@ describe('schema file', () => {
     expect(decodeSchema(encodeSchema(sampleSchema))).toStrictEqual(sampleSchema);
   });
 
-  it('keeps what a table says about unique values, refuses a rule that it does not know, and takes none for `reject`', () => {
+  it('keeps the unique rule of a table, refuses an unknown rule, and stores none for `reject`', () => {
     const table = sampleTable('t', [id]);
     const plain = buildSchema([table]);
     const said = buildSchema([{ ...table, merge: { ...table.merge, uniqueRule: 'reject' } }]);

@@ -134,7 +134,7 @@ function openedStore(
       if (isStrict && queue.pendingSinceMs === undefined) return;
       throw new StorageError('storage-unsupported', {
         operation: 'flush',
-        missing: ['a synchronous flush: open as strict and await committed()'],
+        missing: ['a synchronous flush is not supported: open with strict durability and await committed()'],
       });
     },
     committed: () => queue.committed(),

@@ -221,7 +221,7 @@ describe('the memory budget', () => {
 
 describe('any history of commits, aborts and deaths', () => {
   for (let seed = 1; seed <= 40; seed += 1) {
-    it(`loses nothing acknowledged and keeps no partial batch, with seed ${seed}`, async () => {
+    it(`loses nothing acknowledged and keeps no partial batch, with seed ${seed} [CT-extents]`, async () => {
       const random = seededRandom(seed);
       const chance = (one: number): boolean => random() < 1 / one;
       const catalog = new SimulatedExtents();

@@ -85,7 +85,7 @@ export function decodePatches(encoded: Uint8Array): Patch[] {
   while (offset < encoded.length) {
     const length = offset + PATCH_HEADER_BYTES <= encoded.length ? view.getUint32(offset + 4, true) : Infinity;
     const end = offset + PATCH_HEADER_BYTES + length;
-    if (end > encoded.length) throw new StorageError('storage-corrupt', { what: 'patches that do not decode' });
+    if (end > encoded.length) throw new StorageError('storage-corrupt', { what: 'a patch cannot be decoded' });
     patches.push({ at: view.getUint32(offset, true), bytes: encoded.subarray(offset + PATCH_HEADER_BYTES, end) });
     offset = end;
   }

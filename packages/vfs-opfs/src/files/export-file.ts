@@ -1,4 +1,4 @@
-import { holdWriterLock } from '../locks/storage-locks.ts';
+import { holdWriterLock, writerLockName } from '../locks/storage-locks.ts';
 import type { FileMedium, Medium } from '../media/medium.ts';
 import { GuardedFile } from '../media/guarded-file.ts';
 import { openReader } from '../open-reader.ts';
@@ -7,6 +7,9 @@ import { checkStorageName, storageFileNames } from '../storage-name.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
 import { snapshotSource, streamOf } from './byte-source.ts';
 import type { ByteSource } from './byte-source.ts';
+
+const LOOK_AGAIN_MS = 20;
+const MOST_ATTEMPTS = 100;
 
 /**
  * Streams the latest commit as the bytes of one plain SQLite file, for `new Response(stream).blob()` or
@@ -17,7 +20,8 @@ import type { ByteSource } from './byte-source.ts';
  * that can be read.
  *
  * Throws `storage-missing`, and `storage-busy` while the database is open on a medium for one opener at a time. There
- * the opener exports it with `storage.exportFile()`.
+ * the opener exports it with `storage.exportFile()`. On other media it throws `storage-busy` only if a writer leaves no
+ * moment in which its log can be read.
  */
 export async function exportFile(name: string, medium: Medium): Promise<ReadableStream<Uint8Array>> {
   checkStorageName(name);
@@ -25,17 +29,46 @@ export async function exportFile(name: string, medium: Medium): Promise<Readable
 }
 
 async function openExport(name: string, medium: FileMedium): Promise<ByteSource> {
-  if (medium.allowsReaders) return openSnapshot(name, medium);
+  if (medium.allowsReaders) return openBesideWriter(name, medium);
   const release = await holdWriterLock(medium.locks, name, 0);
   try {
-    return releasedOnClose(await openSnapshot(name, medium), release);
+    return releasedOnClose((await openLog(name, medium)) ?? (await openWithoutLog(name, medium)), release);
   } catch (error) {
     release();
     throw error;
   }
 }
 
-async function openSnapshot(name: string, medium: FileMedium): Promise<ByteSource> {
+/** Opens a snapshot although a writer may be at work, starting or closing. */
+async function openBesideWriter(name: string, medium: FileMedium): Promise<ByteSource> {
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    const snapshot = await openLog(name, medium);
+    if (snapshot !== undefined) return snapshot;
+    const alone = await openWithoutWriter(name, medium);
+    if (alone !== undefined) return alone;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+  throw new StorageError('storage-busy', { name, holder: 'a writer' });
+}
+
+/** Returns `undefined` while there is a writer. */
+async function openWithoutWriter(name: string, medium: FileMedium): Promise<ByteSource | undefined> {
+  const release = await medium.locks.request(writerLockName(name), 'exclusive', 0);
+  if (release === undefined) return undefined;
+  try {
+    // The writer may have closed since the log was read.
+    const snapshot = await openLog(name, medium);
+    if (snapshot === undefined) return releasedOnClose(await openWithoutLog(name, medium), release);
+    release();
+    return snapshot;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Returns `undefined` if the log cannot be read, which may be due to a writer that swaps its segments meanwhile. */
+async function openLog(name: string, medium: FileMedium): Promise<ByteSource | undefined> {
   try {
     return await snapshotSource(
       await openReader({
@@ -47,18 +80,21 @@ async function openSnapshot(name: string, medium: FileMedium): Promise<ByteSourc
       }),
     );
   } catch (error) {
-    if (!(error instanceof StorageError) || error.code !== 'storage-missing') throw error;
-    const plain = await openWithoutLog(name, medium);
-    if (plain === undefined) throw error;
-    return plain;
+    const isUnreadable =
+      error instanceof StorageError && (error.code === 'storage-missing' || error.code === 'storage-snapshot-lost');
+    if (isUnreadable) return undefined;
+    throw error;
   }
 }
 
-/** Opens a database file without a valid log: just imported, or with a log that cannot be read. */
-async function openWithoutLog(name: string, medium: FileMedium): Promise<ByteSource | undefined> {
+/**
+ * Opens a database file without a valid log: just imported, or with a log that cannot be read. The caller holds the
+ * writer's lock, because a writer changes the file.
+ */
+async function openWithoutLog(name: string, medium: FileMedium): Promise<ByteSource> {
   try {
     const opened = await medium.open(storageFileNames(name)[0], false);
-    if (opened === undefined) return undefined;
+    if (opened === undefined) throw new StorageError('storage-missing', { name });
     const file = new GuardedFile(opened);
     return {
       sizeBytes: file.sizeBytes(),

@@ -61,7 +61,7 @@ describe('a crash after any call of an import', () => {
     ['of a smaller file', 90, 30],
     ['under a new name', 0, 60],
   ] as const) {
-    it(`${title} leaves the old database or the new one, whole`, async () => {
+    it(`${title} leaves the old database or the new one, whole [CT-import]`, async () => {
       const module = await loadNodeSqlite();
       const source = new SimulatedDisk();
       await build(source, module, 'source', 'new', newRows);
@@ -92,7 +92,7 @@ describe('a crash after any call of an import', () => {
 });
 
 describe('a full disk', () => {
-  it('at any write of an import fails the import and keeps the database', async () => {
+  it('at any write of an import fails the import and keeps the database [CT-import-full]', async () => {
     const module = await loadNodeSqlite();
     const source = new SimulatedDisk();
     await build(source, module, 'source', 'new', 90);

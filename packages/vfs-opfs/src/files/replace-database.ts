@@ -64,7 +64,7 @@ export async function finishImport(name: string, medium: FileMedium, files: Open
   if (header === undefined) return;
   const staged = await medium.open(storageFileNames(stagedName(name))[0], false);
   if (staged === undefined)
-    throw new StorageError('storage-corrupt', { what: 'the staged file of a decided import is missing' });
+    throw new StorageError('storage-corrupt', { what: 'the staged file of an import is missing' });
   const source = new GuardedFile(staged);
   try {
     copy(source, files.database);

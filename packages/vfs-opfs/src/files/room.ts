@@ -13,8 +13,8 @@ export async function assertRoom(medium: Medium, neededBytes: number, operation:
 }
 
 /**
- * Checks that a VACUUM, which writes a second copy of the whole database, has room; throws `storage-full` otherwise.
- * Without this check such a VACUUM fails with SQLITE_FULL and changes nothing, but only after the work.
+ * Checks that a VACUUM has space for its second copy of the whole database; throws `storage-full` otherwise. Without
+ * this check such a VACUUM fails with SQLITE_FULL and changes nothing, but only after the work.
  */
 export async function assertRoomForVacuum(name: string, medium: Medium): Promise<void> {
   const sizes = await storageSizes(name, medium);

@@ -37,7 +37,7 @@ export class SnapshotPins {
     return true;
   }
 
-  /** Requests the lock without waiting for it. */
+  /** Tries to acquire the lock without waiting. */
   moveTo(generation: number): void {
     if (generation === this.#wanted) return;
     // A reader without its lock is still safe, but may have to read again sooner; so a failure needs no handling.

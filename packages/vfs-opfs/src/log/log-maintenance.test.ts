@@ -96,7 +96,7 @@ describe('a long log', () => {
   });
 });
 
-it('retries a failed flush by itself, whether a timer or a caller started it', async () => {
+it('retries a failed flush on its own, whether a timer or a caller started it', async () => {
   const disk = new SimulatedDisk();
   await write(disk, { flushWithinMs: 1 }, ['CREATE TABLE t(id INTEGER PRIMARY KEY)'], async (storage) => {
     disk.fault = ({ kind }) => (kind === 'flush' ? 'lost' : undefined);

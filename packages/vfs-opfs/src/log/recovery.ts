@@ -64,8 +64,7 @@ function readHeaders(segments: readonly [GuardedFile, GuardedFile]): SegmentHead
 }
 
 /**
- * Filters the generations that count, older first: not `done`, not older than a `done` one, and not older than a first
- * one.
+ * Selects the valid generations, oldest first: not `done`, not older than a `done` one, and not older than a first one.
  */
 function liveHeaders(sorted: readonly SegmentHeader[]): readonly SegmentHeader[] {
   const done = sorted.findLast((header) => header.state === 'done')?.generation ?? -1;

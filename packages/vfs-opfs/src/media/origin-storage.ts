@@ -12,7 +12,7 @@ export async function assertNotEphemeral(): Promise<void> {
   }
 }
 
-/** Throws `storage-ephemeral` when `cause`, from asking for the origin's directory, is a refusal. */
+/** Throws `storage-ephemeral` if `cause`, the error of requesting the origin's directory, is a refusal. */
 export function throwIfEphemeral(cause: unknown): void {
   if (cause instanceof DOMException && cause.name === 'SecurityError')
     throw new StorageError('storage-ephemeral', { refused: 'origin-private file system' });

@@ -1,6 +1,6 @@
 export const EXTENT_BYTES = 65536;
 
-/** 1 MB: one read of this size costs as much as nine reads of 4 KB, and doubling it gains nothing measurable. */
+/** 1 MB: one read of this size costs as much as nine reads of 4 KB, and doubling it has no measurable benefit. */
 const MAX_RUN_EXTENTS = 16;
 /** A scan alternates between a few places where tables and indexes grew together, so several runs are kept. */
 const RUNS = 4;

@@ -1,8 +1,8 @@
 import type { CellValue } from '../../change/cell-value.ts';
 import { MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_LENGTH, pathSteps, RICH_TEXT_DEPTH } from '../../document/document-rule.ts';
-import type { DocumentRule } from '../../document/document-rule.ts';
+import type { DocumentRule, DocumentStorage } from '../../document/document-rule.ts';
 import { RockpoolError } from '../../errors/rockpool-error.ts';
-import { object, text, texts, wholeNumber } from '../../schema/read-json.ts';
+import { object, oneOf, text, texts, wholeNumber } from '../../schema/read-json.ts';
 import type { DocumentColumn, TableSchema } from '../../schema/schema.ts';
 import { accumulated } from '../cell.ts';
 import type { ColumnPolicy, PolicyDeclaration, TablePolicies } from '../column-policy.ts';
@@ -23,7 +23,7 @@ export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
       maxDepth,
       ...(richText.length === 0 ? [] : [[...richText].sort()]),
     ]),
-  ruleOf: ({ documents }, column) => documents.filter((rule) => rule.column === column),
+  ruleOf: ({ documents }, column) => documents.filter((rule) => rule.column === column).map(withoutStorage),
   read(value) {
     const rule = object(value, 'document');
     return {
@@ -33,6 +33,9 @@ export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
       elementKey: text(rule['elementKey'], 'document element key'),
       maxLength: wholeNumber(rule['maxLength'], 'document length'),
       maxDepth: wholeNumber(rule['maxDepth'], 'document depth'),
+      ...(rule['storage'] === undefined
+        ? {}
+        : { storage: oneOf(rule['storage'], ['text', 'binary'], 'document storage') as DocumentStorage }),
     };
   },
   reportEntry({ column: name, text: paths, richText = [], elementKey, maxLength, maxDepth }, table, report) {
@@ -54,6 +57,11 @@ export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
   changeProblem: 'the merge rule of the document changed',
 };
 
+/** The rule as all devices and the server share it. */
+function withoutStorage({ storage: _storage, ...rule }: DocumentColumn): DocumentColumn {
+  return rule;
+}
+
 /** The rules of the document columns, by column id. */
 export function documentColumns(table: TableSchema): ReadonlyMap<number, DocumentRule> {
   return new Map(
@@ -67,7 +75,7 @@ export function documentColumns(table: TableSchema): ReadonlyMap<number, Documen
 export interface DocumentMerge {
   /** False: the value is a whole document or NULL, and replaces the cell like any other value. */
   readonly isEdit: (value: CellValue) => boolean;
-  /** Whether the author of the edit has this document, apart from what others edited in it. */
+  /** Whether the author of the edit has this document, apart from edits by others. */
   readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
   /**
    * The document with the edit in it; null when the edit belongs to a document that has been replaced. Throws what
@@ -153,8 +161,8 @@ function withMerge(work: DocumentMerge): ColumnPolicy {
 }
 
 /**
- * The place of an edit whose document is gone: what it would have made is not known. It is no write of NULL, so its
- * conflict names the document itself as its place.
+ * The path of an edit whose document no longer exists: its result is unknown. It is not a write of NULL, so its
+ * conflict names the whole document.
  */
 const UNKNOWN_EDIT_PATH = { path: '[]' } as const;
 
@@ -170,7 +178,7 @@ function placeConflict(
   return { columnId, path, rule: 'lww', lost: ownStands ? theirs : mine, won: ownStands ? mine : theirs };
 }
 
-/** What a document would have become with an edit that lost; null where that is no longer known. */
+/** The document that a lost edit would have produced; null if that is no longer known. */
 function editedImage(work: DocumentMerge, image: CellValue, edit: CellValue, site: string): CellValue {
   try {
     return work.merge(image, edit, site)?.document ?? null;

@@ -39,7 +39,7 @@ export function withGroupBases(change: RowChange, groups: readonly (readonly num
 }
 
 /**
- * Adds to the conflicts of a row the columns of each group that lost which both authors had written alike: a group is
+ * Adds to the conflicts of a row the columns of each losing group that both authors wrote with equal values: a group is
  * restored as a whole, and without them its parts would stand beside values that others have written since.
  *
  * `row` is the row afterwards.

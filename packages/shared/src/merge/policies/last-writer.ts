@@ -15,7 +15,7 @@ export const lastWriter: DefaultPolicy = {
   describe: (_before, written) => ({ after: written }),
 };
 
-/** What the merge of a row collects. */
+/** The result that the merge of a row collects. */
 export interface MergedCells {
   readonly cells: Map<number, Cell>;
   readonly conflicts: Conflict[];
