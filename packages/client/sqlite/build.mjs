@@ -39,8 +39,8 @@ const LINK_OPTIMISED = ['-Os', '-flto', ...INSTRUCTIONS];
 const FAST = ['vdbe', 'vdbeapi', 'vdbemem', 'vdbeaux', 'btree', 'pcache', 'pcache1', 'util'];
 /** What runs seldom or never, as -Oz would compile it. The rest, as -Os would: it runs once a statement, or, like JSON, gains nothing by -O2. */
 const SMALLEST = [
-  'alter', 'analyze', 'attach', 'backup', 'callback', 'carray', 'complete', 'ctime', 'date', 'dbstat', 'fkey', 'global', 'legacy', 'loadext', 'main', 'memdb', 'pragma', 'printf', 'status', 'stmt', 'treeview', 'trigger',
-  'upsert', 'vacuum', 'vdbeblob', 'vdbetrace', 'vdbevtab', 'vtab', 'wal', 'window',
+  'alter', 'analyze', 'attach', 'backup', 'build', 'callback', 'carray', 'complete', 'ctime', 'date', 'dbstat', 'delete', 'fkey', 'global', 'insert', 'legacy', 'loadext', 'main', 'memdb', 'pragma', 'printf', 'resolve', 'status', 'stmt', 'treeview', 'trigger',
+  'update', 'upsert', 'vacuum', 'vdbeblob', 'vdbetrace', 'vdbevtab', 'vtab', 'wal', 'window',
 ];
 
 const LINKED = [
@@ -50,7 +50,7 @@ const LINKED = [
 ];
 
 /** Our C that uses SQLite's internals. */
-const OURS = ['capture.c', 'row-effects.c', 'rows.c', 'scan.c'];
+const OURS = ['json-storage.c', 'capture.c', 'row-effects.c', 'rows.c', 'scan.c', 'scan-lookup.c', 'scan-batch.c'];
 
 /** Of each a hash is kept, so that a source that was changed without building again is noticed. */
 const MADE_FROM = ['build.mjs', ...OURS, 'exported-functions.txt', 'hooks.mjs', 'no-files.c', 'relay.js', 'sources.mjs'];
@@ -61,7 +61,7 @@ const { values: given } = parseArgs({ options: { sqlite: { type: 'string' }, 'wa
 const work = mkdtempSync(join(tmpdir(), 'rockpool-sqlite-'));
 try {
   const emcc = run('emcc', ['--version']).split('\n')[0] ?? '';
-  if (!emcc.includes(` ${EMCC} `)) throw new Error(`this build is made by emcc ${EMCC}, and here is: ${emcc}`);
+  if (!emcc.includes(` ${EMCC} `)) throw new Error(`this build needs emcc ${EMCC}, but found: ${emcc}`);
   const sqlite = given.sqlite ?? fetchSqlite();
   const waSqlite = given['wa-sqlite'] ?? fetchWaSqlite();
   check(sqlite, ['sqlite3.c', 'sqlite3.h'], SQLITE.sha256);
@@ -96,7 +96,7 @@ function run(command, args, cwd = work) {
  */
 function markedBySpeed(amalgamation) {
   const files = [...amalgamation.matchAll(/^\/\*+ Begin file (\w+)\.c \*+\/$/gm)].map(([, file]) => file);
-  for (const file of [...FAST, ...SMALLEST]) if (!files.includes(file)) throw new Error(`SQLite has no file ${file}.c any more`);
+  for (const file of [...FAST, ...SMALLEST]) if (!files.includes(file)) throw new Error(`SQLite no longer has the file ${file}.c`);
   return amalgamation
     .replace(/^\/\*+ Begin file (\w+)\.c \*+\/$/gm, (mark, file) => (FAST.includes(file) ? mark : `${mark}\n#pragma clang attribute push(__attribute__((${SMALLEST.includes(file) ? 'minsize' : 'cold'})), apply_to = function)`))
     .replace(/^\/\*+ End of (\w+)\.c \*+\/$/gm, (mark, file) => (FAST.includes(file) || !files.includes(file) ? mark : `${mark}\n#pragma clang attribute pop`));
@@ -128,5 +128,5 @@ function check(folder, files, expected) {
     hash.update(readFileSync(path));
   }
   const found = hash.digest('hex');
-  if (found !== expected) throw new Error(`${folder} has other sources: ${found} instead of ${expected}`);
+  if (found !== expected) throw new Error(`${folder} has different sources: ${found} instead of ${expected}`);
 }

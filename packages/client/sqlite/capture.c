@@ -42,6 +42,7 @@ struct RpShape {
   i16 *aiCol;               /* For each field of a record: its column, or -1. nStore of them */
   u8 *abPk;                 /* For each column: whether it is in the primary key */
   u8 *abReal;               /* For each column: whether integers in the record are reals */
+  u8 *abJson;               /* For each column: whether JSONB in the record is text (json-storage.c) */
   i16 *aiPk;                /* The columns of the primary key, in its order */
   CollSeq **apColl;         /* Their collations */
   sqlite3_value **apDflt;   /* For each column: what a record that is too short stands for, or 0 */
@@ -74,6 +75,14 @@ struct RpCapture {
 };
 
 #define RP_EXPORT __attribute__((used, visibility("default")))
+/* Functions that run seldom are compiled as by -Oz, and those that gain little by speed as by -Os. */
+#ifdef __EMSCRIPTEN__
+#define RP_SMALL __attribute__((minsize))
+#define RP_MEDIUM __attribute__((cold))
+#else
+#define RP_SMALL
+#define RP_MEDIUM
+#endif
 #define RP_CHUNK 65536
 /* Bytes after a copied record, so that a varint that begins inside it never ends outside of the copy. */
 #define RP_PADDING 16
@@ -113,7 +122,7 @@ static void rpReleaseTo(RpCapture *p, RpChunk *pChunk, u32 nUsed){
 }
 
 /* Frees the memory of a transaction, but for one chunk of the usual size. */
-static void rpFreeChunks(RpCapture *p, int bAll){
+RP_SMALL static void rpFreeChunks(RpCapture *p, int bAll){
   RpChunk *pKept = 0, *pChunk, *pNext;
   for(pChunk=p->pChunk; pChunk; pChunk=pNext){
     pNext = pChunk->pNext;
@@ -128,7 +137,7 @@ static void rpFreeChunks(RpCapture *p, int bAll){
   p->pChunk = pKept;
 }
 
-static void rpFreeShape(RpShape *p){
+RP_SMALL static void rpFreeShape(RpShape *p){
   int i;
   if( p->apDflt ) for(i=0; i<p->nCol; i++) sqlite3ValueFree(p->apDflt[i]);
   sqlite3_free(p->apDflt);  /* One allocation holds all arrays: see rpShape() */
@@ -145,7 +154,7 @@ static u32 rpHashText(u32 h, const u8 *z, u32 n, int bFold){
 ** Reads the layout of pTab, unless it is known. Entries of this transaction have the layout that is known, so a layout
 ** that changes after a table was touched is SQLITE_SCHEMA.
 */
-static int rpShape(RpCapture *p, RpTable *t, Table *pTab){
+RP_SMALL static int rpShape(RpCapture *p, RpTable *t, Table *pTab){
   sqlite3 *db = p->db;
   RpShape *s = &t->shape, fresh;
   Schema *pSchema = pTab->pSchema;
@@ -166,7 +175,7 @@ static int rpShape(RpCapture *p, RpTable *t, Table *pTab){
   }
   pPk = sqlite3PrimaryKeyIndex(pTab);
   fresh.nPk = pPk ? pPk->nKeyCol : pTab->iPKey>=0;
-  nByte = fresh.nCol*(u64)(sizeof(sqlite3_value*) + 2) + fresh.nPk*(u64)(sizeof(CollSeq*) + 2) + fresh.nStore*(u64)2;
+  nByte = fresh.nCol*(u64)(sizeof(sqlite3_value*) + 3) + fresh.nPk*(u64)(sizeof(CollSeq*) + 2) + fresh.nStore*(u64)2;
   a = sqlite3_malloc64(nByte + 8);
   if( a==0 ) return SQLITE_NOMEM;
   memset(a, 0, nByte + 8);
@@ -175,7 +184,8 @@ static int rpShape(RpCapture *p, RpTable *t, Table *pTab){
   fresh.aiCol = (i16*)a;              a += fresh.nStore*2;
   fresh.aiPk = (i16*)a;               a += fresh.nPk*2;
   fresh.abPk = a;                     a += fresh.nCol;
-  fresh.abReal = a;
+  fresh.abReal = a;                   a += fresh.nCol;
+  fresh.abJson = a;
   for(i=0; i<fresh.nStore; i++) fresh.aiCol[i] = -1;
   fresh.nCol = 0;
   for(i=0; i<pTab->nCol && rc==SQLITE_OK; i++){
@@ -186,6 +196,7 @@ static int rpShape(RpCapture *p, RpTable *t, Table *pTab){
     fresh.aiCol[sqlite3TableColumnToStorage(pTab, i)] = (i16)iCol;
     fresh.abPk[iCol] = (pCol->colFlags & COLFLAG_PRIMKEY)!=0;
     fresh.abReal[iCol] = pCol->affinity==SQLITE_AFF_REAL;
+    fresh.abJson[iCol] = (pCol->colFlags & COLFLAG_JSON)!=0;
     fresh.iHash = rpHashText(fresh.iHash, (const u8*)pCol->zCnName, sqlite3Strlen30(pCol->zCnName), 0) * 31;
     if( i==pTab->iPKey ) fresh.iPk = iCol;
     if( pCol->iDflt>0 ){
@@ -448,6 +459,31 @@ static void rpWriteByte(RpCapture *p, u8 c){
   if( a ){ a[0] = c; p->nOut++; }
 }
 
+/* JSONB as text. A blob that is none stays a blob, which the merge rules refuse. */
+static void rpWriteValue(RpCapture*, const RpValue*);
+static void rpWriteJson(RpCapture *p, const RpValue *pVal){
+  u64 nText = pVal->n>0 ? rpJsonTextLength(pVal->u.z, pVal->n) : 0;
+  if( nText>0 ){
+    u32 i = 0;
+    u8 *a = rpRoom(p, nText + 10);
+    if( a==0 ) return;
+    a[0] = SQLITE_TEXT;
+    p->nOut += 1 + sqlite3PutVarint(&a[1], nText);
+    rpJsonWrite(pVal->u.z, &i, pVal->n, &p->aOut[p->nOut]);
+    p->nOut += (u32)nText;
+  }else{
+    RpValue text = *pVal;
+    char *z = rpJsonByTheEngine(pVal->u.z, pVal->n, &nText);
+    if( z ){
+      text.eType = SQLITE_TEXT;
+      text.n = (u32)nText;
+      text.u.z = (u8*)z;
+    }
+    rpWriteValue(p, &text);
+    if( z ) sqlite3RCStrUnref(z);
+  }
+}
+
 /* A value as a session's changeset has it; 0 stands for no value. */
 static void rpWriteValue(RpCapture *p, const RpValue *pVal){
   u8 *a;
@@ -473,6 +509,11 @@ static void rpWriteValue(RpCapture *p, const RpValue *pVal){
   }
 }
 
+static void rpWriteColumn(RpCapture *p, const RpShape *s, int iCol, const RpValue *pVal){
+  if( pVal && s->abJson[iCol] && pVal->eType==SQLITE_BLOB ) rpWriteJson(p, pVal);
+  else rpWriteValue(p, pVal);
+}
+
 /* A row: aOld and aNew, of which one may be 0. Nothing if they are the same. */
 static void rpWriteRow(RpCapture *p, const RpShape *s, const RpValue *aOld, const RpValue *aNew){
   int i, bAll = aOld==0 || aNew==0;
@@ -483,10 +524,10 @@ static void rpWriteRow(RpCapture *p, const RpShape *s, const RpValue *aOld, cons
   rpWriteByte(p, aOld==0 ? SQLITE_INSERT : aNew==0 ? SQLITE_DELETE : SQLITE_UPDATE);
   rpWriteByte(p, 0);
   for(i=0; aOld && i<s->nCol; i++){
-    rpWriteValue(p, bAll || s->abPk[i] || !rpSame(&aOld[i], &aNew[i]) ? &aOld[i] : 0);
+    rpWriteColumn(p, s, i, bAll || s->abPk[i] || !rpSame(&aOld[i], &aNew[i]) ? &aOld[i] : 0);
   }
   for(i=0; aNew && i<s->nCol; i++){
-    rpWriteValue(p, bAll || !rpSame(&aOld[i], &aNew[i]) ? &aNew[i] : 0);
+    rpWriteColumn(p, s, i, bAll || !rpSame(&aOld[i], &aNew[i]) ? &aNew[i] : 0);
   }
 }
 
@@ -494,7 +535,7 @@ static void rpWriteRow(RpCapture *p, const RpShape *s, const RpValue *aOld, cons
 typedef struct RpMoved RpMoved;
 struct RpMoved { RpValue **ap; u32 n, nAlloc; };
 
-static int rpAddMoved(RpCapture *p, const RpShape *s, RpMoved *pList, const RpValue *aVal){
+RP_SMALL static int rpAddMoved(RpCapture *p, const RpShape *s, RpMoved *pList, const RpValue *aVal){
   RpValue *aCopy = rpAlloc(p, s->nCol*sizeof(RpValue));
   if( aCopy==0 ) return SQLITE_NOMEM;
   memcpy(aCopy, aVal, s->nCol*sizeof(RpValue));
@@ -509,7 +550,7 @@ static int rpAddMoved(RpCapture *p, const RpShape *s, RpMoved *pList, const RpVa
   return SQLITE_OK;
 }
 
-static int rpWriteMoved(RpCapture *p, const RpShape *s, RpMoved *pGone, RpMoved *pCame){
+RP_SMALL static int rpWriteMoved(RpCapture *p, const RpShape *s, RpMoved *pGone, RpMoved *pCame){
   u32 i, h, mask = 16, *aSlot;
   while( mask<pCame->n*2 ) mask *= 2;
   aSlot = sqlite3_malloc64(mask*sizeof(u32));
@@ -621,7 +662,7 @@ static int rpTakeTable(RpCapture *p, RpTable *t){
 }
 
 /* A capture of a connection, without tables yet. 0 without memory. */
-RP_EXPORT RpCapture *rockpool_capture_new(sqlite3 *db){
+RP_SMALL RP_EXPORT RpCapture *rockpool_capture_new(sqlite3 *db){
   RpCapture *p = sqlite3_malloc64(sizeof(RpCapture));
   if( p==0 ) return 0;
   memset(p, 0, sizeof(*p));
@@ -630,7 +671,7 @@ RP_EXPORT RpCapture *rockpool_capture_new(sqlite3 *db){
 }
 
 /* Adds a table of `main` by its name. */
-RP_EXPORT int rockpool_capture_table(RpCapture *p, const char *zName){
+RP_SMALL RP_EXPORT int rockpool_capture_table(RpCapture *p, const char *zName){
   RpTable **ap = sqlite3_realloc64(p->apTable, (p->nTable+1)*sizeof(RpTable*));
   RpTable *t;
   if( ap==0 ) return SQLITE_NOMEM;
@@ -645,7 +686,7 @@ RP_EXPORT int rockpool_capture_table(RpCapture *p, const char *zName){
 }
 
 /* Forgets the changes of a transaction. Keeps memory for the next one, unless this one needed much. */
-static void rpForget(RpCapture *p, int bAll){
+RP_SMALL static void rpForget(RpCapture *p, int bAll){
   int i;
   for(i=0; i<p->nTable; i++){
     RpTable *t = p->apTable[i];
@@ -698,7 +739,7 @@ RP_EXPORT void rockpool_capture_end(RpCapture *p){
 }
 
 /* Call it before the connection is closed. */
-RP_EXPORT void rockpool_capture_free(RpCapture *p){
+RP_SMALL RP_EXPORT void rockpool_capture_free(RpCapture *p){
   int i;
   rpForget(p, 1);
   for(i=0; i<p->nTable; i++){

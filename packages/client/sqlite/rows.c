@@ -45,7 +45,7 @@ struct RpRows {
 };
 static RpRows rpRows;
 
-static void rpFreeRowMemory(RpColumn *c){
+RP_SMALL static void rpFreeRowMemory(RpColumn *c){
   sqlite3_free(c->aNumber);
   sqlite3_free(c->aEnd);
   sqlite3_free(c->aNull);
@@ -56,7 +56,7 @@ static void rpFreeRowMemory(RpColumn *c){
 }
 
 /* Makes room for another row in all columns. */
-static int rpGrowRows(RpRows *r){
+RP_SMALL static int rpGrowRows(RpRows *r){
   u32 i, n = r->nRowAlloc ? r->nRowAlloc*2 : 64;
   for(i=0; i<r->nColumnAlloc; i++){
     RpColumn *c = &r->aColumn[i];
@@ -148,6 +148,21 @@ static int rpCharacter(const u8 *a, const u8 *pEnd){
 static int rpUnits(const u8 *a, u32 n){
   const u8 *pEnd = &a[n], *p = a;
   u32 nUnit;
+  if( n<8 ){
+    u8 c = 0;
+    for(nUnit=0; nUnit<n; nUnit++) c |= a[nUnit];
+    if( c<0x80 ) return (int)n;
+  }else{
+    /* Eight bytes at once, the last of them perhaps twice. */
+    u64 w, all;
+    memcpy(&all, pEnd-8, 8);
+    for(; pEnd-p>8; p+=8){
+      memcpy(&w, p, 8);
+      all |= w;
+    }
+    if( (all & 0x8080808080808080ull)==0 ) return (int)n;
+    p = a;
+  }
   while( pEnd-p>=8 ){
     u64 w;
     memcpy(&w, p, 8);
@@ -165,7 +180,7 @@ static int rpUnits(const u8 *a, u32 n){
 }
 
 /* Appends text that is not UTF-8 as the page would decode it, so that the ends of rows are right. */
-static int rpAppendReplaced(RpColumn *c, const u8 *a, u32 n){
+RP_SMALL static int rpAppendReplaced(RpColumn *c, const u8 *a, u32 n){
   const u8 *pEnd = &a[n];
   int rc = rpReserve(c, (u64)n*3);
   if( rc!=SQLITE_OK ) return rc;
@@ -192,7 +207,7 @@ static void rpSetNull(RpColumn *c, u32 iRow){
 }
 
 /* Gives a column of NULLs a type. */
-static void rpBecome(RpColumn *c, u32 eKind, u32 nRow){
+RP_SMALL static void rpBecome(RpColumn *c, u32 eKind, u32 nRow){
   u32 i;
   c->eKind = eKind;
   for(i=0; i<nRow; i++){
@@ -203,13 +218,13 @@ static void rpBecome(RpColumn *c, u32 eKind, u32 nRow){
   }
 }
 
-static void rpSetRange(RpColumn *c, u32 iRow, u32 iStart, u32 n){
+RP_SMALL static void rpSetRange(RpColumn *c, u32 iRow, u32 iStart, u32 n){
   u64 u = (u64)n<<32 | iStart;
   memcpy(&c->aNumber[iRow], &u, 8);
 }
 
 /* Makes a column mixed. */
-static void rpBecomeMixed(RpColumn *c, u32 nRow){
+RP_SMALL static void rpBecomeMixed(RpColumn *c, u32 nRow){
   u32 i, iByte = 0, iUnit = 0;
   if( c->eKind==RP_NULL ) rpBecome(c, RP_MIXED, nRow);
   for(i=0; i<nRow && c->eKind!=RP_MIXED; i++){

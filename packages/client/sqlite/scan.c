@@ -29,10 +29,11 @@ enum {
   RP_ARITHMETIC, RP_LOGIC, RP_NOT, RP_FUNCTION, RP_LIKE,
   RP_COUNT, RP_SUM, RP_STEP,
   RP_GROUP, RP_GROUP_COLUMN, RP_GROUP_COUNT, RP_GROUP_SUM, RP_GROUP_BEST,
-  RP_RESULT, RP_TOP
+  RP_RESULT, RP_TOP,
+  RP_SEEK, RP_NULLROW, RP_LOOKUP_COLUMN, RP_LOOKUP_ROWID
 };
 
-/* Results of rpRunLeaf() besides errors of SQLite. */
+/* Results of rpRunRows() and rpRunLeaf() besides errors of SQLite. */
 #define RP_LEAF_DONE (-1)
 #define RP_ROW_STAYS (-2)
 #define RP_GIVE_UP (-3)
@@ -77,6 +78,25 @@ struct RpArea {
   u64 unused;
 };
 
+#define RP_MAX_LOOKUPS 4
+#define RP_LOOKUP_COLUMNS 12
+typedef struct RpFound RpFound;
+/* scan-lookup.c: a row of another table for each row. */
+typedef struct RpLookup RpLookup;
+struct RpLookup {
+  int iAddr, nOp;           /* The instructions that search */
+  int iTable, iIndex;       /* Cursors, or -1 */
+  int iMiss;                /* Where SQLite jumps if there is no row */
+  int iLeft, iLeftEnd;      /* LEFT JOIN: the instructions after the body, or 0 */
+  u32 iNullRow;             /* LEFT JOIN: index of RP_NULLROW */
+  u32 nColumn;
+  struct { u32 iColumn; u8 bIndex; } aColumn[RP_LOOKUP_COLUMNS];
+  RpFound **apSlot;
+  RpFound *pOnce;           /* Of the current row only */
+  const RpFound *pRow;      /* Of the current row, 0 if there is none */
+  u32 nBytes, nSeek, nMiss;
+};
+
 /* The translation of one loop, and where it is. */
 typedef struct RpScan RpScan;
 struct RpScan {
@@ -113,6 +133,7 @@ struct RpScan {
 
   /* GROUP BY. */
   int iSorter, iSorterNext, iKeyNow, iPseudo, iRecord;
+  int iGroupEnd;            /* Address of the first loop's OP_MakeRecord */
   u32 nKey, nState;
   u8 aNoCase[RP_MAX_KEYS];
   u8 bSameKeys;             /* min() and max() choose the row of bare columns, which are keys: all rows must have the same */
@@ -126,21 +147,53 @@ struct RpScan {
   u32 nChunkUsed, nChunkAlloc;
   u64 nBytes;
   RpGroup *pGroup;          /* Of the current row */
+  RpGroup **apRecent;       /* scan-batch.c: groups of one key by its hash, or 0 */
+
+  u32 nLookup;
+  RpLookup aLookup[RP_MAX_LOOKUPS];
+  u32 iVersion;             /* Of the databases, when the lookups began */
+  u8 bForget;               /* Lookups must be forgotten after the row */
+
+  struct RpBatch *pBatch;   /* scan-batch.c: many rows at once, or 0 */
+  u32 nBatchRows;           /* How many the next batch may have */
+  u32 nBatched, nRefused;   /* Rows of batches, and rows that ended one. A table of rows that end batches is left to rpRunRows() */
+  u8 bNoMemory;
 };
+static void rpPlanBatch(RpScan*);
+#define RP_ONES 0x0101010101010101ULL
+static int rpLikeWord(Mem *pPattern, u8 *aWord);
+static int rpContains(const u8 *z, u32 n, const u8 *aWord, u32 nWord, u32 iRare, u64 rare);
+static int rpBatch(RpScan*, u32 iCell, u32 n, u32 *pnSel);
+static const u8 *rpBatchRows(void);
+static int rpIsFilterBatch(struct RpBatch*);
+static void rpForgetRecent(RpScan*);
+static int rpSeek(RpScan*, RpLookup*, Mem *pKey);
+static void rpLookupColumn(const RpLookup*, const RpInsn*);
+static i64 rpLookupRowid(const RpLookup*);
+static void rpForgetLookups(RpScan*, int bAll);
+static void rpCheckLookups(RpScan*);
+static void rpFreeLookups(RpScan*);
+static void rpFindLookups(RpScan*);
+static int rpIsTail(RpScan*, int iAddr);
 enum { RP_NOT_STARTED, RP_HASHED, RP_GAVE_UP };
 
 /* 0: never, 1: as it pays, 2: from the first row and always. Tests compare 0 and 2. */
 static int rpScanMode = 1;
 static u64 rpGroupBytes = RP_GROUP_BYTES;
-RP_EXPORT void rockpool_scan_mode(int eMode, u32 nGroupBytes){
+static u32 rpBatched;
+/* Returns how many rows batches have executed since the last call. */
+RP_EXPORT u32 rockpool_scan_mode(int eMode, u32 nGroupBytes){
+  u32 nBatched = rpBatched;
+  rpBatched = 0;
   rpScanMode = eMode;
   rpGroupBytes = nGroupBytes ? nGroupBytes : RP_GROUP_BYTES;
+  return nBatched;
 }
 
 /* ---------------------------------------------------------------- The current row */
 
 /* Copies a row with overflow pages. */
-static int rpWholeRow(RpScan *s){
+RP_SMALL static int rpWholeRow(RpScan *s){
   BtCursor *pCur = s->pVdbe->apCsr[s->iCursor]->uc.pCursor;
   u64 iHeader = (u64)(s->pHeader - s->aRow), nHeader = (u64)(s->pHeaderEnd - s->aRow);
   if( s->nPayload+16>s->nWholeAlloc ){
@@ -186,7 +239,7 @@ static int rpParse(RpScan *s, u32 n){
 }
 
 /* Begins the row of a cell whose payload starts at p. Returns 1 if SQLite should look at it. */
-static int rpBeginLargeRow(RpScan *s, MemPage *pPage, u8 *pCell, const u8 *p, u32 nPayload){
+RP_SMALL static int rpBeginLargeRow(RpScan *s, MemPage *pPage, u8 *pCell, const u8 *p, u32 nPayload){
   u32 nHeader;
   s->aRow = p;
   s->nPayload = s->nLocal = nPayload;
@@ -262,7 +315,7 @@ static int rpKeepRegisters(RpScan *s, MemPage *pPage){
 /* ---------------------------------------------------------------- Instructions that are more than a few lines */
 
 /* OP_Eq...OP_Ge but two integers: whether to jump. */
-static int rpCompare(Op *pOp, Mem *pIn1, Mem *pIn3){
+RP_MEDIUM static int rpCompare(Op *pOp, Mem *pIn1, Mem *pIn3){
   u16 flags1 = pIn1->flags, flags3 = pIn3->flags;
   char affinity = pOp->p5 & SQLITE_AFF_MASK;
   int res;
@@ -306,7 +359,7 @@ static int rpCompareIntegers(u8 opcode, i64 a, i64 b){
 }
 
 /* OP_Add...OP_Remainder */
-static void rpArithmetic(u8 opcode, Mem *pIn1, Mem *pIn2, Mem *pOut){
+RP_MEDIUM static void rpArithmetic(u8 opcode, Mem *pIn1, Mem *pIn2, Mem *pOut){
   u16 type1 = pIn1->flags, type2 = pIn2->flags;
   i64 iA, iB;
   double rA, rB;
@@ -367,7 +420,7 @@ result_is_null:
 }
 
 /* OP_Function, OP_PureFunc */
-static int rpFunction(Vdbe *p, Op *pOp, Mem *pOut){
+RP_MEDIUM static int rpFunction(Vdbe *p, Op *pOp, Mem *pOut){
   sqlite3_context *pCtx = pOp->p4.pCtx;
   int i, rc = SQLITE_OK;
   if( pCtx->pOut!=pOut ){
@@ -394,28 +447,14 @@ static int rpFunction(Vdbe *p, Op *pOp, Mem *pOut){
 ** pattern, or an argument that is not text, needs likeFunc().
 */
 static int rpLike(Mem *pPattern, Mem *pText){
-  const u8 *z = (const u8*)pText->z, *pEnd, *zWord = (const u8*)pPattern->z+1;
-  int nWord = pPattern->n-2, i;
-  u8 cLow, cUp;
-  if( (pPattern->flags & (MEM_TypeMask&~(MEM_Static|MEM_Term)))!=MEM_Str || (pText->flags & (MEM_Str|MEM_Int|MEM_Real|MEM_IntReal))!=MEM_Str ) return 2;
-  if( nWord<1 || nWord>64 || zWord[-1]!='%' || zWord[nWord]!='%' ) return 2;
-  for(i=0; i<nWord; i++) if( zWord[i]>=0x80 || zWord[i]=='%' || zWord[i]=='_' || zWord[i]==0 ) return 2;
-  cLow = sqlite3UpperToLower[zWord[0]];
-  cUp = sqlite3Toupper(zWord[0]);
-  pEnd = &z[pText->n];
-  for(; z<pEnd; z++){
-    u8 c = *z;
-    if( c==0 ) return 0;
-    if( c!=cLow && c!=cUp ) continue;
-    if( pEnd-z<nWord ) return 0;
-    for(i=1; i<nWord && sqlite3UpperToLower[z[i]]==sqlite3UpperToLower[zWord[i]]; i++){}
-    if( i==nWord ) return 1;
-  }
-  return 0;
+  u8 aWord[64];
+  u32 nWord;
+  if( (pText->flags & (MEM_Str|MEM_Int|MEM_Real|MEM_IntReal))!=MEM_Str || (nWord = (u32)rpLikeWord(pPattern, aWord))==0 ) return 2;
+  return rpContains((const u8*)pText->z, (u32)pText->n, aWord, nWord, 0, RP_ONES*(aWord[0]|0x20));
 }
 
 /* OP_AggStep1 */
-static int rpStep(Vdbe *p, Op *pOp){
+RP_MEDIUM static int rpStep(Vdbe *p, Op *pOp){
   sqlite3_context *pCtx = pOp->p4.pCtx;
   Mem *pMem = &p->aMem[pOp->p3];
   int i, rc = SQLITE_OK;
@@ -486,7 +525,7 @@ static void rpSum(SumCtx *p, Mem *pMem){
 
 /* ---------------------------------------------------------------- Groups */
 
-static void rpFreeGroups(RpScan *s){
+RP_SMALL static void rpFreeGroups(RpScan *s){
   u32 i, k;
   for(i=0; i<s->nSlot; i++){
     RpGroup *g = s->apSlot[i];
@@ -506,9 +545,10 @@ static void rpFreeGroups(RpScan *s){
   s->nBytes = 0;
   s->pGroup = 0;
   s->eGroup = RP_NOT_STARTED;
+  rpForgetRecent(s);
 }
 
-static void *rpAllocate(RpScan *s, u32 n){
+RP_SMALL static void *rpAllocate(RpScan *s, u32 n){
   void *pNew;
   n = (n+7)&~(u32)7;
   if( s->nChunkUsed+n>s->nChunkAlloc ){
@@ -591,17 +631,9 @@ static int rpIsSameKey(const RpKey *a, const RpKey *b, u8 bNoCase){
   return memcmp(a->u.z, b->u.z, a->n)==0;
 }
 
-/* Finds the group of the keys in nKey registers. 0: there is none, *piHash is for rpAddGroup(). */
-static RpGroup *rpFindGroup(RpScan *s, Mem *aMem, RpKey *aKey, u32 *piHash, int *pbDoubt){
-  u32 i, iHash = 0, iSlot;
-  for(i=0; i<s->nKey; i++){
-    if( rpKeyOf(&aMem[i], &aKey[i], s->aNoCase[i], s->bSameKeys) ){
-      *pbDoubt = 1;
-      return 0;
-    }
-    iHash = rpHashOfKey(iHash, &aKey[i], s->aNoCase[i]);
-  }
-  *piHash = iHash;
+/* Finds the group of keys with their hash. */
+static RpGroup *rpLookUp(RpScan *s, RpKey *aKey, u32 iHash){
+  u32 i, iSlot;
   if( s->nSlot==0 ) return 0;
   for(iSlot=iHash&(s->nSlot-1); s->apSlot[iSlot]; iSlot=(iSlot+1)&(s->nSlot-1)){
     RpGroup *g = s->apSlot[iSlot];
@@ -611,8 +643,21 @@ static RpGroup *rpFindGroup(RpScan *s, Mem *aMem, RpKey *aKey, u32 *piHash, int 
   }
   return 0;
 }
+/* Finds the group of the keys in nKey registers. 0: there is none, *piHash is for rpAddGroup(). */
+static RpGroup *rpFindGroup(RpScan *s, Mem *aMem, RpKey *aKey, u32 *piHash, int *pbDoubt){
+  u32 i, iHash = 0;
+  for(i=0; i<s->nKey; i++){
+    if( rpKeyOf(&aMem[i], &aKey[i], s->aNoCase[i], s->bSameKeys) ){
+      *pbDoubt = 1;
+      return 0;
+    }
+    iHash = rpHashOfKey(iHash, &aKey[i], s->aNoCase[i]);
+  }
+  *piHash = iHash;
+  return rpLookUp(s, aKey, iHash);
+}
 
-static RpGroup *rpAddGroup(RpScan *s, RpKey *aKey, u32 iHash){
+RP_SMALL static RpGroup *rpAddGroup(RpScan *s, RpKey *aKey, u32 iHash){
   u32 i, iSlot;
   RpGroup *g;
   if( (s->nGroup+1)*2>s->nSlot ){
@@ -666,7 +711,7 @@ static int rpBest(RpScan *s, Mem *pBest, Mem *pArg, const RpInsn *q){
 }
 
 /* Begins GROUP BY again, with a hash or without. SQLite has only filled its sorter. */
-static int rpRestart(RpScan *s, int *pbEmpty){
+RP_SMALL static int rpRestart(RpScan *s, int *pbEmpty){
   Vdbe *p = s->pVdbe;
   rpFreeGroups(s);
   sqlite3VdbeSorterReset(p->db, p->apCsr[s->iSorter]->uc.pSorter);
@@ -676,7 +721,7 @@ static int rpRestart(RpScan *s, int *pbEmpty){
 /* ---------------------------------------------------------------- ORDER BY with LIMIT */
 
 /* Reads the largest of the rows that SQLite keeps, if they are as many as the limit. */
-static void rpReadWorst(RpScan *s){
+RP_SMALL static void rpReadWorst(RpScan *s){
   VdbeCursor *pC = s->pVdbe->apCsr[s->pTop->p1];
   int bEmpty = 1;
   u32 n;
@@ -702,7 +747,7 @@ static void rpReadWorst(RpScan *s){
 }
 
 /* OP_IdxLE: whether no row that is kept is larger than the key in the registers. */
-static int rpIsNotBetter(RpScan *s, Mem *aKey){
+RP_MEDIUM static int rpIsNotBetter(RpScan *s, Mem *aKey){
   KeyInfo *pKeyInfo = s->pWorst->pKeyInfo;
   int i;
   for(i=0; i<s->pTop[3].p4.i; i++){
@@ -715,13 +760,15 @@ static int rpIsNotBetter(RpScan *s, Mem *aKey){
 /* ---------------------------------------------------------------- The loop */
 
 /* Sets what instructions of this entry depend on. */
-static int rpEnter(RpScan *s){
+RP_SMALL static int rpEnter(RpScan *s){
   u32 i;
   s->bStepped = 1;
   for(i=0; i<s->nInsn; i++){
     u8 e = s->aInsn[i].eCode;
     if( e==RP_COUNT || e==RP_SUM || e==RP_STEP ) s->bStepped &= s->aInsn[i].pOp->opcode==OP_AggStep1;
   }
+  if( s->nBatchRows==0 ) s->nBatchRows = 8;
+  if( s->nLookup ) rpCheckLookups(s);
   if( s->pTop ) rpReadWorst(s);
   return SQLITE_OK;
 }
@@ -776,10 +823,11 @@ static int rpAppendResult(RpScan *s, const RpInsn *q){
 }
 
 /*
-** Executes the rows from the cursor's to the last of its leaf page. The cursor is on the row that the result is about.
+** Executes n rows of the cursor's leaf page: those from iFirst on, or the ones that aSel says. The cursor is on the row that
+** the result is about.
 ** One function: each instruction is a few machine instructions, and the dispatch would cost more than they do.
 */
-static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
+static SQLITE_NOINLINE int rpRunRows(RpScan *s, int iFirst, const u8 *aSel, u32 n){
   Vdbe *p = s->pVdbe;
   BtCursor *pCur = p->apCsr[s->iCursor]->uc.pCursor;
   MemPage *pPage = pCur->pPage;
@@ -787,12 +835,16 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
   const u8 *aDataEnd = pPage->aDataEnd;
   u32 maskPage = pPage->maskPage, maxLocal = pPage->maxLocal;
   u32 *aType = s->aType, *aOffset = s->aOffset;
-  int nCell = pPage->nCell, iCell = pCur->ix, iFirst = iCell, rc, bNewGroup = 0;
-  for(; iCell<nCell; iCell++){
+  u32 iRow;
+  int iCell = iFirst, rc, bNewGroup = 0;
+  for(iRow=0; iRow<n; iRow++){
     const RpInsn *q = s->aInsn;
-    u8 *pCell = &aData[maskPage & get2byteAligned(&aCellIdx[2*iCell])];
     const u8 *pRowid, *z, *aRow, *pHeaderEnd;
-    u32 nPayload = *pCell, nLocal, nParsed = 0;
+    u32 nPayload, nLocal, nParsed = 0;
+    u8 *pCell;
+    iCell = iFirst + (int)(aSel ? aSel[iRow] : iRow);
+    pCell = &aData[maskPage & get2byteAligned(&aCellIdx[2*iCell])];
+    nPayload = *pCell;
     /* Most rows fit their page and have a header of less than 128 bytes. */
     z = pCell+1;
     if( nPayload>=0x80 ) z = pCell + sqlite3GetVarint32(pCell, &nPayload);
@@ -848,7 +900,7 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
           if( q->p1->flags & (MEM_Int|MEM_IntReal) ) sqlite3VdbeMemRealify(q->p1);
           break;
         case RP_COPY:
-          if( (q->p1->flags & (MEM_Str|MEM_Blob)) && (q->p1->flags & (MEM_Ephem|MEM_Static))==0 ){
+          if( (q->p1->flags & (MEM_Str|MEM_Blob)) && ((q->p1->flags & (MEM_Ephem|MEM_Static))==0 || (s->nLookup && q->pOp->opcode==OP_Copy)) ){
             if( sqlite3VdbeMemCopy(q->p3, q->p1) ) return SQLITE_NOMEM_BKPT;
           }else{
             sqlite3VdbeMemShallowCopy(q->p3, q->p1, MEM_Ephem);
@@ -980,7 +1032,7 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
           if( bDoubt ) goto doubt;
           bNewGroup = s->pGroup==0;
           if( bNewGroup ){
-            if( rpScanMode==1 && s->nGroup>=4096 && (u64)s->nGroup*3>s->nRow+(u32)(iCell-iFirst) ) return RP_GIVE_UP;
+            if( rpScanMode==1 && s->nGroup>=4096 && (u64)s->nGroup*3>s->nRow ) return RP_GIVE_UP;
             s->pGroup = rpAddGroup(s, aKey, iHash);
             if( s->pGroup==0 ) return RP_GIVE_UP;
           }
@@ -1003,6 +1055,29 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
           if( !s->bWorst || !rpIsNotBetter(s, q->p1) ) goto stays;
           q->p3->u.i = p->apCsr[q->pOp->p1]->seqCount++;
           goto next_row;
+        case RP_SEEK: {
+          RpLookup *pLookup = &s->aLookup[q->iColumn];
+          rc = rpSeek(s, pLookup, q->p1);
+          if( rc==RP_ROW_STAYS ) goto doubt;
+          if( rc ) return rc;
+          if( pLookup->iLeft==0 ){
+            if( pLookup->pRow==0 ) goto jump;
+          }else if( pLookup->pRow ){
+            q++;
+          }
+          break;
+        }
+        case RP_NULLROW:
+          s->aLookup[q->iColumn].pRow = 0;
+          break;
+        case RP_LOOKUP_COLUMN:
+          rpLookupColumn(&s->aLookup[q->iColumn & 0xff], q);
+          break;
+        case RP_LOOKUP_ROWID: {
+          const RpLookup *pLookup = &s->aLookup[q->iColumn];
+          if( pLookup->pRow ) sqlite3VdbeMemSetInt64(q->p3, rpLookupRowid(pLookup)); else sqlite3VdbeMemSetNull(q->p3);
+          break;
+        }
       }
       q++;
       continue;
@@ -1010,20 +1085,62 @@ static SQLITE_NOINLINE int rpRunLeaf(RpScan *s){
       q = &s->aInsn[q->iJump];
     }
   stays:
-    s->nRow += (u32)(iCell-iFirst)+1;
     pCur->ix = (u16)iCell;
     return s->eGroup==RP_HASHED && q->eCode!=RP_EXIT && !bNewGroup ? RP_GIVE_UP : RP_ROW_STAYS;
   next_row:
     if( bNewGroup ) goto stays;
+    if( s->bForget ) rpForgetLookups(s, 0);
     if( aRow==s->aWhole && s->nOut && (rc = rpKeepRegisters(s, pPage))!=SQLITE_OK ) return rc;
   }
-  s->nRow += (u32)(iCell-iFirst);
   return RP_LEAF_DONE;
 
 doubt:
-  s->nRow += (u32)(iCell-iFirst)+1;
   pCur->ix = (u16)iCell;
   return s->eGroup==RP_HASHED ? RP_GIVE_UP : RP_ROW_STAYS;
+}
+
+/* Executes the rows from the cursor's to the last of its leaf page. The cursor is on the row that the result is about. */
+static int rpRunLeaf(RpScan *s){
+  BtCursor *pCur = s->pVdbe->apCsr[s->iCursor]->uc.pCursor;
+  u32 nCell = pCur->pPage->nCell, iCell = pCur->ix, n, nDone, nSel;
+  int rc;
+  for(; iCell<nCell; iCell+=n){
+    n = nCell-iCell;
+    if( s->pBatch && n>1 && s->nRefused*4<=s->nBatched+64 ){
+      n = MIN(n, s->nBatchRows);
+      nDone = (u32)rpBatch(s, iCell, n, &nSel);
+      s->nBatched += nDone;
+      rpBatched += nDone-nSel;
+      if( s->bNoMemory ) return RP_GIVE_UP;
+      if( nSel>0 && (rc = rpRunRows(s, (int)iCell, rpBatchRows(), nSel))!=RP_LEAF_DONE ){
+        s->nRow += (u32)pCur->ix-iCell+1;
+        return rc;
+      }
+      /* The filter runs twice for the rows that pass it. */
+      s->nRefused += nSel*5/8;
+      s->nRow += nDone;
+      iCell += nDone;
+      if( nDone==n ){
+        s->nBatchRows = MIN(s->nBatchRows*2, 64);
+        n = 0;
+        continue;
+      }
+      s->nBatchRows = MAX(nDone, 8);
+      s->nRefused++;
+      n = 1;
+    }
+    rc = rpRunRows(s, (int)iCell, 0, n);
+    if( rc!=RP_LEAF_DONE ){
+      /* The first row of a group: later ones do not end a batch. */
+      if( rc==RP_ROW_STAYS && s->eGroup==RP_HASHED && s->nRefused>0 ) s->nRefused--;
+      s->nRow += (u32)pCur->ix-iCell+1;
+      return rc;
+    }
+    s->nRow += n;
+    /* The rows of another part of the table may be different. */
+    s->nBatched += n/16;
+  }
+  return RP_LEAF_DONE;
 }
 
 static void rpUnposition(BtCursor *pCur){
@@ -1205,7 +1322,7 @@ static int rpIsTop(RpBody *b, Op *pOp, int iAddr){
   Vdbe *p = b->s->pVdbe;
   if( b->bSecond || b->s->pTop || iAddr+4>b->iTo ) return 0;
   if( pOp[1].opcode!=OP_IfNotZero || pOp[2].opcode!=OP_Last || pOp[3].opcode!=OP_IdxLE ) return 0;
-  if( pOp[2].p1!=pOp->p1 || pOp[3].p1!=pOp->p1 || pOp[3].p2!=b->iTo || pOp[3].p4type!=P4_INT32 ) return 0;
+  if( pOp[2].p1!=pOp->p1 || pOp[3].p1!=pOp->p1 || !rpIsTail(b->s, pOp[3].p2) || pOp[3].p4type!=P4_INT32 ) return 0;
   for(i=0; i<b->s->iTop; i++){
     if( p->aOp[i].opcode==OP_OpenEphemeral && p->aOp[i].p1==pOp->p1 && p->aOp[i].p4type==P4_KEYINFO ) pKeyInfo = p->aOp[i].p4.pKeyInfo;
   }
@@ -1241,12 +1358,16 @@ static int rpBareAreKeys(RpBody *b, int iReg){
   return 1;
 }
 
+static int rpTranslateLookup(RpBody*, int iAddr);
+
 /* Translates one instruction. Returns how many instructions of SQLite it stands for. */
 static int rpTranslateOne(RpBody *b, int iAddr){
   RpScan *s = b->s;
   Vdbe *p = s->pVdbe;
   Op *pOp = &p->aOp[iAddr];
   RpInsn *q = 0;
+  int n = b->bSecond || s->nLookup==0 ? 0 : rpTranslateLookup(b, iAddr);
+  if( n ) return n;
   switch( pOp->opcode ){
     case OP_Noop: case OP_Explain: case OP_ReleaseReg:
       break;
@@ -1282,7 +1403,7 @@ static int rpTranslateOne(RpBody *b, int iAddr){
       if( (q = rpEmit(s, RP_REAL, pOp))!=0 ) q->p1 = rpRegister(b, pOp->p1, 1);
       break;
     case OP_Cast:
-      if( b->bSecond ) rpStays(b, pOp);
+      if( b->bSecond || pOp->p2==SQLITE_AFF_JSON ) rpStays(b, pOp);
       else if( (q = rpEmit(s, RP_CAST, pOp))!=0 ) q->p1 = rpRegister(b, pOp->p1, 1);
       break;
     case OP_SCopy: case OP_Copy:
@@ -1351,12 +1472,12 @@ static int rpTranslateOne(RpBody *b, int iAddr){
       rpTranslateStep(b, pOp);
       break;
     case OP_ResultRow:
-      if( b->bSecond || !(iAddr+1==b->iTo || (iAddr+2==b->iTo && pOp[1].opcode==OP_DecrJumpZero)) ){
+      if( b->bSecond || !rpIsTail(s, iAddr+1+(pOp[1].opcode==OP_DecrJumpZero)) ){
         rpStays(b, pOp);
       }else if( (q = rpEmit(s, RP_RESULT, pOp))!=0 ){
         rpReads(b, pOp->p1, pOp->p2);
         q->p1 = &p->aMem[pOp->p1];
-        q->p2 = iAddr+2==b->iTo ? &p->aMem[pOp[1].p1] : 0;
+        q->p2 = pOp[1].opcode==OP_DecrJumpZero ? &p->aMem[pOp[1].p1] : 0;
         if( q->p2 ) return 2;
       }
       break;
@@ -1412,9 +1533,18 @@ static int rpTranslateBody(RpBody *b){
   /* Jumps lead forward within the body, or out of the loop. */
   for(k=b->iFirst; k<s->nInsn; k++){
     RpInsn *q = &s->aInsn[k];
-    u32 iJump = q->iJump;
+    u32 iJump = q->iJump, i;
     if( iJump==RP_NO_JUMP ) continue;
     q->iJump = RP_NO_JUMP;
+    for(i=0; !b->bSecond && i<s->nLookup; i++){
+      RpLookup *pLookup = &s->aLookup[i];
+      /* Before the search of a LEFT JOIN: there is no row. */
+      if( pLookup->iLeft && iJump==(u32)pLookup->iLeft && q->pOp<&s->pVdbe->aOp[pLookup->iAddr] ) q->iJump = pLookup->iNullRow;
+    }
+    if( q->iJump!=RP_NO_JUMP ){
+      if( q->iJump<=k ) b->bFailed = 1;
+      continue;
+    }
     if( iJump>=(u32)b->iFrom && iJump<=(u32)b->iTo ) q->iJump = b->aiInsn[iJump-b->iFrom];
     if( q->iJump!=RP_NO_JUMP && q->iJump<=k ) q->iJump = RP_NO_JUMP;
     /* Marked: it becomes the RP_EXIT at the end. */
@@ -1433,8 +1563,10 @@ static int rpFindGroupBy(RpScan *s, int *piFrom, int *piTo){
   Vdbe *p = s->pVdbe;
   Op *a = p->aOp, *pSort = &a[s->iNext+2];
   KeyInfo *pKeyInfo = 0;
-  int i, iRecord = s->iNext-2, iStep;
+  int i, iRecord, iStep;
   u32 k;
+  for(iRecord=s->iNext-2; iRecord>s->iTop && (a[iRecord].opcode!=OP_MakeRecord || !rpIsTail(s, iRecord+2)); iRecord--){}
+  s->iGroupEnd = iRecord;
   if( iRecord<=s->iTop || s->iNext+16>=p->nOp || s->iRewind==0 ) return 0;
   if( a[iRecord].opcode!=OP_MakeRecord || a[iRecord].p4type!=P4_NOTUSED || a[iRecord+1].opcode!=OP_SorterInsert || a[iRecord+1].p2!=a[iRecord].p3 ) return 0;
   if( pSort[-1].opcode!=OP_OpenPseudo || pSort->opcode!=OP_SorterSort || pSort[1].opcode!=OP_SorterData ) return 0;
@@ -1468,6 +1600,7 @@ static int rpFindGroupBy(RpScan *s, int *piFrom, int *piTo){
 
 static void rpFreeScan(RpScan *s){
   rpFreeGroups(s);
+  rpFreeLookups(s);
   while( s->nTemp>0 ) sqlite3VdbeMemRelease(&s->aTemp[--s->nTemp]);
   if( s->pWorst ) sqlite3DbFree(s->pVdbe->db, s->pWorst);
   sqlite3_free(s->aWorst);
@@ -1478,6 +1611,7 @@ static void rpFreeScan(RpScan *s){
   sqlite3_free(s->aOffset);
   sqlite3_free(s->apOut);
   sqlite3_free(s->aInsn);
+  sqlite3_free(s->pBatch);
   sqlite3_free(s);
 }
 
@@ -1498,11 +1632,12 @@ static void rpTranslate(RpScan *s){
     s->aTemp[i].db = p->db;
   }
   s->iSorter = -1;
+  rpFindLookups(s);
   bGroup = rpFindGroupBy(s, &iFrom, &iTo);
   memset(&body, 0, sizeof(body));
   body.s = s;
   body.iFrom = s->iTop;
-  body.iTo = bGroup ? s->iNext-2 : s->iNext;
+  body.iTo = bGroup ? s->iGroupEnd : s->iNext;
   if( !rpTranslateBody(&body) ) return;
   if( bGroup ){
     /* A row that the first loop skips jumps to OP_Next, which is beyond what is translated. */
@@ -1510,7 +1645,7 @@ static void rpTranslate(RpScan *s){
     for(k=0; k<s->nInsn; k++){
       u32 iJump = s->aInsn[k].iJump;
       if( s->aInsn[k].eCode==RP_STAY || s->aInsn[k].bCarried ) bGroup = 0;
-      if( iJump==RP_NO_JUMP-1 && s->aInsn[k].pOp->p2==s->iNext ) s->aInsn[k].iJump = RP_NO_JUMP-2;
+      if( iJump==RP_NO_JUMP-1 && s->aInsn[k].pOp->p2>s->iGroupEnd && rpIsTail(s, s->aInsn[k].pOp->p2) ) s->aInsn[k].iJump = RP_NO_JUMP-2;
     }
     if( bGroup && (q = rpEmit(s, RP_GATE, 0))!=0 && (q = rpEmit(s, RP_GROUP, 0))!=0 ){
       q->p1 = &p->aMem[s->iRecord];
@@ -1549,7 +1684,7 @@ static void rpTranslate(RpScan *s){
     int bLate = 0;
     for(k=iEffect+1; k<s->nInsn-2; k++){
       u8 e = s->aInsn[k].eCode;
-      if( e==RP_STAY || e==RP_RESULT || e==RP_TOP || e==RP_ONCE || e==RP_OFFSET || s->aInsn[k].iJump==s->nInsn-1 ) bLate = 1;
+      if( e==RP_STAY || e==RP_RESULT || e==RP_TOP || e==RP_ONCE || e==RP_OFFSET || e==RP_SEEK || s->aInsn[k].iJump==s->nInsn-1 ) bLate = 1;
     }
     if( bLate ){
       for(k=iEffect; k<s->nInsn-2; k++) if( rpIsEffect(&s->aInsn[k]) ) s->aInsn[k].eCode = RP_STAY;
@@ -1579,6 +1714,7 @@ static void rpTranslate(RpScan *s){
   /* Worth it if a row can be complete without SQLite. */
   if( iEffect!=RP_NO_JUMP || bGroup || s->pTop ) s->bUsable = 1;
   for(k=0; k<s->nInsn; k++) if( s->aInsn[k].iJump==s->nInsn-2 || s->aInsn[k].eCode==RP_OFFSET ) s->bUsable = 1;
+  if( s->bUsable ) rpPlanBatch(s);
 }
 
 /* Whether cursor iCursor is on a table with rowids, by the instructions that open it. */
@@ -1591,24 +1727,30 @@ static int rpReadsTable(Vdbe *p, int iCursor){
   return bTable;
 }
 
+/* Translates the loop that ends at an address, or returns 0. */
+static RpScan *rpNewScan(Vdbe *p, int i){
+  Op *pOp = &p->aOp[i];
+  RpScan *s;
+  if( ENC(p->db)!=SQLITE_UTF8 || pOp->opcode!=OP_Next || pOp->p2>=i || !rpReadsTable(p, pOp->p1) ) return 0;
+  s = sqlite3_malloc64(sizeof(RpScan));
+  if( s==0 ) return 0;
+  memset(s, 0, sizeof(*s));
+  s->pVdbe = p;
+  s->iNext = i;
+  s->iTop = pOp->p2;
+  s->iCursor = pOp->p1;
+  if( p->aOp[s->iTop-1].opcode==OP_Rewind && p->aOp[s->iTop-1].p1==s->iCursor && p->aOp[s->iTop-1].p2>0 ) s->iRewind = s->iTop-1;
+  rpTranslate(s);
+  return s;
+}
+
 /* Translates the loops of a statement. */
 static void rpPrepareScans(Vdbe *p){
   int i;
   p->eRockpool = 1;
-  if( ENC(p->db)!=SQLITE_UTF8 || p->explain ) return;
   for(i=1; i<p->nOp; i++){
-    Op *pOp = &p->aOp[i];
-    RpScan *s;
-    if( pOp->opcode!=OP_Next || pOp->p2>=i || !rpReadsTable(p, pOp->p1) ) continue;
-    s = sqlite3_malloc64(sizeof(RpScan));
-    if( s==0 ) return;
-    memset(s, 0, sizeof(*s));
-    s->pVdbe = p;
-    s->iNext = i;
-    s->iTop = pOp->p2;
-    s->iCursor = pOp->p1;
-    if( p->aOp[s->iTop-1].opcode==OP_Rewind && p->aOp[s->iTop-1].p1==s->iCursor && p->aOp[s->iTop-1].p2>0 ) s->iRewind = s->iTop-1;
-    rpTranslate(s);
+    RpScan *s = rpNewScan(p, i);
+    if( s==0 ) continue;
     if( !s->bUsable ){
       rpFreeScan(s);
       continue;
@@ -1616,6 +1758,23 @@ static void rpPrepareScans(Vdbe *p){
     s->pNextScan = p->pRockpool;
     p->pRockpool = s;
   }
+}
+
+/*
+** EXPLAIN: sets the comment of a loop's last instruction. "operators", in batches where " in batches" or " filter in batches"
+** follows, or "SQLite". After a colon is the first instruction that only SQLite executes, if any.
+*/
+static void rockpoolExplain(Vdbe *p, Op *aOp, int i, Mem *pOut){
+  RpScan *s = aOp==p->aOp ? rpNewScan(p, i) : 0;
+  struct RpBatch *pBatch;
+  char *z;
+  sqlite3VdbeMemSetNull(pOut);
+  if( s==0 ) return;
+  pBatch = s->pBatch;
+  z = sqlite3_mprintf("%s%s%s%s", s->bUsable ? "operators" : "SQLite", pBatch ? rpIsFilterBatch(pBatch) ? " filter in batches" : " in batches" : "",
+    s->iWhyNot ? ":" : "", s->iWhyNot ? sqlite3OpcodeName(s->iWhyNot) : "");
+  rpFreeScan(s);
+  sqlite3VdbeMemSetStr(pOut, z, -1, SQLITE_UTF8, sqlite3_free);
 }
 
 #ifdef __EMSCRIPTEN__
@@ -1636,7 +1795,7 @@ static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   s->pVdbe = p;
   if( s->iRewind==i && i ){
     s->bOff = 0;
-    s->nRow = s->nStayed = s->nWait = 0;
+    s->nRow = s->nStayed = s->nWait = s->nBatched = s->nRefused = 0;
     if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
   }
   if( s->nWait>0 && s->eGroup!=RP_HASHED ){
@@ -1648,7 +1807,7 @@ static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
 }
 
 /* Before OP_SorterNext: gives the accumulators of a group their values. */
-static SQLITE_NOINLINE int rockpoolGroup(Vdbe *p, Op *pOp){
+RP_SMALL static SQLITE_NOINLINE int rockpoolGroup(Vdbe *p, Op *pOp){
   RpScan *s;
   RpKey aKey[RP_MAX_KEYS];
   u32 iHash, k;
@@ -1683,16 +1842,17 @@ static SQLITE_NOINLINE int rockpoolGroup(Vdbe *p, Op *pOp){
 }
 
 /* When a statement ends. */
-static void rockpoolEnd(Vdbe *p){
+RP_SMALL static void rockpoolEnd(Vdbe *p){
   RpScan *s;
   for(s=p->pRockpool; s; s=s->pNextScan){
     if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
+    rpFreeLookups(s);
     s->bOff = 0;
     s->nRow = s->nStayed = s->nWait = s->nNextWait = 0;
   }
 }
 
-static void rockpoolFree(Vdbe *p){
+RP_SMALL static void rockpoolFree(Vdbe *p){
   while( p->pRockpool ){
     RpScan *s = p->pRockpool;
     p->pRockpool = s->pNextScan;

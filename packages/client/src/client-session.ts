@@ -78,7 +78,7 @@ export class ClientSession {
     this.tab = { onEvent: (event) => this.onEvent(event), token: () => this.askToken() };
   }
 
-  /** Rejects as documented at `createClient`. */
+  /** Rejects like `createClient`. */
   async open(): Promise<void> {
     try {
       await this.worker.call((worker) => this.openIn(worker));
@@ -183,7 +183,7 @@ export class ClientSession {
       () => void worker.call((api) => api.resume()).catch(onProblem),
       () => void worker.call((api) => api.online()).catch(onProblem),
       () => {
-        // In the tab that syncs. If that tab does not answer, the next write reports it.
+        // Runs in the tab that syncs. If that tab does not answer, the next write reports it.
         if (this.options.sync !== undefined) worker.call((api) => api.syncNow()).catch(() => undefined);
       },
     );

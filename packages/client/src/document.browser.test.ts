@@ -84,7 +84,7 @@ describe('an open document', () => {
     await Promise.all([mine.close(), theirs.close()]);
   });
 
-  it('reports that it is gone', async () => {
+  it('reports that it no longer exists', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     await client.execute('DELETE FROM page');

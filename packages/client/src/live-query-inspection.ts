@@ -3,7 +3,7 @@ import type { LiveQueryRuns } from './rpc/worker-api.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { SqlRow } from './rpc/sql-value.ts';
 
-/** What a page and its worker know about the live queries that run. */
+/** Facts about the running live queries that a page and its worker know. */
 export interface LiveQueryInspection {
   readonly runs: readonly LiveQueryRuns[];
   readonly watchedById: ReadonlyMap<
@@ -18,7 +18,7 @@ export interface LiveQueryInspection {
 }
 
 /**
- * How the devtools reach the live queries of a client. Kept beside the client: an app needs them only to find out what
- * a query costs, and a page without devtools need not load code for that.
+ * Connects the devtools to the live queries of a client. Kept apart from the client: only devtools need the cost of a
+ * query, and a page without them should not load this code.
  */
 export const liveQueryInspections: WeakMap<Client, () => Promise<LiveQueryInspection>> = new WeakMap();

@@ -1,12 +1,13 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** Code that loads with its first use. */
+/** Code that is loaded on first use. */
 export type CodePart =
   | 'documents'
   | 'history'
   | 'http'
   | 'indexeddb'
   | 'packs'
+  | 'restore'
   | 'snapshot'
   | 'table-shapes'
   | 'token'

@@ -59,7 +59,7 @@ for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as c
   });
 }
 
-describe('Client that asks for what lasts', () => {
+describe('a client that asks for durable storage', () => {
   const [best] = usable;
   if (best === undefined) {
     it(`is refused with ${inject('refusal')}`, async () => {

@@ -6,6 +6,10 @@ import { decodeRows } from './rpc/rows-transfer.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import { openDocument } from './document/open-document.ts';
 
+// Branches load this part too: a separate chunk would split Yjs off and enlarge the page's first load.
+export { restoredPlace } from './history/document-places.ts';
+export { isDocumentEdit, mergeJsonTexts, textBeforeEdit, textOfState } from './branch/branch-documents.ts';
+
 /** See Client.document. */
 export async function openClientDocument<Value>(
   session: ClientSession,

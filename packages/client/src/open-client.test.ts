@@ -34,7 +34,7 @@ class Workers {
     );
   }
 
-  /** What sync reports when no other remedy helped. */
+  /** The report of sync after no other remedy helped. */
   sayStuck(): void {
     void this.tabs[0]?.onEvent({ kind: 'problem', error: new RockpoolError('worker-stuck').toData() });
   }

@@ -1,7 +1,16 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Client, ClientOptions, SqlParam, SqlStatement, StatementResult, Write } from './client.ts';
+import type {
+  Client,
+  ClientOptions,
+  SqlParam,
+  SqlStatement,
+  StatementResult,
+  TransactionOptions,
+  Write,
+} from './client.ts';
 import { ClientSession, type ClientEnvironment } from './client-session.ts';
 import { liveQueryInspections } from './live-query-inspection.ts';
+import type { Branches } from './open-branch.ts';
 import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import type { RejectedChangeset } from './rpc/rejected-changeset.ts';
@@ -12,21 +21,38 @@ import { toStatementResult } from './rpc/statement-result.ts';
 import { checkOptions } from './tab/check-options.ts';
 import { OwnTransactions } from './tab/own-transactions.ts';
 import { createRejectedStore } from './tab/rejected-store.ts';
-import { requireAllSent } from './tab/require-all-sent.ts';
 import { toResultColumns } from './tab/result-columns.ts';
 import { toStatement } from './tab/sql.ts';
 import { streamRows, type StreamSource } from './tab/stream-rows.ts';
 import { SyncedWrites } from './tab/synced-writes.ts';
-import { runTransaction, type TransactionSource } from './tab/transaction.ts';
+import { runTransaction, type OwnOptions, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
 
 /** See createClient. */
 export async function openClient(options: ClientOptions, environment: ClientEnvironment): Promise<Client> {
   checkOptions(options);
+  return openChecked(options, environment);
+}
+
+/** Like openClient. A branch has a name that openClient rejects. */
+async function openChecked(options: ClientOptions, environment: ClientEnvironment): Promise<Client> {
   const { name, schema, sync } = options;
   const session = new ClientSession(options, environment);
   await session.open();
   const { live, presence, status } = session;
+  // Imported later, because it loads Yjs into the page.
+  const documents = (): Promise<typeof import('./open-client-document.ts')> =>
+    loadPart('documents', () => import('./open-client-document.ts'));
+  const rareCalls = (): Promise<typeof import('./rare-calls.ts')> =>
+    loadPart('history', () => import('./rare-calls.ts'));
+  const branches = async (): Promise<Branches> =>
+    (await rareCalls()).branchesOf({
+      origin: client,
+      options,
+      environment,
+      openClient: openChecked,
+      loadDocuments: documents,
+    });
   const client: Client = {
     name,
     ...readsOf(session),
@@ -35,14 +61,22 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       live.live<Row>(toStatement(given, params)),
     async document(table, key, column) {
-      // Imported here, because it loads Yjs into the page.
-      const { openClientDocument } = await loadPart('documents', () => import('./open-client-document.ts'));
-      return openClientDocument(session, schema, table, key, column, () => client.history(table, key));
+      return (await documents()).openClientDocument(session, schema, table, key, column, () =>
+        client.history(table, key),
+      );
     },
-    async history(table, key) {
-      const { openRowHistory } = await loadPart('history', () => import('./open-row-history.ts'));
-      return openRowHistory(client, session, options, table, key);
+    history: async (table, key) =>
+      (await rareCalls()).openRowHistory(client, session, options, { table, key, loadPlaces: documents }),
+    past: async (moment, { onProgress } = {}) => {
+      const { openPast } = await loadPart('history', () => import('./open-past.ts'));
+      const found = 'name' in moment ? await (await rareCalls()).findNamedMoment(client, schema, moment) : moment;
+      return openPast(session, found, onProgress);
     },
+    planRestore: async (selection) =>
+      (await rareCalls()).openRestorePlan(client, session, options, { selection, loadDocuments: documents }),
+    branch: async (branch) => (await branches()).create(branch),
+    openBranch: async (branch) => (await branches()).open(branch),
+    listBranches: async () => (await branches()).list(),
     presence: presence.about(''),
     status,
     sync: {
@@ -52,7 +86,9 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     async leave({ discardUnsent = false } = {}) {
       if (!discardUnsent)
-        await requireAllSent(async (statement) => decodeRows(await session.call((worker) => worker.query(statement))));
+        await (
+          await rareCalls()
+        ).requireAllSent(async (statement) => decodeRows(await session.call((worker) => worker.query(statement))));
       await session.close();
       await environment.deleteDatabase(name);
     },
@@ -101,8 +137,7 @@ function writesOf(session: ClientSession, hasServer: boolean): Writes {
     commit: async (transactionId) => session.status.hear(await session.call((worker) => worker.commit(transactionId))),
   };
 
-  function begin<T>(run: (requestId: string) => Promise<T>): Write<T> {
-    const requestId = newId();
+  function begin<T>(run: (requestId: string) => Promise<T>, requestId: string = newId()): Write<T> {
     return synced.beside(
       requestId,
       history.remember(
@@ -116,8 +151,8 @@ function writesOf(session: ClientSession, hasServer: boolean): Writes {
     execute: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       begin((requestId) => execute<Row>(session, requestId, given, params)),
     batch: (given, { atomic = false } = {}) => begin((requestId) => batch(session, requestId, given, atomic)),
-    transaction: (body, options = {}) =>
-      begin((requestId) => runTransaction(transactions, requestId, body, options, own)),
+    transaction: (body, options: TransactionOptions & OwnOptions = {}) =>
+      begin((requestId) => runTransaction(transactions, requestId, body, options, own), options.requestId),
     undo: () => history.undo(),
     redo: () => history.redo(),
     conflicts: {
@@ -130,7 +165,7 @@ function syncedWritesOf(session: ClientSession, hasServer: boolean): SyncedWrite
   const { status } = session;
   const synced = new SyncedWrites({
     requireServer: () => {
-      if (!hasServer) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
+      if (!hasServer) throw new RockpoolError('config-invalid', { problem: 'no sync server is configured' });
     },
     writeStates: async (requestIds) => {
       const { states, update } = await session.call((worker) => worker.writeStates(requestIds));

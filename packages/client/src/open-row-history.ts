@@ -1,20 +1,42 @@
-import { RockpoolError } from '@rockpool/shared';
-import type { Client, ClientOptions, RowHistory, RowKey } from './client.ts';
+import { RockpoolError, type Schema } from '@rockpool/shared';
+import type { Client, ClientOptions, PastMoment, RowHistory, RowKey } from './client.ts';
 import type { ClientSession } from './client-session.ts';
 import { deviceHistory } from './history/device-versions.ts';
+import type { DocumentPlaces } from './history/document-history.ts';
 import { historyRow, restoreStatement, selectRow } from './history/history-row.ts';
 import { createRowHistory } from './history/row-history.ts';
+import { createVersionNames } from './history/version-names.ts';
+import type { ChangesetMoment } from './history/past-state.ts';
 import { toKeyValues } from './rpc/row-key.ts';
+
+type NamedMoment = Extract<PastMoment, { readonly name: string }>;
+
+interface OpenedRow {
+  readonly table: string;
+  readonly key: RowKey;
+  readonly loadPlaces: () => Promise<DocumentPlaces>;
+}
+
+/** Resolves with the transaction of a named version. Throws like historyRow, and `version-name-missing`. */
+export async function findNamedMoment(
+  client: Pick<Client, 'query' | 'transaction'>,
+  schema: Schema,
+  { table, key, column, name }: NamedMoment,
+): Promise<ChangesetMoment> {
+  const row = historyRow(schema, table, toKeyValues(key));
+  const { siteId, sequence } = await createVersionNames(client, schema, row).find(column ?? null, name);
+  return { siteId, sequence };
+}
 
 /** See Client.history. */
 export function openRowHistory(
-  client: Pick<Client, 'query' | 'execute' | 'rowSyncState' | 'live' | 'status'>,
+  client: Pick<Client, 'query' | 'execute' | 'transaction' | 'rowSyncState' | 'live' | 'status'>,
   session: Pick<ClientSession, 'call' | 'onProblem'>,
   { schema, sync }: Pick<ClientOptions, 'schema' | 'sync'>,
-  tableName: string,
-  key: RowKey,
+  { table: tableName, key, loadPlaces }: OpenedRow,
 ): RowHistory {
   const row = historyRow(schema, tableName, toKeyValues(key));
+  const names = createVersionNames(client, schema, row);
   return createRowHistory({
     row,
     request: sync === undefined ? null : (path) => session.call((worker) => worker.request(path)),
@@ -25,13 +47,25 @@ export function openRowHistory(
         principal: sync?.principal ?? null,
       }),
     follow(onRow, onStatus) {
-      const stops = [client.live(selectRow(row)).subscribe(onRow), client.status.subscribe(onStatus)];
+      const followed = names.statement === null ? [selectRow(row)] : [selectRow(row), names.statement];
+      const stops = followed.map((statement) => client.live(statement).subscribe(onRow));
+      stops.push(client.status.subscribe(onStatus));
       return () => stops.forEach((stop) => stop());
     },
+    names,
     async restore(values, columns) {
       const { changes } = await client.execute(restoreStatement(row, values, columns));
       if (changes === 0 && columns !== undefined) throw new RockpoolError('row-missing', { table: tableName });
     },
+    change: async (column, next) =>
+      client.transaction(async (tx) => {
+        const [now] = await tx.query(selectRow(row));
+        if (now === undefined) throw new RockpoolError('row-missing', { table: tableName });
+        const text = now[column];
+        const value = next(typeof text === 'string' ? text : null);
+        await tx.execute(restoreStatement(row, { [column]: value }, [column]));
+      }),
+    loadPlaces,
     onProblem: session.onProblem,
     nowMs: Date.now,
   });

@@ -8,7 +8,7 @@ import { afterEach, expect, it } from 'vitest';
 import { commands, userEvent } from 'vitest/browser';
 import type { Client } from './client.ts';
 import { createClient, newId, RockpoolError, sql } from './index.ts';
-import { defineSchema } from './schema/index.ts';
+import { defineSchema, versionName } from './schema/index.ts';
 import { freshName } from '../testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
 import {
@@ -26,7 +26,7 @@ import {
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
 const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) });
 const schema = defineSchema(
-  { note, page },
+  { note, page, versionName },
   { history: [note], merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] },
 );
 
@@ -76,7 +76,9 @@ function SyncState(): ReactElement {
 
 function Versions({ table }: { readonly table: string }): ReactElement {
   const { state, error } = useRowHistory(table, ['n1']);
-  const kinds = state?.versions.map(({ kind, changes }) => `${kind} ${changes.map(({ after }) => after).join()}`);
+  const kinds = state?.versions.map(({ kind, changes, names }) =>
+    [kind, ...changes.map(({ after }) => after), ...names].join(' '),
+  );
   return <i>{error?.message ?? kinds?.join('; ') ?? 'asking'}</i>;
 }
 
@@ -314,6 +316,12 @@ it('shows the history of a row, and again when the row changes, under StrictMode
   );
   await expect.poll(() => page.textContent).toBe('insert one');
   await opened.execute(sql`UPDATE note SET body = 'two'`);
+  await expect.poll(() => page.textContent).toBe('update two; insert one');
+  const history = await opened.history('note', 'n1');
+  const [, first] = (await history.page()).versions;
+  if (first !== undefined) await history.name(first, '“the start”');
+  await expect.poll(() => page.textContent).toBe('update two; insert one “the start”');
+  await history.unname('“the start”');
   await expect.poll(() => page.textContent).toBe('update two; insert one');
 });
 

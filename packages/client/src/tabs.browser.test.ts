@@ -56,7 +56,7 @@ describe('two tabs', () => {
     for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
   });
 
-  it('read at once what the other has written', async () => {
+  it('read each other’s writes at once', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openClient(name);

@@ -24,7 +24,7 @@ export interface BindingContractOptions {
   readonly extent: 'whole' | 'differences';
 }
 
-/** What keeps the rows of one server database out of another, wherever the client runs. */
+/** The rule that keeps rows of one server database out of another, wherever the client runs. */
 export function describeBinding(
   title: string,
   { createClient, sync, persistence, extent }: BindingContractOptions,
@@ -75,7 +75,7 @@ export function describeBinding(
       });
     }
 
-    /** What somebody reads who opens it for the first time. */
+    /** The text that a first reader sees. */
     async function rowsOnServer(databaseId: string): Promise<string[]> {
       const fresh = await open({ name: freshName(), sync: await syncWith(databaseId) });
       await upToDate(fresh);
@@ -92,7 +92,7 @@ export function describeBinding(
       await upToDate(first);
       await close(first);
       const unreachable = { url: 'ws://127.0.0.1:9/sync', token: () => '' };
-      // Another schema too: the file is not brought to it.
+      // The schema differs too: the file is not migrated to it.
       await expect(
         open({ name, schema: otherSchema, sync: { ...unreachable, databaseId: team2 } }),
       ).rejects.toMatchObject(mismatch);
@@ -103,7 +103,7 @@ export function describeBinding(
       expect(await rowsOnServer(team2)).toEqual([]);
     });
 
-    it('from its first opening with sync: what was written before goes there and nowhere else', async () => {
+    it('from its first opening with sync: earlier writes go there and nowhere else', async () => {
       const name = freshName();
       const local = await open({ name });
       await write(local, `${name}-local`);
@@ -136,7 +136,7 @@ export function describeBinding(
       const first = await open({ name, sync: await syncWith(team, person) });
       await write(first, id).then(() => upToDate(first));
       await expect(open({ name, sync: await syncWith(team2, person) })).rejects.toMatchObject(mismatch);
-      // The first tab goes on.
+      // The first tab continues.
       await write(first, `${id}-2`);
       await upToDate(first);
       expect(await rowsOnServer(team)).toEqual(expect.arrayContaining([id, `${id}-2`]));
@@ -166,26 +166,21 @@ export function describeBinding(
         { code: 'tab-options-differ', fields: { option: 'sync.principal' } },
       ],
       ['another person', (options) => ({ ...options, principal: 'bob' }), { code: 'other-principal' }],
-    ])(
-      'and all tabs agree on how it syncs: a tab with %s is refused, whichever comes first',
-      async (_, change, refusal) => {
-        const mine = await syncWith(team, { principal: 'ann' });
-        const theirs = change(mine);
-        for (const [first, second] of [
-          [mine, theirs],
-          [theirs, mine],
-        ]) {
-          const name = freshName();
-          const leader = await open({ name, ...(first === undefined ? {} : { sync: first }) });
-          await expect(open({ name, ...(second === undefined ? {} : { sync: second }) })).rejects.toMatchObject(
-            refusal,
-          );
-          await write(leader, `${name}-goes-on`);
-          // A trace id, or a slash at the end, names the same server.
-          if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
-        }
-      },
-    );
+    ])('and all tabs agree on how it syncs: a tab with %s is refused, in either order', async (_, change, refusal) => {
+      const mine = await syncWith(team, { principal: 'ann' });
+      const theirs = change(mine);
+      for (const [first, second] of [
+        [mine, theirs],
+        [theirs, mine],
+      ]) {
+        const name = freshName();
+        const leader = await open({ name, ...(first === undefined ? {} : { sync: first }) });
+        await expect(open({ name, ...(second === undefined ? {} : { sync: second }) })).rejects.toMatchObject(refusal);
+        await write(leader, `${name}-goes-on`);
+        // A trace id, or a slash at the end, names the same server.
+        if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
+      }
+    });
 
     it('and a tab with another schema is refused', async () => {
       const name = freshName();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-// As text, by an address that is made here: the guide is no module, and stands outside the package. The tests' server
-// serves the whole repository.
+// Fetched as text from a computed address, because the guide is not a module and is outside the package. The tests'
+// server serves the whole repository.
 const textOf = async (path: string): Promise<string> =>
   ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
 

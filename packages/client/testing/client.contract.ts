@@ -95,7 +95,7 @@ function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly 
   return { live, numbers: () => live.current.rows.map(({ number }) => number) };
 }
 
-/** What a client does on every medium, as the tab that leads and as one that follows. */
+/** The client's behaviour on every medium, as the leading tab and as a follower. */
 export function describeClient(persistence: Persistence, options: ContractOptions): void {
   describe(`Client on ${persistence}`, () => {
     beforeEach(() => {
@@ -129,12 +129,12 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       return role === 'leader' ? { name, mine: first, others: [second] } : { name, mine: second, others: [first] };
     }
 
-    it('says where it keeps what it is given, and which role it has', async () => {
+    it('reports its storage and its role', async () => {
       const { mine } = await open();
       expect(mine.status.current).toMatchObject({ persistence, role });
     });
 
-    it('reads at once what it wrote, and so does every other tab', async () => {
+    it('reads its own writes at once, and so does every other tab', async () => {
       const { mine, others } = await open();
       for (const number of upTo(20)) {
         await insert(mine, number);
@@ -142,7 +142,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       }
     });
 
-    it('gives back every kind of value as it was written', async () => {
+    it('returns every kind of value as it was written', async () => {
       const { mine, others } = await open();
       const long = 'x'.repeat(100_000);
       await mine.execute(
@@ -156,7 +156,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       }
     });
 
-    it('shows a write in live queries, its own and those of other tabs, and nothing when what they read was not touched', async () => {
+    it('shows a write in its own live queries and those of other tabs, and emits nothing if no query depends on it', async () => {
       const { mine, others } = await open();
       const views = [mine, ...others].map(follow);
       for (const { live } of views) await until(() => !live.current.loading);
@@ -215,7 +215,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([2]);
     });
 
-    itAnywhere('gets errors with their code and what to do about them', async () => {
+    itAnywhere('rejects with errors that have a code and a recovery', async () => {
       const { mine } = await open();
       await expect(mine.execute(sql`INSERT INTO entry VALUES ('a', ${null}, NULL)`)).rejects.toMatchObject({
         code: 'constraint-not-null',
@@ -230,14 +230,14 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       unsubscribe();
     });
 
-    itAnywhere('keeps the order of what is written without waiting', async () => {
+    itAnywhere('keeps the order of writes that are not awaited', async () => {
       const { mine } = await open();
       await insert(mine, 0);
       await Promise.all(upTo(50).map(() => mine.execute('UPDATE entry SET number = number * 2 + 1')));
       expect(await mine.query('SELECT number FROM entry')).toEqual([{ number: Number(2n ** 50n - 1n) }]);
     });
 
-    it('writes while a long query runs, of its own or of another tab, which shows one moment all the same', async () => {
+    it('writes while a long query runs in this or another tab, and the query still shows one snapshot', async () => {
       const { mine, others } = await open();
       for (const reader of [mine, ...others]) {
         await mine.execute('DELETE FROM entry');
@@ -247,7 +247,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
           hasEnded = true;
           return rows;
         });
-        // It is under way when the next question has been answered.
+        // It is running when the next question has been answered.
         await reader.query('SELECT 1');
         await insert(mine, 2);
         expect(hasEnded).toBe(false);
@@ -360,7 +360,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       },
     );
 
-    it('takes what the server has as a file, under what was written before, and tells live queries', async () => {
+    it('receives the server’s state as a file, below earlier local writes, and updates live queries', async () => {
       const databaseId = freshName();
       const syncing = await syncWith(options, databaseId);
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
@@ -385,14 +385,14 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(all);
       await until(() => seen.numbers().length === all.length);
       await until(async () => (await numbersIn(elsewhere)).length === all.length);
-      // It was a file: deliveries tell no bytes.
+      // It was a file: deliveries report no bytes.
       expect(progress.at(-1)).toEqual({
         receivedBytes: progress.at(-1)?.totalBytes,
         totalBytes: expect.any(Number) as number,
       });
     });
 
-    itAnywhere('has no second promise to give where there is no server', async () => {
+    itAnywhere('returns no promise for the server if there is none', async () => {
       const { mine } = await open();
       await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });
     });
@@ -400,7 +400,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     describeTransactions(options, open);
 
     if (persistence !== 'memory') {
-      it('is there again when it is opened the next time', async () => {
+      it('is unchanged at the next opening', async () => {
         const { name, mine } = await open();
         await insert(mine, 1);
         await closeAll();
@@ -427,7 +427,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
   const itAnywhere = anywhere(options);
   const forever = (): Promise<never> => new Promise(() => undefined);
 
-  it('sees in a transaction what that wrote, and others neither see it nor wait for it', async () => {
+  it('sees the writes of a transaction in it, while other tabs neither see them nor wait for them', async () => {
     const { mine, others } = await open();
     await insert(mine, 1);
     const result = await mine.transaction(async (tx) => {
@@ -440,7 +440,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
     for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1, 2]);
   });
 
-  itAnywhere('takes back a transaction whose body throws, and rejects with what was thrown', async () => {
+  itAnywhere('rolls back a transaction whose body throws, and rejects with the thrown error', async () => {
     const { mine } = await open();
     const thrown = new Error('no');
     const failing = mine.transaction(async (tx) => {
@@ -452,7 +452,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
     expect(await numbersIn(mine)).toEqual([2]);
   });
 
-  itAnywhere('takes back of nested transactions the one that throws, and keeps the others', async () => {
+  itAnywhere('rolls back only the nested transaction that throws', async () => {
     const { mine } = await open();
     await mine.transaction(async (tx) => {
       await tx.execute(insertion(1));
@@ -485,7 +485,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
     expect(await numbersIn(mine)).toEqual([2]);
   });
 
-  itAnywhere('ends a transaction when its time is over, and then everybody can write', async () => {
+  itAnywhere('ends a transaction at its time limit, and then all tabs can write', async () => {
     const { mine, others } = await open();
     const running = mine.transaction(
       async (tx) => {
@@ -517,7 +517,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
 function describeSuccession(persistence: Persistence, options: ContractOptions): void {
   const itAnywhere = anywhere(options);
   describe('when the leading tab goes', () => {
-    /** Ten on the way at a time. Halfway something happens, and writing goes on meanwhile. */
+    /** Keeps ten writes in flight. The disturbance happens halfway, and writing continues meanwhile. */
     async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
       let happening: Promise<void> | void = undefined;
       for (let first = 0; first < 200; first += 10) {
@@ -529,7 +529,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
     }
 
     it.each(['closed', 'killed'] as const)(
-      'a follower loses nothing and repeats nothing of what it writes, if that tab is %s',
+      'a follower loses and repeats none of its writes, if that tab is %s',
       async (how) => {
         const name = freshName();
         const leader = await openElsewhere({ name, persistence });
@@ -545,7 +545,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       },
     );
 
-    it('what it wrote itself is there if its promise had resolved, and once', async () => {
+    it('its own writes with resolved promises are stored, once', async () => {
       const name = freshName();
       const leader = await openElsewhere({ name, persistence });
       const mine = await openHere({ name, persistence });
@@ -562,7 +562,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(numbers).toEqual(expect.arrayContaining(resolved));
     });
 
-    itAnywhere('the second promise of a follower’s write stays, and so does a pause', async () => {
+    itAnywhere('the `synced` promise of a follower’s write stays pending, and a pause stays in effect', async () => {
       const syncing = await syncWith(options, freshName());
       const name = freshName();
       const leader = await openElsewhere({ name, persistence, sync: syncing });
@@ -580,7 +580,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(mine.status.current.pendingCount).toBe(0);
     });
 
-    it('reads and live queries of a follower go on, and end when the next leads', async () => {
+    it('reads and live queries of a follower continue, or end when the next tab leads', async () => {
       const name = freshName();
       const leader = await openElsewhere({ name, persistence });
       const mine = await openHere({ name, persistence });
@@ -594,7 +594,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       await until(() => view.numbers().length === 2);
     });
 
-    it('a page that was hidden hands over, and shows what it missed when it is back', async () => {
+    it('a hidden page hands over, and shows missed changes when it is visible again', async () => {
       const name = freshName();
       const away = await openElsewhere({ name, persistence });
       const here = await openHere({ name, persistence });
@@ -610,7 +610,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(view.numbers()).toEqual([1, 2]);
     });
 
-    itAnywhere('sync goes on in the next, with what was not sent', async () => {
+    itAnywhere('sync continues in the next one, with the unsent changes', async () => {
       const databaseId = freshName();
       const syncing = await syncWith(options, databaseId);
       const name = freshName();

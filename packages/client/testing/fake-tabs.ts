@@ -19,7 +19,7 @@ import { INITIAL_STATUS, type TabRole } from '../src/rpc/sync-status.ts';
 
 export const FAKE_STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 
-/** What all tabs share. */
+/** The shared state of all tabs. */
 export interface FakeFile {
   /** The SQL of every statement and the kind of every action that took effect, in order. */
   readonly effects: string[];
@@ -32,12 +32,12 @@ export interface FakeFile {
 export interface FakeTab {
   readonly membership: Membership<FakeDatabase>;
   readonly touched: Touched[];
-  /** Of what another tab fills the database with. */
+  /** The content that another tab writes into the database. */
   readonly firstSync: SnapshotProgress[];
   readonly problems: RockpoolError[];
   readonly ended: RockpoolError[];
   role: TabRole | null;
-  /** Roles and states, as they were told. */
+  /** Roles and states, as reported. */
   readonly told: string[];
   status: LeaderStatus | null;
   /** Ends the tab where it stands. */
@@ -59,9 +59,9 @@ export interface FakeTabOptions {
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
   /** The file is closed all the same. */
   readonly failToClose?: () => RockpoolError | null;
-  /** What comes before the file is opened. Default: nothing. */
+  /** Runs before the file is opened. Default: nothing. */
   readonly beforeOpen?: () => Promise<void>;
-  /** The tab is killed as soon as a commit with this SQL is in the file, before anybody hears of it. */
+  /** The tab is killed as soon as a commit with this SQL is in the file, before any tab learns of it. */
   readonly dieAfter?: string;
 }
 
@@ -83,7 +83,7 @@ export class FakeBrowser {
   private readonly lockQueues = new Map<string, FakeCandidate[]>();
   /** Decides how often a message arrives: 0 loses it. Default: once. */
   deliveries: () => number = () => 1;
-  /** Loses messages by what they are. Default: none. */
+  /** Drops messages by kind. Default: none. */
   isLost: (message: ChannelMessage) => boolean = () => false;
 
   tab(options: FakeTabOptions = {}): FakeTab {
@@ -121,7 +121,7 @@ export class FakeBrowser {
           };
           return { ...opened, close };
         },
-        // As sync does, it says so when it is stopped.
+        // Like sync, it reports that it is stopped.
         startWork: (tools) => ({
           onLocalCommit: () => undefined,
           tryNow: () => undefined,
@@ -192,7 +192,7 @@ export class FakeBrowser {
     let isOpen = true;
     if (role === 'reader' && !file.exists) throw new RockpoolError('storage-missing');
     if (role === 'writer') {
-      // What the lock is for. A killed tab holds nothing any more.
+      // The purpose of the lock. A killed tab holds nothing.
       if (file.writers > 0) throw new Error('two writers have the file open');
       file.writers++;
       file.exists = true;
@@ -225,7 +225,7 @@ export class FakeBrowser {
       const savepoints: string[][] = [];
       return {
         isOver: false,
-        // A read gives no rows here: what the transaction wrote so far is in its name alone.
+        // A read returns no rows here: the name of the transaction alone contains its writes.
         query: () => ({ names: effects, columns: [], rowCount: 0 }),
         execute: ({ sql }) => {
           effects.push(sql);

@@ -7,6 +7,7 @@
 ** same rows, in any order. Where they differ on purpose, see `normalise`.
 */
 #include SQLITE_C
+#include JSON_C
 #include CAPTURE_C
 #include <stdio.h>
 

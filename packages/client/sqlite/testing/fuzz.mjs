@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { withHooks } from '../hooks.mjs';
+import { withHooks, withJsonHooks } from '../hooks.mjs';
 import { SQLITE } from '../sources.mjs';
 import { MISTAKES } from './scan-mistakes.mjs';
 import { scanQueries } from './scan-queries.mjs';
@@ -21,21 +21,22 @@ const work = mkdtempSync(join(tmpdir(), 'rockpool-fuzz-'));
 try {
   const sqlite = values.sqlite ?? fetchSqlite();
   const hooked = join(work, 'sqlite3-hooked.c');
-  if (subject === 'scan') writeFileSync(hooked, withHooks(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1')), 'latin1');
+  const amalgamation = readFileSync(join(sqlite, 'sqlite3.c'), 'latin1');
+  writeFileSync(hooked, subject === 'scan' ? withHooks(amalgamation) : withJsonHooks(amalgamation), 'latin1');
   if (subject === 'scan' && values.mistakes) process.exitCode = await findMistakes(sqlite, hooked);
   else {
-    const program = compile(sqlite, subject === 'scan' ? hooked : join(sqlite, 'sqlite3.c'), join(import.meta.dirname, '../scan.c'));
+    const program = compile(sqlite, hooked, join(import.meta.dirname, '..'));
     process.exitCode = subject === 'scan' ? await runQueries(program, 'inherit') : (spawnSync(program, rest, { stdio: 'inherit' }).status ?? 1);
   }
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** @param {string} sqlite @param {string} amalgamation @param {string} scan @returns {string} the program */
-function compile(sqlite, amalgamation, scan) {
+/** @param {string} sqlite @param {string} amalgamation @param {string} folder of scan.c, scan-lookup.c and scan-batch.c @returns {string} the program */
+function compile(sqlite, amalgamation, folder) {
   const program = join(work, 'fuzz');
   const checks = values.mistakes ? ['-O0'] : values.fast ? ['-O2'] : ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize=alignment', '-fno-sanitize-recover=all', '-DSQLITE_DEBUG'];
-  const files = { SQLITE: amalgamation, CAPTURE: join(import.meta.dirname, '../capture.c'), ROWS: join(import.meta.dirname, '../rows.c'), SCAN: scan };
+  const files = { SQLITE: amalgamation, JSON: join(import.meta.dirname, '../json-storage.c'), CAPTURE: join(import.meta.dirname, '../capture.c'), ROWS: join(import.meta.dirname, '../rows.c'), SCAN: join(folder, 'scan.c'), LOOKUP: join(folder, 'scan-lookup.c'), BATCH: join(folder, 'scan-batch.c') };
   const defines = ['SQLITE_THREADSAFE=0', 'SQLITE_ENABLE_PREUPDATE_HOOK', 'SQLITE_ENABLE_SESSION', 'SQLITE_OMIT_LOAD_EXTENSION', 'SQLITE_LIKE_DOESNT_MATCH_BLOBS', ...Object.entries(files).map(([name, path]) => `${name}_C="${path}"`)];
   execFileSync('cc', [...checks, '-w', ...defines.map((name) => `-D${name}`), `-I${sqlite}`, join(import.meta.dirname, `${subject}-fuzz.c`), '-o', program, '-lm'], { stdio: 'inherit' });
   return program;
@@ -58,13 +59,12 @@ async function runQueries(program, output) {
 
 /** @param {string} sqlite @param {string} hooked @returns {Promise<number>} 1 if a mistake was not found */
 async function findMistakes(sqlite, hooked) {
-  const source = readFileSync(join(import.meta.dirname, '../scan.c'), 'utf8');
-  const scan = join(work, 'scan.c');
+  const sources = Object.fromEntries(['scan.c', 'scan-lookup.c', 'scan-batch.c'].map((file) => [file, readFileSync(join(import.meta.dirname, '..', file), 'utf8')]));
   let missed = 0;
-  for (const { name, find, replace } of MISTAKES) {
-    if (source.split(find).length !== 2) throw new Error(`scan.c has changed where this mistake goes: ${name}`);
-    writeFileSync(scan, source.replace(find, () => replace));
-    const isFound = (await runQueries(compile(sqlite, hooked, scan), 'ignore')) !== 0;
+  for (const { name, file = 'scan.c', find, replace } of MISTAKES) {
+    if (sources[file]?.split(find).length !== 2) throw new Error(`${file} has changed where this mistake goes: ${name}`);
+    for (const [other, text] of Object.entries(sources)) writeFileSync(join(work, other), other === file ? text.replace(find, () => replace) : text);
+    const isFound = (await runQueries(compile(sqlite, hooked, work), 'ignore')) !== 0;
     console.log(`${isFound ? 'found' : 'MISSED'}: ${name}`);
     if (!isFound) missed = 1;
   }

@@ -3,6 +3,7 @@
 ** sanitizers: node testing/fuzz.mjs rows [RESULTS] [SEED]
 */
 #include SQLITE_C
+#include JSON_C
 #include CAPTURE_C
 #include ROWS_C
 #include <stdio.h>

@@ -5,9 +5,12 @@
 ** twice with scans in all loops from the first row, by steps and by stored rows, and then as in production.
 */
 #include SQLITE_C
+#include JSON_C
 #include CAPTURE_C
 #include ROWS_C
 #include SCAN_C
+#include LOOKUP_C
+#include BATCH_C
 #include <stdio.h>
 
 typedef struct Text Text;

@@ -15,9 +15,20 @@ function random(seed) {
 }
 
 const WORDS = ['', 'a', 'b', 'Ab', 'aB', 'abc', 'ABC', 'needle', 'NEEDLE in hay', 'x needle', 'é', 'É', '日本', '🙂', 'zz', 'nan', 'inf', '-inf', '1e400', '0x10', ' 12 ', '12abc', '12', '12.0', '1.5', '-3', '9223372036854775807', '9223372036854775808', '%', '_', 'a%b'];
+// Sums of these pass the limits of 64 bits in both directions.
+const HUGE = ['9223372036854775807', '9223372036854775800', '-9223372036854775808', '-9223372036854775800', '4611686018427387904', '-4611686018427387905', '1', '-1'];
 const NUMBERS = ['0', '1', '-1', '2', '3', '5', '12', '100', '127', '128', '-128', '32767', '32768', '-32769', '-70000', '-8388608', '-8388609', '-2147483649', '8388607', '8388608', '2147483647', '2147483648', '140737488355327', '140737488355328', '4503599627370496', '9007199254740992', '9007199254740993', '9223372036854775807', '-9223372036854775808', '9223372036854775806'];
 const REALS = ['0.0', '-0.0', '1.0', '1.5', '-1.5', '2.0', '3.0', '12.0', '0.1', '0.2', '0.3', '1e300', '-1e300', '9e999', '-9e999', '9007199254740992.0', '9223372036854775807.0', '1e18', '4.5e15'];
-const DOCUMENTS = [`'{"x":1,"y":{"z":"needle"}}'`, `'{"x":2.5,"y":null}'`, `'{"y":[1,2,3],"x":"1"}'`, `'[1,2]'`, `'{"x":true}'`, `'{}'`, 'NULL', `'{"x":9223372036854775807}'`];
+// What scan-batch.c reads itself, mostly, and what it leaves to SQLite.
+const DOCUMENTS = [
+  `'{"x":1,"y":{"z":"needle"}}'`, `'{"x":2.5,"y":null}'`, `'{"y":[1,2,3],"x":"1"}'`, `'[1,2]'`, `'{"x":true}'`, `'{}'`, 'NULL', `'{"x":-0,"x":2}'`, `'{"x":2,"x":"needle"}'`, `'{"x":1e3,"y":[]}'`, `'"x"'`, `'12'`, `'{"x":"é"}'`,
+  `' { "y" : { "z" : "Ab" , "w" : [ 1 , { "x" : 7 } ] } , "x" : -12 } '`, `'{"x":"needle","y":{"z":5,"z":6}}'`, `'{"x":0.1,"y":{"z":null}}'`, `'{"y":[{"x":1},{"x":2}],"x":12}'`, `'{"x":1.7976931348623157e309}'`,
+];
+const ESCAPED_DOCUMENTS = [`'{"x":"a\\"b","y":{"z":"needle"}}'`, `'{"x":"\\u0041b"}'`, `'{"x":"\\ud83d\\ude42"}'`, `'{"a\\"x":1,"x":2}'`, `'{"y":"\\\\","x":12}'`, `'{"x":"\\/"}'`, `'{"x":"needle\\n"}'`, `'{"\\u0078":"1","x":2}'`, `'{"x":"\\u00e9"}'`];
+// Valid up to where they end.
+const SHORT_DOCUMENTS = [`'{"x":1'`, `'{"x":'`, `'{"x"'`, `'{"x'`, `'{'`, `'[1,2'`, `'[1,'`, `'{"x":1,'`, `'{"x":1}x'`, `'{"x":1}}'`, `'{"x":"a\\'`, `'{"x":"\\u00'`, `'{"x":tru'`, `'{"x":-'`, `'{"x":1.'`, `'{"x":1e'`];
+const ODD_DOCUMENTS = [`'{"x":"a\\u0041\\n"}'`, `'{"x":123456789012345678901}'`, `'{"\\u0078":3,"y":1}'`, `'{x:4,y:{z:1},}'`, `'{"x":.5}'`, `'{"x":9223372036854775807}'`, `'{"x":-9223372036854775808}'`, `'{"x":[1]}'`, `'{"x":{"y":1}}'`];
+const PATHS = ["'$.x'", "'$.x'", "'x'", "'$.y.z'", "'$.y[1]'", "'$.y[1].x'", "'$.y'", "'$.y.w[1].x'", "'$[0]'", "'$.\"x\"'", '1', "'$'"];
 
 /** @param {(n: number) => number} rnd @param {readonly string[]} list @returns {string} */
 const pick = (rnd, list) => list[rnd(list.length)] ?? '';
@@ -26,7 +37,9 @@ const quote = (text) => `'${text.replaceAll("'", "''")}'`;
 
 /** @param {(n: number) => number} rnd @param {string} type @returns {string} a literal, mostly of the column's type */
 function value(rnd, type) {
-  const kind = rnd(12) === 0 ? pick(rnd, ['int', 'real', 'text', 'blob', 'null']) : rnd(9) === 0 ? 'null' : type;
+  // One text that is no JSON makes an error of every query that reads the column.
+  const isJson = type === 'json' || type === 'escaped';
+  const kind = isJson && rnd(9) > 0 ? type : !isJson && rnd(12) === 0 ? pick(rnd, ['int', 'real', 'text', 'blob', 'null']) : rnd(9) === 0 ? 'null' : type;
   switch (kind) {
     case 'int':
       return rnd(3) > 0 ? String(rnd(12)) : pick(rnd, NUMBERS);
@@ -40,21 +53,25 @@ function value(rnd, type) {
       if (r === 3) return `replace(hex(zeroblob(${20000 + rnd(30000)})),'0','y')`;
       return quote(pick(rnd, WORDS));
     }
+    case 'huge':
+      return pick(rnd, HUGE);
+    case 'escaped':
+      return pick(rnd, rnd(2) > 0 ? ESCAPED_DOCUMENTS : DOCUMENTS);
     case 'blob':
       return pick(rnd, ["x''", "x'00'", "x'41'", "x'6e6565646c65'", 'zeroblob(9)', 'zeroblob(5000)']);
     case 'json':
-      return pick(rnd, DOCUMENTS);
+      return rnd(4000) === 0 ? pick(rnd, [...SHORT_DOCUMENTS, `'{"x":1} x'`, `'{"x":01}'`, `'{"x" 1}'`, `'{"x":tru}'`, `'[1,,2]'`, "''", `jsonb('{"x":3}')`]) : rnd(80) === 0 ? `jsonb(${pick(rnd, DOCUMENTS.slice(0, 8))})` : pick(rnd, rnd(30) === 0 ? ODD_DOCUMENTS : DOCUMENTS);
     default:
       return 'NULL';
   }
 }
 
-/** @typedef {{ name: string, type: string }} Column */
+/** `kind`: what its values are, if not of its type. @typedef {{ name: string, type: string, kind?: string }} Column */
 /** @typedef {{ name: string, columns: Column[], rowid: string | null }} Table */
 
 /** @param {(n: number) => number} rnd @param {string} name @param {number} rows @returns {{ table: Table, lines: string[] }} */
 function makeTable(rnd, name, rows) {
-  const kinds = [['int', 'INTEGER'], ['text', 'TEXT'], ['real', 'REAL'], ['text', 'TEXT COLLATE NOCASE'], ['int', ''], ['blob', 'BLOB'], ['json', 'TEXT'], ['int', 'NUMERIC'], ['real', 'INT'], ['int', 'REAL'], ['int', 'TEXT'], ['text', 'TEXT COLLATE RTRIM']];
+  const kinds = [['int', 'INTEGER'], ['text', 'TEXT'], ['real', 'REAL'], ['text', 'TEXT COLLATE NOCASE'], ['json', 'TEXT'], ['blob', 'BLOB'], ['int', ''], ['int', 'NUMERIC'], ['real', 'INT'], ['int', 'REAL'], ['int', 'TEXT'], ['text', 'TEXT COLLATE RTRIM']];
   const columns = /** @type {Column[]} */ ([]);
   const declared = [];
   const layout = rnd(8);
@@ -62,13 +79,14 @@ function makeTable(rnd, name, rows) {
   declared.push(without ? 'id INTEGER NOT NULL' : layout === 1 ? 'id TEXT' : 'id INTEGER PRIMARY KEY');
   const count = rnd(15) === 0 ? 140 : 3 + rnd(6);
   for (let c = 0; c < count; c++) {
-    const [type = '', declaration = ''] = c < 4 ? (kinds[c] ?? []) : (kinds[rnd(kinds.length)] ?? []);
-    columns.push({ name: `c${c}`, type });
+    const [type = '', declaration = ''] = c < 5 ? (kinds[c] ?? []) : (kinds[rnd(kinds.length)] ?? []);
+    const kind = type === 'int' && rnd(8) === 0 ? 'huge' : type === 'json' && rnd(5) === 0 ? 'escaped' : type;
+    columns.push({ name: `c${c}`, type, kind });
     declared.push(`c${c} ${declaration}`);
   }
   const lines = [`CREATE TABLE ${name}(${declared.join(', ')}${without ? ', PRIMARY KEY(id)) WITHOUT ROWID' : ')'}`];
   const added = rnd(3) === 0 ? 1 + rnd(2) : 0;
-  const insert = (/** @type {number} */ id) => `INSERT INTO ${name} VALUES(${[layout === 1 ? quote(`k${id}`) : String(id), ...columns.map((column) => value(rnd, column.type))].join(', ')})`;
+  const insert = (/** @type {number} */ id) => `INSERT INTO ${name} VALUES(${[layout === 1 ? quote(`k${id}`) : String(id), ...columns.map((column) => value(rnd, column.kind ?? column.type))].join(', ')})`;
   const before = added > 0 ? rnd(rows + 1) : rows;
   for (let id = 1; id <= before; id++) lines.push(insert(id * (1 + rnd(2) * 1000)).replace('INSERT', 'INSERT OR REPLACE'));
   for (let a = 0; a < added; a++) {
@@ -83,11 +101,68 @@ function makeTable(rnd, name, rows) {
   return { table: { name, columns, rowid: without ? null : 'rowid' }, lines };
 }
 
+/** A table that joins look rows up in. @param {(n: number) => number} rnd @returns {{ table: Table, lines: string[] }} */
+function makeLookupTable(rnd) {
+  const key = pick(rnd, ['k TEXT PRIMARY KEY', 'k TEXT PRIMARY KEY NOT NULL', 'k TEXT NOT NULL UNIQUE', 'k TEXT UNIQUE', 'k PRIMARY KEY', 'k TEXT PRIMARY KEY COLLATE NOCASE', 'k TEXT']);
+  const n = pick(rnd, ['n INTEGER', 'n INTEGER UNIQUE', 'n UNIQUE', 'n REAL UNIQUE NOT NULL']);
+  const without = key.includes('PRIMARY') && rnd(4) === 0;
+  const lines = [`CREATE TABLE v(${key}, ${n}, x TEXT, y REAL, z TEXT, w INTEGER)${without ? ' WITHOUT ROWID' : ''}`];
+  const columns = [
+    { name: 'v.k', type: 'text' },
+    { name: 'v.n', type: 'int' },
+    { name: 'v.x', type: 'text' },
+    { name: 'v.y', type: 'real' },
+    { name: 'v.z', type: 'json' },
+    { name: 'v.w', type: 'int' },
+  ];
+  const insert = () => `INSERT OR IGNORE INTO v(k, n, x, y, z, w) VALUES(${[value(rnd, 'text'), value(rnd, 'int'), value(rnd, 'text'), value(rnd, 'real'), value(rnd, 'json'), value(rnd, 'int')].join(', ')})`;
+  for (let row = rnd(40); row > 0; row--) lines.push(insert());
+  if (rnd(3) === 0) {
+    lines.push(`ALTER TABLE v ADD COLUMN b TEXT${rnd(2) > 0 ? " DEFAULT 'needle'" : ''}`);
+    columns.push({ name: 'v.b', type: 'text' });
+    for (let row = rnd(10); row > 0; row--) lines.push(insert());
+  }
+  return { table: { name: 'v', columns, rowid: without ? null : 'v.rowid' }, lines };
+}
+
+/** @param {(n: number) => number} rnd @param {Table} table @param {Table} lookup @returns {string} a query that looks up rows of `lookup` */
+function join(rnd, table, lookup) {
+  const own = table.columns.map(({ name, type }) => ({ name: `t.${name}`, type }));
+  const columns = [...own.slice(0, 6), ...lookup.columns];
+  const both = { name: table.name, columns, rowid: null };
+  const left = { name: table.name, columns: own, rowid: null };
+  const on = pick(rnd, ['v.k = t.c1', 'v.k = t.c1', `v.k = ${own[3]?.name ?? 't.c1'}`, 'v.n = t.c0', 'v.n = t.c0', 'v.k IS t.c1', 'v.k = t.c0', lookup.rowid === null ? 'v.n = t.c2' : 'v.rowid = t.c0', lookup.rowid === null ? 'v.k = t.c1' : 'v.rowid = t.c2']);
+  const more = rnd(4) === 0 ? ` AND ${condition(rnd, rnd(2) > 0 ? left : both, 0)}` : '';
+  const second = rnd(4) === 0 ? ` ${pick(rnd, ['CROSS JOIN', 'LEFT JOIN'])} v AS w ON ${pick(rnd, ['w.n = t.c0', 'w.k = v.x', 'w.k = t.c1'])}` : '';
+  if (second !== '') columns.push({ name: 'w.x', type: 'text' }, { name: 'w.n', type: 'int' });
+  const from = ` FROM ${table.name} AS t ${pick(rnd, ['CROSS JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN'])} v ON ${on}${more}${second}`;
+  const where = rnd(3) === 0 ? ` WHERE ${condition(rnd, both, rnd(2))}` : '';
+  const some = () => (rnd(5) === 0 && lookup.rowid !== null ? lookup.rowid : column(rnd, both).name);
+  switch (rnd(5)) {
+    case 0:
+      return `SELECT ${times(1 + rnd(3), () => aggregate(rnd, both)).join(', ')}${from}${where}`;
+    case 1: {
+      const key = some();
+      return `SELECT ${key}, ${times(1 + rnd(2), () => aggregate(rnd, both)).join(', ')}${from}${where} GROUP BY ${key}`;
+    }
+    case 2:
+      return `SELECT ${times(1 + rnd(3), some).join(', ')}${from}${where} ORDER BY ${some()}, ${some()} LIMIT ${1 + rnd(12)}`;
+    default:
+      return `SELECT ${times(1 + rnd(4), () => (rnd(3) > 0 ? some() : expression(rnd, both, 1))).join(', ')}${from}${where}${rnd(4) === 0 ? ` LIMIT ${rnd(30)}` : ''}`;
+  }
+}
+
 /** @param {(n: number) => number} rnd @param {Table} table @param {string} [type] @returns {Column} */
 function column(rnd, table, type) {
   const some = table.columns.filter((one) => type === undefined || one.type === type);
   const from = some.length === 0 ? table.columns : some;
   return from[rnd(Math.min(from.length, 12))] ?? { name: 'id', type: 'int' };
+}
+
+/** @param {(n: number) => number} rnd @param {Table} table @returns {string} */
+function json(rnd, table) {
+  const { name } = column(rnd, table, 'json');
+  return rnd(3) === 0 ? `json_extract(${name}, ${pick(rnd, ["'$.x'", "'$.y.z'", "'$.y[0]'"])})` : `(${name} ${pick(rnd, ['->>', '->>', '->>', '->'])} ${pick(rnd, PATHS)})`;
 }
 
 /** @param {(n: number) => number} rnd @param {Table} table @param {number} depth @returns {string} */
@@ -108,7 +183,7 @@ function expression(rnd, table, depth) {
     case 9: return `CAST(${c} AS ${pick(rnd, ['INTEGER', 'TEXT', 'REAL', 'BLOB', 'NUMERIC'])})`;
     case 10: return `typeof(${c})`;
     case 11: return `abs(CAST(${c} AS REAL))`;
-    case 12: return `${column(rnd, table, 'json').name} ->> '$.x'`;
+    case 12: return json(rnd, table);
     case 13: return `(NOT ${inner()})`;
     case 14: return `lower(${c})`;
     case 15: return table.rowid ?? c;
@@ -121,7 +196,8 @@ function condition(rnd, table, depth) {
   if (depth > 0 && rnd(2) === 0) return `(${condition(rnd, table, depth - 1)} ${pick(rnd, ['AND', 'AND', 'OR'])} ${condition(rnd, table, depth - 1)})`;
   const { name, type } = column(rnd, table);
   const constant = value(rnd, type);
-  switch (rnd(14)) {
+  switch (rnd(15)) {
+    case 14: return `${json(rnd, table)} ${pick(rnd, ['=', '<', '>=', '<>', 'IS', 'LIKE'])} ${pick(rnd, ['1', '2', '2.5', "'1'", "'needle'", 'NULL', '-12', "'%e%'"])}`;
     case 0: return `${name} IS NULL`;
     case 1: return `${name} IS NOT NULL`;
     case 2: return `${name} BETWEEN ${constant} AND ${value(rnd, type)}`;
@@ -152,13 +228,19 @@ function aggregate(rnd, table) {
 /** @template T @param {number} n @param {() => T} make @returns {T[]} */
 const times = (n, make) => Array.from({ length: n }, make);
 
-/** @param {(n: number) => number} rnd @param {Table} table @param {Table} other @returns {string} */
-function query(rnd, table, other) {
+/** @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string} */
+function query(rnd, table, other, lookup) {
+  if (rnd(6) === 0) return join(rnd, table, lookup);
   const where = rnd(4) === 0 ? '' : ` WHERE ${condition(rnd, table, rnd(3))}`;
   const from = ` FROM ${table.name}`;
   switch (rnd(12)) {
-    case 0: case 1:
+    case 0:
       return `SELECT ${times(1 + rnd(3), () => aggregate(rnd, table)).join(', ')}${from}${where}`;
+    case 1: {
+      // A filter after an effect.
+      const filtered = () => `${pick(rnd, ['sum', 'count', 'max', 'min', 'avg', 'total'])}(${column(rnd, table).name}) FILTER (WHERE ${condition(rnd, table, rnd(2))})`;
+      return `SELECT ${aggregate(rnd, table)}, ${times(1 + rnd(2), rnd(3) > 0 ? filtered : () => aggregate(rnd, table)).join(', ')}${from}${where}`;
+    }
     case 2: case 3: case 4: {
       const keys = times(1 + rnd(2), () => (rnd(3) > 0 ? column(rnd, table).name : expression(rnd, table, 1)));
       // Numbers would be positions of result columns.
@@ -209,12 +291,13 @@ export function* scanQueries(count, seed, mostRows = 400) {
     yield { kind: 'setup', sql: 'BEGIN' };
     const small = makeTable(rnd, 'u', 1 + rnd(30));
     const large = makeTable(rnd, 't', rnd(6) === 0 ? rnd(5) : 20 + rnd(mostRows - 20));
-    for (const sql of [...small.lines, ...large.lines]) yield { kind: 'setup', sql };
+    const lookup = makeLookupTable(rnd);
+    for (const sql of [...small.lines, ...large.lines, ...lookup.lines]) yield { kind: 'setup', sql };
     yield { kind: 'setup', sql: 'COMMIT' };
     if (rnd(5) === 0) yield { kind: 'setup', sql: 'ANALYZE' };
     for (let q = 0; q < 60 && queries < count; q++, queries++) {
       const [table, other] = rnd(6) === 0 ? [small.table, large.table] : [large.table, small.table];
-      yield { kind: 'query', sql: query(rnd, table, other) };
+      yield { kind: 'query', sql: query(rnd, table, other, lookup.table) };
     }
   }
 }

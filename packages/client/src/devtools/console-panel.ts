@@ -1,7 +1,8 @@
 import { button, element, table } from './dom.ts';
+import { explainQuery } from './explain-query.ts';
 import type { MakePanel } from './panel.ts';
 
-/** Runs SQL: reads on this tab's connection, writes as transactions that sync. */
+/** Runs SQL, and says how the loops of a query are executed. */
 export const consolePanel: MakePanel = (client) => ({
   title: 'SQL',
   isLive: false,
@@ -26,9 +27,28 @@ export const consolePanel: MakePanel = (client) => ({
         output.replaceChildren(element('p', 'error', String(thrown)));
       }
     };
+    const explain = async (): Promise<void> => {
+      try {
+        const loops = await explainQuery(client, input.value);
+        output.replaceChildren(
+          table(
+            ['reads', 'executed by', 'in batches', 'why SQLite'],
+            loops.map(({ reads, execution, batches, whyNot }) => [
+              reads ?? 'stored rows',
+              execution,
+              batches,
+              whyNot ?? '',
+            ]),
+          ),
+        );
+      } catch (thrown) {
+        output.replaceChildren(element('p', 'error', String(thrown)));
+      }
+    };
     into.replaceChildren(
       input,
       button('Run', () => void run()),
+      button('Explain', () => void explain()),
       output,
     );
   },

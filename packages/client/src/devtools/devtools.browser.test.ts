@@ -42,6 +42,12 @@ describe('devtools', () => {
     input.value = "UPDATE note SET body = 'changed' RETURNING body";
     show('Run');
     await expect.poll(shown).toContain('changed');
+    input.value = "SELECT count(*) FROM note WHERE body LIKE '%b%'";
+    show('Explain');
+    await expect.poll(shown).toContain('noteoperatorsall');
+    input.value = 'SELECT body FROM note ORDER BY id DESC';
+    show('Explain');
+    await expect.poll(shown).toContain('rows in descending order');
     input.value = 'SELECT nothing';
     show('Run');
     await expect.poll(shown).toContain('SQLite does not accept this statement');
@@ -54,6 +60,7 @@ describe('devtools', () => {
     client?.live('SELECT body FROM note').subscribe(() => undefined);
     show('Live queries');
     await expect.poll(shown).toContain('SELECT body FROM note');
+    await expect.poll(shown).toContain('note: operators, in batches');
     show('Tabs');
     await expect.poll(shown).toContain('leads');
     show('Sync');

@@ -1,15 +1,20 @@
+import type { Client } from '../client.ts';
 import { time, table } from './dom.ts';
+import { describeLoop, explainQuery } from './explain-query.ts';
 import { liveQueries, type LiveQueryInfo } from './live-queries.ts';
 import type { MakePanel } from './panel.ts';
 
-/** The live queries of this tab and what they cost. */
+/** The live queries of this tab and their cost. */
 export const livePanel: MakePanel = (client) => ({
   title: 'Live queries',
   isLive: true,
   async draw(into) {
-    const rows = (await liveQueries(client)).map((query) => [
+    const queries = await liveQueries(client);
+    const loops = await Promise.all(queries.map((query) => loopText(client, query)));
+    const rows = queries.map((query, index) => [
       query.sql,
       dependencyText(query),
+      loops[index] ?? null,
       query.rowCount,
       query.listenerCount,
       query.resultCount,
@@ -18,10 +23,22 @@ export const livePanel: MakePanel = (client) => ({
       query.lastRunMs?.toFixed(1) ?? null,
     ]);
     into.replaceChildren(
-      table(['query', 'reads', 'rows', 'listeners', 'results', 'wake-ups', 'last run', 'took, ms'], rows),
+      table(
+        ['query', 'reads', 'executed by', 'rows', 'listeners', 'results', 'wake-ups', 'last run', 'took, ms'],
+        rows,
+      ),
     );
   },
 });
+
+/** Null for a query that does not compile any more. */
+async function loopText(client: Client, { sql, params }: LiveQueryInfo): Promise<string | null> {
+  try {
+    return (await explainQuery(client, sql, params)).map(describeLoop).join('\n');
+  } catch {
+    return null;
+  }
+}
 
 function dependencyText({ dependencies }: LiveQueryInfo): string | null {
   return (

@@ -11,7 +11,7 @@ const RUNS = {
   lastRunMs: 2,
 };
 
-it('joins what the page and the worker know about each live query that both know', async () => {
+it("combines the page's and the worker's facts about each live query that both know", async () => {
   const client = {} as Client;
   const state = { rows: [{ n: 1 }, { n: 2 }], error: null, loading: false };
   const watched = { statement: { sql: 'a', params: [] }, state, listeners: { count: 1 }, resultCount: 2 };
@@ -22,6 +22,7 @@ it('joins what the page and the worker know about each live query that both know
   expect(await liveQueries(client)).toEqual([
     {
       sql: 'a',
+      params: [],
       rowCount: 2,
       listenerCount: 1,
       resultCount: 2,

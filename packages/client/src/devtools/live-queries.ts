@@ -1,9 +1,10 @@
-import type { Client } from '../client.ts';
+import type { Client, SqlParam } from '../client.ts';
 import { liveQueryInspections } from '../live-query-inspection.ts';
 
-/** What a running live query reads and costs. */
+/** The dependencies and cost of a running live query. */
 export interface LiveQueryInfo {
   readonly sql: string;
+  readonly params: readonly SqlParam[];
   readonly rowCount: number;
   readonly listenerCount: number;
   /** How often the page received a changed result or an error. */
@@ -37,6 +38,7 @@ export async function liveQueries(client: Client): Promise<LiveQueryInfo[]> {
     if (watched === undefined) return [];
     return {
       sql: watched.statement.sql,
+      params: watched.statement.params,
       rowCount: watched.state.rows.length,
       listenerCount: watched.listeners.count,
       resultCount: watched.resultCount,

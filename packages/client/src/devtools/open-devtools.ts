@@ -9,7 +9,7 @@ import { tablesPanel } from './tables-panel.ts';
 import { tabsPanel } from './tabs-panel.ts';
 import { timelinePanel } from './timeline-panel.ts';
 
-/** Often enough to follow changes, seldom enough not to load the page. */
+/** Often enough to follow changes, rarely enough not to load the page. */
 const REDRAW_MS = 1_000;
 
 export interface Devtools {

@@ -114,7 +114,7 @@ class DocumentSync<Value> {
   private readonly listeners: Listeners<LiveDocumentState<Value>> = createListeners();
   private stored: JsonText;
   private known: LiveDocumentState<Value> | null = null;
-  /** The state that listeners have. */
+  /** The state that listeners have received. */
   private shown: LiveDocumentState<Value>;
   private state: LiveDocumentState['state'] = 'open';
   private error: RockpoolError | null = null;
@@ -241,7 +241,7 @@ class DocumentSync<Value> {
   }
 
   /**
-   * Applies to the page how `stored` changed elsewhere. If nothing changed here since `seen`, only the difference is
+   * Applies external changes of `stored` to the page. If nothing changed here since `seen`, only the difference is
    * visited.
    */
   private take(text: string, seen: JsonValue): void {

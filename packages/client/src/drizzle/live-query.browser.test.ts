@@ -2,7 +2,7 @@ import { createClient, RockpoolError, type Client, type LiveQuery, type LiveStat
 import { defineSchema } from '@rockpool/client/schema';
 import { eq, relations, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { drizzle, liveQuery, type RockpoolDatabase } from './index.ts';
 
 const list = sqliteTable('list', { id: text().primaryKey(), name: text().notNull() });
@@ -64,17 +64,17 @@ describe('a live query', () => {
     expectTypeOf(live).toEqualTypeOf<LiveQuery<Row>>();
     const states: LiveState<Row>[] = [];
     const unsubscribe = live.subscribe((state) => states.push(state));
-    await vi.waitFor(() => expect(live.current.rows).toHaveLength(4));
+    await expect.poll(() => live.current.rows).toHaveLength(4);
     expect(live.current.rows[3]).toEqual({ id: 't4', done: false, list: null });
     expect(live.current).toBe(live.current);
     expect(states.at(-1)).toBe(live.current);
     const [first, second] = live.current.rows;
     await db.update(todo).set({ done: false }).where(eq(todo.id, 't2'));
-    await vi.waitFor(() => expect(live.current.rows[1]?.done).toBe(false));
+    await expect.poll(() => live.current.rows[1]?.done).toBe(false);
     expect(live.current.rows[0]).toBe(first);
     expect(live.current.rows[1]).not.toBe(second);
     await db.update(list).set({ name: 'house' }).where(eq(list.id, 'l1'));
-    await vi.waitFor(() => expect(live.current.rows[0]?.list).toEqual({ name: 'house' }));
+    await expect.poll(() => live.current.rows[0]?.list).toEqual({ name: 'house' });
     unsubscribe();
   });
 
@@ -86,11 +86,11 @@ describe('a live query', () => {
       { id: 'l2' },
     );
     const unsubscribe = one.subscribe(() => undefined);
-    await vi.waitFor(() => expect(one.current.rows[0]?.todos).toHaveLength(1));
+    await expect.poll(() => one.current.rows[0]?.todos).toHaveLength(1);
     await db.update(todo).set({ listId: 'l2' }).where(eq(todo.id, 't4'));
-    await vi.waitFor(() => expect(one.current.rows[0]?.todos).toHaveLength(2));
+    await expect.poll(() => one.current.rows[0]?.todos).toHaveLength(2);
     await db.batch([db.update(todo).set({ listId: null }), db.delete(list).where(eq(list.id, 'l2'))]);
-    await vi.waitFor(() => expect(one.current.rows).toEqual([]));
+    await expect.poll(() => one.current.rows).toEqual([]);
     unsubscribe();
   });
 
@@ -98,12 +98,12 @@ describe('a live query', () => {
     const db = await withRows();
     const live = liveQuery(db.$client, db.select({ tags: todo.tags }).from(todo).where(eq(todo.id, 't1')));
     const unsubscribe = live.subscribe(() => undefined);
-    await vi.waitFor(() => expect(live.current.rows).toEqual([{ tags: ['food', 'white'] }]));
+    await expect.poll(() => live.current.rows).toEqual([{ tags: ['food', 'white'] }]);
     await db.run(sql`update todo set tags = ${'no json'} where id = 't1'`);
-    await vi.waitFor(() => expect(live.current.error?.code).toBe('internal'));
+    await expect.poll(() => live.current.error?.code).toBe('internal');
     expect(live.current.rows).toEqual([{ tags: ['food', 'white'] }]);
     await db.update(todo).set({ tags: [] }).where(eq(todo.id, 't1'));
-    await vi.waitFor(() => expect(live.current).toMatchObject({ rows: [{ tags: [] }], error: null }));
+    await expect.poll(() => live.current).toMatchObject({ rows: [{ tags: [] }], error: null });
     unsubscribe();
   });
 

@@ -36,7 +36,7 @@ export interface QueryParts {
   readonly query: Query;
   readonly shape: RowShape;
   readonly method: SQLiteExecuteMethod;
-  /** True for a builder that writes. SQL text is a read or a write as its caller runs it. */
+  /** True for a builder that writes. Its caller decides whether SQL text is a read or a write. */
   readonly writes: boolean;
 }
 

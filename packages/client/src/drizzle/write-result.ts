@@ -26,7 +26,7 @@ export function withSynced(write: Promise<StatementResult>): Promise<WriteResult
   );
 }
 
-/** A write that failed: both promises reject. */
+/** A failed write: both promises reject. */
 export function rejectedWrite<T>(reason: unknown): Write<T> {
   const rejected = Promise.reject<T>(reason);
   return Object.defineProperty(rejected, 'synced', { get: () => rejected.then(() => undefined) }) as Write<T>;

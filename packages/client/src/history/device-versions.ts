@@ -13,8 +13,6 @@ import { toSqlValue, type HistoryRow } from './history-row.ts';
 
 /** A version of this device's changelog. */
 export interface DeviceVersion extends RowVersion {
-  /** The number of its changeset. */
-  readonly sequence: number;
   readonly isPending: boolean;
 }
 
@@ -25,7 +23,7 @@ export interface DeviceSource {
   readonly principal: string | null;
 }
 
-/** What this device knows about a row. */
+/** The device's knowledge of a row. */
 export interface DeviceHistory {
   readonly siteId: string;
   /** Newest first. */
@@ -33,7 +31,7 @@ export interface DeviceHistory {
 }
 
 /**
- * Reads the versions that this device's transactions of the last week made of a row. Leaves out rejected ones, and
+ * Reads the versions of a row that this device's transactions created in the last week. Leaves out rejected ones, and
  * admitted ones that are packed.
  */
 export async function deviceHistory(row: HistoryRow, source: DeviceSource): Promise<DeviceHistory> {
@@ -64,6 +62,7 @@ export async function deviceHistory(row: HistoryRow, source: DeviceSource): Prom
         isOwn: true,
         writtenMs: stampToMs((changeset['stamp_us'] as number) + (changeset['shift_us'] as number)),
         receivedMs: null,
+        names: [],
       },
     ];
   });

@@ -1,12 +1,12 @@
 import { diffSequences, diffText } from '@rockpool/shared';
 import type { DocumentOperation } from '../client.ts';
 
-/** A value of JSON, as JSON.parse makes it. */
+/** A JSON value, as returned by JSON.parse. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * The operations of a JSON Patch (RFC 6902) that turn one value into the other, in the order in which they apply. Values
- * that both have are left out. A text that changed is one `replace`, with its ranges by character.
+ * The operations of a JSON Patch (RFC 6902) that turn one value into the other, in the order in which they apply.
+ * Unchanged values are omitted. A text that changed is one `replace`, with its ranges by character.
  */
 export function diffDocuments(from: Json, to: Json): DocumentOperation[] {
   return diffAt('', from, to);
@@ -36,7 +36,7 @@ function diffObjects(
   ];
 }
 
-/** From right to left, so that no operation moves the places of the next ones. */
+/** From right to left, so that no operation shifts the positions of the next ones. */
 function diffArrays(path: string, from: readonly Json[], to: readonly Json[]): DocumentOperation[] {
   const fromTexts = from.map((value) => JSON.stringify(value));
   const toTexts = to.map((value) => JSON.stringify(value));

@@ -8,27 +8,40 @@ import type {
   RowVersion,
 } from '../client.ts';
 import { diffDocuments, type Json } from './document-diff.ts';
+import type { VersionNames } from './version-names.ts';
 
 const DEFAULT_LIMIT = 20;
-/** Longer than a person thinks about a sentence. */
+/** Longer than a person pauses within a sentence. */
 const DEFAULT_PAUSE_MS = 5 * 60_000;
-// Of the server.
+// The server's maximum per request.
 const VERSIONS_PER_REQUEST = 200;
 
 /** Reads versions of the row that changed the column. */
 type ReadVersions = (options: { readonly before: number | null; readonly limit: number }) => Promise<RowHistoryPage>;
 
+export interface RowOfDocument extends Pick<RowHistory, 'at' | 'restore'> {
+  /**
+   * Writes a column, computed from its current text, in one transaction. Rejects with `row-missing`, and with the error
+   * of `next`.
+   */
+  readonly change: (column: string, next: (now: string | null) => string) => Promise<void>;
+}
+
+/** Loaded on first use. */
+export type DocumentPlaces = typeof import('./document-places.ts');
+
 /** The history of one document column of a row. */
 export function createDocumentHistory<Value>(
-  row: Pick<RowHistory, 'at' | 'restore'>,
+  row: RowOfDocument,
   readVersions: ReadVersions,
-  column: string,
+  { column, names }: { readonly column: string; readonly names: VersionNames },
+  loadPlaces: () => Promise<DocumentPlaces>,
 ): DocumentHistory<Value> {
-  const textAt = async (version: number): Promise<string | null> => {
+  const textAt = async (version: number | string): Promise<string | null> => {
     const text = (await row.at(version))?.[column] ?? null;
     return typeof text === 'string' ? text : null;
   };
-  const at = async (version: number): Promise<Json> => {
+  const at = async (version: number | string): Promise<Json> => {
     const text = await textAt(version);
     return text === null ? null : (JSON.parse(text) as Json);
   };
@@ -40,14 +53,20 @@ export function createDocumentHistory<Value>(
       const [older, newer] = await Promise.all([at(from), at(to)]);
       return diffDocuments(older, newer);
     },
-    async restore(version) {
-      if ((await textAt(version)) === null) throw new RockpoolError('document-gone', { column });
-      await row.restore(version, { columns: [column] });
+    async restore(version, { path = [] } = {}) {
+      const text = await textAt(version);
+      if (text === null) throw new RockpoolError('document-gone', { column });
+      if (path.length === 0) return row.restore(version, { columns: [column] });
+      const { restoredPlace } = await loadPlaces();
+      await row.change(column, (now) => restoredPlace(now, text, path));
     },
+    name: ({ untilMs, ...version }, name) => names.add(column, name, { ...version, writtenMs: untilMs }),
+    unname: (name) => names.remove(column, name),
+    names: () => names.list(column),
   };
 }
 
-/** Reads until the page has its versions and the last of them has ended. */
+/** Reads until the page has enough versions and the last one is complete. */
 async function readGroups(
   readVersions: ReadVersions,
   before: number | null,
@@ -70,10 +89,11 @@ async function readGroups(
   }
 }
 
-/** Whether a version continues backwards what its author wrote, without a pause. */
+/** Whether a version directly precedes edits by the same author, without a pause. A named version ends a group. */
 function belongsTo(group: readonly RowVersion[], version: RowVersion, pauseMs: number): boolean {
   const oldest = group.at(-1) as RowVersion;
   return (
+    version.names.length === 0 &&
     oldest.author === version.author &&
     (oldest.version === null) === (version.version === null) &&
     oldest.kind === 'update' &&
@@ -84,13 +104,16 @@ function belongsTo(group: readonly RowVersion[], version: RowVersion, pauseMs: n
 
 function toDocumentVersion(group: readonly RowVersion[]): DocumentVersion {
   const [newest, oldest] = [group[0] as RowVersion, group.at(-1) as RowVersion];
-  const { version, author, writtenMs } = newest;
+  const { version, siteId, sequence, author, writtenMs, names } = newest;
   return {
     version,
+    siteId,
+    sequence,
     author,
     kind: newest.kind === 'update' ? oldest.kind : newest.kind,
     fromMs: oldest.writtenMs,
     untilMs: writtenMs,
     count: group.length,
+    names,
   };
 }

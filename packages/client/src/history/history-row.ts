@@ -15,7 +15,7 @@ import type { SqlStatement, SqlValue } from '../client.ts';
 export interface HistoryRow {
   readonly table: TableSchema;
   readonly key: readonly SqlValue[];
-  /** As the changelog and the server have it. */
+  /** In the form of the changelog and the server. */
   readonly keyBytes: Uint8Array;
 }
 
@@ -42,19 +42,19 @@ export function rowQuery({ table, keyBytes }: HistoryRow): string {
   return `table=${encodeURIComponent(table.name)}&key=${key}`;
 }
 
-/** Selects the row as it is on this device. */
+/** Selects the current row on this device. */
 export function selectRow({ table, key }: HistoryRow): SqlStatement {
   return { sql: `SELECT * FROM ${quoteName(table.name)} WHERE ${keyMatchSql(table)}`, params: key };
 }
 
-/** How a result shows a stored value. */
+/** Converts a stored value to its form in results. */
 export function toSqlValue(value: CellValue): SqlValue {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
 /**
- * The statement that gives the row these values; null deletes it. With `columns`, only those of an existing row. Throws
- * `schema-unknown-column`.
+ * The statement that writes these values to the row; null deletes it. With `columns`, writes only those columns of an
+ * existing row. Throws `schema-unknown-column`.
  */
 export function restoreStatement(
   { table, key }: HistoryRow,

@@ -7,12 +7,13 @@ import {
 } from '@rockpool/shared';
 import type { RowHistory, RowHistoryPage, RowHistoryState, RowVersion, SqlRow } from '../client.ts';
 import { callListener, createListeners } from '../tab/listeners.ts';
-import { createDocumentHistory } from './document-history.ts';
+import { createDocumentHistory, type DocumentPlaces, type RowOfDocument } from './document-history.ts';
 import type { DeviceHistory, DeviceVersion } from './device-versions.ts';
 import { rowQuery, toSqlValue, type HistoryRow } from './history-row.ts';
+import { withNames, type VersionNames } from './version-names.ts';
 
 const DEFAULT_LIMIT = 20;
-// Of the server.
+// The server's maximum per request.
 const MAX_LIMIT = 200;
 
 export interface RowHistorySource {
@@ -20,9 +21,13 @@ export interface RowHistorySource {
   /** Requests bytes from the server; see WorkerApi.request. Null: the client has no server. */
   readonly request: ((path: string) => Promise<Uint8Array>) | null;
   readonly deviceHistory: () => Promise<DeviceHistory>;
-  /** Calls the listener after each change of the row on this device, and of the status. */
+  readonly names: VersionNames;
+  /** Calls the listener after each change of the row or of its names on this device, and of the status. */
   readonly follow: (onRow: () => void, onStatus: () => void) => () => void;
   readonly restore: (values: SqlRow | null, columns: readonly string[] | undefined) => Promise<void>;
+  readonly change: RowOfDocument['change'];
+  /** Loads Yjs. */
+  readonly loadPlaces: () => Promise<DocumentPlaces>;
   readonly onProblem: (error: RockpoolError) => void;
   readonly nowMs: () => number;
 }
@@ -39,23 +44,32 @@ const LOADING: RowHistoryState = Object.freeze({
 
 export function createRowHistory(source: RowHistorySource): RowHistory {
   const live = new LiveHistory(source);
-  const at = (version: number): Promise<SqlRow | null> => readRow(source, version);
-  const restore: RowHistory['restore'] = async (version, { columns } = {}) =>
-    source.restore(await at(version), columns);
+  const { names } = source;
+  const versionsOf = (document: string | null): Pick<RowHistory, 'at' | 'restore'> => {
+    const at: RowHistory['at'] = (version) => readRow(source, document, version);
+    return { at, restore: async (version, { columns } = {}) => source.restore(await at(version), columns) };
+  };
   return {
     get current() {
       return live.current;
     },
     subscribe: (listener) => live.subscribe(listener),
-    page: ({ before, limit = DEFAULT_LIMIT } = {}) => readPage(source, { before: before ?? null, limit }),
+    page: ({ before, limit = DEFAULT_LIMIT } = {}) => readNamedPage(source, { before: before ?? null, limit }),
     more: () => live.more(),
-    at,
-    restore,
+    ...versionsOf(null),
+    name: (version, name) => names.add(null, name, version),
+    unname: (name) => names.remove(null, name),
+    names: () => names.list(null),
     document<Value>(column: string) {
       const { table } = source.row;
       if (!table.merge.documents.some((document) => document.column === column))
         throw new RockpoolError('document-unknown', { table: table.name, column });
-      return createDocumentHistory<Value>({ at, restore }, (range) => readPage(source, { ...range, column }), column);
+      return createDocumentHistory<Value>(
+        { ...versionsOf(column), change: source.change },
+        (range) => readNamedPage(source, { ...range, column }),
+        { column, names },
+        source.loadPlaces,
+      );
     },
   };
 }
@@ -68,20 +82,25 @@ interface PageRange {
   readonly column?: string;
 }
 
+/** A page with the names of its versions: those of the document for `column`, else of the row. */
+async function readNamedPage(source: RowHistorySource, range: PageRange): Promise<RowHistoryPage> {
+  const page = await readPage(source, range);
+  return { ...page, versions: withNames(page.versions, await source.names.list(range.column ?? null)) };
+}
+
 /**
- * Reads a page from the server, and puts pending versions of this device before the first one. If the server cannot be
- * asked, answers with what this device has.
+ * Reads a page from the server, and puts pending versions of this device before the first one. If the server is
+ * unreachable, returns the versions of this device.
  */
 async function readPage(source: RowHistorySource, { before, limit, column }: PageRange): Promise<RowHistoryPage> {
-  // Read first: a version that is admitted in between is in both, and found by its sequence.
+  // Read first: a version that is admitted in between appears in both, and is matched by its sequence.
   const device = await source.deviceHistory();
   const own = (before === null ? device.versions : []).filter(
     ({ changes }) => column === undefined || changes.some((change) => change.column === column),
   );
   const untilMs = source.nowMs();
   try {
-    if (source.request === null)
-      throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
+    if (source.request === null) throw new RockpoolError('config-invalid', { problem: 'no sync server is configured' });
     const query = `${rowQuery(source.row)}&limit=${limit}${before === null ? '' : `&before=${before}`}${column === undefined ? '' : `&column=${encodeURIComponent(column)}`}`;
     const page = decodeHistoryPage(await source.request(`/history?${query}`));
     const isOwn = ({ site }: StoredRowVersion): boolean => site === device.siteId;
@@ -110,14 +129,20 @@ async function readPage(source: RowHistorySource, { before, limit, column }: Pag
   }
 }
 
-/** Errors about the question itself, which another connection would not change. */
+/** Errors of the request itself, which another connection would not change. */
 function isFinal({ code }: RockpoolError): boolean {
   return ['history-not-kept', 'frame-invalid', 'key-invalid', 'request-invalid', 'client-closed'].includes(code);
 }
 
-async function readRow({ row, request }: RowHistorySource, version: number): Promise<SqlRow | null> {
-  if (request === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
-  const values = decodeRowAtVersion(await request(`/history/row?${rowQuery(row)}&version=${version}`));
+async function readRow(
+  source: RowHistorySource,
+  document: string | null,
+  version: number | string,
+): Promise<SqlRow | null> {
+  const { row, request } = source;
+  if (request === null) throw new RockpoolError('config-invalid', { problem: 'no sync server is configured' });
+  const chosen = typeof version === 'number' ? `version=${version}` : await namedQuery(source, document, version);
+  const values = decodeRowAtVersion(await request(`/history/row?${rowQuery(row)}&${chosen}`));
   if (values === null) return null;
   const columns = row.table.columns.filter(({ id }) => values.has(id));
   return Object.fromEntries([
@@ -126,17 +151,32 @@ async function readRow({ row, request }: RowHistorySource, version: number): Pro
   ]);
 }
 
+/** The query string of a named version. */
+async function namedQuery(
+  { names, deviceHistory }: RowHistorySource,
+  document: string | null,
+  name: string,
+): Promise<string> {
+  const { siteId, sequence } = await names.find(document, name);
+  const device = await deviceHistory();
+  const isPending = device.versions.some((version) => version.isPending && version.sequence === sequence);
+  if (isPending && device.siteId === siteId)
+    throw new RockpoolError('changes-unsent', { pendingCount: 1, rejectedCount: 0 });
+  return `site=${siteId}&sequence=${sequence}`;
+}
+
 function fromServer({ table }: HistoryRow, version: StoredRowVersion, isOwn: boolean): RowVersion {
   const { watermark, kind, principal, site, sequence, writtenMs, receivedMs, changes } = version;
-  const shown: RowVersion = {
+  return {
     version: watermark,
     kind,
     author: principal,
     siteId: site,
+    sequence,
     isOwn,
     writtenMs,
     receivedMs,
-    // A column that a newer version of the app has added is not known here.
+    // A column that a newer version of the app added is unknown here.
     changes: changes.flatMap(({ columnId, values }) => {
       const column = table.columns.find(({ id }) => id === columnId)?.name;
       if (column === undefined) return [];
@@ -149,17 +189,17 @@ function fromServer({ table }: HistoryRow, version: StoredRowVersion, isOwn: boo
         },
       ];
     }),
+    names: [],
   };
-  if (isOwn) sequences.set(shown, sequence);
-  return shown;
 }
 
-/** The numbers of this device's changesets, by their versions. */
-const sequences = new WeakMap<RowVersion, number>();
-
-function fromDevice({ sequence, isPending: _isPending, ...version }: DeviceVersion): RowVersion {
-  sequences.set(version, sequence);
+function fromDevice({ isPending: _isPending, ...version }: DeviceVersion): RowVersion {
   return version;
+}
+
+/** The number of a changeset of this device; 0 for another site's. */
+function ownSequence({ isOwn, sequence }: RowVersion): number {
+  return isOwn ? sequence : 0;
 }
 
 /** The newest versions, read again when they change. Reads nothing while it has no listeners. */
@@ -168,7 +208,7 @@ class LiveHistory {
   private readonly source: RowHistorySource;
   private readonly listeners = createListeners<RowHistoryState>();
   private stop: (() => void) | null = null;
-  // Reads follow one another, so that a page never ends up under an older answer.
+  // Reads run one after another, so that an older response never replaces a newer one.
   private last: Promise<void> = Promise.resolve();
   private isAsked = false;
 
@@ -198,11 +238,11 @@ class LiveHistory {
       const { next, versions, completeUntilMs } = this.current;
       if (next === null) return;
       const page = await readPage(this.source, { before: next, limit: DEFAULT_LIMIT });
-      this.show({ ...page, versions: [...versions, ...page.versions], completeUntilMs, loading: false });
+      await this.show({ ...page, versions: [...versions, ...page.versions], completeUntilMs, loading: false });
     });
   }
 
-  /** A version waits for the server, or the server could not be asked. */
+  /** A version waits for the server, or the server was unreachable. */
   private isUnsettled(): boolean {
     return this.current.error !== null || this.current.versions.some(({ version }) => version === null);
   }
@@ -214,7 +254,7 @@ class LiveHistory {
       this.isAsked = false;
       const limit = Math.min(MAX_LIMIT, Math.max(DEFAULT_LIMIT, this.current.versions.length));
       const page = await readPage(this.source, { before: null, limit });
-      this.show({ ...this.merged(page), loading: false });
+      await this.show({ ...this.merged(page), loading: false });
     }).catch((thrown: unknown) => {
       const error = toRockpoolError(thrown);
       if (error.code !== 'client-closed') this.source.onProblem(error);
@@ -227,21 +267,22 @@ class LiveHistory {
     return done;
   }
 
-  /** While the server cannot be asked, versions that it answered before stay, under the newer ones of this device. */
+  /** While the server is unreachable, versions from its earlier responses stay, below the newer ones of this device. */
   private merged(page: RowHistoryPage): RowHistoryPage {
     const { current } = this;
     if (page.source === 'server' || current.completeUntilMs === null) return page;
     const answered = current.versions.filter(({ version }) => version !== null);
-    const newestOwn = Math.max(0, ...answered.map((version) => sequences.get(version) ?? 0));
+    const newestOwn = Math.max(0, ...answered.map(ownSequence));
     const knownUntilMs = newestOwn > 0 ? 0 : current.completeUntilMs;
     const newer = page.versions.filter(
-      (version) => (sequences.get(version) ?? 0) > newestOwn && version.writtenMs >= knownUntilMs,
+      (version) => ownSequence(version) > newestOwn && version.writtenMs >= knownUntilMs,
     );
     return { ...current, versions: [...newer, ...answered], source: 'device', error: page.error };
   }
 
-  private show(state: RowHistoryState): void {
-    this.current = Object.freeze(state);
+  private async show(state: RowHistoryState): Promise<void> {
+    const names = await this.source.names.list(null);
+    this.current = Object.freeze({ ...state, versions: withNames(state.versions, names) });
     this.listeners.emit(this.current);
   }
 }

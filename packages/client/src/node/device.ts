@@ -9,7 +9,7 @@ import type { WorkerEnvironment } from '../worker/worker-environment.ts';
 import { connectInProcess } from './connect-in-process.ts';
 import { ProcessTabs } from './process-tabs.ts';
 
-/** As for a browser, except that data is kept in memory, which `status.persistence` reports. */
+/** As in a browser, except that data is kept in memory, which `status.persistence` reports. */
 export interface NodeClientOptions extends Omit<ClientOptions, 'persistence' | 'durability' | 'sync'> {
   readonly sync?: NodeSyncOptions;
 }
@@ -24,7 +24,7 @@ export interface NodeSyncOptions extends Omit<SyncOptions, 'transport'> {
  * again when they reopen them.
  */
 export interface Device {
-  /** Rejects as the `createClient` of browsers does. */
+  /** Rejects like the `createClient` of browsers. */
   createClient(options: NodeClientOptions): Promise<Client>;
 }
 
@@ -33,7 +33,7 @@ export function createDevice(): Device {
   return createDeviceOn(memoryMedium());
 }
 
-/** A device on these files, so that a test can copy them. */
+/** Creates a device on these files, so that a test can copy them. */
 export function createDeviceOn(medium: Medium): Device {
   const worker = workerEnvironment(medium);
   return {

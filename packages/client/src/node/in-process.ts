@@ -8,7 +8,7 @@ export interface InProcessServer {
     readonly bufferedBytes: number;
     close(): void;
   };
-  /** Answers requests of files, such as snapshots. */
+  /** Answers file requests, such as for snapshots. */
   readonly app: { fetch(request: Request): Response | Promise<Response> };
 }
 

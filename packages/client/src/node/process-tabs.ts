@@ -7,8 +7,8 @@ interface Candidate {
 }
 
 /**
- * What the tabs of one browser share, for the clients of one process: queued locks like Web Locks, and broadcast
- * channels.
+ * The shared state of the tabs of one browser, for the clients of one process: queued locks like Web Locks, and
+ * broadcast channels.
  */
 export class ProcessTabs {
   private readonly queues: Map<string, Candidate[]> = new Map();

@@ -33,7 +33,7 @@ function firstResult<Row>(client: Client, live: LiveQuery<Row>): Promise<void> {
     const unsubscribe = live.subscribe(() => {
       waiting.delete(key);
       resolve();
-      // Not during the listener's own call. The query lingers until the component has subscribed.
+      // Not during the listener's own call: the query stays until the component has subscribed.
       queueMicrotask(() => unsubscribe());
     });
   });

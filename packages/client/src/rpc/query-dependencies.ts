@@ -61,7 +61,7 @@ export interface TouchedTables {
   readonly changes: readonly TableChange[];
 }
 
-/** What a commit touched; `all` if unknown. */
+/** The tables that a commit touched; `all` if unknown. */
 export type Touched = TouchedTables | 'all';
 
 /**

@@ -5,6 +5,8 @@ import type { EncodedRows } from './rows-transfer.ts';
 import type { Migration } from './migration.ts';
 import type { TransportName } from './transport.ts';
 import type { OwnState, PeersUpdate } from './presence.ts';
+import type { PastAnswer, PastAsk } from './past-state.ts';
+import type { SnapshotProgress } from './snapshot-progress.ts';
 import type { RejectedChangeset } from './rejected-changeset.ts';
 import type { Persistence, PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
@@ -107,6 +109,8 @@ export interface WorkerApi extends DatabasesApi {
    * leading slash. Rejects with the server's error, or `network-unreachable`.
    */
   request(path: string): Promise<Uint8Array>;
+  /** Opens, queries and closes past states; see PastAsk. Rejects like Client.past and PastState.query. */
+  past(ask: PastAsk, onProgress: ((progress: SnapshotProgress) => void) | null): Promise<PastAnswer>;
   /** Connects now, in the tab that syncs. */
   syncNow(): Promise<void>;
   /** Shows these states of the tab to others and starts presence events. The page makes the tab id. */

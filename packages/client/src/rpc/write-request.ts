@@ -15,7 +15,7 @@ export interface WriteOutcome {
   readonly results: readonly StatementOutcome[];
   /** The tables whose rows changed; for local tables, whose rows may have changed. */
   readonly touchedTables: readonly string[];
-  /** The known changes in them; empty if the request ran before. */
+  /** The known changes in these tables; empty if the request ran before. */
   readonly changes: readonly TableChange[];
   /** The sequence of the changeset; null if no synced row changed. */
   readonly sequence: number | null;

@@ -1,6 +1,6 @@
 import type { ErrorData } from '@rockpool/shared';
 
-/** What became of a write: */
+/** How far a write has come: */
 export type WriteState =
   /** Waits for the server's outcome. */
   | { readonly state: 'pending' }

@@ -263,7 +263,7 @@ describe('defineSchema', () => {
     expect(places(() => defineSchema([account, entry, taken, ...indexes]))).toEqual([
       'account', // two of one name
       'account',
-      'account.memo', // another table's, and none of this one
+      'account.memo', // another table's columns, and none of this one's
       'account.memo',
       'account.name', // twice
       'account.rate', // no text

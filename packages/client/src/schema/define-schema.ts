@@ -6,6 +6,7 @@ import { readHistoryRules, type TableHistory } from './history-rules.ts';
 import { readMergeRules, type TableMergeRules } from './merge-rules.ts';
 import { throwProblems, type DeclarationProblem } from './problems.ts';
 import { readSearchIndexes, SearchIndex } from './search-index.ts';
+import { VERSION_NAME_RULES, versionName } from './version-name.ts';
 
 export interface DefineSchemaOptions {
   /** Tables that stay on this device. They are stored and visible to live queries, but never sent. Default: none. */
@@ -58,13 +59,13 @@ export function defineSchema(
       const history = historyByTable.get(name);
       const rules = {
         synced: !localNames.has(name),
-        merge: rulesByTable.get(name) ?? DEFAULT_MERGE_RULES,
+        merge: rulesByTable.get(name) ?? (value === versionName ? VERSION_NAME_RULES : DEFAULT_MERGE_RULES),
         ...(searchIndexes === undefined ? {} : { searchIndexes }),
         ...(history === undefined ? {} : { history }),
       };
       converted.push(drizzleTableToSchema(value, rules, problems));
     }
-    // A view passed over silently would look like one that exists.
+    // A silently ignored view would look like an existing one.
     else if (is(value, SQLiteView))
       problems.push({
         table: 'views',

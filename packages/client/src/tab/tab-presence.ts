@@ -97,7 +97,7 @@ class PagePresence implements TabPresence {
     return this.update;
   }
 
-  /** Sends one call at a time; of the changes meanwhile, only the newest is sent. */
+  /** Sends one call at a time; of the changes in between, only the newest is sent. */
   private async tell(states: readonly OwnState[]): Promise<void> {
     const { tabId, show, onProblem } = this.options;
     this.isTelling = true;

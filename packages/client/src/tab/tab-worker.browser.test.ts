@@ -1,7 +1,7 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { proxy } from 'comlink';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../new-id.ts';
 import { decodeRows } from '../rpc/rows-transfer.ts';
 import type { OpenOptions } from '../rpc/worker-api.ts';
@@ -13,10 +13,22 @@ import { createTabWorker, type TabWorker, type TabWorkerOptions } from './tab-wo
 
 const closed = new RockpoolError('client-closed');
 const workers: TabWorker[] = [];
+const PING_MS = 20;
+
+// The page's interval is ticked by hand, so that a busy machine does not make a worker look stuck.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
 
 afterEach(() => {
   for (const worker of workers.splice(0)) worker.end(closed);
+  vi.useRealTimers();
 });
+
+const tick = (): void => void vi.advanceTimersByTime(PING_MS);
+
+/** Lets the time pass after which a worker that answers no ping is stuck. */
+const letTimePass = (): void => void vi.advanceTimersByTime(13 * PING_MS);
 
 interface World {
   readonly worker: TabWorker;
@@ -25,17 +37,17 @@ interface World {
   opened: number;
 }
 
-function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => Promise.resolve(), pingMs = 20): World {
+function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => Promise.resolve()): World {
   const world = { stuck: [] as RockpoolError[], problems: [] as RockpoolError[], opened: 0 };
   const worker = createTabWorker({
     connect: () => connectWorker({ worker: start(), url: '' }, (error) => world.problems.push(error)),
     reopen: async (remote) => {
-      world.opened++;
       await reopen(remote);
+      world.opened++;
     },
     onProblem: (error) => world.problems.push(error),
     onStuck: (error) => world.stuck.push(error),
-    pingMs,
+    pingMs: PING_MS,
   });
   workers.push(worker);
   return Object.assign(world, { worker });
@@ -56,20 +68,28 @@ const watched = (world: World): World => {
   world.worker.watch();
   return world;
 };
+/** Waits until this many replacements have opened. */
+const isOpen = (world: World, count: number): Promise<void> => expect.poll(() => world.opened).toBe(count);
 const query = (worker: TabWorker): Promise<unknown> =>
   worker.call((remote) => remote.query({ sql: 'SELECT 1', params: [] }));
 
 describe('a worker that does not answer', () => {
   it('is replaced by one that opens first and then gets the pending calls', async () => {
     const world = watched(create(inTurn(silent, answering)));
-    expect(await query(world.worker)).toBe('answer');
+    const answer = query(world.worker);
+    letTimePass();
+    expect(await answer).toBe('answer');
     expect(world.opened).toBe(1);
     expect(world.stuck.map(({ code, fields }) => [code, fields])).toEqual([['worker-stuck', { waitedMs: 240 }]]);
   });
 
   it('fails the calls that it blocks twice, and later calls succeed', async () => {
     const world = watched(create(inTurn(silent, silent, answering)));
-    await expect(query(world.worker)).rejects.toMatchObject({ code: 'worker-stuck', recovery: 'retry' });
+    const failing = query(world.worker).catch((thrown: unknown) => thrown);
+    letTimePass();
+    await isOpen(world, 1);
+    letTimePass();
+    expect(await failing).toMatchObject({ code: 'worker-stuck', recovery: 'retry' });
     expect(await query(world.worker)).toBe('answer');
   });
 
@@ -82,19 +102,41 @@ describe('a worker that does not answer', () => {
         if (failure !== null) throw failure;
       }),
     );
-    await expect(query(world.worker)).rejects.toMatchObject({ code: 'storage-busy' });
-    await expect.poll(() => query(world.worker).catch(() => null)).toBe('answer');
+    const failing = query(world.worker).catch((thrown: unknown) => thrown);
+    letTimePass();
+    expect(await failing).toMatchObject({ code: 'storage-busy' });
+    await expect.poll(() => world.problems).toHaveLength(1);
+    tick();
+    expect(await query(world.worker)).toBe('answer');
     expect(world.problems.map(({ code }) => code)).toEqual(['storage-busy']);
   });
 });
 
 it('does not replace a worker that answers, however long a call takes', async () => {
-  // Answers pings, and answers a query only after the time in which an unresponsive worker is replaced.
-  const slow = script(`addEventListener('message', ({ data }) => {
-    if (data.type === 'APPLY') setTimeout(() => postMessage({ id: data.id, type: 'RAW', value: 'answer' }), data.path[0] === 'ping' ? 0 : 600);
+  // Answers a query only after more pings than a stuck worker would leave unanswered.
+  const slow = script(`let pings = 0; let query;
+  addEventListener('message', ({ data }) => {
+    if (data.type !== 'APPLY') return;
+    if (data.path[0] !== 'ping') return void (query = data.id);
+    postMessage({ id: data.id, type: 'RAW', value: undefined });
+    postMessage('pinged');
+    if (++pings === 30) postMessage({ id: query, type: 'RAW', value: 'answer' });
   });`);
-  const world = watched(create(slow));
-  expect(await query(world.worker)).toBe('answer');
+  let pinged = Promise.withResolvers<void>();
+  const world = watched(
+    create(() => {
+      const worker = slow();
+      worker.addEventListener('message', ({ data }) => void (data === 'pinged' && pinged.resolve()));
+      return worker;
+    }),
+  );
+  const answer = query(world.worker);
+  for (let ping = 0; ping < 30; ping++) {
+    tick();
+    await pinged.promise;
+    pinged = Promise.withResolvers();
+  }
+  expect(await answer).toBe('answer');
   expect(world.stuck).toEqual([]);
 });
 
@@ -110,7 +152,7 @@ it('a real worker with a statement that has no end is replaced; a write of that 
   };
   const tab = { onEvent: () => undefined, token: async () => '' };
   const open: TabWorkerOptions['reopen'] = async (remote) => void (await remote.open(options, proxy(tab)));
-  const world = create(() => startWorker().worker, open, 250);
+  const world = create(() => startWorker().worker, open);
   await world.worker.call(open);
   world.worker.watch();
   const [requestId, insert] = [newId(), [{ sql: "INSERT INTO note VALUES ('a')", params: [] }]];
@@ -121,7 +163,11 @@ it('a real worker with a statement that has no end is replaced; a write of that 
       params: [],
     }),
   );
-  const [given] = await Promise.allSettled([endless, written]);
+  const settled = Promise.allSettled([endless, written]);
+  letTimePass();
+  await isOpen(world, 1);
+  letTimePass();
+  const [given] = await settled;
   expect(given).toMatchObject({ status: 'rejected', reason: { code: 'worker-stuck' } });
   await world.worker.call((remote) => remote.write(insert, undefined, requestId));
   const rows = await world.worker.call((remote) => remote.query({ sql: 'SELECT id FROM note', params: [] }));

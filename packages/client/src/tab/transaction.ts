@@ -14,6 +14,14 @@ export interface TransactionSource {
   commit(transactionId: string): Promise<void>;
 }
 
+/** Options of Rockpool's own transactions. */
+export interface OwnOptions {
+  /** The id of its request, for a transaction that must not run twice. */
+  readonly requestId?: string;
+  /** True: the app's triggers do not run. */
+  readonly withoutTriggers?: boolean;
+}
+
 export type TransactionBody<T> = (tx: Transaction) => Promise<T> | T;
 
 /** Long enough for a page's own computation between statements, short enough that waiting writers do not give up. */
@@ -27,13 +35,13 @@ export async function runTransaction<T>(
   source: TransactionSource,
   transactionId: string,
   body: TransactionBody<T>,
-  options: TransactionOptions,
+  options: TransactionOptions & OwnOptions,
   beside: OwnTransactions,
 ): Promise<T> {
-  const { atomic = false, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+  const { atomic = false, timeoutMs = DEFAULT_TIMEOUT_MS, signal, withoutTriggers = false } = options;
   if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new RockpoolError('config-invalid', {
-      problem: `timeoutMs is more than 0 and at most ${LONGEST_TIMEOUT_MS}`,
+      problem: `timeoutMs must be more than 0 and at most ${LONGEST_TIMEOUT_MS}`,
     });
   signal?.throwIfAborted();
   const interrupted = Promise.withResolvers<never>();
@@ -44,7 +52,7 @@ export async function runTransaction<T>(
   const own = beside.begin();
   const steps = new Steps(source, transactionId, own);
   try {
-    await Promise.race([steps.ask({ kind: 'begin', atomic, timeoutMs }), interrupted.promise]);
+    await Promise.race([steps.ask({ kind: 'begin', atomic, timeoutMs, withoutTriggers }), interrupted.promise]);
     timer = setTimeout(() => interrupted.reject(timedOut(timeoutMs, beside.othersCount)), timeoutMs);
     const result = await Promise.race([new Level(steps, 0).run(body), interrupted.promise]);
     steps.end();
@@ -67,7 +75,7 @@ function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
     timeoutMs,
     ...(writesWaiting === 0
       ? {}
-      : { writesWaiting, problem: 'writes of this tab wait for its end; one that it awaits has to go through `tx`' }),
+      : { writesWaiting, problem: 'writes of this tab wait for its end; use `tx` for a write that it awaits' }),
   });
 }
 

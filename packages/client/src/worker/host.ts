@@ -27,6 +27,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     ...readsOf(opened),
     ...writesOf(opened),
     request: async (path) => opened().request(path),
+    past: async (ask, onProgress) => opened().past(ask, onProgress),
     syncNow: async () => opened().membership.syncNow(),
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),
     suspend: async () => opened().suspend(),

@@ -1,15 +1,17 @@
 import { decodeSchema, RockpoolError, toRockpoolError, type Schema } from '@rockpool/shared';
-import type { Medium } from '@rockpool/vfs-opfs';
+import { memoryMedium, stageFile, type Medium } from '@rockpool/vfs-opfs';
 import { transfer } from 'comlink';
 import { loadPart } from '../load-part.ts';
 import { newId } from '../new-id.ts';
 import { reportUncaught } from '../rpc/error-transfer.ts';
 import type { Persistence } from '../rpc/persistence.ts';
+import type { PastAnswer, PastAsk } from '../rpc/past-state.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import { INITIAL_STATUS, type TabRole } from '../rpc/sync-status.ts';
 import type { Transport } from '../rpc/transport.ts';
 import type { OpenOptions, SyncTarget, TabApi, WorkerEvent } from '../rpc/worker-api.ts';
 import type { OpenDatabase } from './database/open-database.ts';
+import { QueryRun } from './database/query-run.ts';
 import { downloadContent } from './first-sync/download-content.ts';
 import type { DownloadOptions } from './first-sync/download-snapshot.ts';
 import { firstSync } from './first-sync/first-sync.ts';
@@ -20,7 +22,9 @@ import type { LeaderTools, LeaderWork } from './leader/leadership.ts';
 import { Membership } from './leader/membership.ts';
 import { startLeaderWork } from './leader-work.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
+import type { PastStates } from './past/past-states.ts';
 import { createWorkerPresence, type WorkerPresence } from './presence/worker-presence.ts';
+import { Connection } from './sqlite/connection.ts';
 import type { SqliteRuntime } from './sqlite/sqlite-runtime.ts';
 import { byOpeningDeadline } from './opening-deadline.ts';
 import { createStatusReports, type StatusReports } from './status-reports.ts';
@@ -61,6 +65,7 @@ export class OpenTab {
   private isOpen = false;
   /** False: the server's snapshot could not be downloaded in this session. */
   private takesFiles = true;
+  private pastStates: PastStates | null = null;
 
   constructor(context: TabContext) {
     const { environment, scope, page, persistence, medium } = context;
@@ -113,7 +118,7 @@ export class OpenTab {
   async close(): Promise<void> {
     this.presence.close();
     try {
-      await this.streams.closeAll();
+      await Promise.all([this.streams.closeAll(), this.pastStates?.closeAll()]);
     } finally {
       await this.membership.close();
     }
@@ -123,9 +128,21 @@ export class OpenTab {
   async request(path: string): Promise<Uint8Array> {
     const { options, page } = this.context;
     const { sync } = options;
-    if (sync === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
+    if (sync === null) throw noServer();
     const { requestBytes } = await loadPart('history', () => import('./sync/request-bytes.ts'));
     return requestBytes(this.download(sync), path, await page.token());
+  }
+
+  /** See WorkerApi.past. */
+  async past(ask: PastAsk, onProgress: ((progress: SnapshotProgress) => void) | null): Promise<PastAnswer> {
+    const { options, schema, runtime, page } = this.context;
+    if (options.sync === null) throw noServer();
+    const { PastStates } = await loadPart('history', () => import('./past/past-states.ts'));
+    this.pastStates ??= new PastStates(
+      { server: this.download(options.sync), schema, runtime: await runtime, token: () => page.token() },
+      { Connection, QueryRun, memoryMedium, stageFile },
+    );
+    return this.pastStates.answer(ask, onProgress);
   }
 
   private createOpener(): ReturnType<typeof createLocalOpener> {
@@ -280,7 +297,11 @@ export class OpenTab {
   }
 }
 
-/** Assembles a tab. Call `open` on the result. Throws as documented at `chooseMedium`. */
+function noServer(): RockpoolError {
+  return new RockpoolError('config-invalid', { problem: 'no sync server is configured' });
+}
+
+/** Assembles a tab. Call `open` on the result. Throws like `chooseMedium`. */
 export async function assembleTab(environment: WorkerEnvironment, options: OpenOptions, tab: TabApi): Promise<OpenTab> {
   environment.requireTabSupport();
   // The browser's own process looks for the medium while SQLite, which takes longest, is loaded here.

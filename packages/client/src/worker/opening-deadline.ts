@@ -2,8 +2,8 @@ import { RockpoolError } from '@rockpool/shared';
 import { systemClock, type Clock } from './leader/clock.ts';
 
 /**
- * What opening a database waits for outside of this code:
- * - `storage`: the browser to say where it can keep files. It decides without a network
+ * External waits while a database opens:
+ * - `storage`: the browser reports where it can store files. It decides without a network
  * - `code`: SQLite and the other code of the app, from its server or a cache
  */
 export type OpeningStage = 'storage' | 'code';

@@ -22,7 +22,7 @@ const NO_READS: Reads = {
   backup: notRead,
 };
 
-/** Streams of a database of their own. Each look at the clock takes so long. */
+/** Opens streams of a database of their own. Each read of the clock takes this long. */
 function streamsWithClock(lookMs: number): { readonly streams: Streams; readonly looks: () => number } {
   let looks = 0;
   const openReader = async () => {
@@ -47,7 +47,7 @@ it('a stream gives at most some thousand rows in one go, and all of them in orde
   await streams.close(1);
 });
 
-it('a stream gives fewer rows where they take longer than half a frame', async () => {
+it('a stream returns fewer rows if they take longer than half a frame', async () => {
   const { streams } = streamsWithClock(5);
   await streams.open(1, NUMBERS);
   expect((await streams.next(1))?.rowCount).toBeLessThan(1_000);
@@ -64,14 +64,14 @@ it('a stream reads nothing until it is asked', async () => {
   await streams.close(1);
 });
 
-it('a stream that was closed because the page went away says so', async () => {
+it('a stream that was closed because the page was suspended reports that', async () => {
   const { streams } = streamsWithClock(0);
   await streams.open(1, NUMBERS);
   await streams.closeAll();
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
 });
 
-it('a stream that was being opened when the page went away is closed, and says so', async () => {
+it('a stream that was opening when the page was suspended is closed, and reports that', async () => {
   let release = (): void => undefined;
   const ready = new Promise<void>((resolve) => (release = resolve));
   let open = 0;
@@ -90,7 +90,7 @@ it('a stream that was being opened when the page went away is closed, and says s
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
 });
 
-it('where a stream is read whole, nobody who closes it waits for its query', async () => {
+it('closing a stream that is read whole does not wait for its query', async () => {
   const result = Promise.withResolvers<EncodedRows>();
   const streams = createStreams({ openReader: null, reads: { query: () => result.promise }, nowMs: () => 0 });
   const opening = streams.open(1, NUMBERS);

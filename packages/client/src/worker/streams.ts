@@ -5,10 +5,13 @@ import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 
-/** Half a frame: neither this thread nor the page, which needs less for as many rows, is busy for longer at a time. */
+/**
+ * Half a frame: neither this thread, nor the page, which takes less time for the same rows, is busy for longer at a
+ * time.
+ */
 const CHUNK_MS = 8;
 
-/** What the page can process in that time. */
+/** The number of rows that the page can process in that time. */
 const CHUNK_ROWS = 8_192;
 
 export interface StreamsOptions {
@@ -66,7 +69,7 @@ export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Str
   async function close(streamId: number): Promise<void> {
     const stream = streams.get(streamId);
     streams.delete(streamId);
-    // A whole result holds nothing open, and its query may take long. One that cannot be opened tells whoever opens it.
+    // A whole result holds nothing open, and its query may take long. A failure to open it is reported to the caller.
     if (openReader !== null) await (await stream?.catch(() => null))?.close();
   }
 

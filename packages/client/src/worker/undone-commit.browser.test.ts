@@ -42,7 +42,7 @@ const write = (host: WorkerApi, id: string): Promise<unknown> =>
 const ids = async (host: WorkerApi): Promise<unknown[]> =>
   decodeRows(await host.query({ sql: 'SELECT id FROM note ORDER BY id', params: [] })).map(({ id }) => id);
 
-it('a write that IndexedDB refuses after its COMMIT fails with a code, in the leader and in a follower, and nobody ever sees it', async () => {
+it('a write that IndexedDB refuses after its COMMIT fails with a code, in the leader and in a follower, and is never visible', async () => {
   const name = freshName();
   const { host: leader } = await openHost(name);
   const { host: follower, events } = await openHost(name);

@@ -3,7 +3,7 @@ import { readCaptureTable } from '../../src/worker/capture/capture-table.ts';
 import type { CapturedChanges } from '../../src/worker/capture/captured-changes.ts';
 import type { Connection } from '../../src/worker/sqlite/connection.ts';
 
-/** What happened to one row: the columns outside the key, by column id. */
+/** The change of one row: the columns outside the key, by column id. */
 export interface RowDifference {
   readonly table: string;
   readonly kind: 'insert' | 'update' | 'delete';

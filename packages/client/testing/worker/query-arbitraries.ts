@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { SqlStatement } from '../../src/rpc/sql-statement.ts';
 
-// Queries, and writes that meet what they read, over the tables of test-database.ts.
+// Queries, and writes that affect their rows, over the tables of test-database.ts.
 
 export const ID: Arbitrary<string> = fc.constantFrom('a', 'b', 'c', 'd', '1', '2');
 export const AMOUNT: Arbitrary<number | string | null> = fc.constantFrom<number | string | null>(1, 2, 3, null);

@@ -20,13 +20,13 @@ import { withSnapshotFile, type SnapshotFile } from './snapshot-file.ts';
 export type DeliveredCursor = Pick<Delivery, 'to' | 'logHash'>;
 
 /**
- * What a delivery reads and changes besides rows: cursor, outcomes, pending and rejected changesets. Every call happens
- * inside the delivery's transaction.
+ * The state besides rows that a delivery reads and changes: cursor, outcomes, pending and rejected changesets. Every
+ * call happens inside the delivery's transaction.
  */
 export interface SyncProgress {
   readonly cursor: number;
   readonly lastAckedSequence: number;
-  /** Whether any rejected or masked changeset still matters. */
+  /** Whether any rejected or masked changeset is still relevant. */
   readonly hasRejected: boolean;
   /** Whether the user has closed a rejected changeset above `sequence`. A closed changeset must not be sent again. */
   hasClosedAfter(sequence: number): boolean;

@@ -18,7 +18,7 @@ import { writeAsBefore } from '../../../testing/worker/write-as-before.ts';
 import { PendingIndex } from './pending-index.ts';
 
 /*
- * Rows with different keys that SQLite takes for equal, such as 1 and 1.0. Earlier versions allowed key columns without
+ * Rows with different keys that SQLite considers equal, such as 1 and 1.0. Earlier versions allowed key columns without
  * affinity, which hold values of any type.
  */
 
@@ -54,7 +54,7 @@ const tags = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT 
 const bares = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT quote(id) FROM bare ORDER BY id');
 
 describe('a pending row with the key 1.0', () => {
-  it('gives way to the server’s row with the key 1, and leaves that row alone when rejected [MR-53]', () => {
+  it('gives way to the server’s row with the key 1, and leaves that row alone when rejected [MR-53] [VK-09]', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine'); INSERT INTO bare VALUES (1.0)");
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), bareGroup('insert', 1n)] }));
@@ -68,7 +68,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('that replaced the server’s row with the key 1 is removed when rejected, and the server’s row returns', () => {
+  it('that replaced the server’s row with the key 1 is removed when rejected, and the server’s row returns [VK-09]', () => {
     const { database, sync } = open();
     sync.applyDelivery(
       testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),
@@ -88,7 +88,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('is not touched by the server’s updates and deletes of the key 1', () => {
+  it('is not touched by the server’s updates and deletes of the key 1 [VK-09]', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('update', 1n, 'theirs')] }));
@@ -117,7 +117,7 @@ describe('a pending row with the key 1.0', () => {
   });
 });
 
-it('changes and deletes rows with keys that new rows may no longer have', () => {
+it('changes and deletes rows with keys that new rows may no longer have [VK-10]', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a'), tagGroup('insert', 'x', 'b')] }));
   database.write({
@@ -134,7 +134,7 @@ it('changes and deletes rows with keys that new rows may no longer have', () => 
   database.close();
 });
 
-it('rejects a key change to a key that SQLite takes for equal, by type and by collation', () => {
+it('rejects a key change to a key that SQLite takes for equal, by type and by collation [VK-09]', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a')] }));
   expect(() => database.write({ id: 'w', statements: [{ sql: 'UPDATE tag SET id = 1.0', params: [] }] })).toThrow(
@@ -157,7 +157,7 @@ it('rejects a key change to a key that SQLite takes for equal, by type and by co
   database.close();
 });
 
-it('replaces a row with the key 1.0 by the server’s row with the key 1 in an audit', () => {
+it('replaces a row with the key 1.0 by the server’s row with the key 1 in an audit [VK-10]', () => {
   const { database, sync } = open();
   sync.applyDelivery(
     testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),

@@ -23,7 +23,7 @@ it('holds only the rows of its changesets, however many were added and removed',
   expect(index.rowCount).toBe(0);
 });
 
-it('takes from the outbox which changesets are masked, and replaces them all when told', () => {
+it('reads from the outbox which changesets are masked, and replaces them all on request', () => {
   const index = new PendingIndex();
   for (const sequence of [1, 2]) index.add({ ...insertOf(sequence, ['row']), masked: true });
   expect([...index.masked]).toEqual([1, 2]);

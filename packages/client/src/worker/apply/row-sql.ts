@@ -5,7 +5,7 @@ export class RowSql {
   /** Ids of the columns outside the key, in the order of `read`. */
   readonly valueIds: readonly number[];
   /**
-   * Whether SQLite may take two different keys for equal: a column without affinity stores both `1` and `1.0`, which
+   * Whether SQLite may consider two different keys equal: a column without affinity stores both `1` and `1.0`, which
    * compare as equal.
    */
   readonly hasLooseKey: boolean;
@@ -77,7 +77,7 @@ export class RowSql {
   }
 }
 
-/** Sets of columns that one table keeps SQL for. Every set that the app writes may come. */
+/** Sets of columns that one table keeps SQL for. The app may write any set. */
 const MOST_TEXTS = 100;
 
 function once(texts: Map<string, string>, columnIds: readonly number[], make: () => string): string {

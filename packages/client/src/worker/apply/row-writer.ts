@@ -139,7 +139,7 @@ export class RowWriter {
     }
   }
 
-  /** Has `finish` clean up after the documents of a row that is not written here. */
+  /** Lets `finish` clean up after the documents of a row that is not written here. */
   scheduleCleanup(key: readonly CellValue[]): void {
     this.documentTable?.scheduleCleanup(key);
   }
@@ -161,7 +161,7 @@ export class RowWriter {
     this.requireWritten();
   }
 
-  /** Throws if the last put wrote nothing, because SQLite takes another row's key for the same. */
+  /** Throws if the last put wrote nothing because SQLite considers another row's key equal. */
   private requireWritten(): void {
     if (this.sql.hasLooseKey && this.connection.changes === 0)
       throw new RockpoolError('constraint-primary-key', { table: this.table.name });

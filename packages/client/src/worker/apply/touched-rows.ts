@@ -13,7 +13,7 @@ export interface TouchedRowsInput {
   readonly groups: readonly ChangeGroup[];
 }
 
-/** A row as it was before a delivery. */
+/** A row before a delivery. */
 export interface TouchedRow {
   readonly ref: RowRef;
   readonly writer: RowWriter;

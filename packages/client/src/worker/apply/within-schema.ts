@@ -9,7 +9,7 @@ export function columnIdsByTable(
 }
 
 /**
- * The part of a changeset that concerns existing tables and columns. Returns the same object if that is all of it.
+ * The part of a changeset that concerns existing tables and columns. Returns the same object if nothing is omitted.
  *
  * Migrations drop a table or column only when no pending changeset names it. After a server restore, however, an
  * acknowledged changeset may be pending again. It is still sent as it was written.

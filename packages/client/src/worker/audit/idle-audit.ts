@@ -42,7 +42,7 @@ export const ANSWER_DEADLINE_MS = 60_000;
  */
 const MAX_UNCOMPARED = 3;
 
-/** Repairs in a row before giving up for an interval. One more would not fix what this many have not. */
+/** Repairs in a row before giving up for an interval. Another one would not help either. */
 const MAX_REPAIRS = 8;
 
 export interface IdleAuditOptions {
@@ -101,7 +101,7 @@ export class IdleAudit {
   /** Throws `frame-unexpected` for an answer to another audit. */
   handleAnswer(answer: AuditAnswer): void {
     if (this.asked === null || answer.cursor !== this.asked.cursor)
-      throw new RockpoolError('frame-unexpected', { problem: 'an audit answer without an audit' });
+      throw new RockpoolError('frame-unexpected', { problem: 'audit answer without an audit' });
     const { rangeCounts, rowCounts, cursor } = this.asked;
     if (answer.compared) this.uncompared = 0;
     else if (++this.uncompared >= MAX_UNCOMPARED) {
@@ -154,7 +154,7 @@ export class IdleAudit {
     this.read(new Map(this.options.database.tables.map(({ id }) => [id, 1])));
   }
 
-  /** Fingerprints these tables, in so many ranges each, one slice at a time, then sends the audit. */
+  /** Fingerprints these tables, each in the given number of ranges, one slice at a time, then sends the audit. */
   private read(rangeCounts: ReadonlyMap<number, number>): void {
     const { database, send } = this.options;
     const { cursor } = database;

@@ -5,7 +5,7 @@ import { requireSendable } from './sendable-value.ts';
 
 /**
  * Reads a session's rows of one table into the collector. Throws `value-invalid` for a new value that cannot be sent,
- * and `key-invalid` for a changed key that SQLite takes for equal to the old one.
+ * and `key-invalid` for a changed key that SQLite considers equal to the old one.
  */
 export function collectRows(table: CaptureTable, collector: ChangeCollector): SessionRowReader {
   const columnName = (position: number): string => table.columns[position]?.name ?? '';
@@ -16,7 +16,7 @@ export function collectRows(table: CaptureTable, collector: ChangeCollector): Se
     }
   };
   /**
-   * A session reports a changed key as a delete and an insert, unless SQLite takes both keys for equal, by collation or
+   * A session reports a changed key as a delete and an insert, unless SQLite considers both keys equal, by collation or
    * because `1.0` equals `1`. Other devices would see two keys.
    */
   const requireSameKey = (after: readonly (CellValue | undefined)[]): void => {

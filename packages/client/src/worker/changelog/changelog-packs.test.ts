@@ -24,7 +24,7 @@ function write(id: string, key: string, extra: Uint8Array): void {
   database.write({ id, statements: [{ sql: 'INSERT INTO account (id, extra) VALUES (?, ?)', params: [key, extra] }] });
 }
 
-/** As after a delivery: once for each run that can be packed. */
+/** Called once per packable run, like after a delivery. */
 function admit(upTo: number): void {
   database.outbox.markAcknowledged(upTo, 1000);
   for (let i = 0; i <= upTo; i += 16) database.outbox.pack();
@@ -78,7 +78,7 @@ describe('packs of the changelog', () => {
   it('are sent again to a server that was restored from a backup', () => {
     const all = withChangesets(100);
     admit(100);
-    // A copied file is told apart before anything is applied.
+    // A copied file is detected before anything is applied.
     expect(database.outbox.nextPush(10, 1e9)).toEqual({
       previousHash: all[9]?.hash,
       changesets: all.slice(10).map(({ sequence, stampUs, base, body }) => ({ sequence, stampUs, base, body })),

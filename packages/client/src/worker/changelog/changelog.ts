@@ -31,7 +31,7 @@ export interface ChangelogHead extends LastStamp {
 
 /** The changes of a transaction that are about to become a changeset. */
 export interface NewChangeset {
-  /** Admitted as a whole or not: see ChangesetBody. */
+  /** Whether to admit it only as a whole: see ChangesetBody. */
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   /** Old values, one entry per group, in the same order. */
@@ -39,7 +39,7 @@ export interface NewChangeset {
   readonly cellBases: readonly CellBase[];
   /** The cursor at the time of the write. */
   readonly base: number;
-  /** The changeset that this one is re-created from. */
+  /** The changeset from which this one is re-created. */
   readonly origin?: ChangesetOrigin | undefined;
 }
 
@@ -80,7 +80,7 @@ export class Changelog {
   }
 
   /**
-   * Gives a changeset its sequence and stamp, stores it and returns the sequence. Throws `changeset-too-large` beyond
+   * Assigns the changeset a sequence and stamp, stores it and returns the sequence. Throws `changeset-too-large` beyond
    * MAX_CHANGESET_BYTES, which could never be sent.
    */
   append(changes: NewChangeset, localTime: LocalTime): number {
@@ -167,7 +167,7 @@ export class Changelog {
     for (const stored of this.readStoredAfter(sequence)) yield decode(stored);
   }
 
-  /** Like `readAfter`, as they are stored. */
+  /** Like `readAfter`, but returns the changesets as stored. */
   *readStoredAfter(sequence: number): Generator<StoredChangeset> {
     if (this.head().sequence <= sequence) return;
     let after = sequence;

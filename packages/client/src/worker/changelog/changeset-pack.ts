@@ -14,7 +14,7 @@ import type { StoredChangeset } from './stored-changeset.ts';
 
 const HASH_BYTES = 16;
 
-/** Null if the hashes or stamps do not follow from each other: such changesets have to stay as they are. */
+/** Null if the hashes or stamps do not follow from each other: such changesets stay unpacked. */
 export function encodePack(changesets: readonly StoredChangeset[]): Uint8Array | null {
   const rows = new ByteWriter();
   let hash: Uint8Array | null = null;
@@ -37,7 +37,7 @@ export function encodePack(changesets: readonly StoredChangeset[]): Uint8Array |
   return pack.finish();
 }
 
-/** The changesets of a pack, the first of which has this sequence. Throws `storage-corrupt`. */
+/** Returns the changesets of a pack. The first one has this sequence. Throws `storage-corrupt`. */
 export function decodePack(pack: Uint8Array, first: number): StoredChangeset[] {
   const reader = new ByteReader(pack, 'storage-corrupt');
   const sizeBytes = reader.varint();

@@ -19,7 +19,7 @@ export interface ExtraBits {
   readonly bases: readonly number[];
 }
 
-/** By length code − 257. */
+/** Indexed by length code − 257. */
 export const LENGTHS: ExtraBits = {
   bits: [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0],
   bases: [
@@ -27,7 +27,7 @@ export const LENGTHS: ExtraBits = {
   ],
 };
 
-/** By distance code. */
+/** Indexed by distance code. */
 export const DISTANCES: ExtraBits = {
   bits: [0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13],
   bases: [

@@ -12,10 +12,10 @@ import {
 
 const HASH_BITS = 14;
 
-/** How many earlier places are compared for one match: more than this gains less than a hundredth. */
+/** How many earlier positions are compared for one match: more would save less than one percent. */
 const MAX_CHAIN = 48;
 
-/** A match this long is taken without trying the next byte. */
+/** A match this long is used without trying the next byte. */
 const GOOD_MATCH = 32;
 
 /** The longest code of a code length, in bits. */
@@ -54,7 +54,7 @@ export function deflate(input: Uint8Array): Uint8Array<ArrayBuffer> {
 const LENGTH_CODES = LENGTHS.bases.length;
 const DISTANCE_CODES = DISTANCES.bases.length;
 
-/** Literals as they are; a match as its length << 16 | its distance, which is more than any literal; then the end. */
+/** A literal is itself; a match is its length << 16 | its distance, which exceeds any literal; the end comes last. */
 function findMatches(input: Uint8Array): Uint32Array {
   const symbols = new Uint32Array(input.length + 1);
   const chains = new Chains(input);
@@ -62,7 +62,7 @@ function findMatches(input: Uint8Array): Uint32Array {
   for (let at = 0; at < input.length;) {
     const match = chains.longest(at);
     chains.add(at);
-    // One byte later a longer match may begin.
+    // A longer match may begin one byte later.
     if (match === 0 || (match >>> 16 < GOOD_MATCH && chains.longest(at + 1) >>> 16 > match >>> 16)) {
       symbols[count++] = input[at++] as number;
       continue;
@@ -75,7 +75,7 @@ function findMatches(input: Uint8Array): Uint32Array {
   return symbols.subarray(0, count);
 }
 
-/** The places of the input so far, chained by a hash of their first three bytes. */
+/** The positions of the input so far, chained by a hash of their first three bytes. */
 class Chains {
   private readonly input: Uint8Array;
   private readonly heads = new Int32Array(1 << HASH_BITS).fill(-1);
@@ -164,7 +164,7 @@ function codeLengths(frequencies: Uint32Array, maxBits: number): Uint8Array {
       used.forEach((symbol, index) => (lengths[symbol] = depths[index] as number));
       return lengths;
     }
-    // Flatter, until the deepest code fits.
+    // Flattens the tree until the deepest code fits.
     weights = weights.map((weight) => (weight >>> 1) | 1);
   }
 }

@@ -47,7 +47,7 @@ function inflateBlock(reader: BitReader, literals: Codes, distances: Codes, outp
   }
 }
 
-/** Canonical Huffman codes: how many there are of each length, and their symbols in order. */
+/** Canonical Huffman codes: the number of codes of each length, and their symbols in order. */
 interface Codes {
   readonly counts: Uint16Array;
   readonly symbols: Uint16Array;

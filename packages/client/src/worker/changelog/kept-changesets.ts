@@ -4,8 +4,8 @@ import { moveChangeset } from './move-changeset.ts';
 /*
  * Changesets that the server admitted under an earlier site id of this file, at sequences below 0. They are not sent:
  * the server has them. A restored server may have lost them, and no other device may have them: the copy that sent them
- * may have got a new site id too, or may be gone. They are then sent again under the current site id. Their origins let
- * those count once that the server has all the same.
+ * may have got a new site id too, or may be lost. They are then sent again under the current site id. Their origins
+ * prevent the server from counting those twice that it still has.
  */
 
 const OF_ANOTHER_LOG = 'kept_ms IS NOT NULL AND kept_epoch IS NOT ?';
@@ -16,8 +16,8 @@ export function hasKept(connection: Connection, logEpoch: Uint8Array): boolean {
 }
 
 /**
- * Gives the changesets that were kept under another log epoch the sequences from `firstOwn` on, as acknowledged ones;
- * those of the changesets there rise by their number. Call before renumbering for a new site. Returns their number.
+ * Renumbers the changesets that were kept under another log epoch from `firstOwn` on, as acknowledged ones; the
+ * sequences of the changesets there rise by their number. Call before renumbering for a new site. Returns their number.
  */
 export function insertKept(
   connection: Connection,

@@ -12,7 +12,7 @@ const RUN = 32;
 const MAX_PACKED = 256;
 const MAX_PACKED_BYTES = 128 * 1024;
 
-/** Larger changesets stay as they are: compressing them would hold the transaction for milliseconds. */
+/** Larger changesets stay unpacked: compressing them would hold the transaction for milliseconds. */
 const MAX_CHANGESET_BYTES = 16 * 1024;
 
 /**

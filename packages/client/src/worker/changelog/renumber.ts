@@ -5,7 +5,7 @@ import type { Connection } from '../sqlite/connection.ts';
 
 export interface RenumberOptions {
   readonly oldSiteId: Uint8Array;
-  /** Of the server, which has the changesets before `firstOwn`; null if unknown. */
+  /** The log epoch of the server, which has the changesets before `firstOwn`; null if unknown. */
   readonly logEpoch: Uint8Array | null;
   readonly firstOwn: number;
   readonly mark: number;

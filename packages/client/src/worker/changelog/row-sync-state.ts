@@ -21,7 +21,7 @@ export interface RowSyncStateParts {
   readonly rejected: RejectedTable;
 }
 
-// Limits decoding to half a second at worst. Admitted changesets behind so many newer ones are left out.
+// Limits decoding to half a second at worst. Admitted changesets behind this many newer ones are omitted.
 const MAX_CHANGESETS = 5_000;
 
 /**

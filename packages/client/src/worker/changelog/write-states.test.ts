@@ -72,7 +72,7 @@ describe('the state of a write', () => {
     );
     for (const sequence of [1, 4])
       database.write({ id: `drop ${sequence}`, statements: [], action: { kind: 'drop-rejected', sequence } });
-    sync.becomeNewSite(3); // As after a restore of the server.
+    sync.becomeNewSite(3); // The state after a restore of the server.
     expect(states(database, 'a', 'b', 'c', 'd', 'e')).toEqual([
       'rejected',
       'admitted',

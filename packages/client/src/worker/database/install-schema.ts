@@ -6,6 +6,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { fitSchema, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from '../file/internal-tables.ts';
 import type { Meta } from '../file/meta.ts';
+import { addUnseenColumns } from '../file/unseen-columns.ts';
 import { hasMigrations, hasNewMigrations, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from '../file/schema-change.ts';
 
@@ -54,7 +55,10 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
       if (migrations !== null && !hasMigrations(meta)) rememberMigrations(meta, migrations);
     }
     if (encodeSchema(target) === meta.schemaJson) return { installation: 'same', schema: target, readOnly: null };
-    if (meta.schemaHash !== target.hash && meta.logEpoch !== null) meta.set('wants_whole', 1);
+    if (meta.schemaHash !== target.hash && meta.logEpoch !== null) {
+      meta.set('wants_whole', 1);
+      addUnseenColumns(meta, stored, target);
+    }
     rememberSchema(meta, target, schema);
     return { installation: 'extended', schema: target, readOnly: null };
   });

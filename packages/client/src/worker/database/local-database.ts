@@ -36,7 +36,7 @@ export interface LocalDatabase {
    * Begins a transaction that stays open. Until it ends, `query`, `write` and `begin` must not be called. Throws
    * `sql-read-only` on a reader.
    */
-  begin(options: { readonly atomic: boolean }): OpenTransaction;
+  begin(options: { readonly atomic: boolean; readonly withoutTriggers?: boolean }): OpenTransaction;
   schemaState(): SchemaState;
   /** Later calls throw `client-closed`. */
   close(): void;

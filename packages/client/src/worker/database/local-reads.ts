@@ -10,8 +10,8 @@ export interface LocalReadsOptions {
   /** See `Reads.backup`. */
   readonly backup: () => Promise<Blob>;
   /**
-   * Set where commits are stored asynchronously and may still be undone. Each result then waits until what it shows is
-   * stored, and is read again if that failed.
+   * Set if commits are stored asynchronously and may still be undone. Each result then waits until the commits that it
+   * shows are stored, and is read again if that fails.
    */
   readonly storedBehind?: StoredBehind | undefined;
   /**
@@ -29,7 +29,7 @@ export interface SlowQueries {
 export interface StoredBehind {
   /** See `OpenedDatabase.committed`. */
   committed(): Promise<void>;
-  /** How many times commits have been undone so far. */
+  /** How many times commits have been undone. */
   timesUndone(): number;
 }
 

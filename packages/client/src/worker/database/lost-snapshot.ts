@@ -14,7 +14,7 @@ export function retryLostSnapshot<T>(read: () => T, isLostIn: (result: T) => boo
   return read();
 }
 
-/** Recognises the error that `storageFailure` makes of `storage-snapshot-lost`. */
+/** Recognises the error that `storageFailure` creates from `storage-snapshot-lost`. */
 export function isSnapshotLost(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-lost' && thrown.fields['reason'] === 'snapshot';
 }

@@ -19,6 +19,8 @@ import { TransactionCapture } from '../capture/transaction-capture.ts';
 import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { RejectedTable } from '../changelog/rejected-table.ts';
+import { documentTables } from '../documents/document-columns.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
 import { SearchIndexes } from '../search/search-indexes.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
@@ -129,7 +131,11 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
             randomBytes: options.randomBytes,
           })
         : requireInstalled(meta, bundle);
-    if (role === 'writer') dropTriggersOnInternalTables(connection);
+    if (role === 'writer') {
+      dropTriggersOnInternalTables(connection);
+      // Documents that only other bundles declare stay as they are.
+      if (documentTables(schema.tables).size > 0) documentSupport().storeDocuments(connection, installed.schema);
+    }
     requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
     if (role === 'writer') bindDatabase(meta, databaseId);
     return assemble(options, connection, meta, installed);

@@ -82,8 +82,9 @@ function requireSameHistory(done: readonly (readonly [string, string])[], migrat
     const migration = migrations[index];
     if (migration === undefined)
       throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
-    if (migration.tag !== tag) throw failed(migration.tag, { problem: `another migration ran in its place: ${tag}` });
-    if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it changed after it ran' });
+    if (migration.tag !== tag)
+      throw failed(migration.tag, { problem: `another migration was applied instead: ${tag}` });
+    if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it was changed after it was applied' });
   }
 }
 
@@ -118,7 +119,7 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
   }
 }
 
-/** An undecided changeset refers to tables and columns as they were when it was written. */
+/** An undecided changeset refers to tables and columns of the time of its writing. */
 function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
   const kept = new Map(wanted.tables.map(({ id, columns }) => [id, new Set(columns.map((column) => column.id))]));
   for (const { groups } of undecided) {

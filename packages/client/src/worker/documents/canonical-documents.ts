@@ -65,7 +65,7 @@ export function makeDocumentsCanonical(
     });
     return { ...group, values };
   });
-  // If only these rows were written, none by a trigger, and none is back at its old value, another capture would give
+  // If only these rows were written, none by a trigger, and none has its old value again, another capture would give
   // the same result.
   return rewritten === connection.totalChanges - changesBefore && !isBackToOldValue
     ? { groups: canonicalGroups, before }

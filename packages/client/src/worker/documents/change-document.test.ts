@@ -58,7 +58,7 @@ it('carries out a repeated request once, and returns the current document', () =
 });
 
 it.each([`DELETE FROM page`, `UPDATE page SET content = NULL`])(
-  'returns no row for a repeated request if the document is gone since (%s)',
+  'returns no row for a repeated request if the document was deleted since (%s)',
   (sql) => {
     setN('a', 0, 1);
     database.write({ id: 'gone', statements: [{ sql, params: [] }] });

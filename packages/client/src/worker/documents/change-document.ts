@@ -35,8 +35,8 @@ export function changeDocument(connection: Connection, schema: Schema, change: D
 }
 
 /**
- * The value of a document column as the result of a change: one row with `text`, or none if the document is gone.
- * Throws `document-unknown` if the column is not a document.
+ * Returns the value of a document column as the result of a change: one row with `text`, or none if the document does
+ * not exist. Throws `document-unknown` if the column is not a document.
  */
 export function readDocument(connection: Connection, schema: Schema, change: DocumentChange): StatementOutcome {
   const { table } = requireDocument(schema, change);

@@ -15,4 +15,5 @@ export { changeDocument, readDocument } from './change-document.ts';
 export { bindToStates } from './document-rebase.ts';
 export { DocumentTable } from './document-table.ts';
 export { rewriteEdits } from './rewrite-edits.ts';
+export { storeDocuments } from './document-storage.ts';
 export { documentsAsJson } from './documents-as-json.ts';

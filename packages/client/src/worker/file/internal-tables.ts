@@ -57,9 +57,9 @@ const KEPT_INDEX_DDL: string =
  * 1: first version. 2: changesets record how the clock was set since; closed rejected changesets stay as long as their
  * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base. 6: re-created changesets have an origin.
  * 7: admitted changesets are packed, requests have columns. 8: changesets of an earlier site id are kept.
- * 9: requests leave out what their ids and changesets tell.
+ * 9: requests leave out what their ids and changesets tell. 10: columns of documents may be stored as JSONB.
  */
-export const STORAGE_FORMAT = 9;
+export const STORAGE_FORMAT = 10;
 
 /** The statements that bring each older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -78,6 +78,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
     KEPT_INDEX_DDL,
   ],
   8: [],
+  9: [],
 };
 
 /** Rockpool's own tables in every client database. Their rows change in the same transactions as the app's rows. */

@@ -10,6 +10,7 @@ export type MetaKey =
   | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
   | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
   | 'is_restored' // 1 when the file was restored from a backup: it becomes another site before anything is sent; else absent or NULL
+  | 'branch_json' // BranchStart of a branch; absent in every other database
   | 'schema_json' // the schema of the app's tables: of one bundle, or of several united
   | 'schema_hash' // the hash of that schema, hex
   | 'schema_history_json' // hashes of the schemas that bundles have brought this file to; absent before the second
@@ -19,6 +20,7 @@ export type MetaKey =
   | 'cursor' // integer, the last watermark applied
   | 'cursor_link' // 16 bytes, the log hash at the cursor; absent at 0
   | 'wants_whole' // 1: a full resync is needed, because the server may already have had columns that were added here; absent or 0 for no
+  | 'unseen_columns_json' // [table id, column ids] of columns without the values that the server had below the cursor, see unseen-columns.ts; absent or NULL for none
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
   | 'document_generation' // integer, see documents/generation.ts; absent for 1
   | 'sync_paused' // 1: sync is paused; absent or 0: it is not
@@ -72,7 +74,7 @@ export class Meta {
       ...params,
     );
     for (const key of keys) this.known.delete(key);
-    // The other keys stay known.
+    // The other keys stay cached.
     const countAfter = this.connection.writesOf('rockpool_meta')?.count;
     if (this.knownAt === countBefore && countAfter !== undefined) this.knownAt = countAfter;
   }

@@ -3,8 +3,27 @@
  * strings are unchanged.
  */
 export function sqlTokens(sql: string): string[] {
-  return [...sql.matchAll(TOKEN)].flatMap(([token]) =>
-    isSpace(token) ? [] : [isQuotedName(token) ? unquoted(token) : token.startsWith("'") ? token : token.toLowerCase()],
+  return locatedTokens(sql).map(({ token }) => token);
+}
+
+/** A token as `sqlTokens` returns it, and where it is in the SQL. */
+export interface LocatedToken {
+  readonly token: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export function locatedTokens(sql: string): LocatedToken[] {
+  return [...sql.matchAll(TOKEN)].flatMap(({ 0: text, index }) =>
+    isSpace(text)
+      ? []
+      : [
+          {
+            token: isQuotedName(text) ? unquoted(text) : text.startsWith("'") ? text : text.toLowerCase(),
+            start: index,
+            end: index + text.length,
+          },
+        ],
   );
 }
 

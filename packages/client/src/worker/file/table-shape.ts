@@ -10,16 +10,16 @@ import { atCommas, expressionText, sqlTokens, withinBrackets } from './sql-token
  */
 interface TableShape {
   readonly table: readonly string[];
-  /** By column name in lower case. */
+  /** Keyed by column name in lower case. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ShapeDifference {
   /** Null for a difference of the table as a whole. */
   readonly column: string | null;
-  /** What the schema declares; 'nothing' when it declares nothing. */
+  /** The declaration in the schema; 'nothing' if there is none. */
   readonly declared: string;
-  /** What the database has. */
+  /** The declaration in the database. */
   readonly found: string;
 }
 

@@ -17,8 +17,8 @@ export interface DownloadOptions extends SnapshotEvents {
   readonly timeouts?: DownloadTimeouts;
   readonly fetch?: (address: string, init: RequestInit) => Promise<Response>;
   /**
-   * What an earlier call received. This call adds to it, so that after a failure the next one can continue. Default:
-   * nothing.
+   * The bytes that an earlier call received. This call adds to them, so that the next call can continue after a
+   * failure. Default: nothing.
    */
   readonly partial?: PartialDownload;
   /** Ends the download, as if the connection were cut permanently. */
@@ -30,7 +30,7 @@ export interface DownloadTimeouts {
   readonly tokenMs?: number;
   /** From the request to the first byte of an answer, and from its headers to the first byte of its body. */
   readonly firstByteMs?: number;
-  /** For as long as the server reports that it is building the file. */
+  /** Lasts as long as the server reports that it is building the file. */
   readonly builtMs?: number;
   /** Between parts of the body; browsers themselves wait for ever. */
   readonly nextBytesMs?: number;

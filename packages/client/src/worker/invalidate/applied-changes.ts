@@ -27,8 +27,8 @@ interface WrittenState {
 }
 
 /**
- * Describes what groups of a delivery change, for live queries. Call it before writing the groups: it reads the old
- * values, by which queries found the rows so far.
+ * Describes the changes of a delivery's groups for live queries. Call it before writing the groups: it reads the old
+ * values, by which queries found the rows.
  */
 export function changesOfGroups(
   connection: Connection,

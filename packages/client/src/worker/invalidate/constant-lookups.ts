@@ -98,7 +98,7 @@ function lookupOf(
   let isBounded = false;
   let follows = false;
   for (const { opcode, p1, p3, p4 } of program) {
-    // The cursor of the table goes where that of its index stands, and that one is looked at by itself.
+    // The cursor of the table follows that of its index, which is checked separately.
     if (opcode === 'DeferredSeek' && p3 === cursor && cursors.get(p1)?.table === table) follows = true;
     if (p1 !== cursor) continue;
     if (ANYWHERE.has(opcode)) return null;

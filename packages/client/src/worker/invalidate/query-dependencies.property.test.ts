@@ -6,7 +6,7 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import { QUERIES, query, SEED, WRITES } from '../../../testing/worker/query-arbitraries.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 
-describe('what a query depends on', () => {
+describe('the dependencies of a query', () => {
   it('never misses a commit that changed its result', () => {
     let skipped = 0;
     fc.assert(
@@ -16,7 +16,7 @@ describe('what a query depends on', () => {
         (queries, commits) => {
           const database = openInMemory();
           database.write({ id: 'seed', statements: SEED });
-          // What no ORDER BY says may come in another order when a row was deleted and inserted again.
+          // Rows that no ORDER BY orders may return in another order if one was deleted and inserted again.
           const resultOf = ({ sql, params }: SqlStatement): unknown => {
             const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
             return sql.includes('ORDER BY') ? rows : rows.sort();
@@ -36,7 +36,7 @@ describe('what a query depends on', () => {
                 skipped++;
                 expect(result, each.one.sql).toEqual(each.result);
               }
-              // What is passed over keeps the rows that it had.
+              // A skipped query keeps its rows.
               else each.rows = database.query(each.one.sql, each.one.params);
               each.result = result;
             }
@@ -49,7 +49,7 @@ describe('what a query depends on', () => {
     expect(skipped).toBeGreaterThan(300);
   });
 
-  it('is the one value by which it finds rows, where there is one', () => {
+  it('are the one value by which it finds rows, if there is one', () => {
     const database = openInMemory();
     const byAccount = database.dependencies(query('SELECT note FROM entry WHERE account_id = ? ORDER BY note', 'a'));
     expect(byAccount).toEqual([
@@ -70,7 +70,7 @@ describe('what a query depends on', () => {
     expect(scan).toMatchObject([{ table: 'entry', lookups: null }]);
   });
 
-  it('is a range of an index, which ends at the last row where a limit ended it', () => {
+  it('are a range of an index, up to the last row if a limit ended the query', () => {
     const database = openInMemory();
     const lookupsOf = (one: SqlStatement): unknown => database.dependencies(one).map(({ lookups }) => lookups);
     const range = { column: 'account_id', ofNumbers: false, from: 'text:a', to: 'text:c', stop: null };

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 
-it('what a query reads is known anew when the schema has changed', () => {
+it('the dependencies of a query are computed again after the schema has changed', () => {
   const database = openInMemory();
   const lookups = () =>
     database.dependencies({ sql: 'SELECT id FROM account WHERE amount = ?', params: [1] })[0]?.lookups;
   expect(lookups()).toBeNull();
   database.connection.exec('CREATE INDEX account_amount ON account (amount)');
   expect(lookups()).toEqual([{ column: 'amount', key: 'number:1' }]);
-  // Another index in its place, whose rows are found by another column.
+  // Replaced by another index, which finds rows by another column.
   database.connection.exec('DROP INDEX account_amount; CREATE INDEX account_extra ON account (extra)');
   expect(lookups()).toBeNull();
   database.close();

@@ -32,7 +32,7 @@ export function createDependencyReader(
 }
 
 /**
- * The b-trees of the present schema. They are read anew when that has changed: reading them takes longer than most
+ * The b-trees of the present schema. They are read again when that has changed: reading them takes longer than most
  * queries.
  */
 function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {
@@ -44,7 +44,7 @@ function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {
   };
 }
 
-/** Commits say what they change in tables. Who reads a search index reads the columns that it is of. */
+/** Commits name the tables that they change. A query of a search index depends on the columns that the index covers. */
 function ofSearchIndex({ tables }: Schema, name: string, columns: ReadonlySet<string>): TableDependency | null {
   for (const table of tables) {
     const index = table.searchIndexes?.find((candidate) => candidate.name === name);

@@ -32,7 +32,7 @@ export interface TableLookups {
   readonly hasGenerated: boolean;
 }
 
-/** By table id. */
+/** Keyed by table id. */
 export type LookupsByTable = ReadonlyMap<number, TableLookups>;
 
 export function lookupsByTable(tables: readonly TableSchema[]): LookupsByTable {

@@ -2,8 +2,8 @@ import type { TransferredError } from '../../rpc/error-transfer.ts';
 
 /**
  * The requests that a leader has answered, for as long as they may be repeated. Needed for two reasons. A failed
- * request left nothing in the database, and a repetition might succeed although its author was told that it failed. And
- * a request waits for its predecessor, which may have been lost.
+ * request left nothing in the database, and a repetition might succeed although its author was notified of the failure.
+ * And a request waits for its predecessor, which may have been lost.
  */
 export interface AnsweredRequests {
   add(requestId: string, refusal: TransferredError | null, latestStartMs: number): void;
@@ -15,7 +15,7 @@ export interface AnsweredRequests {
 const LEAST_REMEMBERED = 1_000;
 
 export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
-  // In the order of answering, so that the first to expire comes first.
+  // In the order of the answers, so that the first to expire comes first.
   const answersById = new Map<string, { readonly refusal: TransferredError | null; readonly latestStartMs: number }>();
 
   return {

@@ -75,8 +75,7 @@ export interface AskMessage {
   readonly afterRequestId: string | null;
   readonly request: LeaderRequest;
   /**
-   * Wall time in ms after which it must not begin, because its author was told that it failed. All tabs share one
-   * clock.
+   * Wall time in ms after which it must not begin, because its author has received a failure. All tabs share one clock.
    */
   readonly latestStartMs: number;
 }

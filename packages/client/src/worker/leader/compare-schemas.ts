@@ -5,13 +5,13 @@ export type SchemaComparison = 'same' | 'theirs-is-newer' | 'mine-is-newer' | 'i
 
 /** A bundle's expectation of the database. */
 export interface BundleSchema {
-  /** As `encodeSchema` writes it. */
+  /** The schema, encoded by `encodeSchema`. */
   readonly schema: string;
   /** 0 if the database is migrated additively. */
   readonly migrationCount: number;
 }
 
-/** The one with more migrations is newer; with equal counts, the one that has all columns of the other and more. */
+/** The schema with more migrations is newer; with equal counts, the one that adds columns to the other. */
 export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaComparison {
   if (my.migrationCount !== their.migrationCount)
     return my.migrationCount < their.migrationCount ? 'theirs-is-newer' : 'mine-is-newer';

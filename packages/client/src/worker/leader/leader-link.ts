@@ -11,8 +11,8 @@ import type { Clock } from './clock.ts';
 export const REQUEST_DEADLINE_MS = 10_000;
 
 /**
- * The leader begins no request in the last second before its deadline: it could commit after its author was told that
- * it failed.
+ * The leader begins no request in the last second before its deadline, because it could commit after its author
+ * received a failure.
  */
 const RUNNING_TIME_MS = 1_000;
 

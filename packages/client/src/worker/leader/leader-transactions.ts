@@ -19,7 +19,10 @@ export interface OpenTransaction<Outcome> {
 
 export interface LeaderTransactionsOptions<Outcome> {
   readonly writerQueue: WriterQueue;
-  readonly begin: (options: { readonly atomic: boolean }) => OpenTransaction<Outcome>;
+  readonly begin: (options: {
+    readonly atomic: boolean;
+    readonly withoutTriggers: boolean;
+  }) => OpenTransaction<Outcome>;
   readonly clock: Clock;
 }
 
@@ -95,7 +98,11 @@ export class LeaderTransactions<Outcome> {
     if (this.held !== null) this.end(this.held.id, lost);
   }
 
-  private begin(id: string, { atomic, timeoutMs }: BeginAsk, watchOwner: WatchOwner): Promise<void> {
+  private begin(
+    id: string,
+    { atomic, timeoutMs, withoutTriggers = false }: BeginAsk,
+    watchOwner: WatchOwner,
+  ): Promise<void> {
     const { writerQueue, clock } = this.options;
     const begun = Promise.withResolvers<void>();
     const stopWatching = watchOwner(() => this.end(id, new RockpoolError('transaction-lost')));
@@ -109,7 +116,7 @@ export class LeaderTransactions<Outcome> {
     giveUp = writerQueue.hold((release) => {
       this.waiting.delete(id);
       try {
-        const transaction = this.options.begin({ atomic });
+        const transaction = this.options.begin({ atomic, withoutTriggers });
         const cancelTimer = clock.after(timeoutMs, () =>
           this.end(id, new RockpoolError('transaction-timeout', { timeoutMs })),
         );

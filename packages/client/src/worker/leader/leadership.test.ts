@@ -112,7 +112,7 @@ describe('a leader that is asked to write', () => {
     expect(written).toEqual([]);
   });
 
-  it('does not begin before what the same tab wrote earlier', async () => {
+  it('does not begin before earlier writes of the same tab', async () => {
     const { serve, written } = createWorld();
     await serve({ requestId: 'b', afterRequestId: 'a' });
     expect(written).toEqual([]);
@@ -121,7 +121,7 @@ describe('a leader that is asked to write', () => {
     expect(written).toEqual(['a', 'b']);
   });
 
-  it('goes on after an earlier one that failed', async () => {
+  it('continues after an earlier write that failed', async () => {
     const world = createWorld();
     world.failNext = true;
     await world.serve({ requestId: 'a' });
@@ -129,7 +129,7 @@ describe('a leader that is asked to write', () => {
     expect(world.posted).toEqual(['refused a', 'commit', 'status', 'answer b']);
   });
 
-  it('answers again what it is asked again, and tells nobody of a commit that was none', async () => {
+  it('repeats its answer to a repeated request, and reports no commit that did not happen', async () => {
     const world = createWorld();
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });
@@ -184,7 +184,7 @@ it('a step of a transaction that was answered is not carried out again', async (
 });
 
 describe('where commits are stored behind', () => {
-  it('a commit is told to nobody before it is stored', async () => {
+  it('a commit is reported only after it is stored', async () => {
     const stored = Promise.withResolvers<void>();
     const world = createWorld({ committed: () => stored.promise });
     const serving = world.serve({ requestId: 'a' });
@@ -198,7 +198,7 @@ describe('where commits are stored behind', () => {
     expect(world.localCommits).toBe(1);
   });
 
-  it('a commit that the medium refuses is refused to its author, and told to nobody else', async () => {
+  it('a commit that the medium refuses fails for its author, and is reported to no other tab', async () => {
     const world = createWorld({ committed: () => Promise.reject(new RockpoolError('storage-full')) });
     await world.serve({ requestId: 'a' });
     expect(world.posted).toEqual(['refused a']);
@@ -214,7 +214,7 @@ describe('where commits are stored behind', () => {
     await Promise.all(serving);
   });
 
-  it('what is asked again meanwhile is done once and answered once', async () => {
+  it('a request repeated meanwhile runs once and is answered once', async () => {
     const stored = Promise.withResolvers<void>();
     const world = createWorld({ committed: () => stored.promise });
     const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'a' })];
@@ -224,8 +224,8 @@ describe('where commits are stored behind', () => {
   });
 });
 
-describe('where commits are flushed before they are told', () => {
-  it('nobody hears of one before', async () => {
+describe('commits that are flushed before they are reported', () => {
+  it('are reported only after the flush', async () => {
     const flushed = Promise.withResolvers<void>();
     const world = createWorld({ flushed: () => flushed.promise });
     const serving = world.serve({ requestId: 'a' });
@@ -236,7 +236,7 @@ describe('where commits are flushed before they are told', () => {
     expect([world.posted, world.localCommits]).toEqual([['commit', 'status', 'answer a'], 1]);
   });
 
-  it('a flush that fails is told to the author, whenever it asks; the commit stands, so the others and sync hear of it', async () => {
+  it('report a failed flush to the author, whenever it asks; the commit stands, so sync and the other tabs learn of it', async () => {
     const world = createWorld({ flushed: () => Promise.reject(new RockpoolError('storage-unflushed')) });
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });

@@ -32,7 +32,7 @@ export interface WritableDatabase {
   readonly readOnly?: RockpoolError | null;
   write(request: WriteRequest): ServedOutcome;
   /** Nothing else may be asked of it until the transaction ends. */
-  begin(options: { readonly atomic: boolean }): OpenTransaction<ServedOutcome>;
+  begin(options: { readonly atomic: boolean; readonly withoutTriggers: boolean }): OpenTransaction<ServedOutcome>;
 }
 
 /**
@@ -224,7 +224,7 @@ export class Leadership<Database extends WritableDatabase> {
     const job = (): void => {
       try {
         if (this.options.clock.nowMs() > latestStartMs)
-          throw new RockpoolError('leader-unreachable', { problem: 'its turn did not come in time' });
+          throw new RockpoolError('leader-unreachable', { problem: 'it was not elected in time' });
         settled.resolve(this.writeNow(request));
       } catch (thrown) {
         settled.reject(thrown);
@@ -253,7 +253,7 @@ export class Leadership<Database extends WritableDatabase> {
     const { committed, flushed } = this.options.opened;
     if (committed !== undefined) await committed();
     try {
-      // Before sync hears of it: that flushes what it sends, one commit after the other.
+      // Runs before sync learns of the commit, because sync flushes what it sends, one commit after the other.
       if (flushed !== undefined) await flushed();
     } finally {
       // A flush that fails takes nothing back.
@@ -286,7 +286,7 @@ export class Leadership<Database extends WritableDatabase> {
     if (committed === undefined) return this.tellCommit(touched);
     committed().then(
       () => this.tellCommit(touched),
-      () => undefined, // It is undone, so there is nothing to tell.
+      () => undefined, // It is undone, so there is nothing to report.
     );
   }
 

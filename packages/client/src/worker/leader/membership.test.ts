@@ -86,7 +86,7 @@ describe('tabs that share a database', () => {
     expect(tabs.filter(({ role }) => role === 'leader')).toHaveLength(1);
   });
 
-  it('write through the leader, whoever writes', async () => {
+  it('write through the leader, from any tab', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     expect(await write(follower, 'a')).toEqual([{ changes: 1 }]);
@@ -94,7 +94,7 @@ describe('tabs that share a database', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it('ask for what is more than statements in the same way: of the leader, of the next one, of themselves', async () => {
+  it('send other requests than statements the same way: to the leader, to the next one, to themselves', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await follower.membership.write([statement('a')], { kind: 'atomic' });
@@ -106,7 +106,7 @@ describe('tabs that share a database', () => {
     expect(browser.file.effects.slice(3)).toEqual(['retry-rejected']);
   });
 
-  it('all hear of every commit once, with the tables it touched', async () => {
+  it('all receive every commit once, with the tables that it touched', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     for (const tab of [leader, follower]) tab.touched.length = 0;
@@ -117,7 +117,7 @@ describe('tabs that share a database', () => {
     expect(follower.touched).toEqual([touchedT, touchedT]);
   });
 
-  it('take everything for touched once when a notice was lost', async () => {
+  it('treat everything as touched, once, if a notice was lost', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     follower.touched.length = 0;
@@ -130,7 +130,7 @@ describe('tabs that share a database', () => {
     expect(follower.touched).toEqual(['all', touchedT]);
   });
 
-  it('take everything for touched within two seconds when a notice was lost and none follows, and hear nothing new twice', async () => {
+  it('treat everything as touched within two seconds if a notice was lost and none follows, and receive no update twice', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await browser.advance(NOTICE_REPEAT_MS);
@@ -145,7 +145,7 @@ describe('tabs that share a database', () => {
     expect(follower.touched).toEqual(['all', touchedT]);
   });
 
-  it('say nothing of a commit where nobody listens, and where somebody comes tell every one', async () => {
+  it('send no notices while no tab listens, and send each one once a tab joins', async () => {
     const browser = new FakeBrowser();
     const [alone] = await openTabs(browser, 1);
     const said: string[] = [];
@@ -176,7 +176,7 @@ describe('tabs that share a database', () => {
     expect(third?.touched).toEqual([touchedT]);
   });
 
-  it('hear of a commit within two seconds, and from then on at once, when the new leader did not hear of them', async () => {
+  it('receive a commit within two seconds, and later ones at once, if the new leader did not know them', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);
     await settle();
@@ -225,7 +225,7 @@ describe('tabs of which one alone may open the file', () => {
   const read = async (tab: FakeTab): Promise<readonly string[]> =>
     (await tab.membership.reads.query(statement('SELECT'))).names;
 
-  it('read through the leader, after what they wrote themselves', async () => {
+  it('read through the leader, after their own writes', async () => {
     const browser = new FakeBrowser();
     const { follower } = await twoExclusive(browser);
     const [, names] = await Promise.all([write(follower, 'a'), read(follower)]);
@@ -258,7 +258,7 @@ describe('tabs of which one alone may open the file', () => {
     expect(await waiting).toEqual([]);
   });
 
-  it('are told when nobody answers', async () => {
+  it('get an error if no tab answers', async () => {
     const browser = new FakeBrowser();
     const { follower } = await twoExclusive(browser);
     browser.deliveries = () => 0;
@@ -279,7 +279,7 @@ describe('when the leader goes', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('a follower that takes over runs what it was waiting for itself', async () => {
+  it('a follower that takes over runs its waiting requests itself', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     const writes = ['a', 'b', 'c'].map((sql) => write(follower, sql));
@@ -288,7 +288,7 @@ describe('when the leader goes', () => {
     expect(browser.file.effects).toEqual(['a', 'b', 'c']);
   });
 
-  it('what it had committed but not answered is not done again', async () => {
+  it('committed but unanswered requests do not run again', async () => {
     const browser = new FakeBrowser();
     const leader = browser.tab({ dieAfter: 'b' });
     await leader.membership.open();
@@ -344,7 +344,7 @@ describe('when the leader goes', () => {
     expect(browser.file.effects).toEqual(['b']);
   });
 
-  it('and nobody answers, a write fails after its deadline and says what was tried', async () => {
+  it('and no tab answers, a write fails after its deadline and names what was tried', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;
@@ -448,7 +448,7 @@ describe('a page that is hidden', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('keeps what it is asked until it is back, however long that takes', async () => {
+  it('keeps requests until it is visible again, however long that takes', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;
@@ -479,7 +479,7 @@ describe('a page that is hidden', () => {
     expect(await codeOf(write(tab, 'b'))).toBe('database-mismatch');
   });
 
-  it('ends when the tab that leads since has other options', async () => {
+  it('ends if the leading tab has had other options since', async () => {
     const browser = new FakeBrowser();
     const mine = browser.tab();
     await mine.membership.open();
@@ -492,7 +492,7 @@ describe('a page that is hidden', () => {
     await write(theirs, 'b');
   });
 
-  it('takes everything for touched when it is back', async () => {
+  it('treats everything as touched when it is visible again', async () => {
     const { follower } = await two(new FakeBrowser());
     await follower.membership.suspend();
     follower.touched.length = 0;
@@ -513,7 +513,7 @@ describe('a page that is hidden', () => {
     expect(leader.role).toBe('follower');
   });
 
-  it('comes back also when it is back before it had gone', async () => {
+  it('returns even if it is visible again before it has closed', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
     const going = leader.membership.suspend();
@@ -547,7 +547,7 @@ describe('a tab that cannot open', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('waits for as long as the first sync of the tab before it moves, and hears how far that has come', async () => {
+  it('waits as long as the leading tab’s first sync makes progress, and reports that progress', async () => {
     const browser = new FakeBrowser();
     const filled = Promise.withResolvers<void>();
     const first = browser.tab({ beforeOpen: () => filled.promise });
@@ -615,7 +615,7 @@ describe('a tab that cannot close its database well', () => {
     expect(heir.role).toBe('leader');
   });
 
-  it('that makes room for a newer bundle says so, and makes it', async () => {
+  it('that is outdated reports that it closes for a newer bundle, and closes', async () => {
     const browser = new FakeBrowser();
     const older = browser.tab({ schema: schemaWith('a'), failToClose: () => new RockpoolError('storage-lost') });
     await older.membership.open();
@@ -659,12 +659,12 @@ describe('tabs of different bundles', () => {
     await newer.membership.open();
     expect(newer.role).toBe('leader');
     expect(older.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
-    // What its work says while it is stopped is not the last word.
+    // Its report while it is being stopped is not final.
     expect(older.told.at(-1)).toBe('leader offline');
     expect(older.told).toHaveLength(1);
   });
 
-  it('a tab that is away takes no part, and says so until it has joined again', async () => {
+  it('a suspended tab takes no part, and reports that until it has joined again', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await leader.membership.suspend();
@@ -697,7 +697,7 @@ describe('tabs of different bundles', () => {
     expect(heir.status?.reason).toBeNull();
   });
 
-  it('a tab whose schema has less is told that it is outdated', async () => {
+  it('a tab whose schema has fewer columns is reported as outdated', async () => {
     const browser = new FakeBrowser();
     const newer = browser.tab({ schema: schemaWith('a', 'b') });
     await newer.membership.open();
@@ -711,14 +711,14 @@ describe('tabs of different bundles', () => {
     await first.membership.open();
     await expect(browser.tab({ schema: schemaWith('b') }).membership.open()).rejects.toMatchObject({
       code: 'schema-incompatible',
-      fields: { table: 't', column: 'b', problem: 'that tab does not have this column' },
+      fields: { table: 't', column: 'b', problem: 'the leading tab does not have this column' },
     });
     await write(first, 'a');
   });
 });
 
 describe('bundles with migrations', () => {
-  it('of which one has more: the older tab ends and is told, and the newer leads', async () => {
+  it('of which one has more: the older tab ends with an error, and the newer leads', async () => {
     const browser = new FakeBrowser();
     const older = browser.tab({ migrationCount: 1 });
     await older.membership.open();

@@ -30,15 +30,14 @@ import { TabReads } from './tab-reads.ts';
  *    └──────────────────  follower ──── the lock comes to this tab ─┘ ▼
  *          leave (hidden, frozen, closed, outdated)                  away
  *
- * 1. Only the holder of the lock opens the database as a writer, and it closes it before it lets go of the lock.
- * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up
- *    to date. Where the leader
- *    alone may open the files, a follower opens nothing and reads by asking.
- * 3. What waits for an answer is asked again of every new leader under the same id, so a write happens once, whoever
- *    dies when.
- * 4. Changes of role run one after the other (`steps`); what a write does until its COMMIT is never in between. A
- *    transaction of several calls ends
- *    with the leadership that it began under; what waited for its end is carried out before that.
+ * 1. Only the holder of the lock opens the database as a writer. It closes the database before it releases the lock.
+ * 2. A follower opens as a reader only after a leader has announced itself: then the file exists and its tables are up
+ *    to date. If only the leader can open the files, a follower opens nothing and reads through the leader.
+ * 3. Unanswered requests are sent again to every new leader under the same id, so a write happens once, regardless of
+ *    which tab dies when.
+ * 4. Changes of role run one after the other (`steps`), never between the start of a write and its COMMIT. A
+ *    transaction of several calls ends with the leadership under which it began; writes that waited for its end run
+ *    before that.
  */
 
 export interface MembershipOptions<Database extends WritableDatabase> {
@@ -266,7 +265,7 @@ export class Membership<Database extends WritableDatabase> {
     cancelDeadline();
 
     if (first === 'deadline')
-      throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
+      throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the leading tab' });
     if (first === 'turn') return this.lead();
     if (first === 'withdrawn' || this.ended !== null) return;
     if (first.sharesFiles && this.options.sharesFiles)
@@ -311,13 +310,13 @@ export class Membership<Database extends WritableDatabase> {
     });
     this.leadership = leadership;
     this.leaderTerm = leadership.leaderTerm;
-    // What waited in this tab comes before what it writes from now on.
+    // Waiting requests of this tab come before its later writes.
     link.runWaiting((id, request) => leadership.carryOut(id, request));
     this.reads.readFrom(leadership.reads);
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     this.tellStatus(leadership.currentStatus, 'leader');
-    // Until here it was read from, so that reads went on.
+    // Until here it was read from, so that reads continued.
     await asFollower?.close({ handsOver: false });
   }
 
@@ -335,7 +334,7 @@ export class Membership<Database extends WritableDatabase> {
         return this.hearPosition(message);
       case 'first-sync':
         this.renewAnnouncementDeadline();
-        // Without a total it is only a sign that the tab goes on.
+        // Without a total, the message only shows that the tab is alive.
         if (message.totalBytes > 0)
           this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
         return;
@@ -353,14 +352,14 @@ export class Membership<Database extends WritableDatabase> {
   private onLeader(message: LeaderMessage): void {
     if (this.leadership !== null) return; // The last word of a leader that has let go since.
     const comparison = compareSchemas(this.options, message);
-    if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
+    if (comparison === 'mine-is-newer') return; // The tab has received this tab's hello and is closing.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
     if (comparison === 'incompatible')
       return this.endUnasked(
         new RockpoolError('schema-incompatible', {
-          comparedWith: 'the schema of the tab that leads',
+          comparedWith: 'the schema of the leading tab',
           ...firstUnknownColumn(this.options, message),
-          problem: 'that tab does not have this column',
+          problem: 'the leading tab does not have this column',
         }),
       );
 
@@ -436,7 +435,7 @@ export class Membership<Database extends WritableDatabase> {
     this.endUnasked(new RockpoolError('tab-outdated', { newerSchema: true }));
   }
 
-  /** Caused by a message of another tab: no call waits for it. */
+  /** Caused by a message of another tab, so no call waits for it. */
   private endUnasked(error: RockpoolError): void {
     this.end(error).catch(this.tellProblem);
   }

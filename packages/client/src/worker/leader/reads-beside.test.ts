@@ -40,7 +40,7 @@ it('never reads on the connection of a transaction, even one that begins right a
   expect(runs).toEqual(['writer', 'writer', 'writer', 'beside, in a transaction']);
 });
 
-it('reads between two transactions where there is no second connection', async () => {
+it('reads between two transactions if there is no second connection', async () => {
   const writerQueue = new WriterQueue();
   const runs: string[] = [];
   const reads = readsBeside({ reads: recordingReads('writer', writerQueue, runs) }, writerQueue, () => undefined);

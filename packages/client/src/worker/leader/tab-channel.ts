@@ -23,7 +23,7 @@ export interface TabChannelOptions {
   readonly tabId: string;
   readonly openPort: (channelName: string) => BroadcastPort;
   readonly onMessage: (message: ChannelMessage) => void;
-  /** A tab uses a newer protocol: this one is outdated and has to make room for it. */
+  /** A tab uses a newer protocol: this one is outdated and must close. */
   readonly onNewerProtocol: (protocol: number) => void;
 }
 
@@ -39,8 +39,8 @@ interface Envelope {
 const KEPT_PORTS = 32;
 
 /**
- * Adds the protocol number to every message and reads it first. Ignores messages of an older protocol: that tab gets a
- * message from this one and ends by itself.
+ * Adds the protocol number to every message and reads it first. Ignores messages of an older protocol: that tab
+ * receives a message from this one and closes.
  */
 export function openTabChannel(options: TabChannelOptions): TabChannel {
   const { scope, tabId, openPort } = options;

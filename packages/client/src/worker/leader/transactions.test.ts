@@ -66,7 +66,7 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
     expect(browser.file.effects.slice(2).sort()).toEqual(['follower', 'third']);
   });
 
-  it('is rolled back when its time is over, and says so', async () => {
+  it('is rolled back when its time is over, and reports that', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
     const tab = ofRole([leader, follower]);
@@ -107,13 +107,13 @@ describe('transactions of several tabs', () => {
     expect(await second).toBe('leader-unreachable');
     await leader.membership.commit('one');
     await settle();
-    await write(leader, 'goes on');
-    expect(browser.file.effects).toEqual(['goes on']);
+    await write(leader, 'continues');
+    expect(browser.file.effects).toEqual(['continues']);
   });
 });
 
 describe('when a tab goes', () => {
-  it('a transaction of its own ends at once, and the others go on', async () => {
+  it('its transaction ends at once, and the other tabs continue', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
     await begin(follower, 'tx');
@@ -140,7 +140,7 @@ describe('when a tab goes', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('a third tab that leads now says that it is lost', async () => {
+  it('a third tab that leads now reports that it is lost', async () => {
     const browser = new FakeBrowser();
     const [leader, , third] = await openTabs(browser, 3);
     await begin(third, 'tx');
@@ -151,7 +151,7 @@ describe('when a tab goes', () => {
     expect(browser.file.effects).toEqual([]);
   });
 
-  it('a commit is done once, although its leader died before it could say so', async () => {
+  it('a commit runs once, although its leader died before it could report it', async () => {
     const browser = new FakeBrowser();
     const dying = browser.tab({ dieAfter: 'a' });
     await dying.membership.open();

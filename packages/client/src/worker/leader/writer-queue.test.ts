@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { WriterQueue } from './writer-queue.ts';
 
 describe('turns at the writer', () => {
-  it('let a job run at once while nobody holds one', () => {
+  it('let a job run at once while no job holds one', () => {
     const done: string[] = [];
     new WriterQueue().take(() => done.push('job'));
     expect(done).toEqual(['job']);
@@ -27,7 +27,7 @@ describe('turns at the writer', () => {
     expect(writerQueue.isHeld).toBe(false);
   });
 
-  it('put what a waiting job causes behind the others that wait', () => {
+  it('queue the jobs that a waiting job causes behind the other waiting ones', () => {
     const writerQueue = new WriterQueue();
     const done: string[] = [];
     let release = (): void => undefined;

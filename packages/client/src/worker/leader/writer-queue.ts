@@ -18,8 +18,8 @@ export class WriterQueue {
   }
 
   /**
-   * Runs `begin` when its turn comes, and nothing else until it calls `release`. Returns a function that gives up a
-   * turn that has not come.
+   * Runs `begin` when its turn comes, and nothing else until it calls `release`. Returns a function that cancels a turn
+   * that has not come.
    */
   hold(begin: (release: () => void) => void): () => void {
     let isWanted = true;

@@ -3,7 +3,7 @@ import type { RowsDiff } from '../../rpc/rows-diff.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 
 /**
- * What a result has in common with the previous one, found without decoding either: first the rows at both ends,
+ * The rows that a result shares with the previous one, found without decoding either: first the rows at both ends,
  * because most changes are small, then those between by a hash of their values, so that a changed order sends no rows.
  * Equal rows are interchangeable.
  */
@@ -76,7 +76,7 @@ function haveSameColumns(a: EncodedRows, b: EncodedRows): boolean {
   return a.names.length === b.names.length && a.names.every((name, index) => name === b.names[index]);
 }
 
-/** Joins it to the last run where it goes on. Added rows go on with added ones. */
+/** Joins the run to the last one if it continues it. Added rows continue added rows. */
 function addRun(runs: number[], start: number, count: number): void {
   if (count === 0) return;
   const lastStart = runs.at(-2);
@@ -219,8 +219,8 @@ class ColumnReader {
 const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Where the values of a text column end in bytes; `ends` counts UTF-16 units, which are as many where all of it is
- * ASCII.
+ * The byte offsets at which the values of a text column end; `ends` counts UTF-16 units, which are equal if the column
+ * is all ASCII.
  */
 function utf8Ends(bytes: Uint8Array, ends: Uint32Array, rowCount: number): Uint32Array {
   if (rowCount === 0 || ends[rowCount - 1] === bytes.length) return ends;

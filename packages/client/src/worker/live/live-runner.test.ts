@@ -42,7 +42,7 @@ class FakeDatabase {
     }
   }
 
-  /** What a view stands for. */
+  /** The query behind a view. */
   view: readonly string[] = [];
 
   /** Resolves when it may say what a query depends on. */
@@ -60,7 +60,7 @@ interface World {
   readonly runner: LiveRunner;
   readonly problems: readonly string[];
   breakSending(isBroken: boolean): void;
-  /** What the page got since it was asked last. */
+  /** The results that the page received since the last call. */
   takeEvents(): string[];
   tick(durationMs?: number): Promise<void>;
 }
@@ -137,7 +137,7 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual(['2: 2']);
   });
 
-  it('goes on after a round that failed, and the failure is told', async () => {
+  it('continues after a failed round, and reports the failure', async () => {
     const { runner, takeEvents, tick, problems, breakSending } = createWorld();
     runner.watch(1, { sql: 'a', params: [] });
     breakSending(true);
@@ -179,7 +179,7 @@ describe('a live query', () => {
     expect(database.ran).toHaveLength(2);
   });
 
-  it('asks anew what it reads when the schema may have changed', async () => {
+  it('computes its dependencies again if the schema may have changed', async () => {
     const { runner, tick, database } = createWorld();
     runner.watch(1, { sql: 'a', params: [] });
     await tick();
@@ -191,7 +191,7 @@ describe('a live query', () => {
     expect(database.ran).toHaveLength(3);
   });
 
-  it('sends its first rows before it knows what they depend on, and misses no commit of that time', async () => {
+  it('sends its first rows before its dependencies are known, and misses no commit of that time', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     let learn = (): void => undefined;
     database.whenAsked = new Promise((resolve) => (learn = resolve));
@@ -209,7 +209,7 @@ describe('a live query', () => {
     expect(database.ran).toEqual(['a', 'a']);
   });
 
-  it('forgets what it was told of a schema that has changed meanwhile', async () => {
+  it('forgets the dependencies of a schema that has changed meanwhile', async () => {
     const { runner, tick, database } = createWorld();
     let learn = (): void => undefined;
     database.whenAsked = new Promise((resolve) => (learn = resolve));
@@ -238,7 +238,7 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual(['1: 5']);
   });
 
-  it('does not run once nobody watches', async () => {
+  it('does not run without subscribers', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     runner.watch(1, { sql: 'a', params: [] });
     runner.unwatch(1);
@@ -261,7 +261,7 @@ describe('a live query', () => {
     ]);
   });
 
-  it('rests for as long as it ran, so that it never takes more than half of the time', async () => {
+  it('rests as long as it ran, so it takes at most half of the time', async () => {
     const { runner, tick, database } = createWorld();
     database.costMs = 200;
     runner.watch(1, { sql: 'a', params: [] });
@@ -324,7 +324,7 @@ it('a query that LIMIT ends is passed over by what lies beyond its last row, but
   expect(results).toEqual(['ac']);
   write("DELETE FROM account WHERE id = 'a'");
   await run();
-  // Beyond the last row of before, not of what was just read.
+  // Beyond the last row of the previous result, not of the current one.
   write("INSERT INTO account (id, name) VALUES ('d', 'd')");
   await answer();
   await run();

@@ -33,8 +33,8 @@ interface Watched {
   /** Null: unknown, so every commit counts. */
   dependencies: QueryDependencies | null;
   /**
-   * Those of the result that the page has; `dependencies` while the query runs, as a commit may come between what it
-   * reads and what is known of it.
+   * The dependencies of the result that the page has; those in `dependencies` while the query runs, because a commit
+   * may occur between its reads and the report of what it read.
    */
   current: QueryDependencies | null;
   /** The rows on the page. */
@@ -115,7 +115,7 @@ class Runner implements LiveRunner {
   }
 
   /**
-   * Once per tick, however many commits come in it; and no more than half of the worker's time, so that writes go on
+   * Once per tick, regardless of the number of commits, and at most half of the worker's time, so that writes continue
    * under heavy queries.
    */
   private plan(): void {
@@ -137,8 +137,8 @@ class Runner implements LiveRunner {
   }
 
   /**
-   * A fault in one round must not be the end of all live queries. What the page has is not known any more: next time
-   * each is sent whole. Returns how long to wait for that.
+   * A failed round must not end all live queries. The rows of the page are unknown then, so the next round sends whole
+   * results. Returns how long to wait.
    */
   private startOver(thrown: unknown): number {
     for (const watched of this.watchedById.values())
@@ -158,7 +158,7 @@ class Runner implements LiveRunner {
         { kind: 'live', results: updates.map(({ result }) => result) },
         updates.flatMap(({ transferables }) => transferables),
       );
-    // After the rows, which somebody waits for. Every commit counts until then.
+    // Runs after the rows, which a caller waits for. Until then, every commit counts.
     await Promise.all(
       due.filter(({ dependencies }) => dependencies === null).map((watched) => this.learnDependencies(watched)),
     );
@@ -203,7 +203,8 @@ class Runner implements LiveRunner {
     const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
     Object.assign(watched, { rows, error: null, hasResult: true });
     if (watched.dependencies !== null) watched.current = dependenciesAfter(watched.dependencies, rows);
-    // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
+    // A diff that contains the whole result is copied: the sent rows are kept here, for comparison with the next
+    // result.
     return isKnown
       ? null
       : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };

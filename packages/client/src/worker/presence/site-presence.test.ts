@@ -8,7 +8,7 @@ const [TAB, OTHER] = [newId(), newId()];
 
 interface World {
   readonly presence: SitePresence;
-  /** What the server was told, a list for each message. */
+  /** The messages to the server, one list for each. */
   readonly told: (readonly [topic: string, stateJson: string | null])[][];
   readonly update: PeersUpdate[];
   readonly problems: RockpoolError[];
@@ -53,7 +53,7 @@ function createWorld(): World {
 }
 
 describe('the presence of a site', () => {
-  it('is not spoken of before a tab takes part', () => {
+  it('is not sent before a tab takes part', () => {
     const world = createWorld();
     world.connect();
     expect(world.told).toEqual([]);
@@ -61,7 +61,7 @@ describe('the presence of a site', () => {
     expect(world.told).toEqual([[]]);
   });
 
-  it('is told at once, then once in an interval and the newest of each', () => {
+  it('is sent at once, then once per interval with the newest state of each tab', () => {
     const world = createWorld();
     world.connect();
     for (let n = 0; n < 5; n++) world.presence.show(TAB, [{ topic: 'a', stateJson: String(n) }]);
@@ -78,7 +78,7 @@ describe('the presence of a site', () => {
     ]);
   });
 
-  it('is told anew with every connection, and what was told while there was none', () => {
+  it('is sent again on every connection, with changes made without one', () => {
     const world = createWorld();
     world.connect();
     world.presence.show(TAB, [{ topic: 'a', stateJson: '1' }]);
@@ -102,7 +102,7 @@ describe('the presence of a site', () => {
     expect(world.told.at(-1)).toEqual([['a', null]]);
   });
 
-  it('knows nobody without a connection', () => {
+  it('lists no peers without a connection', () => {
     const world = createWorld();
     const state = {
       siteId: new Uint8Array(16),
@@ -124,7 +124,7 @@ describe('the presence of a site', () => {
     expect(world.update.at(-1)).toEqual({ whole: true, seen: [] });
   });
 
-  it('takes no more than the server does, and says so', () => {
+  it('accepts no more than the server does, and reports an error above that', () => {
     const world = createWorld();
     world.connect();
     world.presence.show(

@@ -29,7 +29,7 @@ export interface SitePresenceOptions {
  */
 export class SitePresence implements PresenceLine {
   private readonly options: SitePresenceOptions;
-  /** By tab, by topic. */
+  /** Keyed by tab, then by topic. */
   private readonly shown = new Map<string, Map<string, string>>();
   private readonly seen = new Map<string, SeenState>();
   // Unsent states, the newest of each, by tab and topic.

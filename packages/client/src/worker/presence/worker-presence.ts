@@ -11,7 +11,7 @@ import { SitePresence, type PresenceLine } from './site-presence.ts';
  *   page ◄─ update ─ this tab ◄── "seen" ── the tab that leads ◄── server
  *
  * Tabs speak about presence on a channel of its own: nothing of it is kept, so nothing of it is asked for twice.
- * Whoever leads anew asks ("who"), and every tab says once more what it shows; a tab that goes lets go of its lock, and
+ * A new leader asks ("who"), and every tab says once more what it shows; a tab that goes lets go of its lock, and
  * the leader forgets it.
  */
 type PresenceMessage =

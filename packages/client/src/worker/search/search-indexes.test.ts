@@ -289,7 +289,7 @@ describe('the search index of an existing database', () => {
     await close();
   });
 
-  it('is rebuilt where it is damaged', async () => {
+  it('is rebuilt if it is damaged', async () => {
     const { database, close } = await reopened(memoryMedium(), { schema: searched });
     write(database, TWO_NOTES);
     expect(database.searchIndexes.repair()).toEqual([]);

@@ -118,7 +118,7 @@ describe('statements', () => {
     connection.close();
   });
 
-  it('lose their bindings when they are given back', () => {
+  it('lose their bindings when they are released', () => {
     const connection = open();
     connection.rows('SELECT ?1', 'secret');
     const statement = connection.prepare('SELECT ?1');

@@ -211,7 +211,7 @@ export class Connection {
 
   /** Enables or disables triggers. Outside a transaction only. */
   setTriggers(enabled: boolean): void {
-    this.setRowEffects(enabled, this.hasForeignKeys);
+    if (enabled !== this.hasTriggers) this.setRowEffects(enabled, this.hasForeignKeys);
   }
 
   /** Enables or disables foreign keys and their actions. Outside a transaction only. */

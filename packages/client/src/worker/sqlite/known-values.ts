@@ -56,7 +56,7 @@ export function internalTablesIn(sql: string): readonly string[] {
   return [...new Set(sql.match(INTERNAL_TABLE))];
 }
 
-/** Whether the statements undo what others wrote. */
+/** Whether the statements undo writes of others. */
 export function mayUndo(sql: string): boolean {
   return !/^\s*(?:BEGIN|COMMIT|SAVEPOINT|RELEASE)\b[^;]*$/i.test(sql);
 }

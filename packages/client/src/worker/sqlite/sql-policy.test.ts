@@ -69,7 +69,7 @@ describe('a name that would shadow a declared table is rejected, however it is w
   rejects("ATTACH ':memory:' AS other", { problem: 'attach' });
 });
 
-describe('a trigger where the app may have none is rejected', () => {
+describe('a trigger is rejected where the app may have none', () => {
   rejects('CREATE TEMP TRIGGER t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
     problem: 'temp-trigger',
     table: 'account',

@@ -1,7 +1,7 @@
 // An app has tens of distinct statements, rarely hundreds; an idle one takes a few KB of SQLite's memory.
 const MOST_IDLE = 200;
 
-/** What SQLite compiles into a statement besides its SQL. */
+/** The inputs, besides the SQL, that SQLite compiles into a statement. */
 export interface CompileContext {
   /**
    * Whether a capture is recording. A DELETE without WHERE that was compiled while nothing recorded empties its table

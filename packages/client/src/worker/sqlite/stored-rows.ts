@@ -26,8 +26,8 @@ export interface StoredPart {
 }
 
 /**
- * The rows that a statement stored in SQLite's memory (sqlite/rows.c). There is one such place, so whoever stores rows
- * is its owner until it has read them.
+ * The rows that a statement stored in SQLite's memory (sqlite/rows.c). There is one such buffer; the caller that stored
+ * rows owns it until it has read them.
  */
 export class StoredRows {
   private readonly memory: WasmMemory;
@@ -47,7 +47,7 @@ export class StoredRows {
     return this.owner === owner;
   }
 
-  /** Makes `owner` the owner. The one before reads its rows now. */
+  /** Transfers the memory to `owner`. The previous owner reads its rows first. */
   own(owner: { releaseRows(): void }): void {
     if (this.owner !== owner) this.owner?.releaseRows();
     this.owner = owner;
@@ -125,7 +125,7 @@ export class StoredRows {
     return values;
   }
 
-  /** The module's memory as it is now: growing it replaces its buffer. */
+  /** The module's current memory: growing it replaces its buffer. */
   private currentWords(): Uint32Array {
     const { buffer } = this.memory.bytes;
     if (this.words.buffer !== buffer) {

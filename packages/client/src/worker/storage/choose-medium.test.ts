@@ -4,7 +4,7 @@ import type { Persistence } from '../../rpc/persistence.ts';
 import { chooseMedium, type Media } from './choose-medium.ts';
 
 interface Browser {
-  /** What the browser lacks for each unusable medium. */
+  /** The missing features of the browser, for each unusable medium. */
   readonly missing?: Partial<Record<Persistence, readonly string[]>>;
   readonly isEphemeral?: boolean;
 }
@@ -46,7 +46,7 @@ describe('the medium of an app that asks for durable storage', () => {
     });
   });
 
-  it('is not IndexedDB where a window refuses to keep files, because it would be lost too', async () => {
+  it('is not IndexedDB if a window refuses to keep files, because it would be lost too', async () => {
     const media = createMedia({ isEphemeral: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
     await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
     const failing: Media = {

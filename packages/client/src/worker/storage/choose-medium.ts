@@ -12,7 +12,7 @@ export interface ChosenMedium {
 /** The SQLite and the media of a browser, or of a simulated device in Node. */
 export interface StorageEnvironment {
   loadSqlite(): Promise<SqliteRuntime>;
-  /** Throws as documented at `chooseMedium`. */
+  /** Throws like `chooseMedium`. */
   chooseMedium(choice: PersistenceChoice, name: string): Promise<ChosenMedium>;
   /** All media of this environment that keep databases. */
   places(): Promise<readonly ChosenMedium[]>;
@@ -68,6 +68,9 @@ async function staysInIndexedDb(
   return (await listStorages(indexedDb)).includes(name) ? { persistence: 'indexeddb', medium: indexedDb } : null;
 }
 
+/** One per worker, so that a branch in memory is restored and opened on the same medium. */
+let memory: Medium | undefined;
+
 export const BROWSER_MEDIA: Media = {
   async medium(persistence) {
     switch (persistence) {
@@ -79,7 +82,7 @@ export const BROWSER_MEDIA: Media = {
         // The least used part of the worker, so it is loaded on demand.
         return (await loadPart('indexeddb', () => import('@rockpool/vfs-opfs/indexeddb'))).indexedDbMedium();
       case 'memory':
-        return memoryMedium();
+        return (memory ??= memoryMedium());
     }
   },
   async isEphemeral() {

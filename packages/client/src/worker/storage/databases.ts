@@ -7,14 +7,15 @@ import {
   quarantineStorage,
   storageSizes,
   type SqliteModule as StorageModule,
-  type Storage,
 } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
+import { loadPart } from '../../load-part.ts';
+import { newId } from '../../new-id.ts';
+import { isBranchFile, isBranchOf, MERGE_REQUEST_PREFIX } from '../../rpc/branch-file.ts';
 import type { DatabaseInfo, DatabasesApi } from '../../rpc/worker-api.ts';
 import { STORAGE_FORMAT } from '../file/internal-tables.ts';
 import { Meta } from '../file/meta.ts';
 import { Connection } from '../sqlite/connection.ts';
-import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { blobOf } from './backups.ts';
 import type { ChosenMedium, StorageEnvironment } from './choose-medium.ts';
 import { storageFailure } from './storage-failure.ts';
@@ -26,7 +27,8 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
     deleteDatabase: (name) =>
       withStorageFailures(async () => {
         for (const { medium } of await places())
-          if ((await listStorages(medium)).includes(name)) await deleteStorage(name, medium);
+          for (const stored of await listStorages(medium))
+            if (stored === name || isBranchOf(stored, name)) await deleteStorage(stored, medium);
       }),
     quarantineDatabase: (name) =>
       withStorageFailures(async () => {
@@ -44,7 +46,28 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
       withStorageFailures(async () => {
         const { medium } = await chooseMedium(persistence, name);
         const runtime = await loadSqlite();
-        await importFile({ name, medium, source: file, check: (storage) => prepareRestored(storage, runtime) });
+        const { prepareRestored } = await loadPart('restore', () => import('./prepare-restored.ts'));
+        await importFile({
+          name,
+          medium,
+          source: file,
+          check(storage) {
+            storage.register(runtime.module as unknown as StorageModule);
+            const connection = new Connection(runtime, {
+              path: storage.path,
+              vfsName: storage.vfsName,
+              storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
+            });
+            try {
+              prepareRestored(
+                { connection, meta: new Meta(connection), supported: STORAGE_FORMAT },
+                isBranchFile(name) ? `${MERGE_REQUEST_PREFIX}${newId()}` : null,
+              );
+            } finally {
+              connection.close();
+            }
+          },
+        });
       }),
   };
 }
@@ -57,33 +80,6 @@ async function listPlace({ persistence, medium }: ChosenMedium): Promise<Databas
       return { name, persistence, sizeBytes: (sizes?.databaseBytes ?? 0) + (sizes?.logBytes ?? 0) };
     }),
   );
-}
-
-/** Checks that the file is an intact Rockpool database and marks it as a copy, before it replaces anything. */
-function prepareRestored(storage: Storage, runtime: SqliteRuntime): void {
-  storage.register(runtime.module as unknown as StorageModule);
-  const connection = new Connection(runtime, {
-    path: storage.path,
-    vfsName: storage.vfsName,
-    storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
-  });
-  try {
-    if (connection.value('PRAGMA quick_check(1)') !== 'ok')
-      throw new RockpoolError('storage-corrupt', { problem: 'quick_check' });
-    const meta = new Meta(connection);
-    if (!meta.exists)
-      throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
-    const format = meta.get('storage_format');
-    if (typeof format !== 'number' || format > STORAGE_FORMAT)
-      throw new RockpoolError('schema-incompatible', {
-        problem: 'unsupported storage format',
-        found: String(format),
-        supported: STORAGE_FORMAT,
-      });
-    meta.set('is_restored', 1);
-  } finally {
-    connection.close();
-  }
 }
 
 async function withStorageFailures<T>(run: () => Promise<T>): Promise<T> {

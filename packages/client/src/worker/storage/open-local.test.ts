@@ -47,7 +47,7 @@ async function damage(disk: SimulatedDisk, page: number): Promise<void> {
   file?.close();
 }
 
-it('a quarantined database is reported wherever room runs out afterwards, with the number of its rejected changesets, and nothing stays open', async () => {
+it('a quarantined database is reported even if storage runs out afterwards, with the number of its rejected changesets, and nothing stays open', async () => {
   const rejectedCounts = new Set<number>();
   for (let roomForWrites = 0; !rejectedCounts.has(1); roomForWrites++) {
     const disk = await damagedDisk();
@@ -171,7 +171,7 @@ it('numbers writes without a gap after IndexedDB has undone commits for lack of 
   await committed?.();
   refuse(true);
   write('b');
-  // Sync reads it after each write, and the connection keeps what was read.
+  // Sync reads it after each write, and the connection caches the result.
   expect(database.outbox.pendingCount()).toBe(2);
   await expect(committed?.()).rejects.toMatchObject({ code: 'storage-full' });
   refuse(false);

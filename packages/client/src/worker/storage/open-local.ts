@@ -119,7 +119,7 @@ function quarantineNotice({ keptAs, unsent }: QuarantinedDatabase, rejected: num
 }
 
 /**
- * Stores the unsent changesets as rejected ones. Returns their number: all, or 0 when there is no room for them. The
+ * Stores the unsent changesets as rejected ones. Returns their number: all, or 0 if there is no space for them. The
  * quarantined file keeps them too.
  */
 async function keepUnsentAsRejected(
@@ -243,7 +243,7 @@ async function connect(
     });
     // Another bundle may have added the first document; `loadCode` knows only this bundle's schema.
     if (documentTables(opened.schema.tables).size > 0) await loadDocumentSupport();
-    // Without packs nothing waits for it. A leader that fails to load it does not pack.
+    // Without packs, nothing waits for this code. A leader that fails to load it does not pack.
     const packCode = loadPackCode();
     if (opened.changelog.packs.isEmpty) packCode.catch(() => undefined);
     else await packCode;

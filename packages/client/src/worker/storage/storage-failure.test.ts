@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { storageFailure } from './storage-failure.ts';
 
 describe('a failure of the storage', () => {
-  it('keeps its fields, and its code where the client has the same one', () => {
+  it('keeps its fields, and its code if the client has the same one', () => {
     const codes: StorageErrorCode[] = [
       'storage-busy',
       'storage-missing',

@@ -31,7 +31,7 @@ function write(database: OpenDatabase, sql: string): void {
 const notes = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, text FROM note ORDER BY id');
 
-it('a restored server is given back what names a table and a column that have gone here since, and the rest goes on [MR-45]', async () => {
+it('a restored server receives changes of a table and a column that were dropped here since, and sync continues [MR-45]', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note, label]), migrations: [FIRST] });
   write(before.database, "INSERT INTO note VALUES ('a', 'x', 'red'), ('b', 'y', 'blue'), ('c', 'z', 'red')");
@@ -75,7 +75,7 @@ it('a restored server is given back what names a table and a column that have go
     ['b', 'y'],
     ['d', 'new'],
   ]);
-  // As they were written: else they would be others to the server.
+  // Sent as they were written: otherwise the server would consider them different changesets.
   expect(sync.nextPush(1, 1e9)?.changesets.map(({ body }) => body)).toEqual(written.slice(1));
 
   // News of another, over what is pending; and the server's word, which may go either way.

@@ -93,8 +93,7 @@ const value = fc.oneof(
 );
 
 /**
- * Rows of tables that there are, or that are the device's own, or that nobody knows; with keys and columns of them, or
- * not.
+ * Rows of existing tables, of the device's own tables, or of unknown ones; with matching or random keys and columns.
  */
 const group: fc.Arbitrary<ChangeGroup> = fc
   .record({
@@ -171,7 +170,7 @@ const welcome: fc.Arbitrary<Saying> = fc
       takeSnapshot,
     });
   });
-/** As an honest server greets a device that it knows. */
+/** The welcome of an honest server to a known device. */
 const honestWelcome: Saying = ({ position }) =>
   testWelcome({
     protocolVersion: PROTOCOL_VERSION,
@@ -206,7 +205,7 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 };
 
-/** What no server may touch. */
+/** The state that no server may change. */
 function ownThings({ connection }: OpenDatabase): unknown {
   return [
     connection.rows('SELECT type, name, sql FROM sqlite_schema ORDER BY name'),
@@ -215,10 +214,10 @@ function ownThings({ connection }: OpenDatabase): unknown {
   ];
 }
 
-/** Undecided writes stay until the server says what became of them, and what it refused stays for the user. */
+/** Undecided writes stay until the server reports their outcome, and refused ones stay for the user. */
 function expectNothingLost(sync: SyncDatabase, before: ReturnType<typeof whereWritesAre>): void {
   const now = whereWritesAre(sync);
-  // Whoever is told that a copy of this file has sent some of them goes on as another site, with the rest.
+  // A device that learns that a copy of its file has sent some of them continues as another site, with the rest.
   if (now.site !== before.site) return;
   expect(now.pendingCount).toBe(before.pendingCount - (now.lastAckedSequence - before.lastAckedSequence));
   expect(now.rejectedCount).toBeGreaterThanOrEqual(before.rejectedCount);
@@ -287,7 +286,7 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
     }
     expect([...reports.map(({ reason }) => reason?.code), ...problems]).not.toContain('internal');
     expect(ownThings(database)).toEqual(before);
-    // And whoever works here goes on.
+    // And local work continues.
     write("UPDATE draft SET text = 'still mine'");
     write("INSERT INTO account (id, name) VALUES ('mine', 'Mine, too')");
     expect(database.connection.rows('SELECT text, (SELECT name FROM account WHERE id = ?) FROM draft', 'mine')).toEqual(
@@ -299,12 +298,12 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
   }
 }
 
-it('whatever a server says, the database stays whole, nothing that waits for it is lost, what is not synced is not touched, and every failure has a name', async () => {
+it('whatever a server sends, the database stays intact, no pending change is lost, local data is untouched, and every failure has a name', async () => {
   applied = 0;
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), runHistory), {
     numRuns: 400,
     seed: 1,
   });
-  // Enough of it came so far that rows were written.
+  // Enough arrived to write rows.
   expect(applied).toBeGreaterThan(100);
 });

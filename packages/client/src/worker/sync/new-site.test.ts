@@ -37,7 +37,7 @@ function fiveWritten(): { database: OpenDatabase; sync: ReturnType<typeof testSy
 }
 
 describe('becoming another site', () => {
-  it('keeps what is its own under new numbers, and leaves what the server has to the stream [MR-49]', () => {
+  it('keeps its own changesets under new numbers, and receives the server’s ones as deliveries [MR-49]', () => {
     const { database, sync } = fiveWritten();
     const { siteId } = database;
     sync.becomeNewSite(4);
@@ -96,7 +96,7 @@ describe('becoming another site', () => {
       }),
     );
     database.rejected.close(4);
-    sync.becomeNewSite(4); // the server was restored, and has lost what it decided about 4
+    sync.becomeNewSite(4); // the server was restored and has lost its decision about 4
     expect(numbers(database)).toEqual([-1, 1]);
     const [rejected] = database.rejected.list();
     expect(rejected?.changeset).toMatchObject({ sequence: -1, groups: [{ keys: [['c']] }] });
@@ -154,7 +154,7 @@ describe('becoming another site', () => {
     database.close();
   });
 
-  it('keeps what it sent under the old site id, and sends it to a server with another log [MR-44]', () => {
+  it('keeps changesets that it sent under the old site id, and sends them to a server with another log [MR-44]', () => {
     const { database, sync } = fiveWritten();
     const { siteId } = database;
     const origins = [1, 2, 4, 5].map((sequence) => ({ siteId, sequence, hash: database.changelog.hashOf(sequence) }));
@@ -186,7 +186,7 @@ describe('becoming another site', () => {
     database.close();
   });
 
-  it('keeps what it sent under the old site id for seven days [MR-44]', () => {
+  it('keeps changesets that it sent under the old site id for seven days [MR-44]', () => {
     const { database, sync } = fiveWritten();
     sync.becomeNewSite(4);
     const decidedMs = database.connection.value('SELECT min(kept_ms) FROM rockpool_changelog') as number;
@@ -234,7 +234,7 @@ describe('a welcome', () => {
     fullResync = false,
   ): Parameters<typeof judgeWelcome>[0] => ({ lastAckedSequence, decidedHash, fullResync });
 
-  it('fits when the server has decided what was sent, or less of it because it was restored', () => {
+  it('fits if the server has decided what was sent, or less of it because it was restored', () => {
     expect(judgeWelcome(welcome(6), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(9), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(4, hash(4), true), own)).toEqual({ kind: 'fits' });
@@ -243,7 +243,7 @@ describe('a welcome', () => {
     ).toEqual({ kind: 'fits' });
   });
 
-  it('about changesets that were never written here, or other ones, is about another copy', () => {
+  it('that acknowledges changesets which were never written here, or different ones, reveals another copy', () => {
     expect(judgeWelcome(welcome(10), own)).toEqual({ kind: 'copied', pushAfter: 6 });
     expect(judgeWelcome(welcome(8, hash(1)), own)).toEqual({ kind: 'copied', pushAfter: 6 });
     expect(judgeWelcome(welcome(5, hash(1), true), own)).toEqual({ kind: 'copied', pushAfter: 3 });
@@ -265,7 +265,7 @@ describe('a welcome', () => {
       expect(judgeWelcome(welcome(2, hash(2), fullResync), emptied)).toEqual({ kind: 'new-site', firstOwn: 1 });
   });
 
-  it('of a server that has lost more than is kept here, or what the user has decided against, makes this another site [MR-43]', () => {
+  it('of a server that has lost more than is kept here, or changesets that the user has closed, makes this another site [MR-43]', () => {
     expect(judgeWelcome(welcome(2, hash(2), true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH, true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(4, hash(4), true), { ...own, hasClosedAfter: (sequence) => sequence < 5 })).toEqual({
@@ -274,7 +274,7 @@ describe('a welcome', () => {
     });
   });
 
-  it('is judged by what is in the database', () => {
+  it('is compared with the database', () => {
     const { database, sync } = fiveWritten();
     expect(sync.greet(testWelcome({ lastAckedSequence: 4, decidedHash: database.changelog.hashOf(4) }))).toEqual({
       kind: 'fits',

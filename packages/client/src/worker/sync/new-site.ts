@@ -13,7 +13,7 @@ import type { OpenDatabase } from '../database/open-database.ts';
 
 export interface NewSiteOptions {
   readonly firstOwn: number;
-  /** Of the server; null before the first welcome. Changesets that were kept under another one are sent too. */
+  /** The log epoch of the server; null before the first welcome. Changesets that were kept under another one are sent too. */
   readonly logEpoch: Uint8Array | null;
 }
 

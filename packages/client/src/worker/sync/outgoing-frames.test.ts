@@ -20,7 +20,7 @@ const push = (sequence: number, sizeBytes: number): Push => ({
   ],
 });
 
-/** What arrives: whole messages, packed or not. */
+/** The received messages, whole, packed or not. */
 class Line {
   readonly arrived: Uint8Array[] = [];
   readonly outgoing: OutgoingFrames;
@@ -69,7 +69,7 @@ it('sends small messages at once and large pushes packed, all in order', async (
   expect(there.arrived).toHaveLength(9);
 });
 
-it('sends as it is what is too large to be packed, or where the platform has nothing to pack with', async () => {
+it('sends messages unpacked if they are too large, or if the platform cannot compress', async () => {
   const there = new Line();
   there.outgoing.send(push(1, 2 * 1024 * 1024));
   expect(there.arrived).toHaveLength(1);

@@ -3,7 +3,9 @@ import { encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type Cl
 /** A smaller push fits in a packet or two and is sent without waiting. */
 const PACK_FROM_BYTES = 4 * 1024;
 
-/** Sends messages as frames in order. Large pushes are compressed, which takes a moment; later messages wait for it. */
+/**
+ * Sends messages as frames in order. Large pushes are compressed, which takes a moment; later messages wait for them.
+ */
 export class OutgoingFrames {
   private readonly sendFrame: (frame: Uint8Array<ArrayBuffer>) => void;
   // Null: no compression is in progress.

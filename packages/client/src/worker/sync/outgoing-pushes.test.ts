@@ -28,13 +28,13 @@ function pushesOfLargeChangesets(): { readonly pushes: OutgoingPushes; readonly 
   return { pushes, calls };
 }
 
-it('every push leaves after a flush of what it says', () => {
+it('every push is sent after a flush of its changesets', () => {
   const { pushes, calls } = pushesOfLargeChangesets();
   pushes.push(0);
   expect(calls.slice(0, 4)).toEqual(['flush', 'send 1', 'flush', 'send 2']);
 });
 
-it('the window is as wide as what was sent and not decided, and empty once the connection has ended', () => {
+it('the window covers sent and undecided changesets, and is empty once the connection has ended', () => {
   const { pushes } = pushesOfLargeChangesets();
   expect(pushes.push(0)).toBe(4);
   expect(pushes.push(4)).toBe(4);
@@ -44,7 +44,7 @@ it('the window is as wide as what was sent and not decided, and empty once the c
   expect(pushes.push(1)).toBe(5);
 });
 
-it('what a copy sends to hear what differs leaves after a flush as well', () => {
+it('the push by which a copy compares its changesets is sent after a flush as well', () => {
   const { pushes, calls } = pushesOfLargeChangesets();
   pushes.askWhatDiffers(CHANGESETS - 1, { lastAckedSequence: 0, canWrite: true });
   expect(calls).toEqual(['flush', `send ${CHANGESETS}`]);

@@ -11,7 +11,7 @@ export interface OutgoingPush {
 /** The local database as the source of pushes. */
 export interface PushSource {
   position(): { readonly lastSequence: number };
-  /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
+  /** Changesets after `sequence`, up to about `maxBytes` but at least one; null if there is none. */
   nextPush(sequence: number, maxBytes: number): OutgoingPush | null;
   /** Makes all commits so far survive power loss. */
   flush(): void;
@@ -57,8 +57,8 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
       while (inFlightBytes < WINDOW_BYTES) {
         const batch = source.nextPush(sentUpTo, nextPushBytes);
         if (batch === null) break;
-        // What the server knows of must not vanish here with a power cut: its number would be used again for something
-        // else.
+        // A changeset that the server knows must survive a power cut here, or its number would be used again for
+        // another one.
         source.flush();
         if (!send(batch)) break;
         nextPushBytes = Math.min(2 * nextPushBytes, PUSH_BYTES);
@@ -73,12 +73,12 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
 
     askWhatDiffers(sequence, { lastAckedSequence, canWrite }) {
       const { lastSequence } = source.position();
-      if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows reading only', lastSequence });
+      if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows only reading', lastSequence });
       let sentUpTo = sequence;
       for (;;) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);
         if (batch === null) return;
-        // As in `push`: the server may take what it does not know otherwise.
+        // As in `push`: the server may otherwise receive a changeset that it does not know.
         source.flush();
         sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
         const isLast = sentUpTo >= lastSequence;
@@ -92,7 +92,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
     },
 
     decided(upTo) {
-      // In the order in which they were sent.
+      // In the order of sending.
       for (const [sequence, sizeBytes] of inFlight) {
         if (sequence > upTo) break;
         inFlight.delete(sequence);

@@ -1,7 +1,10 @@
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 
-/** A server answers such a request in milliseconds; a network that takes longer counts as none. */
+/** A server answers most requests in milliseconds; a network that takes longer counts as none. */
 const ANSWER_WITHIN_MS = 15_000;
+
+/** The server reads every version since the first of the transactions, in turn with others. */
+const WRITTEN_WITHIN_MS = 2 * 60_000;
 
 /** See WorkerApi.request. */
 export async function requestBytes(
@@ -18,7 +21,7 @@ export async function requestBytes(
   try {
     const response = await get(address, {
       headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(path.startsWith('/history/written') ? WRITTEN_WITHIN_MS : ANSWER_WITHIN_MS),
       cache: 'no-store',
     });
     if (response.ok) return new Uint8Array(await response.arrayBuffer());

@@ -8,14 +8,14 @@ const write = (id: string): { id: string; statements: { sql: string; params: str
 });
 
 describe('a restored backup', () => {
-  it('goes on as another site before it sends anything, with what the server has not decided', () => {
+  it('continues as another site before it sends anything, with the undecided changesets', () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c']) database.write(write(id));
     const sync = testSync(database);
     sync.applyDelivery(testDelivery({ from: 0, to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
     database.meta.set('is_restored', 1);
     const before = database.siteId;
-    // The one that it was copied from has sent the second since.
+    // The original has sent the second one since.
     const verdict = sync.greet(testWelcome({ lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     expect(verdict).toEqual({ kind: 'new-site', firstOwn: 3 });
     if (verdict.kind === 'new-site') sync.becomeNewSite(verdict.firstOwn);

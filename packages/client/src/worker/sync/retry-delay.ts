@@ -57,6 +57,7 @@ function isTriedSoon({ code, recovery, fields }: ErrorData): boolean {
 const SERVER_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'auth-unavailable',
   'database-damaged',
+  'database-fetching',
   'database-unavailable',
   'rate-limited',
   'server-disk-full',

@@ -38,7 +38,7 @@ function createWorld(): World {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-it('a message leaves when what was committed before it is stored, and none overtakes another', async () => {
+it('a message is sent after earlier commits are stored, and messages keep their order', async () => {
   const { connection, sent, commits } = createWorld();
   connection.send({ type: 'ping' });
   connection.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });

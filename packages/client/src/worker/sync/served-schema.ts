@@ -1,5 +1,6 @@
 import { syncedTables, SYSTEM_TABLES, type Schema } from '@rockpool/shared';
 import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
+import { addUnseenColumns } from '../file/unseen-columns.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /** The schema that the next hello names: the file's, or the app's if the server does not know the file's. */
@@ -30,7 +31,8 @@ export function createServedSchema(database: OpenDatabase): ServedSchema {
     /** Once the server knows the file's schema, it may already have values for the additional columns. */
     note() {
       if (isNarrow === meta.syncedWithAppSchema) return;
-      if (!isNarrow) meta.set('wants_whole', 1);
+      if (isNarrow) addUnseenColumns(meta, appSchema, schema);
+      else meta.set('wants_whole', 1);
       meta.set('synced_narrow', isNarrow ? 1 : 0);
     },
   };

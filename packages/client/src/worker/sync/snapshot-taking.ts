@@ -15,7 +15,7 @@ export interface SnapshotEvents {
 export interface SnapshotSource {
   /**
    * Gets the file that the server offers, in the place of the one before. Null: there is none to be had here. Throws
-   * - `network-unreachable` where the connection fails or is cut; the next call goes on there
+   * - `network-unreachable` where the connection fails or is cut; the next call continues there
    * - `snapshot-unavailable` where the server gives no file, or not the right one
    * - what the app's `token` callback throws, with `stage: 'token'` or a recovery of `reauthenticate`; and `storage-…`
    */
@@ -154,7 +154,7 @@ class Taking implements SnapshotTaking {
   }
 }
 
-/** It would fail for the socket too; the next attempt reports it. */
+/** The socket would fail as well; the next attempt reports it. */
 function isOfToken({ fields, recovery }: RockpoolError): boolean {
   return fields['stage'] === 'token' || recovery === 'reauthenticate';
 }

@@ -56,9 +56,9 @@ export function startSync({
     onStuck: () => tools.publishProblem(new RockpoolError('worker-stuck')),
     nowMs,
   });
-  // From the device itself, or from Chromium, where workers are not told, by way of the page.
+  // Comes from the device itself or, in Chromium, through the page, because its workers receive no such events.
   const tryNow = (): void => engine.tryNow();
-  const device: Partial<EventTarget> = globalThis; // Node tells of no networks.
+  const device: Partial<EventTarget> = globalThis; // Node reports no network changes.
   device.addEventListener?.('online', tryNow);
   engine.start();
   return {

@@ -2,10 +2,9 @@ import type { ErrorData } from '@rockpool/shared';
 import type { StuckStage, SyncRemedy, SyncStage } from '../../rpc/sync-status.ts';
 
 /*
- * What has failed again and again in the same place, although there is a connection, needs more than another attempt:
+ * A stage that fails repeatedly despite a connection needs more than another attempt:
  *
- * once: the ordinary attempt   from 2: it is named in the status   from 3: the whole state is loaded anew   from 6: the
- *   worker starts anew
+ * once: the ordinary attempt   from 2: the status names it   from 3: a full resync   from 6: a restart of the worker
  */
 const NAMED_FROM = 2;
 const RELOAD_FROM = 3;
@@ -30,7 +29,7 @@ export function remedyOf({ stage, times }: Failing): SyncRemedy {
   return times >= RELOAD_FROM || stage === 'audit' ? 'reload' : 'reconnect';
 }
 
-/** For the status; null while an ordinary retry may fix it. */
+/** Shown in the status; null while an ordinary retry may fix it. */
 export function stuckStage(failing: Failing | null): StuckStage | null {
   if (failing === null || (failing.times < NAMED_FROM && failing.stage !== 'audit')) return null;
   const { stage, times, error } = failing;

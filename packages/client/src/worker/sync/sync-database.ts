@@ -171,8 +171,8 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
 /** Binds the file to a server database. Throws `database-mismatch` if it belongs to another one. */
 function createBinding(database: OpenDatabase): (identity: Uint8Array) => void {
   const { meta } = database;
-  // The binding must survive power loss before anything is sent: else what was sent here could be sent to another
-  // database.
+  // The binding must survive power loss before anything is sent; otherwise changesets that were sent here could be sent
+  // to another database.
   let isStored = true;
   return (identity) => {
     const { databaseIdentity: known } = meta;
@@ -181,7 +181,7 @@ function createBinding(database: OpenDatabase): (identity: Uint8Array) => void {
       isStored = false;
     } else if (!cellValuesEqual(known, identity))
       throw new RockpoolError('database-mismatch', {
-        problem: 'the server database of this name is not the one that the local database belongs to',
+        problem: 'the server database with this name is not the one that the local database belongs to',
       });
     if (isStored) return;
     database.flush();

@@ -99,7 +99,7 @@ function hashes({ previousHash, changesets }: Push): Uint8Array[] {
   return changesets.map((changeset) => (hash = changesetHash(hash, changeset)));
 }
 
-it('what a delivery has made anew is sent, although the delivery decides nothing', async () => {
+it('edits that a delivery re-created are sent, although the delivery decides nothing', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   const applyDelivery: SyncDatabase['applyDelivery'] = (delivery) => {
@@ -114,7 +114,7 @@ it('what a delivery has made anew is sent, although the delivery decides nothing
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
 });
 
-it('flushes a delivery before it confirms it, because the server forgets what is confirmed', async () => {
+it('flushes a delivery before it confirms it, because the server forgets confirmed outcomes', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   const flushedUpTo: number[] = [];
@@ -164,7 +164,7 @@ it('says of a server with another schema which column differs and on which side,
   });
 });
 
-it('tells what has failed also where the database cannot be read any more', async () => {
+it('reports a failure even if the database can no longer be read', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   write(database, "INSERT INTO account (id) VALUES ('a')");
@@ -185,7 +185,7 @@ it('tells what has failed also where the database cannot be read any more', asyn
   expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
-it('a commit after which the database cannot be read fails nobody but sync, which says so', async () => {
+it('a commit after which the database cannot be read fails only sync, which reports it', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   let isClosed = false;
@@ -213,7 +213,7 @@ it('tells at once that the database cannot be read for a hello', async () => {
 });
 
 describe('the engine of a copied file', () => {
-  it('asks what differs, becomes another site with what is its own, and goes on at once', async () => {
+  it('compares its changesets, becomes another site with its own ones, and continues at once', async () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next, lines } = await connected(database);
@@ -235,7 +235,7 @@ describe('the engine of a copied file', () => {
     expect(pushes(second)).toMatchObject([{ previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1 }] }]);
   });
 
-  it('sends one more under a number that is taken, where the server may know all that it has', async () => {
+  it('sends one more changeset under a used number if the server may know all that it has', async () => {
     const database = openInMemory();
     for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next } = await connected(database);
@@ -243,7 +243,7 @@ describe('the engine of a copied file', () => {
     line.say(testWelcome({ lastAckedSequence: 5, decidedHash: new Uint8Array(16).fill(9) }));
     const [push] = pushes(line);
     expect(push?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
-    // It is of the same chain, and of no use to anybody.
+    // It belongs to the same chain and is of no use.
     expect(hashes(push as Push)[1]).toEqual(database.changelog.hashOf(2));
     expect(database.changelog.head().sequence).toBe(2);
     line.say({ type: 'failure', code: 'site-copied', fields: { sequence: 3 } });
@@ -272,7 +272,7 @@ describe('the engine of a copied file', () => {
 describe('the engine of a client that is thrown out by another connection of its site', () => {
   const replacement: ServerMessage = { type: 'failure', code: 'session-replaced', fields: {} };
 
-  it('connects again the first time, and goes on as another site the second time, since a copy of its file must be connected', async () => {
+  it('reconnects the first time, and continues as another site the second time, because a copy of its file must be connected', async () => {
     const database = openInMemory();
     const { siteId } = database;
     const { next, engine } = await connected(database);
@@ -326,8 +326,8 @@ describe('the engine of a client that is thrown out by another connection of its
   });
 });
 
-describe('the engine of a client that cannot write what it is sent', () => {
-  it('asks for the whole state in the end, and goes on with what is pending', async () => {
+describe('the engine of a client that cannot store deliveries', () => {
+  it('finally requests a full resync, and continues with its pending changes', async () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id) VALUES ('mine')");
     const { next, engine } = await connected(database);
@@ -356,7 +356,7 @@ describe('the engine of a client that cannot write what it is sent', () => {
     expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
   });
 
-  it('says what is stuck, and asks for a new worker once the whole state cannot be written either', async () => {
+  it('names the stuck stage, and requests a new worker if the full resync cannot be stored either', async () => {
     const database = openInMemory();
     const applyDelivery = (): never => {
       throw new RockpoolError('storage-full');
@@ -380,7 +380,7 @@ describe('the engine of a client that cannot write what it is sent', () => {
 });
 
 describe('the engine of a client that is paused', () => {
-  it('lets the connection go, makes none after a new start either, and goes on when it is resumed', async () => {
+  it('closes the connection, opens none after a restart either, and continues when it is resumed', async () => {
     const database = openInMemory();
     const { next, engine, lines } = await connected(database);
     const first = await next(1);
@@ -404,7 +404,7 @@ describe('the engine of a client that is paused', () => {
 });
 
 describe('the engine of a client whose server starts over', () => {
-  it('pushes what the server has lost after the whole state has come', async () => {
+  it('pushes what the server has lost after the full resync', async () => {
     const database = openInMemory();
     const { next, engine } = await connected(database);
     const line = await next(1);

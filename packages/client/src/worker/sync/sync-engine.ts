@@ -49,7 +49,7 @@ export interface SyncPosition {
   readonly fullResync: boolean;
 }
 
-/** What sync needs of the local database. All synchronous, on the leader's one connection. */
+/** The interface of sync to the local database. All calls are synchronous, on the leader's one connection. */
 export interface SyncDatabase extends PushSource {
   readonly siteId: Uint8Array;
   /** The hash of the schema for the next hello. */
@@ -71,11 +71,11 @@ export interface SyncDatabase extends PushSource {
   greet(welcome: Welcome): WelcomeVerdict;
   /** The server's current wall time, in ms. */
   noteServerTime(serverNowMs: number): void;
-  /** One transaction: a new site id, the changesets from `firstOwn` on numbered from 1. See new-site.ts. */
+  /** One transaction: assigns a new site id and numbers the changesets from `firstOwn` on from 1. See new-site.ts. */
   becomeNewSite(firstOwn: number): void;
   /**
-   * One transaction: outcomes, rows, cursor. `snapshot`: the file that was named in the hello. Throws, and changes
-   * nothing, when it cannot. Returns whether the outbox has something new: edits made anew.
+   * One transaction: outcomes, rows, cursor. `snapshot`: the file that the hello named. If it fails, it throws and
+   * changes nothing. Returns whether the outbox has new changesets: re-created edits.
    */
   applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean;
   readonly audit: AuditDatabase;
@@ -84,7 +84,7 @@ export interface SyncDatabase extends PushSource {
   readonly isPaused: boolean;
 }
 
-/** With the progress of a snapshot download; null without one. */
+/** Progress of a snapshot download; null without one. */
 export interface EngineReport extends SyncReport {
   readonly snapshot: SnapshotProgress | null;
 }
@@ -148,11 +148,11 @@ class Engine implements SyncEngine {
   /** When that timer fires, by the steady clock. */
   private wakeTimerAtMs = 0;
   private confirmTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Rows of a delivery of which parts are still to come. */
+  /** Rows of a delivery whose parts have not all arrived. */
   private staged: ChangeGroup[] = [];
   /** How often another connection replaced this one while it was live. */
   private timesReplaced = 0;
-  /** As last read. */
+  /** The last value that was read. */
   private counts: OutboxCounts = { pendingCount: 0, rejectedCount: 0 };
 
   constructor(options: SyncEngineOptions) {
@@ -410,7 +410,7 @@ class Engine implements SyncEngine {
     }
     this.snapshots.delivered();
     this.dispatch({ type: 'applied' });
-    // A delivery that decides nothing sends nothing by itself.
+    // A delivery without decisions sends nothing.
     if (hasWritten) this.dispatch({ type: 'committed' });
     if (!database.isNarrow) this.audit.start();
     this.audit.postpone();

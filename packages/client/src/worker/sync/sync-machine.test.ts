@@ -69,7 +69,7 @@ const HELLO: MachineEvent = { type: 'hello-sent', lastAckedSequence: 2 };
 const live: readonly MachineEvent[] = [{ type: 'start' }, HAD, HELLO, { type: 'message', message: welcome }];
 
 describe('sync machine', () => {
-  it('connects, greets, and on the welcome pushes from where the server is', () => {
+  it('connects, sends the hello, and after the welcome pushes from the server’s position', () => {
     expect(after([{ type: 'start' }]).effects).toEqual([{ type: 'connect' }]);
     const step = after(live);
     expect(step.state).toMatchObject({
@@ -85,7 +85,7 @@ describe('sync machine', () => {
     ]);
   });
 
-  it('pushes a new commit after what it sent, and more when outcomes come', () => {
+  it('pushes a new commit after the sent ones, and more when outcomes arrive', () => {
     const sent = after([...live, { type: 'committed' }, { type: 'pushed', sentUpTo: 4 }, { type: 'committed' }]);
     expect(sent.effects).toEqual([{ type: 'push', after: 4 }]);
     const decided = after([{ type: 'message', message: delivery(3) }], sent.state);
@@ -97,7 +97,7 @@ describe('sync machine', () => {
     expect(after([{ type: 'message', message: delivery(4) }], sent.state).state.waitingSinceMs).toBeNull();
   });
 
-  it('pushes nothing with a token that only reads, and says so while something waits', () => {
+  it('pushes nothing with a read-only token, and reports that while changes wait', () => {
     const step = after([
       { type: 'start' },
       HAD,
@@ -174,7 +174,7 @@ describe('sync machine', () => {
     expect(after(early).state.phase).toBe('greeting');
   });
 
-  it('goes on without the snapshot where its download hangs past its own deadline', () => {
+  it('continues without the snapshot if its download stalls past its deadline', () => {
     const moves: MachineEvent = { type: 'snapshot-progress', wait: { stage: 'snapshot-download', withinMs: 8_000 } };
     const fetching: readonly MachineEvent[] = [
       { type: 'start' },
@@ -264,7 +264,7 @@ describe('sync machine', () => {
     });
   });
 
-  it('pushes nothing before it has the outcomes that the server still has for it: one that is missing makes this a copy', () => {
+  it('pushes nothing before it has the outcomes that the server still keeps for it: a missing one makes this a copy', () => {
     const greeted = after([
       { type: 'start' },
       HAD,
@@ -294,7 +294,7 @@ describe('sync machine', () => {
     ).toMatchObject({ fields: { stage: 'outcome' } });
   });
 
-  it('goes on as another site, at once, when the server names the first changeset that it knows otherwise', () => {
+  it('continues as another site, at once, if the server names the first differing changeset', () => {
     const named: MachineEvent = {
       type: 'message',
       message: { type: 'failure', code: 'site-copied', fields: { sequence: 7 } },
@@ -337,7 +337,7 @@ describe('sync machine', () => {
     );
   });
 
-  it('stops for good when told to', () => {
+  it('stops permanently on request', () => {
     const step = after([...live, { type: 'stop' }]);
     expect(step).toMatchObject({ state: { phase: 'stopped', wakeAtMs: null }, effects: [{ type: 'disconnect' }] });
   });
@@ -365,7 +365,7 @@ describe('sync report', () => {
   });
 });
 
-describe('what the report says of a wait', () => {
+describe('the status of a wait', () => {
   const waitAfter = (...events: readonly MachineEvent[]): unknown =>
     syncReport(after([{ type: 'start' }, ...events]).state, idle, 7).waitingFor;
   const wait = (stage: string, withinMs: number): object => ({
@@ -394,7 +394,7 @@ describe('what the report says of a wait', () => {
     expect(waitAfter(failure('network-unreachable'))).toBeNull();
   });
 
-  it('comes with a state that is not offline as long as the server answers', () => {
+  it('has a state other than offline as long as the server answers', () => {
     const { state } = after([
       { type: 'start' },
       HAD,
@@ -427,7 +427,7 @@ describe('a state does not change with each attempt', () => {
   const again = (times: number, ...attempt: readonly MachineEvent[]): MachineEvent[] =>
     Array.from({ length: times }, () => attempt).flat();
 
-  it('where there is no network, from the second failure on', () => {
+  it('without a network, from the second failure on', () => {
     const states = statesOf(
       [{ type: 'start' }, ...again(4, failure('network-unreachable'), { type: 'try-now' }, HAD)],
       0,
@@ -436,7 +436,7 @@ describe('a state does not change with each attempt', () => {
     expect(new Set(states.slice(0, 4))).toEqual(new Set(['connecting', 'offline']));
   });
 
-  it('where the server cannot open the database', () => {
+  it('if the server cannot open the database', () => {
     const states = statesOf(
       [{ type: 'start' }, HAD, HELLO, ...again(4, unavailable, { type: 'try-now' }, HAD, HELLO)],
       1,
@@ -444,7 +444,7 @@ describe('a state does not change with each attempt', () => {
     expect(new Set(states.slice(3))).toEqual(new Set(['unavailable']));
   });
 
-  it('where the server welcomes everyone and can store nothing, and the attempts become rarer', () => {
+  it('if the server welcomes all clients and cannot store anything, and the attempts become rarer', () => {
     const attempt: readonly MachineEvent[] = [
       HAD,
       HELLO,
@@ -490,7 +490,7 @@ describe('a clock that is wrong', () => {
     );
   };
 
-  it('is told from a minute on, ahead or behind, also while connected [MR-05]', () => {
+  it('is reported from one minute on, ahead or behind, also while connected [MR-05]', () => {
     expect(report(NOW_MS, NOW_MS - 60_000)).toMatchObject({ clockOffsetMs: 60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS + 60_000)).toMatchObject({ clockOffsetMs: -60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS - 59_999)).toMatchObject({ clockWrong: false });
@@ -540,7 +540,7 @@ describe('what fails in one place again and again', () => {
     expect(after([...live, part, DELIVERY_DEADLINE_MS, { type: 'wake' }]).state.phase).toBe('waiting');
   });
 
-  it('is sent again as long as the server does not say what became of it, and no longer', () => {
+  it('is sent again until the server reports its outcome, and not afterwards', () => {
     const overdue = after([
       ...live,
       { type: 'message', message: delivery(2) },
@@ -584,7 +584,7 @@ describe('what fails in one place again and again', () => {
 });
 
 describe('a pause', () => {
-  it('ends the connection, makes no new one by itself, and is named, until it is over', () => {
+  it('ends the connection, opens no new one, and is named in the status until it is over', () => {
     const paused = after([
       ...live,
       { type: 'pause' },

@@ -100,7 +100,7 @@ export type MachineEvent =
   | { readonly type: 'wake' }
   /** The app returned a token. */
   | { readonly type: 'token-had' }
-  /** With the last changeset whose outcome is known. */
+  /** Has the last changeset whose outcome is known. */
   | { readonly type: 'hello-sent'; readonly lastAckedSequence: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
   /** The reason why the connection or the attempt ended. */

@@ -3,6 +3,7 @@ import type { OpenDatabase } from '../database/open-database.ts';
 import { beginGeneration } from '../documents/document-author.ts';
 import type { SyncProgress } from '../apply/apply-delivery.ts';
 import type { PendingChangeset } from '../apply/pending-index.ts';
+import { forgetUnseenColumns } from '../file/unseen-columns.ts';
 import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 
 /** The progress of sync as the database stores it, in changelog, outbox, rejected changesets and metadata. */
@@ -52,6 +53,7 @@ export function syncProgress(
     },
     startOver(logEpoch, { to, logHash }, lastAckedSequence): void {
       meta.set('wants_whole', 0);
+      forgetUnseenColumns(meta);
       const known = meta.logEpoch;
       if (logEpoch !== null && (known === null || !cellValuesEqual(known, logEpoch))) {
         meta.set('log_epoch', logEpoch);

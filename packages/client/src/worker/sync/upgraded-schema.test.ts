@@ -1,4 +1,4 @@
-import { buildSchema, columnIdOf } from '@rockpool/shared';
+import { buildSchema, columnIdOf, EXISTENCE_COLUMN_ID } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
 import { testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
@@ -29,7 +29,34 @@ it('asks for the whole state once the app has a newer schema: the server may hav
   await after.close();
 });
 
-it('asks for nothing where the database has never synced', async () => {
+it('counts a new column as not seen until the whole state has come: others may have written it for long', async () => {
+  const medium = memoryMedium();
+  const before = await openStored(medium, { schema: buildSchema([note]) });
+  const sync = testSync(before.database);
+  sync.greet(testWelcome());
+  sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, [{ id: 'a', text: 'x' }])] }));
+  await before.close();
+
+  const tag = testTable('tag', { id: 'text not null', word: 'text' });
+  const { database, close } = await openStored(medium, { schema: buildSchema([withColour, tag]) });
+  const basesOf = (sql: string): unknown => {
+    const { sequence } = database.write({ id: sql, statements: [{ sql, params: [] }] });
+    return database.changelog.read(sequence as number)?.cellBases.map(({ columnId, base }) => [columnId, base]);
+  };
+  expect(basesOf("UPDATE note SET colour = 'blue'")).toEqual([[columnIdOf('colour'), 0]]);
+  expect(basesOf("UPDATE note SET text = 'y'")).toEqual([]);
+  expect(basesOf("INSERT INTO tag VALUES ('t', 'old')")).toEqual([[EXISTENCE_COLUMN_ID, 0]]);
+  const again = testSync(database);
+  again.greet(testWelcome({ fullResync: true }));
+  const whole = testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }]);
+  again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [whole] }));
+  // What the server has is covered by the earlier write, whose author had not seen it.
+  expect(basesOf("UPDATE note SET colour = 'green'")).toEqual([[columnIdOf('colour'), 0]]);
+  expect(basesOf("INSERT INTO tag VALUES ('u', 'new')")).toEqual([]);
+  await close();
+});
+
+it('requests nothing if the database has never synced', async () => {
   const medium = memoryMedium();
   await (await openStored(medium, { schema: buildSchema([note]) })).close();
   const after = await openStored(medium, { schema: buildSchema([withColour]) });

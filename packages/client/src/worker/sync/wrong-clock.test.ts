@@ -31,8 +31,8 @@ function agesInHours(database: OpenDatabase, serverNowMs: number): number[] {
   return (sync.nextPush(0, 1e6)?.changesets ?? []).map(({ ageUs }) => Math.round(ageUs / 3.6e7) / 100);
 }
 
-describe('what waits while the clock is set', () => {
-  it('is as old as it is, where the app runs and the clock is set back', () => {
+describe('pending changes, when the clock is set,', () => {
+  it('keep their age if the clock is set back while the app runs', () => {
     const database = openInMemory(options);
     testSync(database).greet(testWelcome({ serverNowMs: START_MS }));
     pass(HOUR_MS);
@@ -45,7 +45,7 @@ describe('what waits while the clock is set', () => {
     database.close();
   });
 
-  it('counts as old as it can be, where the clock was set back while the app was closed', async () => {
+  it('have the maximum possible age if the clock was set back while the app was closed', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium, options);
     const startMs = clock.wallMs;
@@ -65,7 +65,7 @@ describe('what waits while the clock is set', () => {
     await again.close();
   });
 
-  it('is no older than the last contact, where the clock was set a year ahead [MR-06]', () => {
+  it('are no older than the last contact if the clock was set a year ahead [MR-06]', () => {
     const database = openInMemory(options);
     const startMs = clock.wallMs;
     testSync(database).greet(testWelcome({ serverNowMs: startMs }));
@@ -80,8 +80,8 @@ describe('what waits while the clock is set', () => {
   });
 });
 
-describe('what is decided', () => {
-  it('is kept for a week of the server, to be given back to it, although the clock was set a year ahead', () => {
+describe('decided changesets', () => {
+  it('are kept for a week by the server’s clock, in case it loses them, although the clock was set a year ahead', () => {
     const database = openInMemory(options);
     const serverMs = clock.wallMs;
     const sync = testSync(database, options.elapsedMs);

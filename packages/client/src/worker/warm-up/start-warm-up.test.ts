@@ -38,7 +38,7 @@ class ManualClock implements Clock {
 
 async function untilRehearsing(clock: ManualClock): Promise<void> {
   clock.runNext();
-  await vi.waitFor(() => expect(opened).toHaveBeenCalled());
+  await expect.poll(() => opened).toHaveBeenCalled();
 }
 
 test('rehearses a write, a push and a delivery in each round, on a database in memory that it closes', () => {

@@ -16,7 +16,7 @@ export const REHEARSED_CODE: RehearsedCode = {
   mergeRules: DEFAULT_MERGE_RULES,
 };
 
-/** By then the page has painted what it opened the database for. */
+/** By then the page has painted its first view. */
 const QUIET_MS = 500;
 
 /**

@@ -1,16 +1,21 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue, type ChangeGroup, type CellBase } from '@rockpool/shared';
+import type { UnseenColumns } from '../file/unseen-columns.ts';
 import { CellBaseTable } from '../apply/cell-base-table.ts';
 import { DOCUMENT_EDIT_BASE } from '../documents/document-author.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
  * The cell bases of these changes: a cell base for each cell whose newer server value is covered by an earlier pending
- * write. The author never saw that value, so the cursor is too new a base for the cell. A delete touches the whole row
- * and takes the oldest cell base of the row.
+ * write. The author never saw that value, so the cursor is too new a base for the cell. A delete has one for each such
+ * cell of the row; the row itself was seen, unless its existence is covered.
  */
-export function findCellBases(connection: Connection, groups: readonly ChangeGroup[]): CellBase[] {
-  if (new CellBaseTable(connection).isEmpty()) return [];
-  const cellBases: CellBase[] = [];
+export function findCellBases(
+  connection: Connection,
+  groups: readonly ChangeGroup[],
+  unseen: UnseenColumns,
+): CellBase[] {
+  const cellBases = unseenCellBases(groups, unseen);
+  if (new CellBaseTable(connection).isEmpty()) return cellBases;
   for (const group of groups) {
     for (let row = 0; row < group.rowCount; row++) {
       const key = group.keys.map((part) => part[row] as CellValue);
@@ -20,21 +25,26 @@ export function findCellBases(connection: Connection, groups: readonly ChangeGro
         encodeKey(key),
         DOCUMENT_EDIT_BASE,
       ) as [number, number][];
-      if (covered.length === 0) continue;
-      if (group.kind === 'delete') {
-        cellBases.push({
-          tableId: group.tableId,
-          key,
-          columnId: EXISTENCE_COLUMN_ID,
-          base: Math.min(...covered.map(([, base]) => base)),
-        });
-        continue;
-      }
       for (const [columnId, base] of covered) {
-        if (columnId === EXISTENCE_COLUMN_ID || group.columnIds.includes(columnId))
+        // Nothing is below 0.
+        if (unseen.get(group.tableId)?.has(columnId) === true) continue;
+        if (columnId === EXISTENCE_COLUMN_ID || group.kind === 'delete' || group.columnIds.includes(columnId))
           cellBases.push({ tableId: group.tableId, key, columnId, base });
       }
     }
   }
   return cellBases;
+}
+
+/** Of inserts and updates of cells that look empty, because the server's values were not delivered yet: base 0. */
+function unseenCellBases(groups: readonly ChangeGroup[], unseen: UnseenColumns): CellBase[] {
+  if (unseen.size === 0) return [];
+  return groups.flatMap(({ tableId, kind, keys, columnIds, rowCount }) => {
+    const written = [EXISTENCE_COLUMN_ID, ...(kind === 'delete' ? [] : columnIds)];
+    const columns = written.filter((columnId) => unseen.get(tableId)?.has(columnId) === true);
+    return Array.from({ length: columns.length === 0 ? 0 : rowCount }, (_, row) => {
+      const key = keys.map((part) => part[row] as CellValue);
+      return columns.map((columnId) => ({ tableId, key, columnId, base: 0 }));
+    }).flat();
+  });
 }

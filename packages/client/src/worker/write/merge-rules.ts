@@ -130,7 +130,7 @@ function addColumnsTogether(
   } finally {
     statement.release();
   }
-  // These columns did not change, so their old values equal their values.
+  // These columns did not change, so their old and new values are equal.
   return {
     group: { ...group, columnIds: [...group.columnIds, ...missing], values: [...group.values, ...added] },
     before: { columnIds: [...before.columnIds, ...missing], values: [...before.values, ...added] },

@@ -97,6 +97,7 @@ export class OpenTransaction {
         requests.record(requestId, outcome, nowMs());
         commit(connection);
         this.ended = true;
+        connection.setTriggers(true);
         return outcome;
       } catch (error) {
         this.rollback();
@@ -111,6 +112,7 @@ export class OpenTransaction {
     const { capture, connection } = this.writer.parts;
     capture.end();
     if (connection.inTransaction) connection.run('ROLLBACK');
+    connection.setTriggers(true);
   }
 
   private whileOpen<T>(run: () => T): T {
@@ -131,8 +133,20 @@ function savepointName(depth: number): string {
 
 /**
  * Begins a transaction that stays open until commit or rollback. Nothing else may write on this connection meanwhile.
+ * `withoutTriggers`: the app's triggers do not run in it.
  */
-export function beginTransaction(writer: WriteTransaction, { atomic }: { readonly atomic: boolean }): OpenTransaction {
-  writer.parts.connection.run('BEGIN IMMEDIATE');
+export function beginTransaction(
+  writer: WriteTransaction,
+  { atomic, withoutTriggers = false }: { readonly atomic: boolean; readonly withoutTriggers?: boolean },
+): OpenTransaction {
+  const { connection } = writer.parts;
+  // SQLite ignores this switch inside a transaction. The transaction's end turns triggers on again.
+  if (withoutTriggers) connection.setTriggers(false);
+  try {
+    connection.run('BEGIN IMMEDIATE');
+  } catch (thrown) {
+    connection.setTriggers(true);
+    throw thrown;
+  }
   return new OpenTransaction(writer, atomic);
 }

@@ -1,3 +1,4 @@
+import { MERGE_REQUEST_PREFIX } from '../../rpc/branch-file.ts';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import { requestKey, timedKeysBefore, isTimedKey } from '../changelog/request-key.ts';
@@ -14,9 +15,10 @@ const PRUNE_EVERY = 1000;
 /** The number of newest requests kept at any age: a clock set ahead would otherwise expire them at once. */
 const MIN_KEPT_REQUESTS = 1_000;
 
-// Requests of pending changesets are kept, because their write states may still be asked for.
+// A branch's file may outlive its merge for any time. Requests of pending changesets are kept, because their write states may still be asked for.
 const PRUNE_SQL = `
   DELETE FROM rockpool_request WHERE iif(done_ms = 0, id < ?, done_ms < ?)
+    AND id NOT GLOB '${MERGE_REQUEST_PREFIX}*'
     AND id NOT IN (SELECT id FROM rockpool_request WHERE done_ms = 0 ORDER BY id DESC LIMIT ${MIN_KEPT_REQUESTS})
     AND id NOT IN (SELECT id FROM rockpool_request WHERE done_ms > 0 ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
     AND ifnull(sequence, 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;

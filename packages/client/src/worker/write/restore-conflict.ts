@@ -211,7 +211,7 @@ function requireColumn(table: TableSchema, name: string | null): ColumnSchema {
   return column;
 }
 
-/** Throws if the column is gone, or if its policy does not restore lost values. */
+/** Throws if the column no longer exists, or if its policy does not restore lost values. */
 function requireRestorable(table: TableSchema, name: string | null): ColumnSchema {
   const column = requireColumn(table, name);
   const { refusesRestore } = policyOf(table, column.id);

@@ -172,7 +172,7 @@ function writesOf(
 }
 
 /**
- * Runs statements in place of a rejected changeset and closes it, both or neither. Throws like retryRejected, and the
+ * Runs statements instead of a rejected changeset and closes it, in one transaction. Throws like retryRejected, and the
  * errors of the statements.
  */
 export function replaceRejected(

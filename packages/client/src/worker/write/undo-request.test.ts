@@ -85,7 +85,7 @@ describe('undoing a transaction', () => {
     expect(database.connection.rows("SELECT name, amount FROM account WHERE id = 'b'")).toEqual([['kept', 2]]);
   });
 
-  it('subtracts what it added to a counter, whatever was added since', () => {
+  it('subtracts its additions to a counter, even if others have added since', () => {
     const tally = testTable(
       'tally',
       { id: 'text not null', n: 'integer not null' },
@@ -114,7 +114,7 @@ describe('undoing a transaction', () => {
     expect(database.outbox.pendingCount()).toBe(3);
   });
 
-  it('is rejected if a row is gone, exists again or is referred to', () => {
+  it('is rejected if a row was deleted, exists again or is referred to', () => {
     const database = withAccounts();
     write(database, 'w', "UPDATE account SET amount = 7 WHERE id = 'b'");
     write(database, 'd', "DELETE FROM account WHERE id = 'b'");
@@ -159,7 +159,7 @@ describe('undoing a transaction', () => {
     }
   });
 
-  it('reports what it cannot find', () => {
+  it('reports a missing transaction', () => {
     const database = withAccounts();
     expect(problemOf(() => undo(database, 'never'))).toBe('forgotten');
     write(database, 'local', "INSERT INTO draft (text) VALUES ('x')");

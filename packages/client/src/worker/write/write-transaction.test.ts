@@ -166,11 +166,12 @@ describe('a write', () => {
     );
     const { cellBases } = decodeChangesetBody(sent?.body ?? new Uint8Array());
     const byKey = cellBases.map(({ key: [id], columnId, base }) => [id, columnId, base]);
-    expect(byKey).toHaveLength(3);
+    expect(byKey).toHaveLength(4);
     expect(byKey).toEqual(
       expect.arrayContaining([
         ['a', columnIdOf('amount'), 12],
-        ['b', 0, 11],
+        ['b', columnIdOf('amount'), 14],
+        ['b', columnIdOf('name'), 11],
         ['c', 0, 15],
       ]),
     );
@@ -194,7 +195,7 @@ describe('a write', () => {
 
   it('reports the tables that triggers and cascades touch', () => {
     const database = openInMemory();
-    database.connection.exec('CREATE VIRTUAL TABLE entry_fts USING fts5(note)'); // As a migration creates it.
+    database.connection.exec('CREATE VIRTUAL TABLE entry_fts USING fts5(note)'); // The table as a migration creates it.
     write(
       database,
       'CREATE TRIGGER entry_ai AFTER INSERT ON entry BEGIN INSERT INTO entry_fts (rowid, note) VALUES (new.rowid, new.note); END',

@@ -18,6 +18,7 @@ import type { TransactionCapture } from '../capture/transaction-capture.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from './merge-rules.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { Meta } from '../file/meta.ts';
+import { readUnseenColumns } from '../file/unseen-columns.ts';
 import type { CanonicalTexts } from '../documents/canonical-documents.ts';
 import { documentAuthor } from '../documents/document-author.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
@@ -195,7 +196,7 @@ export class WriteTransaction {
     for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
-      const cellBases = findCellBases(connection, changes.groups);
+      const cellBases = findCellBases(connection, changes.groups, readUnseenColumns(meta));
       const { atomic, origin } = done;
       sequence = changelog.append({ ...changes, atomic, cellBases, base: meta.cursor, origin }, localTime);
     }
@@ -221,7 +222,7 @@ export class WriteTransaction {
       const canonical = documentSupport().makeDocumentsCanonical(connection, this.documents, captured, known);
       if (canonical !== null) return canonical;
     }
-    throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form' });
+    throw new RockpoolError('document-invalid', { problem: 'a trigger reverts the canonical form' });
   }
 
   private inTransaction<T>(body: () => T): T {

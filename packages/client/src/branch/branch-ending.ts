@@ -1,0 +1,92 @@
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { Client } from '../client.ts';
+import type { BranchStart } from '../rpc/branch-file.ts';
+import type { EndOfBranch } from './guarded-calls.ts';
+
+/** How long to wait for other tabs to close an ended branch. A hand-over between tabs takes 3 s at most. */
+const CLOSED_WITHIN_MS = 5_000;
+const LOOK_AGAIN_MS = 200;
+
+export interface BranchEndingParts {
+  readonly branch: string;
+  readonly start: BranchStart;
+  /** The branch's own database. */
+  readonly client: Client;
+  /** Rejects with `storage-busy` while a tab has the branch open. */
+  readonly deleteFile: () => Promise<void>;
+  readonly onProblem: (error: RockpoolError) => void;
+}
+
+/** The message of a tab that has closed an ended branch. */
+const CLOSED = 'closed';
+
+/** The end of a branch, which reaches every tab that has it open. */
+export class BranchEnding {
+  ended: EndOfBranch | null = null;
+  private readonly parts: BranchEndingParts;
+  private readonly channel: BroadcastChannel;
+  private onClosed: () => void = () => undefined;
+
+  constructor(parts: BranchEndingParts) {
+    this.parts = parts;
+    this.channel = new BroadcastChannel(parts.start.id);
+    (this.channel as { unref?(): void }).unref?.(); // In Node, a channel would keep the process alive.
+    this.channel.onmessage = ({ data }: MessageEvent<EndOfBranch | typeof CLOSED>) => {
+      if (data === CLOSED) this.onClosed();
+      else if (this.ended === null) void this.follow(data);
+    };
+  }
+
+  requireOpen(): void {
+    if (this.ended !== null) throw new RockpoolError('branch-ended', { branch: this.parts.branch, by: this.ended });
+  }
+
+  async close(): Promise<void> {
+    this.channel.close();
+    await this.parts.client.close();
+  }
+
+  /** Closes the branch in every tab and deletes its file. Rejects with `storage-busy` if a tab does not answer. */
+  async end(by: EndOfBranch): Promise<void> {
+    const { client, deleteFile } = this.parts;
+    this.ended = by;
+    this.channel.postMessage(by);
+    try {
+      await client.close();
+      for (const deadlineMs = Date.now() + CLOSED_WITHIN_MS; ;) {
+        try {
+          return await deleteFile();
+        } catch (thrown) {
+          const isBusy = thrown instanceof RockpoolError && thrown.code === 'storage-busy';
+          if (!isBusy || Date.now() >= deadlineMs) throw thrown;
+        }
+        await this.anotherClosed();
+      }
+    } finally {
+      this.channel.close();
+    }
+  }
+
+  /** Another tab ended the branch. */
+  private async follow(by: EndOfBranch): Promise<void> {
+    this.ended = by;
+    try {
+      await this.parts.client.close();
+    } catch (thrown) {
+      this.parts.onProblem(toRockpoolError(thrown));
+    }
+    this.channel.postMessage(CLOSED);
+    this.channel.close();
+  }
+
+  /** A tab that closed before it received the end sends nothing, so check again after a while. */
+  private anotherClosed(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LOOK_AGAIN_MS);
+      this.onClosed = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

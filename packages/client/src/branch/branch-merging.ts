@@ -1,0 +1,125 @@
+import { RockpoolError, type Schema } from '@rockpool/shared';
+import type { BranchMergeOptions, BranchPreview, Client, Transaction } from '../client.ts';
+import type { BranchStart } from '../rpc/branch-file.ts';
+import { readChangedRows, type BranchDocuments, type ChangedRow } from './changed-rows.ts';
+import { withDependentRows } from './dependent-rows.ts';
+import { describeChange, planMerge, type Decide, type PlannedMerge } from './plan-merge.ts';
+import { keyText, readRows, type Query, type RowImage, type RowImages } from './row-image.ts';
+import { writeMerge } from './write-merge.ts';
+
+/** The longest that a transaction may stay open. */
+const TIMEOUT_MS = 8_000;
+const READ_ATTEMPTS = 5;
+
+export interface BranchMergingParts {
+  readonly start: BranchStart;
+  readonly origin: Pick<Client, 'query' | 'transaction'>;
+  /** The branch's own database. */
+  readonly client: Pick<Client, 'query' | 'transaction'>;
+  readonly schema: Schema;
+  /** Loads the code of documents, and with it Yjs. */
+  readonly loadDocuments: () => Promise<BranchDocuments>;
+}
+
+/** Whether the origin contains the transaction of the branch's merge. */
+export async function isMerged(query: Query, { id }: BranchStart): Promise<boolean> {
+  const rows = await query({ sql: 'SELECT 1 FROM rockpool_request WHERE id = ?', params: [id] });
+  return rows.length > 0;
+}
+
+/** Compares a branch with its beginning and its origin. */
+export class BranchMerging {
+  private readonly parts: BranchMergingParts;
+
+  constructor(parts: BranchMergingParts) {
+    this.parts = parts;
+  }
+
+  /** Reads without a transaction, and again if the branch is written meanwhile. */
+  async changedRows(): Promise<ChangedRow[]> {
+    const { client } = this.parts;
+    const newest = async (): Promise<unknown> =>
+      (await client.query('SELECT max(sequence) AS newest FROM rockpool_changelog'))[0]?.['newest'];
+    for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+      const before = await newest();
+      const changed = await this.readChanged((statement) => client.query(statement));
+      if ((await newest()) === before) return changed;
+    }
+    // Writes never pause for long enough, so hold them up.
+    return client.transaction((tx) => this.readChanged((statement) => tx.query(statement)), { timeoutMs: TIMEOUT_MS });
+  }
+
+  async preview(): Promise<BranchPreview> {
+    const query: Query = (statement) => this.parts.origin.query(statement);
+    await this.requireSameSchema(query);
+    return toPreview(await this.plan(await this.changedRows(), query, () => 'branch'));
+  }
+
+  /** The branch is locked against writes meanwhile, so that no write is omitted. */
+  async merge({ conflicts }: BranchMergeOptions): Promise<BranchPreview> {
+    const { origin, client } = this.parts;
+    let merged: BranchPreview | null = null;
+    try {
+      await client.transaction(
+        async (own) => {
+          const changed = await this.readChanged((statement) => own.query(statement));
+          const body = (tx: Transaction): Promise<BranchPreview> => this.mergeIn(tx, changed, conflicts);
+          // The request id makes a repeated merge find the first one. The changes include what triggers wrote.
+          const options = { timeoutMs: TIMEOUT_MS, requestId: this.parts.start.id, withoutTriggers: true };
+          merged = await origin.transaction(body, options);
+        },
+        { timeoutMs: TIMEOUT_MS },
+      );
+    } catch (thrown) {
+      if (merged === null) throw thrown;
+    }
+    return merged as unknown as BranchPreview;
+  }
+
+  private async mergeIn(
+    tx: Transaction,
+    changed: readonly ChangedRow[],
+    conflicts: BranchMergeOptions['conflicts'],
+  ): Promise<BranchPreview> {
+    const query: Query = (statement) => tx.query(statement);
+    await this.requireSameSchema(query);
+    if (await isMerged(query, this.parts.start)) throw new RockpoolError('branch-ended', { by: 'merge' });
+    const decide: Decide = typeof conflicts === 'function' ? conflicts : () => conflicts ?? 'branch';
+    const plan = await this.plan(changed, query, decide);
+    if (conflicts === undefined && plan.conflicts.length > 0)
+      throw new RockpoolError('branch-conflicts', { count: plan.conflicts.length });
+    await writeMerge(tx, plan.rows);
+    return toPreview(plan);
+  }
+
+  private async requireSameSchema(query: Query): Promise<void> {
+    const sql = "SELECT value FROM rockpool_meta WHERE key = 'schema_hash'";
+    const [row] = await query({ sql, params: [] });
+    if (row?.['value'] !== this.parts.start.schemaHash) throw new RockpoolError('branch-schema-changed');
+  }
+
+  private async plan(changed: readonly ChangedRow[], query: Query, decide: Decide): Promise<PlannedMerge> {
+    const theirs = new Map<string, RowImages>();
+    for (const table of new Set(changed.map((row) => row.table))) {
+      const keys = changed.flatMap((row) => (row.table === table ? [row.key] : []));
+      theirs.set(table.name, await readRows(query, table, keys));
+    }
+    const theirsOf = ({ table, key }: ChangedRow): RowImage => theirs.get(table.name)?.get(keyText(key)) ?? null;
+    const plan = planMerge(changed, theirsOf, decide, await this.documents());
+    return withDependentRows(plan, { query, schema: this.parts.schema, changed, decide });
+  }
+
+  private async readChanged(query: Query): Promise<ChangedRow[]> {
+    return readChangedRows(query, this.parts.schema, this.parts.start.sequence, await this.documents());
+  }
+
+  private async documents(): Promise<BranchDocuments | null> {
+    const hasDocuments = this.parts.schema.tables.some(({ merge }) => merge.documents.length > 0);
+    if (!hasDocuments) return null;
+    return this.parts.loadDocuments();
+  }
+}
+
+function toPreview({ rows, conflicts }: PlannedMerge): BranchPreview {
+  return { rows: rows.map(({ table, key, theirs, merged }) => describeChange(table, key, theirs, merged)), conflicts };
+}

@@ -1,0 +1,33 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { Client } from '../client.ts';
+
+/** How a branch ended. */
+export type EndOfBranch = 'merge' | 'discard';
+
+/** The calls that return their result synchronously. */
+const SYNCHRONOUS: ReadonlySet<string> = new Set(['live', 'stream']);
+
+/** The client's members, with calls that fail with `branch-ended` once the branch has ended. */
+export function guardedCalls(client: Client, ended: () => EndOfBranch | null, branch: string): Client {
+  const guarded = Object.entries(client).map(([name, member]: [string, unknown]) => {
+    if (typeof member !== 'function') return [name, member];
+    return [
+      name,
+      (...given: unknown[]): unknown => {
+        const by = ended();
+        if (by === null) return (member as (...params: unknown[]) => unknown)(...given);
+        const error = new RockpoolError('branch-ended', { branch, by });
+        if (SYNCHRONOUS.has(name)) throw error;
+        return rejectedWrite(error);
+      },
+    ];
+  });
+  return Object.fromEntries(guarded) as Client;
+}
+
+/** Also fits calls that return a plain promise. */
+function rejectedWrite(error: RockpoolError): Promise<never> & { readonly synced: Promise<never> } {
+  const synced = Promise.reject<never>(error);
+  synced.catch(() => undefined); // Apps rarely wait for it.
+  return Object.assign(Promise.reject<never>(error), { synced });
+}

@@ -1,0 +1,88 @@
+import type { Client, SqlParam } from '../client.ts';
+
+/** How one loop of a query is executed. */
+export interface QueryLoop {
+  /** The table or index whose rows it reads; null for rows that SQLite keeps for the query. */
+  readonly reads: string | null;
+  /** `operators` of Rockpool, which execute whole pages of a table, or the virtual machine of `SQLite`. */
+  readonly execution: 'operators' | 'SQLite';
+  /** How much of a row's work the operators do for many rows at once: all of it, the filter, or none. */
+  readonly batches: 'all' | 'filter' | 'none';
+  /** Why SQLite executes the loop or, after `operators`, the rows that reach this instruction. Null if there is no reason. */
+  readonly whyNot: string | null;
+}
+
+interface Instruction {
+  readonly addr: number;
+  readonly opcode: string;
+  readonly p1: number;
+  readonly p2: number;
+  readonly comment: string | null;
+}
+
+const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'VNext']);
+
+/** What the instructions do at which operators most often end. */
+const REASONS: Readonly<Record<string, string>> = {
+  MakeRecord: 'the row is sorted or stored',
+  SorterInsert: 'the row is sorted',
+  SeekGE: 'a join by an index that is not unique, or of several columns',
+  SeekGT: 'a join by a range',
+  SeekRowid: 'a join that is not a lookup',
+  Rewind: 'a join that scans the other table',
+  Gosub: 'a subquery or groups in order of an index',
+  Yield: 'a subquery that yields rows',
+  Once: 'a subquery',
+  InitCoroutine: 'a subquery',
+  Found: 'DISTINCT or IN',
+  NotFound: 'DISTINCT or IN',
+  Affinity: 'a comparison that converts types',
+  AggStep: 'an aggregate that operators do not have',
+  Function: 'a function that operators do not call',
+  Insert: 'a write',
+  Delete: 'a write',
+};
+
+/**
+ * Describes how the loops of a query are executed, in the order of its program: by operators beside SQLite's virtual
+ * machine or by SQLite, and why not by operators. The query is compiled, not run. Rejects with the errors of `client.query`.
+ *
+ * ```ts
+ * console.table(await explainQuery(client, 'SELECT sum(amount) FROM entry'));
+ * ```
+ */
+export async function explainQuery(
+  client: Client,
+  sql: string,
+  params: readonly SqlParam[] = [],
+): Promise<QueryLoop[]> {
+  const program = await client.query<Instruction>(`EXPLAIN ${sql}`, params);
+  const roots = await client.query<{ name: string; rootpage: number }>('SELECT name, rootpage FROM sqlite_schema');
+  const nameOf = new Map(roots.map(({ name, rootpage }) => [rootpage, name]));
+  const rootOf = new Map(program.filter(({ opcode }) => opcode === 'OpenRead').map(({ p1, p2 }) => [p1, p2]));
+  return program
+    .filter(({ addr, opcode, p2 }) => LOOPS.has(opcode) && p2 < addr)
+    .map(({ opcode, p1, comment }) => ({ reads: nameOf.get(rootOf.get(p1) ?? -1) ?? null, ...plan(opcode, comment) }));
+}
+
+/** Reads what sqlite/scan.c says of a loop. */
+function plan(opcode: string, comment: string | null): Omit<QueryLoop, 'reads'> {
+  if (comment === null) {
+    const whyNot =
+      opcode === 'Prev' ? 'rows in descending order' : opcode === 'VNext' ? 'a virtual table' : 'rows of an index';
+    return { execution: 'SQLite', batches: 'none', whyNot };
+  }
+  const [how = '', opcodeOfSqlite] = comment.split(':');
+  return {
+    execution: how.startsWith('operators') ? 'operators' : 'SQLite',
+    batches: how.endsWith('filter in batches') ? 'filter' : how.endsWith('in batches') ? 'all' : 'none',
+    whyNot:
+      opcodeOfSqlite === undefined ? null : (REASONS[opcodeOfSqlite] ?? `the instruction ${opcodeOfSqlite} of SQLite`),
+  };
+}
+
+/** One line for a loop, for tables of the devtools. */
+export function describeLoop({ reads, execution, batches, whyNot }: QueryLoop): string {
+  const how = { all: ', in batches', filter: ', filter in batches', none: '' }[batches];
+  return `${reads ?? 'stored rows'}: ${execution}${how}${whyNot === null ? '' : ` (${execution === 'SQLite' ? '' : 'SQLite: '}${whyNot})`}`;
+}

@@ -1,0 +1,54 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { PastMoment, PastState, SqlParam, SqlRow, SqlStatement } from '../client.ts';
+import type { PastAnswer, PastAsk, PastFacts } from '../rpc/past-state.ts';
+import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
+import { toStatement } from '../tab/sql.ts';
+
+export interface PastStateSource {
+  readonly newId: () => string;
+  readonly ask: (ask: PastAsk) => Promise<PastAnswer>;
+}
+
+/** The transaction of a named version. */
+export interface ChangesetMoment {
+  readonly siteId: string;
+  readonly sequence: number;
+}
+
+/** A moment, with the transaction in place of a name. */
+export type KnownMoment = Exclude<PastMoment, { readonly name: string }> | ChangesetMoment;
+
+/** See Client.past. */
+export async function openPastState({ newId, ask }: PastStateSource, moment: KnownMoment): Promise<PastState> {
+  const id = newId();
+  const facts = (await ask({ kind: 'open', id, moment: momentQuery(moment) })) as PastFacts;
+  let closed = false;
+  const rowsOf = async (statement: SqlStatement): Promise<EncodedRows> => {
+    if (closed) throw new RockpoolError('client-closed', { closed: 'past state' });
+    const rows = await ask({ kind: 'query', id, statement });
+    if (rows !== null) return rows as EncodedRows;
+    // The worker was restarted and its memory is lost.
+    await ask({ kind: 'open', id, moment: momentQuery({ version: facts.version }) });
+    return (await ask({ kind: 'query', id, statement })) as EncodedRows;
+  };
+  return {
+    ...facts,
+    async query<Row extends object = SqlRow>(given: SqlStatement | string, params?: readonly SqlParam[]) {
+      return decodeRows(await rowsOf(toStatement(given, params))) as Row[];
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await ask({ kind: 'close', id });
+    },
+  };
+}
+
+/** Throws `request-invalid` for a moment that is neither a time nor a version. */
+function momentQuery(moment: KnownMoment): string {
+  if ('siteId' in moment) return `site=${moment.siteId}&sequence=${moment.sequence}`;
+  const [name, value] = 'version' in moment ? ['watermark', moment.version] : ['time', Math.floor(Number(moment.time))];
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new RockpoolError('request-invalid', { problem: 'a moment needs a time or a version' });
+  return `${name}=${value}`;
+}

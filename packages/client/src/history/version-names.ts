@@ -1,0 +1,113 @@
+import { decodeKey, RockpoolError, VERSION_NAME_TABLE, type CellValue, type Schema } from '@rockpool/shared';
+import type { Client, RowVersion, SqlRow, SqlStatement, VersionName } from '../client.ts';
+import type { HistoryRow } from './history-row.ts';
+
+const MAX_NAME_LENGTH = 100;
+const MAX_NAMES = 100;
+
+/** A version that can be named. */
+export type NameableVersion = Pick<RowVersion, 'siteId' | 'sequence' | 'writtenMs'>;
+
+/** The names of the versions of one row and of its documents. `document` is a document column; null: the row. */
+export interface VersionNames {
+  /** The newest version first. Empty if the schema has no table of names. */
+  list(document: string | null): Promise<readonly VersionName[]>;
+  /** Throws `version-name-missing`. */
+  find(document: string | null, name: string): Promise<VersionName>;
+  /** Throws `version-names-undeclared`, `version-name-invalid`, `version-name-taken` and `version-names-full`. */
+  add(document: string | null, name: string, version: NameableVersion): Promise<void>;
+  /** Throws `version-name-missing`. */
+  remove(document: string | null, name: string): Promise<void>;
+  /** Selects all of them; null if the schema has no table of names. */
+  readonly statement: SqlStatement | null;
+}
+
+export function createVersionNames(
+  client: Pick<Client, 'query' | 'transaction'>,
+  schema: Schema,
+  row: HistoryRow,
+): VersionNames {
+  const isDeclared = schema.tables.some(({ name, synced }) => synced && name === VERSION_NAME_TABLE);
+  const table = row.table.name;
+  const of = [table, keyText(row)];
+  const read = async (
+    source: Pick<Client, 'query'>,
+    document: string | null,
+  ): Promise<readonly (VersionName & SqlRow)[]> =>
+    isDeclared
+      ? source.query<VersionName & SqlRow>(
+          `SELECT name, site_id AS siteId, sequence, written_ms AS writtenMs FROM ${VERSION_NAME_TABLE}
+           WHERE table_name = ? AND row_key = ? AND document_column = ? ORDER BY written_ms DESC, sequence DESC, name`,
+          [...of, document ?? ''],
+        )
+      : [];
+  return {
+    list: (document) => read(client, document),
+    async find(document, name) {
+      const found = (await read(client, document)).find((one) => one.name === name.trim());
+      if (found === undefined) throw new RockpoolError('version-name-missing', { table });
+      return found;
+    },
+    async add(document, given, { siteId, sequence, writtenMs }) {
+      if (!isDeclared) throw new RockpoolError('version-names-undeclared');
+      const name = validName(given);
+      await client.transaction(async (tx) => {
+        const names = await read(tx as Pick<Client, 'query'>, document);
+        const same = names.find((one) => one.name === name);
+        if (same?.siteId === siteId && same.sequence === sequence) return;
+        if (same !== undefined) throw new RockpoolError('version-name-taken', { table });
+        if (names.length >= MAX_NAMES) throw new RockpoolError('version-names-full', { table, maxNames: MAX_NAMES });
+        await tx.execute(
+          `INSERT INTO ${VERSION_NAME_TABLE} (table_name, row_key, document_column, name, site_id, sequence, written_ms)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          [...of, document ?? '', name, siteId, sequence, Math.floor(writtenMs)],
+        );
+      });
+    },
+    async remove(document, name) {
+      if (!isDeclared) throw new RockpoolError('version-names-undeclared');
+      await client.transaction(async (tx) => {
+        const { changes } = await tx.execute(
+          `DELETE FROM ${VERSION_NAME_TABLE} WHERE table_name = ? AND row_key = ? AND document_column = ? AND name = ?`,
+          [...of, document ?? '', name.trim()],
+        );
+        if (changes === 0) throw new RockpoolError('version-name-missing', { table });
+      });
+    },
+    statement: isDeclared
+      ? { sql: `SELECT * FROM ${VERSION_NAME_TABLE} WHERE table_name = ? AND row_key = ?`, params: of }
+      : null,
+  };
+}
+
+/** Returns the versions with their names. */
+export function withNames(versions: readonly RowVersion[], names: readonly VersionName[]): RowVersion[] {
+  return versions.map((version) => ({
+    ...version,
+    names: names
+      .filter(({ siteId, sequence }) => siteId === version.siteId && sequence === version.sequence)
+      .map(({ name }) => name),
+  }));
+}
+
+/** White space around a name is not part of it. */
+function validName(given: string): string {
+  const name = given.trim();
+  // Characters as SQLite counts them. It ends a text at the character 0.
+  const { length } = Array.from(name);
+  if (length < 1 || length > MAX_NAME_LENGTH || name.includes('\0'))
+    throw new RockpoolError('version-name-invalid', { length, maxLength: MAX_NAME_LENGTH });
+  return name;
+}
+
+/** The key of a row as JSON: one text for each key, which SQL can read. */
+function keyText({ keyBytes }: HistoryRow): string {
+  return JSON.stringify(decodeKey(keyBytes).map(partJson));
+}
+
+function partJson(part: CellValue): unknown {
+  if (typeof part === 'bigint') return Number.isSafeInteger(Number(part)) ? Number(part) : { integer: String(part) };
+  if (part instanceof Uint8Array)
+    return { hex: Array.from(part, (byte) => byte.toString(16).padStart(2, '0')).join('') };
+  return part;
+}

@@ -1,0 +1,55 @@
+import type { DocumentPath } from '@rockpool/shared/document';
+import type { Awareness } from 'y-protocols/awareness';
+import type { Doc, Text, UndoManager } from 'yjs';
+import type { DocumentHistory } from './row-history.ts';
+import type { Subscribable } from './subscribable.ts';
+
+/**
+ * A document that is open in this page: its JSON, and the Y.Doc that editors bind to. Returned by `client.document`.
+ */
+export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocumentState<Value>> {
+  /**
+   * The Y.Doc that editors bind to. Rockpool writes its changes to the database in the background, each as a JSON
+   * change that merges with the changes of others. Changes made elsewhere, in any tab or on another device, appear in
+   * it. Only the JSON leaves this page: positions in the Y.Doc mean nothing elsewhere (`awareness` translates those of
+   * cursors), nor do formats of a text that is not declared as `richText`.
+   */
+  readonly doc: Doc;
+  /**
+   * Returns the Y.Text at a path of member names, with `{ id: 'x' }` for the array element that has this key. Null if
+   * there is no text at the path that merges by character, with or without formats. Replacing a whole object also
+   * replaces its texts. Positions count UTF-16 units; an operation that would start or end inside a surrogate pair
+   * throws `document-invalid` and changes nothing.
+   *
+   * ```ts
+   * new QuillBinding(document.text('body'), quill, document.awareness);
+   * ```
+   */
+  text(...path: DocumentPath): Text | null;
+  /** Changes the document to the return value of `next`, with the fewest operations. */
+  change(next: (value: Value) => Value): void;
+  /** Undoes and redoes the changes made in this page through `doc` or `change`. */
+  readonly undoManager: UndoManager;
+  /**
+   * The other tabs that have this document open, with their cursors: the Awareness of y-protocols for editor bindings
+   * (y-codemirror, y-quill). Reading it also shows this tab to the others. `user` is never sent: in the states of
+   * others it holds the name (or principal) that the server verified, and a colour.
+   */
+  readonly awareness: Awareness;
+  /** Opens the history of the document. Rejects like `client.history`. */
+  history(): Promise<DocumentHistory<Value>>;
+  /** Resolves when all changes made here are committed. Rejects with the error that prevents it. */
+  saved(): Promise<void>;
+  /** Writes pending changes, then closes the document. */
+  close(): Promise<void>;
+}
+
+/** The current state of an open document. */
+export interface LiveDocumentState<Value = unknown> {
+  /** The JSON of the document in this page, read at the first access; null when the document is gone. */
+  readonly value: Value | null;
+  /** `gone`: the row was deleted or its column set to NULL. Later changes in this page are not written. */
+  readonly state: 'open' | 'gone' | 'closed';
+  /** Why the document cannot be written, for example an image in a text. The next change retries. */
+  readonly error: Error | null;
+}

@@ -1,0 +1,35 @@
+import type { RejectedChangeset } from '../rpc/rejected-changeset.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { Subscribable } from './subscribable.ts';
+
+/** The rejected changesets of this device, oldest first. `current` is empty until the first listener has read them. */
+export interface RejectedChangesets extends Subscribable<readonly RejectedChangeset[]> {
+  /** Reads them once. */
+  list(): Promise<RejectedChangeset[]>;
+  /**
+   * Applies the same changes to the current rows; counters are added to again. Rejects with the constraint that still
+   * fails, with `row-missing` if a row that it changes no longer exists, with `changeset-undecided` while the server may
+   * still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
+   */
+  retry(sequence: number): Promise<void>;
+  /**
+   * Runs other statements instead, for example an edited version of the changes. One transaction runs the statements and
+   * removes the changeset from the list; it is `atomic` if the changeset was. Rejects like `retry`, and with any error of
+   * the statements.
+   */
+  replace(sequence: number, statements: readonly (SqlStatement | string)[]): Promise<void>;
+  /** Discards the changeset. Rejects with `changeset-undecided` and `changeset-not-rejected`. */
+  drop(sequence: number): Promise<void>;
+}
+
+export interface Conflicts {
+  /**
+   * Writes the losing value of a conflict as a new edit: a value goes back into its cell (with the rest of its column
+   * group) or its place in a document. The values of a deleted row bring back the row, with all values that the conflict
+   * log has. A delete that lost to an update deletes the row.
+   *
+   * Rejects with `conflict-not-restorable`; the field `problem` is `unknown`, `schema`, `row-gone`, `counter` or
+   * `incomplete`.
+   */
+  restore(id: string): Promise<void>;
+}

@@ -1,0 +1,60 @@
+import type { SqlValue } from '../rpc/sql-value.ts';
+import type { BranchRowChange } from './branch-merge.ts';
+
+/** Selects the transactions that meet every condition. A version or a time is required. */
+export interface RestoreSelection {
+  /** The site that wrote them, 32 hex digits: `siteId` of a version. */
+  readonly site?: string;
+  /** The principal who wrote them: `author` of a version. */
+  readonly author?: string;
+  /** Written at or after this time, in ms since 1970: `writtenMs` of a version. */
+  readonly fromMs?: number;
+  /** Written at or before this time, in ms since 1970. */
+  readonly toMs?: number;
+  /** The transaction of one version. */
+  readonly version?: number;
+  /** Default: every table with a history. */
+  readonly tables?: readonly string[];
+}
+
+/**
+ * A value or row that was written again after the transactions. `cell`: the values of one column. `deleted-since`: the
+ * row was deleted. `deleted-by-restore`: the restore deletes a row that was changed, or that others refer to since.
+ */
+export interface RestoreConflict {
+  readonly kind: 'cell' | 'deleted-by-restore' | 'deleted-since';
+  readonly table: string;
+  readonly key: readonly SqlValue[];
+  /** Null for a conflict of rows. */
+  readonly column: string | null;
+  /** The value that the transactions left. */
+  readonly written: SqlValue;
+  /** The value without them. */
+  readonly restored: SqlValue;
+  /** The value now. */
+  readonly current: SqlValue;
+}
+
+/** What a restore writes. */
+export interface RestorePreview {
+  /** The rows that it changes, from their current values, with the restored values in conflicts. */
+  readonly rows: readonly BranchRowChange[];
+  readonly conflicts: readonly RestoreConflict[];
+}
+
+export interface RestorePlanOptions {
+  /** Whether to restore a value that was written again. Without it, `apply` rejects if a conflict exists. */
+  readonly conflicts?: 'restore' | 'keep' | ((conflict: RestoreConflict) => 'restore' | 'keep');
+}
+
+/** See `client.planRestore`. */
+export interface RestorePlan extends RestorePreview {
+  /** The number of transactions that it undoes. */
+  readonly transactions: number;
+  /**
+   * Writes the restore to the rows as they are now, once: a later call resolves with the same result. The app's triggers
+   * do not run, because versions include what they wrote. Rejects with `restore-conflicts`, and with the errors of a
+   * transaction; then nothing is written, and it can be called again.
+   */
+  apply(options?: RestorePlanOptions): Promise<RestorePreview>;
+}

@@ -1,0 +1,13 @@
+/**
+ * A value that changes over time. The status, rejected changesets, live queries, presence and documents have this shape. It fits
+ * React's `useSyncExternalStore` and Svelte's store contract.
+ */
+export interface Subscribable<T> {
+  /** The same object until the value changes. */
+  readonly current: T;
+  /**
+   * Calls the listener at once and after every change, until the returned function is called. A value that has to be
+   * read first (a live query, rejected changesets) calls it as soon as the first result is known. Needs no `this`.
+   */
+  subscribe(listener: (value: T) => void): () => void;
+}

@@ -1,0 +1,20 @@
+import type { SqlStatement } from './sql-statement.ts';
+import type { EncodedRows } from './rows-transfer.ts';
+
+/** The moment of a past state. */
+export interface PastFacts {
+  /** The version of its content: the watermark of the last changeset in it. */
+  readonly version: number;
+  /** When the server received that changeset, in ms since 1970. */
+  readonly receivedMs: number;
+}
+
+/** The requests of a page about a past state. The page creates the ids. */
+export type PastAsk =
+  /** Downloads it. `moment` is the query of the request. The answer is PastFacts. */
+  | { readonly kind: 'open'; readonly id: string; readonly moment: string }
+  /** The answer is the rows; null if the past state is not open, because the worker has been restarted. */
+  | { readonly kind: 'query'; readonly id: string; readonly statement: SqlStatement }
+  | { readonly kind: 'close'; readonly id: string };
+
+export type PastAnswer = PastFacts | EncodedRows | null;

@@ -1,0 +1,83 @@
+import { RockpoolError, type Schema } from '@rockpool/shared';
+import { BranchEnding } from './branch/branch-ending.ts';
+import { BranchMerging, isMerged } from './branch/branch-merging.ts';
+import type { BranchDocuments } from './branch/changed-rows.ts';
+import { guardedCalls } from './branch/guarded-calls.ts';
+import { describeChange } from './branch/plan-merge.ts';
+import type { Branch, Client } from './client.ts';
+import type { ClientEnvironment } from './client-session.ts';
+import { liveQueryInspections } from './live-query-inspection.ts';
+import { branchName, type BranchStart } from './rpc/branch-file.ts';
+
+export interface BranchParts {
+  readonly origin: Client;
+  /** The branch's own database. */
+  readonly client: Client;
+  readonly file: string;
+  readonly environment: ClientEnvironment;
+  readonly schema: Schema;
+  readonly loadDocuments: () => Promise<BranchDocuments>;
+  readonly onProblem: (error: RockpoolError) => void;
+}
+
+/**
+ * Adds the operations of a branch to the client of its database. Rejects with `branch-ended` if it was merged before.
+ */
+export async function startBranch(parts: BranchParts): Promise<Branch> {
+  const { client, origin, file, environment, onProblem } = parts;
+  const name = branchName(file);
+  const start = await readStart(client);
+  const ending = new BranchEnding({
+    branch: name,
+    start,
+    client,
+    deleteFile: () => environment.deleteDatabase(file),
+    onProblem,
+  });
+  if (await isMerged((statement) => origin.query(statement), start)) {
+    await ending.end('merge');
+    throw new RockpoolError('branch-ended', { branch: name, by: 'merge' });
+  }
+  const merging = new BranchMerging({ ...parts, start });
+  const branch: Branch = {
+    ...guardedCalls(client, () => ending.ended, name),
+    branchName: name,
+    begunMs: start.begunMs,
+    branch: () => Promise.reject(new RockpoolError('branch-of-branch')),
+    openBranch: () => Promise.reject(new RockpoolError('branch-of-branch')),
+    listBranches: () => Promise.resolve([]),
+    async diff() {
+      ending.requireOpen();
+      const changed = await merging.changedRows();
+      return changed.map(({ table, key, base, ours }) => describeChange(table, key, base, ours));
+    },
+    async preview() {
+      ending.requireOpen();
+      return merging.preview();
+    },
+    async merge(options = {}) {
+      ending.requireOpen();
+      const merged = await merging.merge(options);
+      // The merge stays committed even if the file cannot be removed; the next opening removes it.
+      await ending.end('merge').catch(onProblem);
+      return merged;
+    },
+    async discard() {
+      ending.requireOpen();
+      await ending.end('discard');
+    },
+    leave: () => branch.discard(),
+    close: () => ending.close(),
+  };
+  const inspect = liveQueryInspections.get(client);
+  if (inspect !== undefined) liveQueryInspections.set(branch, inspect);
+  return branch;
+}
+
+async function readStart(client: Client): Promise<BranchStart> {
+  const [row] = await client.query<{ json: string }>(
+    "SELECT value AS json FROM rockpool_meta WHERE key = 'branch_json'",
+  );
+  if (row === undefined) throw new RockpoolError('internal', { problem: 'the file is not a branch' });
+  return JSON.parse(row.json) as BranchStart;
+}

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeColumn } from '../../rpc/rows-transfer.ts';
+import { Connection } from './connection.ts';
+import { encodeRows, RowsEncoder } from './encode-rows.ts';
+import { loadSqlite } from './load-sqlite.node.ts';
+
+const NEVER = 0;
+const AS_IT_PAYS = 1;
+const ALWAYS = 2;
+const ROWS = 3000;
+
+const runtime = await loadSqlite();
+const setMode = (mode: 0 | 1 | 2): number => runtime.module._rockpool_scan_mode(mode, 0);
+
+let connection: Connection;
+beforeEach(() => {
+  connection = new Connection(runtime, { path: ':memory:' });
+  connection.exec(`
+    CREATE TABLE entry (id INTEGER PRIMARY KEY, day TEXT, category INTEGER, amount INTEGER, owner TEXT);
+    CREATE TABLE category (id INTEGER PRIMARY KEY, name TEXT, factor INTEGER);
+    CREATE TABLE person (id TEXT PRIMARY KEY NOT NULL, name TEXT) WITHOUT ROWID;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
+    INSERT INTO entry SELECT i, date('2020-01-01', '+' || (i % 90) || ' days'), i % 11, i * 31 % 1000, 'p' || (i % 13) FROM n;
+    INSERT INTO category SELECT id - 1, 'category ' || id, id FROM entry LIMIT 10;
+    INSERT INTO person SELECT 'p' || id, 'person ' || id FROM entry LIMIT 10;`);
+});
+afterEach(() => {
+  setMode(AS_IT_PAYS);
+  connection.close();
+});
+
+function run(sql: string): unknown[][] {
+  const statement = connection.prepare(sql);
+  try {
+    const { columns, rowCount } = encodeRows(statement);
+    return columns.map((column) => [...decodeColumn(column, rowCount)]);
+  } finally {
+    statement.release();
+  }
+}
+
+/** What EXPLAIN says of the loops of a query. */
+const loopsOf = (sql: string): unknown[] =>
+  connection
+    .rows(`EXPLAIN ${sql}`)
+    .filter((row) => row[1] === 'Next')
+    .map((row) => row[7]);
+
+it.each([
+  'SELECT count(amount) FROM entry',
+  'SELECT sum(amount) FROM entry WHERE category = 3',
+  'SELECT day, sum(amount) FROM entry GROUP BY day',
+  'SELECT id, day FROM entry',
+])('every run of %s executes nearly all rows in batches', (sql) => {
+  for (let time = 0; time < 3; time++) {
+    setMode(AS_IT_PAYS);
+    run(sql);
+    expect(setMode(AS_IT_PAYS)).toBeGreaterThan(ROWS * 0.9);
+  }
+});
+
+describe('EXPLAIN', () => {
+  it.each([
+    ['SELECT sum(amount) FROM entry WHERE category = 3', ['operators in batches']],
+    ['SELECT avg(amount * 2) FROM entry WHERE category = 3', ['operators filter in batches']],
+    ['SELECT amount * 2 FROM entry', ['operators']],
+    ['SELECT name FROM entry JOIN category ON category.id = entry.category', ['operators']],
+    ['SELECT person.name FROM entry LEFT JOIN person ON person.id = entry.owner', ['operators']],
+    ['SELECT day FROM entry ORDER BY day', ['SQLite:MakeRecord']],
+    ['SELECT day FROM entry WHERE amount > 5 ORDER BY day', ['operators filter in batches:MakeRecord']],
+  ])('says of %s: %j', (sql, loops) => {
+    expect(loopsOf(sql)).toEqual(loops);
+  });
+
+  it('says nothing of a loop over an index', () => {
+    connection.exec('CREATE INDEX entry_day ON entry (day)');
+    expect(loopsOf('SELECT day FROM entry ORDER BY day')).toEqual([null]);
+  });
+});
+
+describe('a row that was looked up', () => {
+  const SQL =
+    'SELECT entry.id, category.name, person.name FROM entry LEFT JOIN category ON category.id = category LEFT JOIN person ON person.id = owner';
+
+  /** Takes the rows in parts, and changes the database before each part. */
+  function runWith(changes: readonly string[], mode: 0 | 2): unknown[] {
+    setMode(mode);
+    const statement = connection.prepare(mode === NEVER ? SQL : `${SQL} `);
+    const encoder = new RowsEncoder(statement);
+    for (const change of changes) {
+      encoder.take(100);
+      connection.exec(change);
+    }
+    while (encoder.take(1000));
+    const { columns, rowCount } = encoder.finish();
+    statement.release();
+    return columns.map((column) => [...decodeColumn(column, rowCount)]);
+  }
+
+  it.each([
+    'SELECT count(*), e.day, other.day FROM entry e CROSS JOIN entry other ON other.id = e.amount * 3 + e.id % 3',
+    'SELECT count(other.day), other.day, e.day FROM entry e LEFT JOIN entry other ON other.id = e.id * 7 % 2999',
+    'SELECT other.day, other.owner, e.id FROM entry e LEFT JOIN entry other ON other.id = e.id * 7 % 2999',
+    'SELECT e.category, max(other.day), min(other.owner) FROM entry e LEFT JOIN entry other ON other.id = e.id * 7 % 2999 GROUP BY e.category',
+  ])('is what SQLite finds where few keys come twice: %s', (sql) => {
+    setMode(NEVER);
+    const expected = run(sql);
+    setMode(ALWAYS);
+    expect(run(`${sql} `)).toEqual(expected);
+    expect(loopsOf(sql)).toEqual([expect.stringMatching(/^operators/)]);
+  });
+
+  it.each([
+    [
+      'a commit',
+      ["UPDATE category SET name = 'new ' || id", 'DELETE FROM person', "INSERT INTO person VALUES ('p12', 'late')"],
+    ],
+    ['an open transaction', ['BEGIN', "UPDATE category SET name = 'open ' || id", 'COMMIT']],
+    ['a rollback', ['BEGIN', "UPDATE person SET name = 'undone'", 'ROLLBACK']],
+    ['a rollback to a savepoint', ['BEGIN; SAVEPOINT s', 'DELETE FROM category', 'ROLLBACK TO s', 'COMMIT']],
+  ])('is looked up again after %s', (_, changes) => {
+    const expected = runWith(changes, NEVER);
+    connection.exec(`DELETE FROM category; INSERT INTO category SELECT id - 1, 'category ' || id, id FROM entry LIMIT 10;
+      DELETE FROM person; INSERT INTO person SELECT 'p' || id, 'person ' || id FROM entry LIMIT 10;`);
+    expect(runWith(changes, ALWAYS)).toEqual(expected);
+  });
+});
