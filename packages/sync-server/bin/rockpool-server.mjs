@@ -7,8 +7,9 @@ if (Number(process.versions.node.split('.', 1)[0]) < MINIMUM_NODE) {
   process.stderr.write(`rockpool-server needs Node ${MINIMUM_NODE} or later; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else {
-  // The workspace runs the sources; the published package contains only the built files.
-  const source = new URL('../src/cli.ts', import.meta.url);
-  const { run } = await import(existsSync(source) ? source.href : new URL('../dist/cli.js', import.meta.url).href);
+  // The workspace runs the sources. The published package has them for its source maps only: Node does not run TypeScript
+  // below node_modules. It has no tsconfig.json.
+  const isWorkspace = existsSync(new URL('../tsconfig.json', import.meta.url));
+  const { run } = await import(new URL(isWorkspace ? '../src/cli.ts' : '../dist/cli.js', import.meta.url).href);
   process.exitCode = await run(process.argv.slice(2));
 }

@@ -3,15 +3,17 @@ import { cors } from 'hono/cors';
 import { RockpoolError } from '@rockpool/shared';
 import type { AddressOf } from './auth/client-address.ts';
 import type { Gate } from './auth/gate.ts';
+import { bearerToken } from './auth/operator-token.ts';
 import { isOriginAllowed } from './auth/origin.ts';
 import type { Principal } from './auth/principal.ts';
 import { errorFields, type Logger } from './observe/log-line.ts';
 import type { ServerMetrics } from './observe/server-metrics.ts';
 import { errorResponse } from './routes/error-response.ts';
-import { history, rowAtVersion } from './routes/history.ts';
+import { history, pastState, rowAtVersion, writtenRows } from './routes/history.ts';
 import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './routes/invitations.ts';
 import { listMembers, revokeMember, setMember } from './routes/members.ts';
 import { health, metrics, ready } from './routes/probes.ts';
+import { remoteAddress } from './routes/remote-address.ts';
 import { leaveSession, openSession, pollFrames, sendFrames } from './routes/sessions.ts';
 import { snapshot, SNAPSHOT_HEADERS } from './routes/snapshot.ts';
 import { ANONYMOUS, type Route, type Services } from './routes/route.ts';
@@ -34,6 +36,8 @@ export const ROUTES: readonly Route[] = [
   snapshot,
   history,
   rowAtVersion,
+  pastState,
+  writtenRows,
   invite,
   listInvitations,
   withdrawInvitation,
@@ -89,7 +93,7 @@ async function respond(
   const name = `${route.method} ${route.path}`;
   try {
     const databaseId = context.req.param('databaseId') ?? '';
-    const principal = await admit(route, databaseId, context.req.header('authorization'), gate);
+    const principal = await admit(route, databaseId, context.req.header('authorization'), gate, services);
     return await route.answer({
       services,
       principal,
@@ -106,23 +110,18 @@ async function respond(
   }
 }
 
-/** Undefined if the host does not run Hono with `@hono/node-server`. */
-function remoteAddress({ env }: Context): string | undefined {
-  return (env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined)
-    ?.incoming?.socket?.remoteAddress;
-}
-
 /** Returns the principal of a request. Throws if the request is not authorised for the route. */
 async function admit(
   { access }: Route,
   databaseId: string,
   authorization: string | undefined,
   gate: Gate,
+  { historyAccess }: Services,
 ): Promise<Principal> {
   if (access === 'public') return ANONYMOUS;
-  const [, token] = /^Bearer (\S+)$/i.exec(authorization ?? '') ?? [];
-  if (token === undefined) throw new RockpoolError('auth-token-invalid');
+  const token = bearerToken(authorization);
+  if (token === '') throw new RockpoolError('auth-token-invalid');
   const principal = await gate.authenticate(token);
-  if (access !== 'principal') await gate.require(principal, databaseId, access);
+  if (access !== 'principal') await gate.require(principal, databaseId, access === 'history' ? historyAccess : access);
   return principal;
 }

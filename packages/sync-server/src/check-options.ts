@@ -1,8 +1,14 @@
 import { RockpoolError } from '@rockpool/shared';
+import { adminTokenProblem } from './auth/admin-access.ts';
 import { metricsTokenProblem } from './auth/metrics-access.ts';
+import { isRole } from './auth/role.ts';
+import { placeProblems } from './backup/open-destination.ts';
 import { originProblem } from './auth/origin.ts';
 import { previousSecretProblem, secretProblem } from './auth/secret.ts';
+import { natsUrlProblem } from './bus/nats-bus.ts';
 import { MIN_CONNECTIONS } from './postgres/connection.ts';
+import { shardProblems } from './postgres/shard.ts';
+import type { BackupRules } from './backup/backup-rules.ts';
 import type { SyncServerOptions } from './sync-server.ts';
 
 /** The secrets of the options as bytes. */
@@ -14,11 +20,16 @@ export interface Secrets {
 /** Throws `config-invalid` with every problem at once. */
 export function checkOptions(
   {
+    admin,
     authenticate,
+    backup,
+    historyRole,
     keySet,
     metrics,
+    nats,
     oidcIssuer,
     origins = [],
+    postgres,
     postgresConnections,
     threads = 1,
     validate,
@@ -28,17 +39,41 @@ export function checkOptions(
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
   if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
     problems.push('one of secret, keySet, oidcIssuer and authenticate is needed');
+  if (typeof postgres === 'object') problems.push(...shardProblems(postgres).map((problem) => `postgres: ${problem}`));
+  if (nats !== undefined) {
+    if (postgres === undefined) problems.push('nats needs postgres: files have one instance');
+    if (nats.servers.length === 0) problems.push('nats: servers is empty');
+    for (const problem of nats.servers.map(natsUrlProblem).filter((one) => one !== null))
+      problems.push(`nats: a server is ${problem}`);
+  }
   const minConnections = threads > 1 ? MIN_CONNECTIONS * (threads + 1) : MIN_CONNECTIONS;
   if (postgresConnections !== undefined && !(postgresConnections >= minConnections))
     problems.push(`postgresConnections: at least ${minConnections}${threads > 1 ? ` with ${threads} threads` : ''}`);
   if (!(Number.isInteger(threads) && threads >= 1)) problems.push('threads: a whole number of at least 1');
   const tokenProblem = typeof metrics === 'object' ? metricsTokenProblem(metrics.token) : null;
   if (tokenProblem !== null) problems.push(tokenProblem);
+  const adminProblem = admin === undefined ? null : adminTokenProblem(admin.token);
+  if (adminProblem !== null) problems.push(adminProblem);
+  if (historyRole !== undefined && !isRole(historyRole)) problems.push('historyRole: owner, editor or viewer');
   if (threads > 1 && validate !== undefined) problems.push('validate needs threads: 1');
+  if (backup !== undefined) problems.push(...backupProblems(backup, postgres));
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);
   const previousProblem = previousSecretProblem(secret, previousSecret);
   if (previousProblem !== null) problems.push(`previousSecret: ${previousProblem}`);
   if (problems.length > 0)
     throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+}
+
+const MIN_KEEP_MS = 60_000;
+
+function backupProblems(backup: BackupRules, postgres: SyncServerOptions['postgres']): string[] {
+  const { intervalMs = 1, keepMs = MIN_KEEP_MS, unloadAfterMs = 1 } = backup;
+  return [
+    ...(postgres === undefined ? [] : ['backup: PostgreSQL has its own continuous backup, such as WAL archiving']),
+    ...placeProblems(backup, process.env),
+    ...(intervalMs >= 1 ? [] : ['backup.intervalMs: at least 1']),
+    ...(unloadAfterMs >= 1 ? [] : ['backup.unloadAfterMs: at least 1']),
+    ...(keepMs >= MIN_KEEP_MS ? [] : ['backup.keepMs: at least a minute']),
+  ];
 }

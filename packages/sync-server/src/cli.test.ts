@@ -70,7 +70,7 @@ describe('rockpool-server', () => {
       'unknown setting --verbose',
       'unknown argument extra',
       '--data is missing',
-      '--schema: this is not a Rockpool schema file',
+      '--schema: the file is not a Rockpool schema file',
       '--port takes a number from 0 to 65535',
       '--secret-file: the secret has 5 bytes, and at least 32 are needed',
       'example.org is not a URL',
@@ -99,7 +99,7 @@ describe('rockpool-server', () => {
     },
   );
 
-  it('takes settings from flags, else the environment, else a file, and reports problems in each of them', async () => {
+  it('reads settings from flags, then the environment, then a file, and reports problems in each of them', async () => {
     const [, data = '', , schema = '', , , , secret = ''] = serverFlags(folder);
     const config = join(folder, 'config.json');
     writeFileSync(config, JSON.stringify({ data: '/nowhere', schema, port: 0, origin: ['https://app.example.org'] }));

@@ -1,10 +1,12 @@
 import { toRockpoolError } from '@rockpool/shared';
 import { issueToken } from './auth/jwt.ts';
-import { runBackup, runRestore, runVerify } from './cli/backup.ts';
+import { runBackup, runVerify } from './cli/backup.ts';
 import { readServeConfig, readTokenConfig, SERVE_SETTINGS, TOKEN_SETTINGS } from './cli/config.ts';
 import { runDatabases } from './cli/databases.ts';
 import { runMembers } from './cli/members.ts';
+import { runMove } from './cli/move.ts';
 import { runDoctor } from './cli/doctor.ts';
+import { runRestoreCommand } from './cli/restore.ts';
 import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
 import { serve } from './serve.ts';
@@ -18,20 +20,32 @@ rockpool-server token SETTINGS
 ${settingsHelp(TOKEN_SETTINGS)}
 rockpool-server databases --data DIR COMMAND
     list, inspect ID, export ID FILE                         also while the server runs
+    export ID FILE --at TIME                                 a new database with the rows of then; all tables need a history
     import ID FILE, delete ID, replace ID FILE, accept ID    only while the server is stopped
-rockpool-server databases --postgres URL COMMAND
-    list, inspect ID, export ID FILE, import ID FILE, delete ID
+rockpool-server databases (--postgres URL | --shards FILE) COMMAND
+    list, inspect ID, export ID FILE [--at TIME], import ID FILE, delete ID
+rockpool-server databases --server URL --admin-token-file FILE COMMAND
+    On a running server with the admin API, without stopping other databases:
+    list, inspect ID, create ID, export ID FILE, import ID FILE,
+    delete ID --confirm ID, replace ID FILE --confirm ID,
+    close ID, drain ID, open ID,
+    restore ID FROM --at TIME                                a new database ID with the rows that FROM had then
 
-rockpool-server members (--data DIR | --postgres URL) COMMAND
+rockpool-server move DATABASE --to SHARD --shards FILE
+    Moves a database to another PostgreSQL server while instances run. Run it again if it was interrupted.
+
+rockpool-server members (--data DIR | --postgres URL | --shards FILE) COMMAND
     list ID, set ID PRINCIPAL ROLE, revoke ID PRINCIPAL,
     invitations ID, withdraw ID INVITATION                   also while the server runs, which applies them within 2 s
-    revoke-everywhere PRINCIPAL, readmit PRINCIPAL, revoked  shuts a principal out of every database, ones to come included
+    revoke-everywhere PRINCIPAL, readmit PRINCIPAL, revoked  locks a principal out of every database, including future ones
 
 rockpool-server backup DIR --data DIR      copies every database and the members, also while the server runs;
                                            continues after an interruption
 rockpool-server verify DIR                 checks every file of a backup
 rockpool-server restore DIR --data DIR     restores a backup into a data directory without databases
-rockpool-server doctor (--data DIR | --postgres URL) [--schema FILE]
+rockpool-server restore --from PLACE --data DIR [--database ID] [--at TIME] [--replace]
+    Restores databases from the place of a continuous backup (--backup-to), as of any second that it keeps.
+rockpool-server doctor (--data DIR | --postgres URL | --shards FILE) [--schema FILE]
     Checks the data directory or PostgreSQL, and every database. Exits with 1 if it finds a problem.
 `;
 
@@ -47,12 +61,13 @@ const COMMANDS: Readonly<Record<string, (sources: Sources) => Promise<number | v
   databases: (sources) => runDatabases(sources, print),
   backup: (sources) => runBackup(sources, print),
   verify: (sources) => runVerify(sources, print),
-  restore: (sources) => runRestore(sources, print),
+  restore: (sources) => runRestoreCommand(sources, print),
   members: (sources) => runMembers(sources, print),
+  move: (sources) => runMove(sources, print),
   doctor: async (sources) => ((await runDoctor(sources, print)) ? 0 : 1),
 };
 
-/** Runs the command line and resolves with the exit code; for the server, once it has stopped. */
+/** Runs the command line and resolves with the exit code; for the server, after it has stopped. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name] = args;
   if (name === undefined || name === 'help' || args.includes('--help')) {
@@ -79,14 +94,12 @@ async function runServer(sources: Sources): Promise<void> {
   const stopped = stopSignal();
   const server = await serve(config);
   print(`listening on ${server.url}`);
+  if (server.adminUrl !== null) print(`admin page: ${server.adminUrl}`);
   await stopped;
   await server.stop();
 }
 
-/**
- * Resolves at the first SIGINT or SIGTERM, for a clean stop. A second signal has its default effect and ends the
- * process.
- */
+/** Resolves at the first SIGINT or SIGTERM, for a clean stop. A second signal ends the process. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());

@@ -1,14 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Hono } from 'hono';
-import { encodeOutline, encodeSchema, PROTOCOL_VERSION, RockpoolError } from '@rockpool/shared';
+import { encodeSchema, PROTOCOL_VERSION, RockpoolError } from '@rockpool/shared';
+import { createAdminApp } from './admin/admin-app.ts';
+import { AdminJobs } from './admin/admin-jobs.ts';
+import { Lifecycle } from './admin/lifecycle.ts';
 import { createApp } from './app.ts';
 import { clientAddresses, type AddressOf } from './auth/client-address.ts';
 import { Gate, isDatabaseId } from './auth/gate.ts';
 import { issueToken, jwtAuthenticate, type TokenRules } from './auth/jwt.ts';
 import { MEMBER_LIMITS, Members } from './auth/members.ts';
 import type { Principal } from './auth/principal.ts';
+import { operationOf } from './auth/role.ts';
 import { toServerDatabase } from './backend/server-database.ts';
+import { BACKUP_INTERVAL_MS, BACKUP_KEEP_MS } from './backup/backup-rules.ts';
+import { sumOfStates, type BackupState } from './backup/backup-state.ts';
+import { readCopyFacts } from './backup/copy-record.ts';
+import { openDestination } from './backup/open-destination.ts';
+import { ServerCopies } from './backup/server-copies.ts';
+import type { BusState } from './bus/bus.ts';
 import { checkOptions, type Secrets } from './check-options.ts';
 import { DatabaseHost, type HostRules } from './database/database-host.ts';
 import type { Databases } from './database/databases.ts';
@@ -16,15 +27,23 @@ import { DiskWatch } from './store/disk-watch.ts';
 import { limitRefusals } from './observe/limited-log.ts';
 import { errorFields, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
+import type { FollowedCommit } from './observe/push-trace.ts';
+import { Tracing } from './observe/tracing.ts';
 import { divideConnections } from './postgres/connection.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { ConnectionQuota } from './session/connection-quota.ts';
+import { Devices } from './session/devices.ts';
 import { acceptInProcess } from './session/in-process.ts';
 import { HttpSessions } from './session/http-sessions.ts';
 import { SESSION_LIMITS } from './session/limits.ts';
+import { SessionForwarding, urlOfServer } from './session/session-forwarding.ts';
 import type { SessionContext } from './session/session.ts';
+import { databaseIds } from './store/data-directory.ts';
 import { lockDirectory } from './store/directory-lock.ts';
-import { knownSchemas, schemaViews } from './store/known-schemas.ts';
+import { finishFileChanges } from './store/file-change.ts';
+import { KnownSchemas, rememberedSchemas, rememberSchema } from './store/known-schemas.ts';
+import { unservableDatabases } from './store/unservable-databases.ts';
+import { requireFinishedRestore } from './store/unfinished-restore.ts';
 import { TenantSizes } from './store/tenant-sizes.ts';
 import { postgresStores, sqliteStores, type Stores } from './store/open-stores.ts';
 import type { ReadableRows } from './store/read-filter.ts';
@@ -37,16 +56,23 @@ export const SYNC_PATH = '/sync';
 
 const LARGEST_TENANTS = 10;
 
-/** What the parts below share. */
+/** State that the parts below share. */
 interface Base {
   readonly options: SyncServerOptions;
   readonly now: () => number;
   readonly log: Logger;
   readonly metrics: ServerMetrics;
   readonly stores: Stores;
+  /** Null: no spans are recorded. */
+  readonly tracing: Tracing | null;
   readonly addressOf: AddressOf;
   readonly diskWatch: DiskWatch;
   readonly tenants: TenantSizes;
+  readonly devices: Devices;
+  /** Databases that this server cannot open, as found at the start. */
+  readonly unservable: Set<string>;
+  /** A random id of this run. */
+  readonly run: string;
 }
 
 /**
@@ -54,19 +80,29 @@ interface Base {
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, schema, now = Date.now } = options;
+  const { dataDir, now = Date.now } = options;
   const secret = toBytes(options.secret);
   const previousSecret = toBytes(options.previousSecret);
   checkOptions(options, { secret, previousSecret });
+  const tracing = options.tracing === true ? Tracing.load(SERVER_VERSION) : null;
   const log = limitRefusals(neverThrows(options.log ?? logToStderr));
   mkdirSync(dataDir, { recursive: true });
+  requireFinishedRestore(dataDir);
   const lock = lockDirectory(dataDir);
   const metrics = new ServerMetrics();
   const stores = openStores(options, log, metrics);
+  finishFileChanges(dataDir, (databaseId) => void stores.memberStore.forgetDatabase(databaseId));
   const addressOf = clientAddresses(options.trustedProxies ?? []);
   const diskWatch = new DiskWatch(stores.store);
   const tenants = new TenantSizes(dataDir, (databaseId) => stores.store.pathOf(databaseId), options.tenantOf);
-  const base: Base = { options, now, log, metrics, stores, addressOf, diskWatch, tenants };
+  const base: Base = {
+    tracing,
+    ...{ options, now, log, metrics, stores, addressOf, diskWatch, tenants },
+    devices: new Devices(),
+    unservable: new Set(),
+    run: randomUUID(),
+  };
+  const jobs = openJobs(base);
   const members = new Members({
     store: stores.memberStore,
     bus: stores.bus,
@@ -83,24 +119,37 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     log,
   });
   const databases = openDatabases(base);
-  const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
-  const sockets: Sockets = openSockets(base, { schemas, gate, databases });
+  const sockets: Sockets = openSockets(base, { gate, databases });
   exposeGauges(metrics, sockets, databases);
   exposeResources(base);
+  exposeShards(metrics, stores);
+  exposeBus(metrics, () => busStates(stores, databases));
+  const serverCopies = openServerCopies(base);
+  const backupState = (): BackupState | null => sumOfStates([databases.backupState, serverCopies?.state ?? null]);
+  exposeBackup(metrics, backupState);
   const stopWatching = metrics.watchProcess();
+  const attached: Attached = {};
+  const forwarding = openForwarding(base, attached);
   const close = async (): Promise<void> => {
     try {
-      await sockets.close();
+      await Promise.all([sockets.close(), jobs.close(), forwarding?.close()]);
     } finally {
       await databases.close();
       members.close();
+      await serverCopies?.close();
       await stores.close();
       lock.release();
       stopWatching();
       diskWatch.close();
     }
   };
-  return syncServer({ base, secret, rules, members, gate, databases, schemas, sockets, close });
+  const parts = { base, secret, rules, members, gate, databases, sockets, jobs };
+  return syncServer({ ...parts, attached, forwarding, backupState, close });
+}
+
+/** The first HTTP server that the host has attached. */
+interface Attached {
+  url?: () => string | null;
 }
 
 interface Parts {
@@ -110,19 +159,24 @@ interface Parts {
   readonly members: Members;
   readonly gate: Gate;
   readonly databases: DatabaseHost | DatabaseThreads;
-  readonly schemas: ReturnType<typeof knownSchemas>;
   readonly sockets: Sockets;
+  readonly jobs: AdminJobs;
+  readonly backupState: () => BackupState | null;
+  readonly attached: Attached;
+  /** Null: a server of one instance. */
+  readonly forwarding: SessionForwarding | null;
   /** Ends sessions first and releases the directory last. */
   readonly close: () => Promise<void>;
 }
 
 function syncServer(parts: Parts): SyncServer {
-  const { base, secret, rules, members, databases, schemas, sockets } = parts;
-  const { options, now, stores } = base;
+  const { base, secret, rules, members, databases, sockets } = parts;
+  const { now, stores } = base;
   const stopped = new AbortController();
   let closing: Promise<void> | null = null;
   return {
     app: appOf(parts, () => closing !== null),
+    admin: adminOf(parts),
     members: {
       list: (databaseId) => members.list(databaseId),
       setRole: (databaseId, principal, role) => members.setRole(databaseId, principal, role),
@@ -133,7 +187,8 @@ function syncServer(parts: Parts): SyncServer {
       readmit: (principal) => members.readmit(principal),
     },
     ready: async () => {
-      for (const [hash, view] of schemaViews(await stores.ready(), options.schema)) schemas.set(hash, view);
+      await stores.ready();
+      requireServable(base);
       if (databases instanceof DatabaseThreads) await databases.ready();
     },
     database(databaseId) {
@@ -143,12 +198,15 @@ function syncServer(parts: Parts): SyncServer {
       return toServerDatabase(() => databases.open(databaseId), now, stopped.signal);
     },
     connect: (client) => acceptInProcess((socket) => sockets.beginOverHttp(socket, null), client),
-    attach: (server, path = SYNC_PATH) => sockets.attach(server, path),
+    attach: (server, path = SYNC_PATH) => {
+      sockets.attach(server, path);
+      parts.attached.url ??= () => urlOfServer(server, path);
+    },
     issueToken: async (request) => {
       if (secret === undefined)
         throw new RockpoolError('config-invalid', {
           count: 1,
-          problems: 'the server has no secret to sign tokens with',
+          problems: 'the server has no secret for signing tokens',
         });
       return issueToken(secret, request, now(), rules);
     },
@@ -161,8 +219,26 @@ function syncServer(parts: Parts): SyncServer {
   };
 }
 
-function appOf({ base, gate, members, sockets, databases }: Parts, isClosing: () => boolean): Hono {
-  const { options, now, log, metrics, addressOf, diskWatch } = base;
+/**
+ * Names the databases that this server cannot open, such as those that a newer version has written. Throws the reason
+ * if no other database exists: a server that answers every client with an error must not start.
+ */
+function requireServable({ options: { dataDir, schema, postgres }, log, unservable }: Base): void {
+  if (postgres !== undefined) return;
+  const found = unservableDatabases(dataDir, schema);
+  for (const [database, error] of found) {
+    unservable.add(database);
+    log('database-unservable', { database, ...errorFields(error) });
+  }
+  const [first] = found.values();
+  if (first !== undefined && found.size === databaseIds(dataDir).length) throw first;
+}
+
+function appOf(
+  { base, gate, members, sockets, databases, forwarding, backupState }: Parts,
+  isClosing: () => boolean,
+): Hono {
+  const { options, now, log, metrics, addressOf, diskWatch, stores, unservable } = base;
   return createApp({
     gate,
     origins: options.origins ?? [],
@@ -172,16 +248,69 @@ function appOf({ base, gate, members, sockets, databases }: Parts, isClosing: ()
     services: {
       log,
       members,
-      httpSessions: new HttpSessions((...session) => sockets.beginOverHttp(...session)),
+      httpSessions: new HttpSessions(
+        (...session) => sockets.beginOverHttp(...session),
+        forwarding === null ? '' : `${forwarding.instance}.`,
+      ),
+      forwarding,
       now,
       metrics,
       metricsAccess: options.metrics ?? 'public',
       readiness: async () => (isClosing() ? 'unavailable' : diskWatch.readiness()),
       damagedDatabases: () => databases.damagedCount,
-      schemaHash: options.schema.hash,
+      unservableDatabases: () => unservable.size,
+      unavailableShards: () =>
+        stores.shardStates === undefined
+          ? null
+          : [...stores.shardStates().values()].filter((state) => state !== 'ready').length,
+      bus: () => {
+        const states = busStates(stores, databases);
+        return states.length === 0 ? null : isBusConnected(states) ? 'connected' : 'disconnected';
+      },
+      backup: backupState,
+      historyAccess: operationOf(options.historyRole ?? 'viewer'),
       history: (databaseId, principal, request) =>
         databases.history(databaseId, request, readableRows(principal, databaseId), now()),
-      snapshot: (databaseId, principal) => databases.snapshot(databaseId, readableRows(principal, databaseId)),
+      pastState: (databaseId, principal, moment) =>
+        databases.pastState(databaseId, moment, readableRows(principal, databaseId), now()),
+      snapshot: (databaseId, schemaHash, principal) =>
+        databases.snapshot(databaseId, schemaHash, readableRows(principal, databaseId)),
+    },
+  });
+}
+
+function adminOf({ base, members, sockets, databases, jobs }: Parts): Hono | null {
+  const { options, now, log, metrics, addressOf, stores, devices } = base;
+  if (options.admin === undefined) return null;
+  return createAdminApp({
+    token: options.admin.token,
+    addressOf,
+    log,
+    metrics,
+    services: {
+      store: stores.store,
+      members,
+      devices,
+      sessions: () => sockets.facts(),
+      jobs,
+      lifecycle: new Lifecycle({
+        dataDir: options.dataDir,
+        databases,
+        store: stores.store,
+        hasFiles: options.postgres === undefined,
+        members,
+        devices,
+        jobs,
+        maxImportBytes: options.admin.maxImportBytes,
+      }),
+      copyFacts: (databaseId) => (options.backup === undefined ? null : readCopyFacts(stores.store.pathOf(databaseId))),
+      about: {
+        version: SERVER_VERSION,
+        schemaHash: options.schema.hash,
+        store: options.postgres === undefined ? 'files' : 'postgres',
+        threads: options.threads ?? 1,
+      },
+      now,
     },
   });
 }
@@ -205,27 +334,49 @@ function tokenRules(
 }
 
 function openStores(options: SyncServerOptions, log: Logger, metrics: ServerMetrics): Stores {
-  const { dataDir, schema, postgres } = options;
-  if (postgres === undefined) return sqliteStores(dataDir, schema);
+  const { dataDir, schema, olderSchemas = [], postgres, nats } = options;
+  rememberSchema(dataDir, schema);
+  const schemas = new KnownSchemas([...rememberedSchemas(dataDir), ...olderSchemas]);
+  if (postgres === undefined) return sqliteStores(dataDir, schema, schemas);
   return postgresStores(postgres, {
     dataDir,
     schema,
+    schemas,
+    nats,
     maxConnections: divideConnections(options.threads ?? 1, options.postgresConnections).accepting,
     onError: (error) => log('store-error', errorFields(error)),
     measureCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs),
   });
 }
 
+function openJobs({ options: { postgres, schema }, stores }: Base): AdminJobs {
+  return new AdminJobs({
+    pathOf: (databaseId) => stores.store.pathOf(databaseId),
+    postgres: postgres ?? null,
+    schema: encodeSchema(schema),
+  });
+}
+
+function openForwarding({ options, now, stores }: Base, attached: Attached): SessionForwarding | null {
+  if (stores.instances === null) return null;
+  return new SessionForwarding({
+    directory: stores.instances,
+    ownUrl: () => options.instanceUrl ?? attached.url?.() ?? null,
+    now,
+  });
+}
+
 /** On threads of their own, or on this one. */
 function openDatabases(base: Base): DatabaseHost | DatabaseThreads {
-  const { options, stores, log, diskWatch, tenants } = base;
+  const { options, stores, log, diskWatch, tenants, run } = base;
   const { dataDir, schema, postgres, validate, threads = 1 } = options;
   removeThreadFolders(dataDir);
   if (threads > 1) return openThreads(base, threads);
   return new DatabaseHost({
     dataDir,
     schemaHash: schema.hash,
-    rules: hostRules(options),
+    schemas: stores.schemas,
+    rules: hostRules(options, run),
     store: stores.store,
     bus: postgres === undefined ? null : stores.bus,
     roomOf: (databaseId) => ({
@@ -234,25 +385,33 @@ function openDatabases(base: Base): DatabaseHost | DatabaseThreads {
       takeReserve: (bytes) => diskWatch.takeReserve(bytes),
     }),
     log,
+    onFollowed: followedIn(base),
     validate,
   });
 }
 
-function openThreads({ options, log, metrics, tenants }: Base, count: number): DatabaseThreads {
-  const { dataDir, schema, postgres = null } = options;
+function followedIn({ tracing }: Pick<Base, 'tracing'>): (followed: FollowedCommit) => void {
+  return (followed) => tracing?.followed(followed);
+}
+
+function openThreads({ options, log, metrics, tenants, run, tracing }: Base, count: number): DatabaseThreads {
+  const { dataDir, schema, olderSchemas = [], postgres = null } = options;
   const { maxTenantBytes = Infinity } = options.quotas ?? {};
   const databases: DatabaseThreads = new DatabaseThreads({
     thread: {
       count,
       dataDir,
       schema: encodeSchema(schema),
+      olderSchemas: olderSchemas.map(encodeSchema),
       postgres,
+      nats: options.nats,
       postgresConnections: divideConnections(count, options.postgresConnections).each,
       documentThreads: Math.max(1, Math.floor((availableParallelism() - 1) / count)),
-      rules: hostRules(options),
+      rules: hostRules(options, run),
     },
     log,
     onCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs),
+    onFollowed: followedIn({ tracing }),
     watch: () =>
       maxTenantBytes === Infinity
         ? () => undefined
@@ -261,7 +420,10 @@ function openThreads({ options, log, metrics, tenants }: Base, count: number): D
   return databases;
 }
 
-function hostRules({ retention, quotas, snapshots, scrub, deliveryPartBytes, postgres }: SyncServerOptions): HostRules {
+function hostRules(
+  { retention, quotas, snapshots, scrub, deliveryPartBytes, postgres, backup }: SyncServerOptions,
+  run: string,
+): HostRules {
   return {
     retention,
     quotas,
@@ -269,20 +431,20 @@ function hostRules({ retention, quotas, snapshots, scrub, deliveryPartBytes, pos
     // PostgreSQL has checksums of its own: the files are working copies, rebuilt at each start.
     scrub: postgres === undefined ? scrub : null,
     deliveryPartBytes,
+    backup: backup === undefined ? null : { ...backup, run },
   };
 }
 
 function openSockets(
-  { options, now, log, metrics, addressOf }: Base,
-  { schemas, gate, databases }: Pick<SessionContext, 'schemas' | 'gate'> & { readonly databases: Databases },
+  base: Base,
+  { gate, databases }: Pick<SessionContext, 'gate'> & { readonly databases: Databases },
 ): Sockets {
+  const { options, now, log, metrics, addressOf, devices, tracing } = base;
   const limits = { ...SESSION_LIMITS, ...options.limits };
   return new Sockets({
     origins: options.origins ?? [],
     addressOf,
     context: {
-      schemas,
-      schemaOutline: encodeOutline(options.schema),
       gate,
       readableRows,
       openDatabase: (databaseId) => databases.open(databaseId),
@@ -292,6 +454,8 @@ function openSockets(
       limits,
       connectionQuota: new ConnectionQuota(limits.maxSessionsPerPrincipal),
       metrics,
+      tracing,
+      devices: options.admin === undefined ? undefined : devices,
     },
   });
 }
@@ -302,7 +466,12 @@ function readableRows(_principal: Principal, _databaseId: string): ReadableRows 
 }
 
 /** Versions, disk, tenants, and connections to PostgreSQL. */
-function exposeResources({ options, metrics, stores, diskWatch, tenants }: Base): void {
+function exposeResources({ options, metrics, stores, diskWatch, tenants, unservable }: Base): void {
+  metrics.gauge(
+    'rockpool_databases_unservable',
+    'Databases with a schema or format that this server does not support, as found at its start.',
+    () => unservable.size,
+  );
   metrics.gaugeOf('rockpool_build_info', 'Always 1; the labels name versions.', () => [
     [
       {
@@ -334,7 +503,44 @@ function exposeResources({ options, metrics, stores, diskWatch, tenants }: Base)
   metrics.gaugeOf(
     'rockpool_postgres_connections',
     'Connections to PostgreSQL of the accepting thread, by state, and queries that wait for one.',
-    () => Object.entries(connectionCounts()).map(([state, count]) => [{ state }, count] as const),
+    () =>
+      connectionCounts().flatMap(({ labels, counts }) =>
+        Object.entries(counts).map(([state, count]) => [{ ...labels, state }, count] as const),
+      ),
+  );
+}
+
+/** The metrics of the accepting thread first, then of each thread that owns databases. Empty: a server of one instance. */
+function busStates({ bus }: Stores, databases: DatabaseHost | DatabaseThreads): readonly BusState[] {
+  if (bus === null) return [];
+  const states = databases instanceof DatabaseThreads ? databases.states.map((state) => state.bus) : [];
+  return [bus.state, ...states.filter((state) => state !== null)];
+}
+
+function isBusConnected(states: readonly BusState[]): boolean {
+  return states.every(({ isConnected }) => isConnected);
+}
+
+function exposeShards(metrics: ServerMetrics, { shardStates }: Stores): void {
+  if (shardStates === undefined) return;
+  metrics.gaugeOf('rockpool_shard_ready', 'Whether each shard could commit when it was last asked.', () =>
+    [...shardStates()].map(([shard, state]) => [{ shard }, Number(state === 'ready')] as const),
+  );
+}
+
+function exposeBus(metrics: ServerMetrics, states: () => readonly BusState[]): void {
+  metrics.gauge(
+    'rockpool_bus_connected',
+    'Whether messages of other instances arrive. Without them, their commits take up to a second.',
+    () => Number(isBusConnected(states())),
+  );
+  const sum = (count: (state: BusState) => number): number =>
+    states().reduce((total, state) => total + count(state), 0);
+  metrics.counter('rockpool_bus_reconnects_total', 'Connections to the bus that were lost and restored.', () =>
+    sum(({ reconnects }) => reconnects),
+  );
+  metrics.counter('rockpool_bus_messages_lost_total', 'Messages that could not be sent to other instances.', () =>
+    sum(({ lost }) => lost),
   );
 }
 
@@ -365,5 +571,51 @@ function exposeGauges(metrics: ServerMetrics, sockets: Sockets, databases: Datab
   );
   metrics.gauge('rockpool_thread_utilization', 'Share of the last second in which the busiest thread worked.', () =>
     Math.max(...databases.states.map(({ utilization }) => utilization)),
+  );
+}
+
+function openServerCopies({ options, log, run }: Base): ServerCopies | null {
+  const { backup, dataDir } = options;
+  if (backup === undefined) return null;
+  const { intervalMs = BACKUP_INTERVAL_MS, keepMs = BACKUP_KEEP_MS } = backup;
+  const destination = openDestination(backup, process.env);
+  return new ServerCopies({ dataDir, destination, run, intervalMs, keepMs, log, now: Date.now });
+}
+
+/** All are 0 without a continuous backup. */
+function exposeBackup(metrics: ServerMetrics, state: () => BackupState | null): void {
+  metrics.gauge(
+    'rockpool_backup_lag_seconds',
+    'Age of the oldest commit that the continuous backup lacks.',
+    () => (state()?.lagMs ?? 0) / 1_000,
+  );
+  metrics.gauge(
+    'rockpool_backup_pending_databases',
+    'Databases whose newest commits the continuous backup lacks.',
+    () => state()?.pending ?? 0,
+  );
+  metrics.gauge('rockpool_backup_failing', 'Whether the destination of the continuous backup fails.', () =>
+    Number((state()?.outage ?? null) !== null),
+  );
+  metrics.counter(
+    'rockpool_backup_objects_total',
+    'Objects stored by the continuous backup.',
+    () => state()?.objects ?? 0,
+  );
+  metrics.counter('rockpool_backup_bytes_total', 'Bytes of these objects.', () => state()?.storedBytes ?? 0);
+  metrics.counter(
+    'rockpool_backup_failures_total',
+    'Failed copies of the continuous backup.',
+    () => state()?.failures ?? 0,
+  );
+  metrics.counter(
+    'rockpool_backup_restarts_total',
+    'Copies that began again because the record of what is copied was damaged.',
+    () => state()?.restarts ?? 0,
+  );
+  metrics.gauge(
+    'rockpool_databases_unloaded',
+    'Databases that only the continuous backup has.',
+    () => state()?.unloaded ?? 0,
   );
 }

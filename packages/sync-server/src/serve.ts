@@ -9,17 +9,19 @@ import { METRICS_TYPE } from './routes/probes.ts';
 import type { SyncServer } from './sync-server.ts';
 
 export interface RunningServer {
-  /** Such as `http://127.0.0.1:4000`. */
+  /** For example `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Of the metrics, if they have an address of their own. */
+  /** The URL of the metrics, if they have an address of their own. */
   readonly metricsUrl: string | null;
+  /** The URL of the admin page, if it is on. */
+  readonly adminUrl: string | null;
   /** Ends sessions, settles pushes, closes files and the port. */
   stop(): Promise<void>;
 }
 
-/** How long a connection may take for a request, in ms. */
+/** The maximum duration of a request, in ms. */
 export interface RequestTimes {
-  /** Also for a connection that sends nothing. */
+  /** Applies to a connection that sends nothing, too. */
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkIntervalMs: number;
@@ -33,7 +35,7 @@ const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 60_000, chec
  * address.
  */
 export async function serve(
-  { host, port, metricsAddress, ...options }: ServeConfig,
+  { host, port, metricsAddress, adminAddress, ...options }: ServeConfig,
   times: RequestTimes = REQUEST_TIMES,
 ): Promise<RunningServer> {
   const sync = createSyncServer(options);
@@ -44,8 +46,10 @@ export async function serve(
     throw error;
   }
   // Clients request paths beside their socket's; people and load balancers request /health.
-  const app = new Hono().route(SYNC_PATH, sync.app).route('/', sync.app);
-  // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
+  const app = new Hono();
+  if (sync.admin !== null && adminAddress === undefined) app.route('/admin', sync.admin);
+  app.route(SYNC_PATH, sync.app).route('/', sync.app);
+  // The adapter's type also allows HTTP/2 servers; without options it creates a plain one.
   const server = createAdaptorServer({
     fetch: app.fetch,
     serverOptions: { connectionsCheckingInterval: times.checkIntervalMs },
@@ -61,19 +65,25 @@ export async function serve(
     throw error;
   }
   let metrics: Server | null = null;
+  let admin: Server | null = null;
   try {
     if (metricsAddress !== undefined) metrics = await serveMetrics(sync, metricsAddress);
+    if (sync.admin !== null && adminAddress !== undefined) admin = await serveAdmin(sync.admin, adminAddress, times);
   } catch (error) {
     server.close();
+    metrics?.close();
     await sync.close();
     throw error;
   }
   return {
     url: urlOf(server, host),
     metricsUrl: metrics === null ? null : `${urlOf(metrics, metricsAddress?.host ?? '')}/metrics`,
+    adminUrl: sync.admin === null ? null : `${urlOf(admin ?? server, adminAddress?.host ?? host)}/admin`,
     stop: async () => {
-      metrics?.close();
-      metrics?.closeAllConnections();
+      for (const other of [metrics, admin]) {
+        other?.close();
+        other?.closeAllConnections();
+      }
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       await sync.close();
       server.closeAllConnections();
@@ -91,6 +101,22 @@ async function serveMetrics(
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' }).end(sync.metrics());
   });
+  await listen(server, host, port);
+  return server;
+}
+
+/**
+ * Serves the admin API and page alone, so that their port can be reachable for the operator only. A request may take as
+ * long as it needs, because an import sends a whole database.
+ */
+async function serveAdmin(
+  admin: Hono,
+  { host, port }: { readonly host: string; readonly port: number },
+  times: RequestTimes,
+): Promise<Server> {
+  const server = createAdaptorServer({ fetch: new Hono().route('/admin', admin).fetch }) as Server;
+  server.headersTimeout = times.headersMs;
+  server.requestTimeout = 0;
   await listen(server, host, port);
   return server;
 }

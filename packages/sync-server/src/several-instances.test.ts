@@ -1,9 +1,11 @@
-import { buildSchema } from '@rockpool/shared';
+import { buildSchema, encodeSchema, type Schema } from '@rockpool/shared';
 import { createDocument, documentText, encodeDocumentCell, parseJson } from '@rockpool/shared/document';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { insert, update } from '../testing/changeset.ts';
+import type { Ask } from '../testing/ask-server.ts';
+import { insert, update, withAges } from '../testing/changeset.ts';
+import { HttpSessionClient } from '../testing/http-session-client.ts';
 import { postgresUnderTest } from '../testing/postgres-under-test.ts';
-import { TestSite } from '../testing/test-client.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
 import { Page, PAGE_RULE } from '../testing/test-page.ts';
 import { column, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
 import { DATABASE, TestServer } from '../testing/test-server.ts';
@@ -21,6 +23,24 @@ async function start(options: Parameters<typeof TestServer.start>[1] = {}): Prom
   servers.push(server);
   await server.sync.ready();
   return server;
+}
+
+/** TEST_SCHEMA with one more column. */
+const WIDER: Schema = buildSchema(
+  TEST_TABLES.map((one) =>
+    one.name === 'accounts'
+      ? { ...one, columns: [...one.columns, column('color', 'text', { notNull: true, defaultSql: `'red'` })] }
+      : one,
+  ),
+);
+
+/** Opens a connection of a client with this schema. */
+async function openAs(server: TestServer, schema: Schema): Promise<TestConnection> {
+  const connection = await server.connect();
+  connection.hello(await server.token(), DATABASE, { schemaHash: schema.hash });
+  connection.site.logEpoch = (await connection.next('welcome')).logEpoch;
+  await connection.delivery();
+  return connection;
 }
 
 beforeEach(async () => {
@@ -77,7 +97,7 @@ describe('several instances on one PostgreSQL', () => {
     first.cut();
     const second = await b.open(site);
     expect(site.cursor).toBe(20);
-    // The same epoch: the client's cursor is not taken for that of a lost log.
+    // In the same epoch, the client's cursor is not mistaken for one of a lost log.
     expect(await second.commit([insert('entries', 'last', { amount: 0n })])).toMatchObject({
       kind: 'admitted',
       watermark: 21,
@@ -200,29 +220,87 @@ describe('several instances on one PostgreSQL', () => {
     left.abort();
   });
 
-  it('migrate to a newer schema, which serves older clients, and stop committing with the old one', async () => {
-    const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
-    const wider = buildSchema([
-      { ...accounts, columns: [...accounts.columns, column('color', 'text', { notNull: true, defaultSql: `'red'` })] },
-      ...others,
-    ]);
+  it('serve old and new clients side by side while a schema that adds is rolled out, and rolled back', async () => {
     const old = await start();
     const ann = await old.open();
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
-    const renewed = await start({ schema: wider });
+    const renewed = await start({ schema: WIDER });
+    // The old instance opens its copy again, with the current tables.
     ann.site.write([insert('accounts', 'y', { name: 'Bank' })]);
     ann.push();
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
-    expect((await old.ask('GET', '/ready')).status).toBe(503);
-    // A client with the hash of the old schema.
-    const again = await renewed.open(ann.site);
+    expect(await (await old.ask('GET', '/ready')).json()).toMatchObject({ status: 'ready' });
+    const again = await old.open(ann.site);
     again.push();
     expect((await again.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }]);
+    const renewedClients = [await openAs(renewed, WIDER), await openAs(old, WIDER)] as const;
+    for (const [i, client] of renewedClients.entries()) {
+      expect(
+        await client.commit([insert('accounts', `new-${i}`, { name: `New ${i}`, color: `blue-${i}` })]),
+      ).toMatchObject({ kind: 'admitted' });
+      // Without the column that the old client does not know.
+      expect(deliveredRows(await again.delivery(), 'accounts')).toMatchObject([{ key: [`new-${i}`] }]);
+    }
     expect(await postgres.server.query(name, 'SELECT id, color FROM rockpool.accounts ORDER BY id')).toEqual([
+      ['new-0', 'blue-0'],
+      ['new-1', 'blue-1'],
       ['x', 'red'],
       ['y', 'red'],
     ]);
-    await expect(start()).rejects.toMatchObject({ code: 'schema-incompatible' });
+    // Rolled back: an instance of the old version starts on the newer tables.
+    await renewed.stop();
+    servers.splice(servers.indexOf(renewed), 1);
+    const rolledBack = await start();
+    const ben = await rolledBack.open();
+    await ben.commit([insert('accounts', 'z', { name: 'Safe' })]);
+    expect(await postgres.server.query(name, `SELECT color FROM rockpool.accounts WHERE id = 'z'`)).toEqual([['red']]);
+  });
+
+  it('serve a session over plain HTTP, whichever of them each request reaches', async () => {
+    const [a, b] = [await start(), await start()];
+    let count = 0;
+    // A load balancer without sticky sessions.
+    const ask: Ask = (...request) => (count++ % 2 === 0 ? a : b).ask(...request);
+    const client = await HttpSessionClient.open(ask);
+    await client.hello(await a.token(), DATABASE);
+    expect(await client.next()).toMatchObject({ type: 'welcome' });
+    expect(await client.next()).toMatchObject({ type: 'delivery', to: 0 });
+    for (let sequence = 1; sequence <= 4; sequence++) {
+      const changeset = client.site.write([insert('accounts', `x${sequence}`, { name: `x${sequence}` })]);
+      await client.send({
+        type: 'push',
+        previousHash: client.site.hashes[sequence - 1] as Uint8Array,
+        olderEpochUpTo: 0,
+        changesets: withAges([changeset], Date.now()),
+      });
+      expect(await client.next()).toMatchObject({ type: 'delivery', outcomes: [{ kind: 'admitted', sequence }] });
+    }
+    expect(await client.leave()).toBe(204);
+    // Unknown everywhere, or on an instance that no longer runs: the client opens another session.
+    for (const id of [client.id, `gone.${client.id}`])
+      for (const one of [a, b]) expect((await one.ask('GET', `/sessions/${id}`)).status).toBe(400);
+    const left = await HttpSessionClient.open((...request) => b.ask(...request));
+    await b.stop();
+    servers.splice(servers.indexOf(b), 1);
+    expect((await a.ask('GET', `/sessions/${left.id}`)).status).toBe(400);
+  });
+
+  it('refuse a schema that they cannot serve by name: at the start, and while they run', async () => {
+    const old = await start();
+    await start({ schema: WIDER });
+    const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
+    const other = buildSchema([{ ...accounts, columns: [...accounts.columns, column('size', 'integer')] }, ...others]);
+    await expect(start({ schema: other })).rejects.toMatchObject({ code: 'schema-incompatible' });
+    servers.pop();
+    // The tables as an instance of another version would leave them.
+    await postgres.server.query(
+      name,
+      `UPDATE rockpool.rockpool_store SET schema_hash = '${other.hash}', schema = $s$${encodeSchema(
+        buildSchema([{ ...accounts, uniques: [] }, ...others]),
+      )}$s$`,
+    );
+    const ready = await old.ask('GET', '/ready');
+    expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'schema-incompatible' }]);
   });
 
   it('serve a first sync as a file', async () => {

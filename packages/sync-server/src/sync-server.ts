@@ -2,14 +2,19 @@ import type { Server } from 'node:http';
 import type { Hono } from 'hono';
 import type { Schema } from '@rockpool/shared';
 import type { Quotas } from './admission/quotas.ts';
+import type { AdminAccess } from './auth/admin-access.ts';
 import type { ChangesetToValidate } from './admission/validate.ts';
+import type { BackupRules } from './backup/backup-rules.ts';
 import type { TokenRequest, TokenRules } from './auth/jwt.ts';
+import type { NatsOptions } from './bus/nats-bus.ts';
 import type { MemberLimits, Members } from './auth/members.ts';
 import type { Authenticate, Authorize } from './auth/principal.ts';
 import type { ServerDatabase } from './backend/server-database.ts';
 import type { Retention } from './log/retention.ts';
 import type { Logger } from './observe/log-line.ts';
+import type { PostgresSource } from './postgres/shard.ts';
 import type { InProcessClient, InProcessSession } from './session/in-process.ts';
+import type { Role } from './auth/role.ts';
 import type { MetricsAccess } from './auth/metrics-access.ts';
 import type { SessionLimits } from './session/limits.ts';
 import type { SnapshotRules } from './snapshot/snapshots.ts';
@@ -23,9 +28,14 @@ export interface SyncServerOptions {
   readonly dataDir: string;
   /**
    * URL of a PostgreSQL database that stores everything instead, for any number of instances:
-   * `postgresql://user:password@host/name`.
+   * `postgresql://user:password@host/name`. With a list, each database is at one of the shards; the first shard also
+   * has the members and the directory of databases, and stays the first.
    */
-  readonly postgres?: string;
+  readonly postgres?: PostgresSource;
+  /**
+   * NATS, which carries messages between instances instead of PostgreSQL's NOTIFY. Needs `postgres`. Default: NOTIFY.
+   */
+  readonly nats?: NatsOptions;
   /**
    * Threads that own databases, each its share. With 1, databases run on the thread that accepts connections, which
    * `validate` and `database()` need; with more, one database's work delays only those of its thread. Default 1; the
@@ -33,11 +43,17 @@ export interface SyncServerOptions {
    */
   readonly threads?: number;
   /**
-   * Maximum number of connections to PostgreSQL, at least 2: one of them only listens. With `threads`, at least 2 for
+   * Maximum number of connections to each PostgreSQL server, at least 2: one of them only listens. With `threads`, at least 2 for
    * each thread and 2 more. Default 16, or that number.
    */
   readonly postgresConnections?: number;
-  /** Built by the app, read with decodeSchema. */
+  /**
+   * URL at which the other instances on the same PostgreSQL reach `app` of this one, such as `http://10.0.0.5:4400/sync`:
+   * a session over plain HTTP continues at the instance that has it, whichever one a load balancer chooses. Default: the
+   * address of the first server given to `attach`, with an address of this machine where that one listens on all.
+   */
+  readonly instanceUrl?: string;
+  /** The schema that the app's build wrote, read with decodeSchema. */
   readonly schema: Schema;
   /** Schemas of older app versions that are still in use. The server remembers those that it ran with itself. */
   readonly olderSchemas?: readonly Schema[];
@@ -82,6 +98,18 @@ export interface SyncServerOptions {
    * as `SyncServer.metrics` does. `none`: 404. Default: `public`, without names.
    */
   readonly metrics?: MetricsAccess;
+  /**
+   * Records a span for each push and each of its stages, by the tracer provider that the program has registered with
+   * `@opentelemetry/api`, which has to be installed. Default: off.
+   */
+  readonly tracing?: boolean;
+  /** Turns on the admin API and page (`SyncServer.admin`), for operators with this token. Default: off. */
+  readonly admin?: AdminAccess;
+  /**
+   * The lowest role that may read versions of rows and past states. With `authorize`, it is asked for the operation of
+   * that role: `read`, `write` or `manage`. Default: `viewer`, like all rows.
+   */
+  readonly historyRole?: Role;
   readonly limits?: Partial<SessionLimits>;
   /**
    * The app's own rule for changesets: null admits; a string rejects with `changeset-refused` and that reason, which
@@ -101,7 +129,12 @@ export interface SyncServerOptions {
    * tenant.
    */
   readonly tenantOf?: (databaseId: string) => string;
-  /** How long tombstones are kept for clients that are offline, and conflicts for people. */
+  /**
+   * Copies every database while it changes, to a folder or to S3-compatible storage, whose credentials are
+   * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` of the environment. Not with `postgres`. Default: no copies.
+   */
+  readonly backup?: BackupRules;
+  /** How long tombstones are kept for offline clients, and conflicts for users. */
   readonly retention?: Partial<Retention>;
 }
 
@@ -111,6 +144,10 @@ export interface SyncServer {
    * `app.route('/sync', server.app)`.
    */
   readonly app: Hono;
+  /**
+   * The admin API and page, to mount at `/admin`: `app.route('/admin', server.admin)`. Null without the option `admin`.
+   */
+  readonly admin: Hono | null;
   /** Accepts WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server. Leaves other paths alone. */
   attach(server: Server, path?: string): void;
   /**

@@ -36,7 +36,10 @@ function toKey(key: CellValue | readonly CellValue[]): readonly CellValue[] {
   return Array.isArray(key) ? (key as readonly CellValue[]) : [key as CellValue];
 }
 
-/** Like an insert by a client, it contains every value column, with NULL for columns that the test omits. */
+/**
+ * Like an insert by a client, it contains every value column, with NULL for columns that the test omits, and columns of a
+ * newer schema that the test names.
+ */
 export function toGroup(change: Change): ChangeGroup {
   const keys = change.key.map((part) => [part]);
   if ('delete' in change)
@@ -44,8 +47,8 @@ export function toGroup(change: Change): ChangeGroup {
   const isInsert = 'insert' in change;
   const name = isInsert ? change.insert : change.update;
   const declared = TEST_SCHEMA.tables.find((table) => table.name === name);
-  const names =
-    isInsert && declared !== undefined ? valueColumns(declared).map((column) => column.name) : Object.keys(change.row);
+  const columns = isInsert && declared !== undefined ? valueColumns(declared).map((column) => column.name) : [];
+  const names = [...new Set([...columns, ...Object.keys(change.row)])];
   return {
     tableId: tableIdOf(name),
     kind: isInsert ? 'insert' : 'update',

@@ -7,10 +7,8 @@ import {
 } from '@rockpool/shared';
 import type { LiveDatabase } from '../src/database/live-database.ts';
 import type { Subscriber } from '../src/fanout/subscription.ts';
-import { EVERYTHING, type ReadFilter } from '../src/store/read-filter.ts';
 import { withAges } from './changeset.ts';
 import type { Replica } from './replica.ts';
-import { TEST_SCHEMA } from './test-schema.ts';
 
 /** A session without a socket. It queues deliveries until the test passes them to the replica. */
 export class DirectSession implements Subscriber {
@@ -21,7 +19,7 @@ export class DirectSession implements Subscriber {
   isWelcome = false;
   private readonly database: LiveDatabase;
 
-  constructor(database: LiveDatabase, replica: Replica, nowMs: number, filter: ReadFilter = EVERYTHING) {
+  constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
     this.database = database;
     this.replica = replica;
     const {
@@ -42,7 +40,7 @@ export class DirectSession implements Subscriber {
         token: '',
         databaseId: '',
         databaseIdentity,
-        schemaHash: TEST_SCHEMA.hash,
+        schemaHash: database.file.schema.hash,
         siteId,
         logEpoch,
         cursor,
@@ -53,7 +51,7 @@ export class DirectSession implements Subscriber {
         fullResync: false,
         snapshot: 'refused',
       },
-      { principal: { id: this.site.slice(0, 4) }, canWrite: true, filter, nowMs },
+      { principal: { id: this.site.slice(0, 4) }, canWrite: true, rows: 'everything', nowMs },
     );
   }
 

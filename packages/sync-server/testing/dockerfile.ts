@@ -25,9 +25,15 @@ export function readDockerfile(): ImageSteps {
   const environment = of(image, 'ENV')
     .flatMap((line) => line.split(' '))
     .map((pair) => pair.split('=', 2) as [string, string]);
+  const defaults = Object.fromEntries(of(image, 'ARG').map((line) => line.split('=', 2) as [string, string]));
   return {
     builds: of(build, 'RUN'),
-    environment: Object.fromEntries(environment),
+    environment: Object.fromEntries(
+      environment.map(([name, value]) => [
+        name,
+        value.replace(/\$\{(\w+)\}/g, (_, arg: string) => defaults[arg] ?? ''),
+      ]),
+    ),
     command: JSON.parse(of(image, 'CMD')[0] ?? '[]') as string[],
   };
 }

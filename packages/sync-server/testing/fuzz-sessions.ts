@@ -71,8 +71,6 @@ function sessionServices(database: LiveDatabase, log: Logger): SessionServices {
     log,
   });
   return {
-    schemas: new Map([[TEST_SCHEMA.hash, null]]),
-    schemaOutline: '',
     gate,
     readableRows: () => 'everything',
     openDatabase: () => database,

@@ -103,8 +103,9 @@ export class TestConnection {
     url: string,
     site: TestSite = new TestSite(),
     headers: Record<string, string> = {},
+    options: { readonly rejectUnauthorized?: boolean } = {},
   ): Promise<TestConnection> {
-    const socket = new WebSocket(url, { headers, perMessageDeflate: false });
+    const socket = new WebSocket(url, { headers, perMessageDeflate: false, ...options });
     const connection = new TestConnection(site, socket);
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve);

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
 import type { CellValue } from '@rockpool/shared';
 import type { Role } from '../src/auth/role.ts';
 import { createSyncServer } from '../src/create-sync-server.ts';
@@ -34,8 +35,12 @@ export class TestServer {
   static async start(dataDir: string, options: Partial<SyncServerOptions> = {}): Promise<TestServer> {
     const events: TestServer['events'] = [];
     const log: SyncServerOptions['log'] = (event, fields) => void events.push({ event, fields });
-    const sync = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log, ...options });
-    const http = createAdaptorServer({ fetch: sync.app.fetch }) as Server;
+    // A test client sends nothing while its test waits for something else, which a busy machine draws out.
+    const limits = { silenceLimitMs: Infinity, ...options.limits };
+    const sync = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log, ...options, limits });
+    const app = new Hono();
+    if (sync.admin !== null) app.route('/admin', sync.admin);
+    const http = createAdaptorServer({ fetch: app.route('/sync', sync.app).route('/', sync.app).fetch }) as Server;
     sync.attach(http);
     await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
     return new TestServer(dataDir, sync, http, events);

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 
 /**
  * The memory that this process retains, in bytes. The resident size alone does not show it, because a heap keeps
- * garbage while it has room to grow.
+ * garbage while it can grow.
  */
 export interface UsedMemory {
   /** Bytes of reachable objects. */

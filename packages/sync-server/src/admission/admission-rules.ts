@@ -13,8 +13,8 @@ export interface AdmissionRules {
   readonly failed?: ReadonlyMap<string, number>;
   /** The app's own rule; null for none. */
   /**
-   * Time in ms after which a commit takes no more changesets, so that other databases of the thread get their turn. Default:
-   * unlimited.
+   * After this time in ms, a commit takes no more changesets, so that other databases of the thread get their turn.
+   * Default: unlimited.
    */
   readonly turnMs?: number | undefined;
   readonly validate: Validate | null;

@@ -102,7 +102,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[1n]]);
   });
 
-  it('decides each of its changesets by itself', async () => {
+  it('is decided changeset by changeset', async () => {
     const a = await tested.server.open();
     a.site.write([account('x')]);
     a.site.write([insert('accounts', 'y', { name: 'x' })]);

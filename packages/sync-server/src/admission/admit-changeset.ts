@@ -33,26 +33,26 @@ import { readChangeset } from './read-changeset.ts';
 export interface Sender {
   readonly principal: string;
   readonly receivedMs: number;
-  /** The principal has not proved yet that the site is theirs. */
+  /** The principal has not yet proved that it owns the site. */
   readonly isForeign: boolean;
   /** The session began before any principal had written as the site. Default: false. */
   readonly beganUnwritten?: boolean;
 }
 
 export interface ChangesetToDecide extends HashedChangeset {
-  /** The watermark of this log up to which the author had seen everything. */
+  /** The watermark of this log up to which the author had seen all rows. */
   readonly base: number;
-  /** The author's watermarks are of an older log epoch (older-epoch.ts). */
+  /** The author's watermarks belong to an older log epoch (older-epoch.ts). */
   readonly isOfOlderEpoch: boolean;
   /** More changesets of the same push follow. */
   readonly isFollowed: boolean;
 }
 
 /**
- * Decides one changeset inside the transaction of its push. Admits all of it under the next watermark, or rejects all of
- * it with a reason and without a trace in the tables. Admits a changeset that has taken effect already, as an author's
- * copy re-created it, without changing a row. Stores the outcome and returns the site's next state in both cases.
- * Throws only when the file fails.
+ * Decides one changeset inside the transaction of its push. Admits all of it under the next watermark, or rejects all
+ * of it with a reason and without a trace in the tables. A changeset that has already taken effect, because a copy of
+ * the author re-created it, is admitted without changing a row. Stores the outcome and returns the site's next state in
+ * both cases. Throws only when the file fails.
  */
 export function admitChangeset(
   file: DatabaseFile,
@@ -70,7 +70,7 @@ export function admitChangeset(
     seenUs: file.log.maxStampUsAt(base),
   });
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
-  // Of its own site, no changeset is decided twice.
+  // A site's own changesets are never decided twice.
   const isRepetition =
     changeset.origin === undefined
       ? file.anyOrigins.exist && wasRecreated(file.sql, identityOf(site, toDecide))

@@ -5,6 +5,7 @@ import { purgeConflicts } from '../conflict-log/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
 import { pruneOrigins } from '../log/origins.ts';
 import { confirmOutcomes, decidedHash, pruneOldHashes } from '../log/outcomes.ts';
+import type { PushTrace } from '../observe/push-trace.ts';
 import type { SiteState, Takeover } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { AdmissionRules } from './admission-rules.ts';
@@ -14,7 +15,7 @@ import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
 import { requireRoomForSite, roomToGrow } from './quotas.ts';
 
-/** A principal that lost a site within this time still uses its file: it is a copy. */
+/** A principal that lost a site within this time still uses its file, so the file is a copy. */
 const CONTESTED_MS = 10 * 60_000;
 
 /** A push in the queue. */
@@ -23,6 +24,8 @@ export interface WaitingPush {
   readonly site: string;
   readonly push: Push;
   readonly sender: Sender;
+  /** Where its span is recorded. */
+  readonly trace?: PushTrace | undefined;
 }
 
 /** A site's confirmation that it has applied a delivery durably. */
@@ -37,7 +40,7 @@ export interface AdmittedPushes {
   /** For each finished push, in order: the reason why it was refused as a whole, or null. */
   readonly refusals: readonly (RockpoolError | null)[];
   /**
-   * The document work that the next changeset waits for. When it is done, admit again, beginning with the push of that
+   * The document work that the next changeset waits for. When it is done, admit again, starting with the push of that
    * changeset. Null: the turn is over, or all pushes are finished.
    */
   readonly needed: DocumentWork | null;
@@ -104,7 +107,7 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
   file.history.prune(nowMs);
 }
 
-/** Null: finished. Otherwise the reason of a refusal, the document work that has to be done first, or the end of the turn. */
+/** Null: finished. Otherwise the reason of a refusal, the document work to do first, or the end of the turn. */
 function admitPush(file: DatabaseFile, rules: AdmissionRules, waiting: WaitingPush, turn: Turn): Stop | null {
   const known = file.sites.get(waiting.site);
   const before = known ?? file.sites.create(waiting.site, waiting.sender.principal);
@@ -114,7 +117,7 @@ function admitPush(file: DatabaseFile, rules: AdmissionRules, waiting: WaitingPu
   return stop;
 }
 
-/** Whether the site was given to its present principal a short time ago. */
+/** Whether the site was recently transferred to its present principal. */
 function wasTakenOver(takeover: Takeover | undefined, principal: string, nowMs: number): boolean {
   return takeover !== undefined && takeover.by === principal && Math.abs(nowMs - takeover.atMs) < CONTESTED_MS;
 }
@@ -186,8 +189,8 @@ function admitChangesets(
     for (const [index, changeset] of changesets.entries()) {
       if (index > 0 && turn.isOver) return { site, needed: TURN_OVER };
       site = admitChangeset(file, rules, site, changeset, sender);
-      // Prepared work stays until its changeset is decided: a changeset may need several pieces of work, and finds
-      // them one at a time.
+      // Prepared work is kept until its changeset is decided: a changeset may need several pieces of work, and
+      // discovers them one at a time.
       file.documents.clear();
     }
     return { site, needed: null };

@@ -36,7 +36,7 @@ it('checks one hash of a push that is admitted in parts, however many of its cha
   }
 });
 
-it('names the first changeset that another copy decided otherwise', () => {
+it('names the first changeset that another copy pushed with a different hash', () => {
   const site = { lastSequence: 500 } as SiteState;
   const other = (sequence: number): Uint8Array | null =>
     sequence >= 123 ? new Uint8Array(16).fill(1) : (hashes[sequence] as Uint8Array);

@@ -30,7 +30,7 @@ export function undecidedChangesets(
   return hashed.slice(decided);
 }
 
-/** Of the last pushes: a push of edits of large documents is admitted in many parts, each from the whole push. */
+/** Cache of the last pushes: a push of edits of large documents is admitted in many parts, each from the whole push. */
 const hashedByPush = new WeakMap<Push, readonly HashedChangeset[]>();
 
 function hashedChangesets(push: Push): readonly HashedChangeset[] {
@@ -63,6 +63,6 @@ function checkDecided(
 
 function checkHash(sequence: number, hash: Uint8Array, decidedHash: (sequence: number) => Uint8Array | null): void {
   const decided = decidedHash(sequence);
-  // Null: confirmed and deleted. Later hashes are of the same chain and prove as much.
+  // Null: confirmed and deleted. Later hashes belong to the same chain and prove as much.
   if (decided !== null && Buffer.compare(decided, hash) !== 0) throw new RockpoolError('site-copied', { sequence });
 }

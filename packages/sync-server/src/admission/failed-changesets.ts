@@ -3,19 +3,19 @@ import { nativeSha256 } from '../log/sha256.ts';
 import { changesetName } from './admission-rules.ts';
 import type { WaitingPush } from './admit-pushes.ts';
 
-/** After this many failed commits of a changeset alone, it is rejected. A device repeats it within seconds. */
+/** A changeset that failed alone in this many commits is rejected. A device repeats it within seconds. */
 const MAX_ATTEMPTS = 3;
 
-/** Bounds the memory for changesets that failed. The oldest are forgotten first, and begin again. */
+/** Bounds the memory for failed changesets. The oldest are forgotten first, and their count restarts. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * The changesets whose commit failed for a reason of their own. Without a limit, a device would repeat such a changeset
- * forever, and every later one would wait behind it.
+ * The changesets whose commit failed through their own fault. Without a limit, a device would repeat such a changeset
+ * forever and block every later one.
  */
 export class FailedChangesets {
   private readonly attempts = new Map<string, number>();
-  /** Those to reject, with the number of attempts. */
+  /** The changesets to reject, with the number of attempts. */
   readonly toReject: Map<string, number> = new Map();
 
   /** Counts a failed commit of one changeset. Returns whether to reject it from now on. */

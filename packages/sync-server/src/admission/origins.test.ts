@@ -87,7 +87,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('delivers the present value of every cell to its author, who shows it twice', async () => {
+  it('delivers the present value of every cell to its author, who shows the changeset twice', async () => {
     const [a, b] = (await opened()) as [TestConnection, TestConnection];
     await a.commit([sale, insert('products', 'q', { stock: 1n, name: 'rye' })]);
     await a.commit([update('products', 'q', { name: 'rye bread' })]);
@@ -125,7 +125,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('counts beside a changeset with the same site and sequence and another hash, which a copy has written', async () => {
+  it('counts in addition to a changeset of a copy with the same site and sequence but another hash', async () => {
     const [a, b] = (await opened()) as [TestConnection, TestConnection];
     await a.commit([sale]);
     await b.delivery();

@@ -53,6 +53,7 @@ function queueOver(database: OpenDatabase, turnMs?: number): PushQueue {
     onCommitted: (authors) => {
       commits.push(authors);
       onCommitted();
+      return 0;
     },
     onFailure: (error) => void failures.push(error),
   });
@@ -142,13 +143,13 @@ describe.each([
     waiting.forEach((push, i) =>
       queue.push(push, (refusal) => {
         told.push(`${i + 1} ${refusal?.code ?? 'decided'}`);
-        if (i === 1) throw new Error('cannot be told');
+        if (i === 1) throw new Error('cannot be delivered');
       }),
     );
     await queue.drainAll();
   }
 
-  it('rejects a changeset whose commit failed three times by its own fault, and decides those around it', async () => {
+  it('rejects a changeset whose commit failed three times through its own fault, and decides those around it', async () => {
     const store = durableInFile(file);
     // A store that cannot hold one value, as PostgreSQL with a limit that SQLite does not have.
     const failing = queueOver({
@@ -199,7 +200,7 @@ describe.each([
     await pushThree();
     expect(told).toEqual(['1 decided', '2 decided', '3 decided']);
     expect(commits).toHaveLength(1);
-    expect(failures).toMatchObject([{ message: 'cannot be told' }]);
+    expect(failures).toMatchObject([{ message: 'cannot be delivered' }]);
     expect(await settled(pushOf(4))).toBeNull();
     expect(storedBeside()).toBe(4n);
   });
@@ -246,7 +247,7 @@ describe.each([
   });
 });
 
-it('does not report a site as settled while a commit of its pushes is under way, even if the store does', async () => {
+it('does not report a site as settled during a commit of its pushes, even if the store does', async () => {
   const [begun, lasts] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const database = durableInFile(file);
   // As with PostgreSQL, or while a worker merges a document of the group: the file has nothing of the commit yet.

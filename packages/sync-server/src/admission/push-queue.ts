@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { DocumentWork } from '../documents/document-work.ts';
+import { GroupTrace } from './group-trace.ts';
 import type { OpenDatabase } from '../store/durability.ts';
 import { isOfTheCommit, storeFailure } from '../store/store-failure.ts';
 import type { AdmissionRules } from './admission-rules.ts';
@@ -37,12 +38,12 @@ export interface PushQueueOptions {
   readonly database: OpenDatabase;
   readonly rules: AdmissionRules;
   /**
-   * Called when the pushes of these sites are decided and not yet durable, if the disk is awaited off this thread.
-   * Returns what to call in place of `onCommitted`. It must not throw. Default: none.
+   * Called when the pushes of these sites are decided but not yet durable, if another thread waits for the disk.
+   * Returns a function to call instead of `onCommitted`. It must not throw. Default: none.
    */
-  readonly onDecided?: (authors: ReadonlySet<string>) => () => void;
-  /** Called when the pushes of these sites are durable, before their `settled`. */
-  readonly onCommitted: (authors: ReadonlySet<string>) => void;
+  readonly onDecided?: (authors: ReadonlySet<string>) => () => number;
+  /** Called when the pushes of these sites are durable, before their `settled`. Returns the number of sessions that it served. */
+  readonly onCommitted: (authors: ReadonlySet<string>) => number;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -65,10 +66,10 @@ export class PushQueue {
   private confirmTimer: NodeJS.Timeout | null = null;
   // Null while no commit is under way.
   private committing: Promise<void> | null = null;
-  // Commits of the current push that are not delivered yet, and the sizes of the documents that they merged.
+  // Commits of the current push that are not yet delivered, and the sizes of the documents that they merged.
   private undeliveredCommits = 0;
   private undeliveredBytes = 0;
-  // The sites of the commit that is under way.
+  // The sites of the running commit.
   private sitesCommitting: ReadonlySet<string> = NOBODY;
 
   constructor(options: PushQueueOptions) {
@@ -101,7 +102,7 @@ export class PushQueue {
   }
 
   /**
-   * Decides what the site has sent on an earlier session. Null: done. Otherwise call it again when the promise resolves;
+   * Decides the pushes of the site's earlier session. Null: done. Otherwise call it again when the promise resolves;
    * pushes of other sites do not prolong the wait.
    */
   settle(site: string): Promise<void> | null {
@@ -116,6 +117,11 @@ export class PushQueue {
     return null;
   }
 
+  /** Whether a commit with pushes or confirmations of the site is under way. */
+  isCommitting(site: string): boolean {
+    return this.sitesCommitting.has(site);
+  }
+
   /** Decides everything in the queue. Null: done. */
   drainAll(): Promise<void> | null {
     while (this.committing === null && !this.isEmpty) this.drain();
@@ -125,7 +131,8 @@ export class PushQueue {
   }
 
   private schedule(): void {
-    // After the event loop has read every socket with data: pushes that arrive together are committed together.
+    // Runs after the event loop has read every socket with data, so that pushes that arrive together are committed
+    // together.
     this.immediate ??= setImmediate(() => {
       this.immediate = null;
       this.drain();
@@ -167,26 +174,33 @@ export class PushQueue {
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
     const { database } = this.options;
     let admitted: AdmittedPushes | Promise<AdmittedPushes>;
-    let publish: (() => void) | null = null;
+    let publish: (() => number) | null = null;
+    const trace = GroupTrace.of(group.map(({ waiting }) => waiting?.trace));
     try {
       admitted = database.commit(
-        () =>
-          admitPushes(
+        () => {
+          trace?.began();
+          const result = admitPushes(
             database.file,
             this.rules,
             group.map(({ take }) => take),
             confirms,
-          ),
+          );
+          trace?.decided();
+          return result;
+        },
         ({ refusals, needed }) => {
+          trace?.written();
           if (needed === null) publish = this.options.onDecided?.(sitesOf(decided(group, refusals))) ?? null;
         },
+        trace?.traceparent,
       );
     } catch (error) {
       return this.failed(group, error);
     }
-    if (!(admitted instanceof Promise)) return this.committed(group, admitted, null);
+    if (!(admitted instanceof Promise)) return this.committed(group, admitted, null, trace);
     return admitted.then(
-      (result) => this.committed(group, result, publish) ?? undefined,
+      (result) => this.committed(group, result, publish, trace) ?? undefined,
       (error: unknown) => this.failed(group, error) ?? undefined,
     );
   }
@@ -194,12 +208,14 @@ export class PushQueue {
   private committed(
     group: readonly QueuedPush[],
     { refusals, needed }: AdmittedPushes,
-    publish: (() => void) | null,
+    publish: (() => number) | null,
+    trace: GroupTrace | null,
   ): Promise<void> | null {
+    trace?.durable();
     const { documents } = this.options.database.file;
     const rest = group.slice(refusals.length);
     if (needed === null || refusals.length > 0 || this.mayDeliver(needed))
-      this.deliver(decided(group, refusals), publish);
+      this.deliver(decided(group, refusals), publish, trace);
     for (const { site, waiting } of group.slice(0, refusals.length))
       for (const { sequence } of waiting?.push.changesets ?? []) this.failedChangesets.settled(site, sequence);
     group.slice(0, refusals.length).forEach(({ settled }, i) => this.guarded(() => settled(refusals[i] ?? null)));
@@ -210,7 +226,7 @@ export class PushQueue {
       );
     }
     documents.clear();
-    // The turn was over before these: they come first in the next one.
+    // The turn ended before these pushes: they come first in the next one.
     if (refusals.length < group.length) {
       this.waiting.unshift(...rest);
       this.schedule();
@@ -225,10 +241,13 @@ export class PushQueue {
     return this.undeliveredCommits >= COMMITS_PER_DELIVERY || this.undeliveredBytes >= WORK_PER_DELIVERY_BYTES;
   }
 
-  private deliver(authors: readonly QueuedPush[], publish: (() => void) | null): void {
+  private deliver(authors: readonly QueuedPush[], publish: (() => number) | null, trace: GroupTrace | null): void {
     this.undeliveredCommits = 0;
     this.undeliveredBytes = 0;
-    this.guarded(publish ?? ((): void => this.options.onCommitted(sitesOf(authors))));
+    this.guarded(() => {
+      const sessions = publish?.() ?? this.options.onCommitted(sitesOf(authors));
+      trace?.published(sessions);
+    });
   }
 
   /** A callback that throws neither undoes a decision nor keeps other callbacks from running. */
@@ -242,7 +261,7 @@ export class PushQueue {
 
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
-    if (this.undeliveredCommits > 0) this.deliver(group.slice(0, 1), null);
+    if (this.undeliveredCommits > 0) this.deliver(group.slice(0, 1), null, null);
     // A push that cannot be stored must not fail the others. A store that is unavailable fails all of them.
     const failure = storeFailure(error);
     const isOfChangeset = isOfTheCommit(error);
@@ -263,8 +282,8 @@ export class PushQueue {
   }
 
   /**
-   * The pushes to admit instead of one whose commit failed by its own fault: its changesets one by one, or again the only
-   * one, to be rejected. Null: refuse the push, so that its author repeats it.
+   * The pushes that replace one whose commit failed through its own fault: its changesets one by one, or the same
+   * single changeset again, to be rejected. Null: refuse the push, so that its author repeats it.
    */
   private isolate(queued: QueuedPush): readonly QueuedPush[] | null {
     const { waiting, site } = queued;
@@ -300,7 +319,7 @@ export class PushQueue {
   }
 }
 
-/** The pushes that a commit has decided: the next one may be decided in part. */
+/** The pushes that a commit has decided. The next push may be decided in part. */
 function decided(group: readonly QueuedPush[], refusals: readonly unknown[]): readonly QueuedPush[] {
   return group.slice(0, refusals.length + 1);
 }

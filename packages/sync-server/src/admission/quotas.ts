@@ -14,22 +14,22 @@ export interface Quotas {
   readonly maxTenantBytes: number;
 }
 
-/** What admission has to know about the rest of the server. */
+/** Facts about the rest of the server that admission needs. */
 export interface Room {
   /** Bytes of all databases of the tenant of this database. */
   readonly tenantBytes: () => number;
   /** Whether only the reserve is left on the disk, which is for deletes. */
   readonly isDiskFull: () => boolean;
-  /** Takes bytes of the part of the reserve that is for changesets before a delete. Returns whether it had them. */
+  /** Takes bytes from the part of the reserve for changesets before a delete. Returns whether enough was left. */
   readonly takeReserve: (bytes: number) => boolean;
 }
 
-/** A person has some devices, and loses some to cleared browsers. The server keeps a row per site forever. */
+/** A person has a few devices, and loses some to cleared browsers. The server keeps a row per site forever. */
 export const QUOTAS: Quotas = { maxSitesPerPrincipal: 1_000, maxDatabaseBytes: Infinity, maxTenantBytes: Infinity };
 
 export const UNLIMITED_ROOM: Room = { tenantBytes: () => 0, isDiskFull: () => false, takeReserve: () => true };
 
-/** Throws `quota-exceeded` if the principal has too many sites, the new one included. */
+/** Throws `quota-exceeded` if the principal would have too many sites, including the new one. */
 export function requireRoomForSite({ sites }: DatabaseFile, principal: string, { maxSitesPerPrincipal }: Quotas): void {
   if (sites.countOf(principal) > maxSitesPerPrincipal)
     throw new RockpoolError('quota-exceeded', { quota: 'sites', limit: maxSitesPerPrincipal });
@@ -44,13 +44,12 @@ const SLACK_BYTES = 1024 * 1024;
 export interface RoomToGrow {
   /** How many of the changesets may be admitted, in order. */
   readonly admitted: number;
-  /** Why the others are refused: `quota-exceeded` or `server-disk-full`. The device keeps them and sends them again. */
+  /** Why the others are refused: `quota-exceeded` or `server-disk-full`. The device keeps them and resends them. */
   readonly refusal: RockpoolError | null;
 }
 
 /**
- * Where the database may not grow, admits changesets that only delete rows, and those before a delete if they are small
- * enough for the slack.
+ * In a full database, admits changesets that only delete rows, and earlier ones if they are small enough for the slack.
  */
 export function roomToGrow(
   file: DatabaseFile,
@@ -91,7 +90,7 @@ function onlyDeletes({ body }: PushedChangeset): boolean {
   try {
     return decodeChangesetBody(body).groups.every(({ kind }) => kind === 'delete');
   } catch {
-    // Admission rejects it, which takes no room.
+    // Admission rejects it, so it needs no space.
     return true;
   }
 }

@@ -19,7 +19,7 @@ import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /** A decoded changeset body. */
 export interface ReadChangeset {
-  /** Reject the changeset if any of its writes loses. */
+  /** Whether to reject the changeset if any of its writes loses. */
   readonly atomic: boolean;
   readonly writes: readonly RowWrite[];
 }
@@ -59,11 +59,11 @@ const NO_CELL_BASES: ReadonlyMap<number, number> = new Map();
 
 function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>): StoredTable {
   const table = tableById.get(group.tableId);
-  // Only the server writes Rockpool's own tables. To a client they are unknown as a target of writes.
+  // Only the server writes Rockpool's own tables. For a client they count as unknown.
   if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
   if (group.keys.length !== table.keys.length) {
     throw new RockpoolError('changeset-invalid', {
-      problem: 'the key has another number of parts',
+      problem: 'the key has the wrong number of parts',
       table: table.schema.name,
     });
   }
@@ -72,8 +72,11 @@ function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>
       throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
   }
   if (group.kind === 'update' && table.rules.policies.together.some((columnIds) => isPartOf(group, columnIds))) {
-    // Columns that win or lose together have to arrive together, or replicas would mix halves of two writes.
-    throw new RockpoolError('changeset-invalid', { problem: 'a part of a column group', table: table.schema.name });
+    // Columns that win or lose together must arrive together, or replicas would mix halves of two writes.
+    throw new RockpoolError('changeset-invalid', {
+      problem: 'only a part of a column group',
+      table: table.schema.name,
+    });
   }
   return table;
 }

@@ -38,7 +38,7 @@ describe('an audit', () => {
     });
   });
 
-  it('compares nothing when the log grows while it reads', async () => {
+  it('compares nothing if the log grows while it reads', async () => {
     const watermark = await write(insert('accounts', 'x', { name: 'Cash' }));
     const answer = new TableAudits(database.file).answer({ type: 'audit', cursor: watermark, tables: [accounts([])] });
     await write(insert('accounts', 'y', { name: 'Bank' }));

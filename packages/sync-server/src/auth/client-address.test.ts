@@ -12,20 +12,20 @@ it('believes X-Forwarded-For of trusted proxies only, and of its addresses the l
   expect(addressOf('2001:db8:ffff::1', '198.51.100.1')).toBe('198.51.100.1');
 });
 
-it('counts a proxy that names nobody as the client, and this machine as unknown', () => {
+it('treats a proxy that names no client as the client, and this machine as unknown', () => {
   expect(addressOf('10.1.2.3', undefined)).toBe('10.1.2.3');
   expect(addressOf('10.1.2.3', 'noise')).toBe('10.1.2.3');
   for (const here of ['127.0.0.1', '::1', '::ffff:127.0.0.1', undefined, ''])
     expect(addressOf(here, undefined)).toBeNull();
 });
 
-it('counts all addresses of an IPv6 network of a customer as one', () => {
+it('treats all addresses of a customer’s IPv6 network as one', () => {
   expect(addressOf('2001:db8:0:1::1', undefined)).toBe('2001:db8:0:1');
   expect(addressOf('2001:0db8:0000:0001:9:8:7:6', undefined)).toBe('2001:db8:0:1');
   expect(addressOf('2001:db8::7:6', undefined)).toBe('2001:db8:0:0');
 });
 
-it('names texts that are no address and no network', () => {
+it('rejects texts that are neither an address nor a network', () => {
   expect(['10.0.0.0/8', '::1', '2001:db8::/32'].map(proxyProblem)).toEqual([null, null, null]);
   for (const text of ['proxy', '10.0.0.0/33', '10.0.0.0/', '1.2.3', ''])
     expect(proxyProblem(text)).toContain('neither');

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Who sent a request, as far as the network shows. */
+/** The sender of a request, as far as the network reveals it. */
 export type AddressOf = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string | null;
 
 /**
@@ -47,7 +47,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** An IPv4 address that a socket for both versions shows as IPv6, as IPv4. */
+/** Converts an IPv4 address that a dual-stack socket shows as IPv6 back to IPv4. */
 function plain(address: string): string {
   const [, v4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
   return v4 ?? address;

@@ -34,7 +34,7 @@ export class Gate {
     }
   }
 
-  /** Answers synchronously if the host's check does, so that nothing can happen between a message and its effect. */
+  /** Responds synchronously if the host's check does, so that nothing can happen between a message and its effect. */
   allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
     if (!isDatabaseId(databaseId)) return false;
     try {

@@ -14,15 +14,15 @@ describe('names made up by clients', () => {
     await expect(checkNamesOfDatabases(tested.server, 20_000)).resolves.toBeUndefined();
   });
 
-  it('are no schema, no session and no invitation, 10,000 of them', async () => {
+  it('are never accepted as a schema, a session or an invitation, 10,000 of them', async () => {
     await expect(checkNamesInRequests(tested.server, 10_000)).resolves.toBeUndefined();
   });
 
-  it('are no tables and no columns for the host program, 30,000 of them', async () => {
+  it('are never accepted as tables or columns by the host program, 30,000 of them', async () => {
     await expect(checkNamesAtBackend(tested.server, 30_000)).resolves.toBeUndefined();
   });
 
-  it('are values like any other, 40,000 of them', async () => {
+  it('are stored as ordinary values, 40,000 of them', async () => {
     await expect(checkNamesAsValues(tested.server, 40_000)).resolves.toBeUndefined();
   });
 });

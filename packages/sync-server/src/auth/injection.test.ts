@@ -16,15 +16,15 @@ describe('names made up by clients', () => {
     await expect(checkNamesOfDatabases(tested.server, atLevel({ test: 300, verify: 1_000 }))).resolves.toBeUndefined();
   });
 
-  it('are no schema, no session and no invitation', async () => {
+  it('are never accepted as a schema, a session or an invitation', async () => {
     await expect(checkNamesInRequests(tested.server, atLevel({ test: 150, verify: 500 }))).resolves.toBeUndefined();
   });
 
-  it('are no tables and no columns for the host program', async () => {
+  it('are never accepted as tables or columns by the host program', async () => {
     await expect(checkNamesAtBackend(tested.server, atLevel({ test: 400, verify: 1_500 }))).resolves.toBeUndefined();
   });
 
-  it('are values like any other as principals and as texts', async () => {
+  it('are stored as ordinary values, as principals and as texts', async () => {
     await expect(checkNamesAsValues(tested.server, atLevel({ test: 500, verify: 2_000 }))).resolves.toBeUndefined();
   });
 });

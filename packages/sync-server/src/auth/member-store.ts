@@ -12,17 +12,17 @@ export interface StoredMember extends Member {
 }
 
 /**
- * In place of a database id: what is stored for a principal in every database, ones to come included. A null role revokes
- * the principal everywhere, whatever other roles are stored; any other role changes nothing.
+ * Stands for a database id: a role under it applies in every database, including future ones. A null role revokes the
+ * principal everywhere, whatever other roles are stored; any other role changes nothing.
  */
 export const EVERY_DATABASE = '*';
 
-/** What revokes a principal everywhere. */
+/** The role that revokes a principal everywhere. */
 export function revokedEverywhere(principal: string): StoredMember {
   return { databaseId: EVERY_DATABASE, principal, role: null };
 }
 
-/** What ends such a revocation: any role but null, which grants nothing. */
+/** The role that reverts such a revocation: any role but null. It grants nothing. */
 export function readmitted(principal: string): StoredMember {
   return { databaseId: EVERY_DATABASE, principal, role: 'owner' };
 }

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
+import type { MemberStore } from './member-store.ts';
+import { Members } from './members.ts';
+import type { Principal } from './principal.ts';
 
 let aheadMs = 0;
 const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
@@ -135,7 +138,7 @@ describe('an invitation', () => {
     expect(status).toBe(400);
   });
 
-  it('ends with the rights of its maker, so that a revoked owner cannot come back by one', async () => {
+  it('ends with the rights of its maker, so that a revoked owner cannot return with one', async () => {
     const mallory = await tested.server.token('owner', 'mallory');
     const made = async (): Promise<string> => {
       const { body } = await ask('POST', `/databases/${DATABASE}/invitations`, mallory, { role: 'owner' });
@@ -205,7 +208,7 @@ describe('a principal who is revoked everywhere', () => {
     return (await connection.failure()).code;
   };
 
-  it('loses all sessions at once, and stays out of databases to come', async () => {
+  it('loses all sessions at once, and is refused by future databases', async () => {
     const sessions = [await tested.server.open(), await tested.server.open(undefined, { databaseId: 'other' })];
     const ben = await tested.server.open(undefined, { principal: 'ben' });
     await tested.server.sync.members.setRole('other', 'ann', 'owner');
@@ -249,5 +252,33 @@ describe('a principal who is revoked everywhere', () => {
     const connection = await tested.server.connect();
     expect((await connection.open(await tested.server.token('owner'), DATABASE)).welcome.canWrite).toBe(false);
     expect(await refusal(await stranger('ann'), 'other')).toBe('auth-database-forbidden');
+  });
+});
+
+describe('members that cannot be loaded at first', () => {
+  it('are loaded again, and a session waits for them', async () => {
+    const errors: unknown[] = [];
+    let readCount = 0;
+    const store = {
+      readAll: async () => {
+        readCount += 1;
+        if (readCount < 3) throw new Error('the store is away');
+        return [{ databaseId: DATABASE, principal: 'ann', role: 'viewer' as const }];
+      },
+      readRecent: async () => [],
+      close: () => undefined,
+    } as unknown as MemberStore;
+    const members = new Members({
+      store,
+      bus: null,
+      onChanged: () => undefined,
+      onError: (error) => void errors.push(error),
+      now: Date.now,
+      loadAgainMs: 0,
+    });
+    const ann = { id: 'ann', databases: [], expiresAtMs: Infinity } as unknown as Principal;
+    expect(await members.allows(ann, DATABASE, 'read')).toBe(true);
+    expect(errors).toHaveLength(2);
+    members.close();
   });
 });

@@ -22,19 +22,24 @@ export interface InvitationRequest {
   readonly invitedBy?: string;
 }
 
-/** Limits of one database, so that no member can fill the server's memory and disk. */
+/** Limits of one database, so that no member can exhaust the server's memory or disk. */
 export interface MemberLimits {
   /** Pending invitations. More throw `quota-exceeded`. */
   readonly maxInvitations: number;
-  /** Stored roles, revoked ones included. More throw `quota-exceeded`. All roles are held in memory, at 200 bytes each. */
+  /**
+   * Stored roles, including revoked ones. More throw `quota-exceeded`. All roles are held in memory, at 200 bytes each.
+   */
   readonly maxMembers: number;
 }
 
-/** A school invites some hundred people in a week. */
+/** A school invites a few hundred people in a week. */
 export const MEMBER_LIMITS: MemberLimits = { maxInvitations: 500, maxMembers: 10_000 };
 
 /** Poll interval for changes by the command, and by other instances that the bus did not announce. */
 const POLL_INTERVAL_MS = 2_000;
+
+/** Pause before members that could not be loaded are loaded again. */
+const LOAD_AGAIN_MS = 500;
 
 export interface MembersOptions {
   readonly store: MemberStore;
@@ -45,6 +50,8 @@ export interface MembersOptions {
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
   readonly limits?: MemberLimits;
+  /** Default: half a second. */
+  readonly loadAgainMs?: number;
 }
 
 /**
@@ -60,16 +67,17 @@ export class Members {
   // Pending until the members are loaded; no operation is allowed before.
   private loading: Promise<void> | null = null;
   private readonly pollTimer: NodeJS.Timeout | undefined;
+  private isClosed = false;
 
   constructor(options: MembersOptions) {
     this.options = options;
     const { store, bus } = options;
     const stored = store.readAll();
-    if (stored instanceof Promise) this.loading = stored.then((members) => this.rememberAll(members));
+    if (stored instanceof Promise) this.loading = this.load(stored);
     else this.rememberAll(stored);
     // Callers of `allows` get the rejection.
     this.loading?.catch(() => undefined);
-    this.unsubscribe = bus?.subscribe((message) => message.kind === 'members' && void this.poll());
+    this.unsubscribe = bus?.subscribe('members', () => void this.poll());
     this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
     this.pollTimer.unref();
   }
@@ -95,14 +103,14 @@ export class Members {
   }
 
   /**
-   * Revokes a principal in every database, ones to come included, whatever role their tokens and members have. Their
-   * sessions and invitations end.
+   * Revokes a principal in every database, including future ones, whatever roles their tokens and members have. Ends
+   * their sessions and invitations.
    */
   async revokeEverywhere(principal: string): Promise<void> {
     await this.write(revokedEverywhere(principal));
   }
 
-  /** Ends what `revokeEverywhere` began. The principal has the roles of each database again. */
+  /** Reverts `revokeEverywhere`. The principal has the roles of each database again. */
   async readmit(principal: string): Promise<void> {
     await this.write(readmitted(principal));
   }
@@ -160,7 +168,16 @@ export class Members {
     return { databaseId: member.databaseId, role: member.role };
   }
 
+  /** Forgets the members and invitations of a deleted database. Its sessions lose the rights that they had by a stored role. */
+  forgetDatabase(databaseId: string): void | Promise<void> {
+    const forgotten = this.options.store.forgetDatabase(databaseId);
+    this.roles.delete(databaseId);
+    this.options.onChanged();
+    return forgotten;
+  }
+
   close(): void {
+    this.isClosed = true;
     this.unsubscribe?.();
     clearInterval(this.pollTimer);
     this.options.store.close();
@@ -208,6 +225,27 @@ export class Members {
     } catch (error) {
       this.options.onError(error);
     }
+  }
+
+  /**
+   * Tries until the members are loaded. Until then a session waits; an instance that started while the store was away
+   * must not refuse everybody.
+   */
+  private async load(first: Promise<readonly StoredMember[]>): Promise<void> {
+    const { store, onError, loadAgainMs = LOAD_AGAIN_MS } = this.options;
+    let reading = first;
+    for (;;) {
+      try {
+        return this.rememberAll(await reading);
+      } catch (error) {
+        if (!this.isClosed) onError(error);
+      }
+      await new Promise((resolve) => void setTimeout(resolve, loadAgainMs).unref());
+      // A closed store would reject, and nobody would wait for that.
+      if (this.isClosed) break;
+      reading = Promise.resolve(store.readAll());
+    }
+    throw new RockpoolError('auth-unavailable');
   }
 
   private rememberAll(members: readonly StoredMember[]): void {

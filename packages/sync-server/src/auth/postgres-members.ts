@@ -14,7 +14,7 @@ import { isRole, roleAllows, type Role } from './role.ts';
 const MEMBER = `${NAMESPACE}.rockpool_member`;
 const INVITATION = `${NAMESPACE}.rockpool_invitation`;
 
-/** Many times the poll interval of instances. */
+/** A multiple of the poll interval of instances. */
 const RECENT = '1 minute';
 
 /** Stores members in PostgreSQL, shared by all instances. The tables are created with those of the databases. */

@@ -1,7 +1,7 @@
 /** A principal's role in one database. */
 export type Role = 'owner' | 'editor' | 'viewer';
 
-/** What a principal asks to do in one database. `manage`: change members and invitations. */
+/** An operation that a principal requests in one database. `manage`: change members and invitations. */
 export type Operation = 'read' | 'write' | 'manage';
 
 const OPERATIONS: Readonly<Record<Role, readonly Operation[]>> = {
@@ -9,6 +9,11 @@ const OPERATIONS: Readonly<Record<Role, readonly Operation[]>> = {
   editor: ['read', 'write'],
   viewer: ['read'],
 };
+
+/** The operation that this role and higher ones may do. */
+export function operationOf(role: Role): Operation {
+  return OPERATIONS[role].at(-1) as Operation;
+}
 
 /** All roles, from the most to the fewest rights. */
 export const ROLES: readonly Role[] = ['owner', 'editor', 'viewer'];

@@ -17,7 +17,7 @@ export function secretProblem(secret: Uint8Array): string | null {
 }
 
 /**
- * Returns why a previous secret cannot be used, or null if it can. A weak one could be guessed as long as it is accepted.
+ * Returns why a previous secret cannot be used, or null if it can. A weak one could be guessed while it is accepted.
  */
 export function previousSecretProblem(secret: Uint8Array | undefined, previous: Uint8Array | undefined): string | null {
   if (previous === undefined) return null;

@@ -25,7 +25,7 @@ async function hello(site: TestSite, principal: string, formerly: readonly strin
 }
 
 describe('a site', () => {
-  it('is not given to another member who knows its id, and keeps its session', async () => {
+  it('is not transferred to another member who knows its id, and keeps its session', async () => {
     const { site, connection } = await pushed();
     for (const lastAckedSequence of [0, 1, 7]) {
       const thief = new TestSite(site.siteId);
@@ -91,14 +91,14 @@ describe('a site', () => {
   });
 });
 
-it('tells two people apart who use copies of one file at once, and counts each change once', async () => {
+it('distinguishes two people who use copies of one file at once, and counts each change once', async () => {
   const site = await anonymousSite();
   site.write([update('products', 'x', { stock: 1n })]);
   const ann = await hello(site, 'ann');
   await ann.next('welcome');
   ann.push(1);
   expect(await ann.failure()).toMatchObject({ code: 'auth-site-confirmed' });
-  // The other copy proves the same history before ann is back.
+  // The other copy proves the same history before ann reconnects.
   const ben = await hello(site, 'ben');
   await ben.next('welcome');
   ben.push(1);
@@ -111,7 +111,7 @@ it('tells two people apart who use copies of one file at once, and counts each c
 });
 
 describe('a site that has not written yet', () => {
-  it('becomes the one of two people who writes first, if both use copies of its file at once', async () => {
+  it('becomes the site of the first writer if two people use copies of its file at once', async () => {
     const site = new TestSite();
     const ann = await hello(site, 'ann');
     await ann.next('welcome');
@@ -152,7 +152,7 @@ describe('a site that has not written yet', () => {
 });
 
 describe('the sites of one principal', () => {
-  it('are limited in each database, and other members still begin theirs', async () => {
+  it('are limited in each database, without affecting the sites of other members', async () => {
     const push = async (principal: string, site: TestSite): Promise<TestConnection> => {
       const connection = await tested.server.open(site, { principal });
       site.write([insert('accounts', site.siteId.join(''), { name: 'x' })]);

@@ -60,7 +60,7 @@ export function collectChangeset(
       const table = tableOf(file, name);
       const key = keyOf(table, row);
       const values = cellsOf(file, table, row, new Map());
-      // An insert carries every column, as a client's does.
+      // An insert carries every column, like a client's insert.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },
     update(name, keyRow, columns) {
@@ -95,7 +95,7 @@ function keyOf(table: StoredTable, row: BackendRow): CellValue[] {
   );
 }
 
-/** The cells of the columns beside the key that `row` names. `stored`: the present row, empty for a new one. */
+/** The cells of the non-key columns that `row` names. `stored`: the present row, empty for a new one. */
 function cellsOf(
   file: DatabaseFile,
   table: StoredTable,
@@ -123,7 +123,7 @@ function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValu
   return readRowValues(file, table, key, encodeKey(key));
 }
 
-/** An update as it is sent: each cell as its column's policy captures it, and column groups whole. */
+/** An update in wire form: each cell as its column's policy captures it, with complete column groups. */
 function asSent(
   table: StoredTable,
   stored: ReadonlyMap<number, CellValue>,

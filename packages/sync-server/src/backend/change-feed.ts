@@ -8,7 +8,9 @@ export interface FeedPosition {
   /** Hex. */
   readonly logEpoch: string;
   readonly watermark: number;
-  /** Hex. Identifies the log up to the watermark: after a restore from a backup, watermarks name other changesets. */
+  /**
+   * Hex. Identifies the log up to the watermark: after a restore from a backup, watermarks refer to other changesets.
+   */
   readonly logHash: string;
 }
 
@@ -19,8 +21,8 @@ export interface FeedPosition {
  */
 export interface FeedChange extends FeedPosition {
   /**
-   * True: `rows` is the full state, because the position is of another log, or is below the tombstone horizon. Rows that
-   * are not included do not exist.
+   * True: `rows` is the full state, because the position belongs to another log or is below the tombstone horizon.
+   * Missing rows do not exist.
    */
   readonly whole: boolean;
   readonly rows: readonly RowUpdate[];
@@ -70,7 +72,7 @@ export async function* followChanges(
     const database = await open();
     const { change, next } = await database.read(() => {
       const found = signal.aborted ? null : changesAfter(database, position);
-      // Registered in the same turn: no commit can happen in between.
+      // Registered in the same turn, so no commit can happen in between.
       return { change: found, next: found === null ? database.nextCommit(signal) : null };
     });
     if (change !== null) {

@@ -48,7 +48,7 @@ const VALUES: readonly BackendValue[] = [
 ];
 
 describe('a backend value', () => {
-  it.each(TYPES)('is converted as SQLite converts it for the column: %s', (type) => {
+  it.each(TYPES)('is converted as SQLite converts it for the column: %s [VK-07]', (type) => {
     const sql = new SqliteFile(':memory:');
     sql.exec(`CREATE TABLE t (v ${type.toUpperCase()})`);
     for (const value of VALUES) {

@@ -7,8 +7,8 @@ import type { BackendValue } from './column-value.ts';
 const GENERATIONS = 2 ** 47;
 
 /**
- * The cell of a document column: the edit that turns the stored document into `value`, or the whole content where there
- * is no document yet. Throws `document-invalid`, and `value-invalid` for a value that is not JSON text.
+ * The cell of a document column: the edit that turns the stored document into `value`, or the whole content if no
+ * document exists yet. Throws `document-invalid`, and `value-invalid` for a value that is not JSON text.
  */
 export function toDocumentCell(
   value: BackendValue,
@@ -19,7 +19,7 @@ export function toDocumentCell(
 ): CellValue {
   if (value === null) return null;
   if (typeof value !== 'string')
-    throw new RockpoolError('value-invalid', { column: name, problem: 'a document is its JSON text' });
+    throw new RockpoolError('value-invalid', { column: name, problem: 'a document must be JSON text' });
   const content = readContent(value, rule);
   if (stored === null) return encodeDocumentCell({ kind: 'content', json: canonicalJson(content) });
   return editDocument(stored, content, rule, { site, generation: randomInt(GENERATIONS) }).edit;

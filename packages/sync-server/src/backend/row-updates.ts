@@ -3,7 +3,7 @@ import { columnName, namedKey, type NamedRow } from '../merge/named-row.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues } from '../store/row-store.ts';
 
-/** An update of one row: every column of a new row, else the columns that changed. */
+/** An update of one row: every column of a new row, otherwise the columns that changed. */
 export interface RowUpdate {
   readonly table: string;
   readonly kind: ChangeKind;

@@ -171,7 +171,7 @@ describe('validate', () => {
     expect(seen.at(-1)?.changes).toMatchObject([{ after: null }]);
   });
 
-  it('refuses only the one push, for now, when it throws', async () => {
+  it('refuses only the current push, temporarily, if it throws', async () => {
     rule = () => {
       throw new Error('a private detail');
     };
@@ -214,7 +214,7 @@ describe('the change feed', () => {
     expect(heard[2]).toMatchObject({ watermark: 3, rows: [{ kind: 'delete', key: { id: 'a' } }] });
   });
 
-  it('continues from a saved position, and starts over when the position is of another log', async () => {
+  it('continues from a saved position, and starts over if the position belongs to another log', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const position = await backend.changesAfter(null);
     expect(await backend.changesAfter(position)).toBeNull();

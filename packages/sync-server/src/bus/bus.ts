@@ -3,8 +3,13 @@
  * store. Presence is not stored, so the message contains it.
  */
 export type BusMessage =
-  /** A database has reached this number of commits. */
-  | { readonly kind: 'commit'; readonly databaseId: string; readonly head: number }
+  /** A database has reached this number of commits. `traceparent`: of a push in the last one that is traced. */
+  | {
+      readonly kind: 'commit';
+      readonly databaseId: string;
+      readonly head: number;
+      readonly traceparent?: string;
+    }
   /** The members of a database have changed. */
   | { readonly kind: 'members'; readonly databaseId: string }
   /**
@@ -19,6 +24,18 @@ export type BusMessage =
       readonly asks: boolean;
     };
 
+/** The commits and the presence of one database, or changes of members in any database. */
+export type BusTopic = 'members' | { readonly databaseId: string };
+
+export interface BusState {
+  /** Whether messages arrive from other instances now. */
+  readonly isConnected: boolean;
+  /** How often the connection was restored since the start. */
+  readonly reconnects: number;
+  /** Messages that this instance failed to send since the start. */
+  readonly lost: number;
+}
+
 /**
  * Broadcasts to all instances of a server, including the sender. A message may be lost or late, so subscribers also
  * poll, at a low rate. Every implementation passes bus.contract.ts.
@@ -26,6 +43,12 @@ export type BusMessage =
 export interface Bus {
   publish(message: BusMessage): void;
   /** Returns a function that ends the subscription. */
-  subscribe(listener: (message: BusMessage) => void): () => void;
+  subscribe(topic: BusTopic, listener: (message: BusMessage) => void): () => void;
+  readonly state: BusState;
+  /**
+   * Resolves after the first attempt to connect, successful or not: a server works without its bus. Throws
+   * `config-invalid` for a problem that no retry can solve.
+   */
+  ready(): Promise<void>;
   close(): Promise<void>;
 }

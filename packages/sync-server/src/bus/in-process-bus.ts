@@ -1,20 +1,39 @@
-import type { Bus, BusMessage } from './bus.ts';
+import type { Bus, BusMessage, BusState, BusTopic } from './bus.ts';
+import { topicKey, topicOf } from './bus-message.ts';
+
+type Listener = (message: BusMessage) => void;
 
 /** The bus of a server that is one process. `publish` calls the listeners before it returns. */
 export class InProcessBus implements Bus {
-  private readonly listeners = new Set<(message: BusMessage) => void>();
+  readonly state: BusState = { isConnected: true, reconnects: 0, lost: 0 };
+  private readonly byTopic = new Map<string, Set<Listener>>();
 
   publish(message: BusMessage): void {
-    for (const listener of [...this.listeners]) listener(message);
+    for (const listener of [...(this.byTopic.get(topicKey(topicOf(message))) ?? [])]) listener(message);
   }
 
-  subscribe(listener: (message: BusMessage) => void): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+  subscribe(topic: BusTopic, listener: Listener): () => void {
+    const key = topicKey(topic);
+    // Wrapped, so that a listener may subscribe twice.
+    const own: Listener = (message) => listener(message);
+    this.byTopic.set(key, (this.byTopic.get(key) ?? new Set<Listener>()).add(own));
+    return () => {
+      const listeners = this.byTopic.get(key);
+      if (listeners?.delete(own) === true && listeners.size === 0) this.byTopic.delete(key);
+    };
+  }
+
+  /** Whether a topic has listeners. */
+  hasListeners(topic: BusTopic): boolean {
+    return this.byTopic.has(topicKey(topic));
+  }
+
+  ready(): Promise<void> {
+    return Promise.resolve();
   }
 
   close(): Promise<void> {
-    this.listeners.clear();
+    this.byTopic.clear();
     return Promise.resolve();
   }
 }

@@ -28,7 +28,7 @@ it('listens again after its connection ended, and ignores messages of other prog
   const errors: unknown[] = [];
   const bus = await makeBus(url, errors);
   const received: BusMessage[] = [];
-  bus.subscribe((message) => void received.push(message));
+  bus.subscribe('members', (message) => void received.push(message));
   const publishUntilReceived = async (databaseId: string): Promise<void> => {
     while (received.at(-1)?.databaseId !== databaseId) {
       bus.publish({ kind: 'members', databaseId });
@@ -42,6 +42,7 @@ it('listens again after its connection ended, and ignores messages of other prog
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
   );
   await publishUntilReceived('after');
+  expect(bus.state).toMatchObject({ isConnected: true, reconnects: 1 });
   expect(errors.length).toBeGreaterThanOrEqual(2);
   await bus.close();
 });
@@ -59,7 +60,7 @@ it('closes a connection on which LISTEN fails, such as one to a standby before f
   });
   const bus = new PostgresBus(connections, () => undefined);
   const received: BusMessage[] = [];
-  bus.subscribe((message) => void received.push(message));
+  bus.subscribe('members', (message) => void received.push(message));
   while (received.length === 0) {
     if (refusals < 0) bus.publish({ kind: 'members', databaseId: 'household' });
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Connections } from '../postgres/connection.ts';
-import type { Bus, BusMessage } from './bus.ts';
+import type { Bus, BusMessage, BusState, BusTopic } from './bus.ts';
+import { readBusMessage } from './bus-message.ts';
 import { InProcessBus } from './in-process-bus.ts';
 
 const CHANNEL = 'rockpool';
@@ -10,8 +11,8 @@ const RECONNECT_DELAY_MS = 500;
 
 /**
  * A bus over LISTEN and NOTIFY. A message is sent after the commit that it announces, in a separate transaction: NOTIFY
- * holds a lock on the whole PostgreSQL database until its COMMIT, so inside a transaction that waits for the disk it
- * would let only one database commit at a time.
+ * holds a lock on the whole PostgreSQL database until its COMMIT, so inside a transaction that waits for the disk, only
+ * one database could commit at a time.
  */
 export class PostgresBus implements Bus {
   private readonly connections: Connections;
@@ -22,6 +23,10 @@ export class PostgresBus implements Bus {
   private isSending = false;
   private isClosed = false;
   private reconnect: NodeJS.Timeout | null = null;
+  // Messages are missed until LISTEN has succeeded.
+  private isListening = false;
+  private listens = 0;
+  private lost = 0;
 
   constructor(connections: Connections, onError: (error: unknown) => void) {
     this.connections = connections;
@@ -34,8 +39,17 @@ export class PostgresBus implements Bus {
     void this.send();
   }
 
-  subscribe(listener: (message: BusMessage) => void): () => void {
-    return this.local.subscribe(listener);
+  subscribe(topic: BusTopic, listener: (message: BusMessage) => void): () => void {
+    return this.local.subscribe(topic, listener);
+  }
+
+  get state(): BusState {
+    return { isConnected: this.isListening, reconnects: Math.max(0, this.listens - 1), lost: this.lost };
+  }
+
+  /** The store reports that PostgreSQL cannot be used. */
+  ready(): Promise<void> {
+    return Promise.resolve();
   }
 
   async close(): Promise<void> {
@@ -43,6 +57,7 @@ export class PostgresBus implements Bus {
     if (this.reconnect !== null) clearTimeout(this.reconnect);
     const { listening } = this;
     this.listening = null;
+    this.isListening = false;
     listening?.release(true);
     await this.local.close();
   }
@@ -59,6 +74,7 @@ export class PostgresBus implements Bus {
         [messages],
       );
     } catch (error) {
+      this.lost += messages.length;
       this.onError(error);
     }
     this.isSending = false;
@@ -73,6 +89,7 @@ export class PostgresBus implements Bus {
       const onLost = (error: unknown): void => {
         if (this.listening !== client) return;
         this.listening = null;
+        this.isListening = false;
         client.release(true);
         this.listenLater(error);
       };
@@ -81,10 +98,17 @@ export class PostgresBus implements Bus {
       client.on('notification', ({ payload }) => this.onNotification(payload));
       if (this.isClosed) return client.release(true);
       this.listening = client;
-      await client.query(`LISTEN ${CHANNEL}`).catch(onLost);
+      await client.query(`LISTEN ${CHANNEL}`).then(() => this.onListening(client), onLost);
     } catch (error) {
       this.listenLater(error);
     }
+  }
+
+  private onListening(client: PoolClient): void {
+    // The connection may have been lost or closed meanwhile.
+    if (this.listening !== client) return;
+    this.isListening = true;
+    this.listens++;
   }
 
   private listenLater(error: unknown): void {
@@ -95,11 +119,8 @@ export class PostgresBus implements Bus {
   }
 
   private onNotification(payload: string | undefined): void {
-    try {
-      this.local.publish(JSON.parse(payload ?? '') as BusMessage);
-    } catch (error) {
-      // Any program with access to PostgreSQL can send on the channel.
-      this.onError(error);
-    }
+    const message = readBusMessage(payload ?? '');
+    if (message === null) this.onError(new Error('a notification is not from an instance'));
+    else this.local.publish(message);
   }
 }

@@ -123,7 +123,7 @@ describe('an administrator', () => {
     await server.signal('SIGTERM');
   });
 
-  it('shuts a principal out of every database while the server runs, and readmits them', async () => {
+  it('locks a principal out of every database while the server runs, and readmits them', async () => {
     const server = await ServerProcess.start(folder);
     const connection = await connected(server);
     const members = (...args: string[]): ReturnType<typeof runCommand> =>
@@ -214,7 +214,7 @@ describe('an administrator', () => {
     await restarted.signal('SIGTERM');
   });
 
-  it('learns from the doctor of a file that was copied by hand, which no server opens', async () => {
+  it('is informed by the doctor of a file that was copied by hand, which no server opens', async () => {
     const server = await ServerProcess.start(folder);
     await connected(server);
     await server.signal('SIGTERM');
@@ -243,7 +243,7 @@ describe('an administrator', () => {
       code: 1,
       stderr: expect.stringContaining('is not empty') as string,
     });
-    // As after a kill while the second file was being copied.
+    // The state after a kill while the second file was being copied.
     rmSync(manifest);
     writeFileSync(
       join(at('backup'), 'manifest.unfinished.json'),
@@ -263,7 +263,7 @@ describe('an administrator', () => {
     });
   });
 
-  it('learns of a damaged backup before anything is restored', async () => {
+  it('is informed of a damaged backup before anything is restored', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.signal('SIGTERM');
@@ -278,7 +278,7 @@ describe('an administrator', () => {
     expect(existsSync(at('restored'))).toBe(false);
   });
 
-  it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
+  it('is informed by the doctor of a row that another program wrote, and of a damaged file', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
     const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);
@@ -311,7 +311,7 @@ describe('an administrator', () => {
       'unknown setting --what',
       '--data is missing',
       'databases export: FILE is missing',
-      'a database id has up to 64 letters, digits, _ and -',
+      'a database id has 1 to 64 letters, digits, _ or -',
     ]);
     expect((await runCommand(['doctor', '--data', at('none')])).stdout).toContain('does not exist');
     expect((await runCommand(['backup', '--data', data])).stderr).toContain('backup needs a directory');

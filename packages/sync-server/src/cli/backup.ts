@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { damageProblems } from '../store/damage-problems.ts';
@@ -14,13 +23,14 @@ import {
 import { lockDirectory } from '../store/directory-lock.ts';
 import { fileHash } from '../store/file-hash.ts';
 import { storeFailure } from '../store/store-failure.ts';
+import { readUnloadedMark, unloadedPath } from '../store/unloaded-mark.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 const MANIFEST = 'manifest.json';
-/** The manifest of a backup that is not complete yet: the files that are. */
+/** The manifest of an incomplete backup: the files that are complete. */
 const UNFINISHED = 'manifest.unfinished.json';
 /** A file that is being copied. It is renamed when it is complete. */
 const COPYING = '.copying';
@@ -31,8 +41,8 @@ type Manifest = Readonly<Record<string, string>>;
 
 /**
  * `backup DIR`: copies every database and the members, each as of one moment, also while the server runs. A file that
- * is damaged or cannot be copied does not keep the others from being backed up; it is named at the end, and the command
- * fails. After an interruption, the same command continues with the files that are missing.
+ * is damaged or cannot be copied does not stop the backup of the others; it is named at the end, and the command fails.
+ * After an interruption, the same command continues with the files that are missing.
  */
 export async function runBackup(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readDirectories('backup', sources);
@@ -42,7 +52,15 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   if (resumed > 0) print(`continues a backup of ${resumed} files`);
   const problems: string[] = [];
   for (const { name, path } of backedUpFiles(dataDir)) {
+    const unloaded = readUnloadedMark(path);
+    if (unloaded !== null)
+      print(`${name} is unloaded to ${unloaded.destination}, which keeps it; here is only its mark`);
     if (manifest[name] !== undefined) continue;
+    if (unloaded !== null) {
+      copyFileSync(unloadedPath(path), join(directory, unloadedPath(name)));
+      manifest[unloadedPath(name)] = await fileHash(join(directory, unloadedPath(name)));
+      continue;
+    }
     const found = await copyFile(path, join(directory, name));
     if (typeof found === 'string') manifest[name] = found;
     else if (found !== null) problems.push(`${name} is not backed up: ${found.problems}`);
@@ -78,7 +96,7 @@ async function begunBackup(directory: string): Promise<Record<string, string>> {
   return intact;
 }
 
-/** Returns the hash of the copy, what is wrong with the file, or null if it does not exist. */
+/** Returns the hash of the copy, the damage of the file, or null if it does not exist. */
 async function copyFile(from: string, to: string): Promise<string | { readonly problems: string } | null> {
   const problems = await damageProblems(from);
   if (problems.length > 0) return { problems: problems.join('; ') };
@@ -88,7 +106,7 @@ async function copyFile(from: string, to: string): Promise<string | { readonly p
   } catch (error) {
     rmSync(to + COPYING, { force: true });
     const failure = storeFailure(error);
-    // Every other file would fail as well. The command continues here once there is space.
+    // Every other file would fail as well. The same command continues from here once space is free.
     if (failure.code === 'server-disk-full') throw failure;
     return { problems: failure.message };
   }
@@ -107,10 +125,19 @@ export async function runVerify(sources: Sources, print: (line: string) => void)
   const manifest = readManifest(directory, MANIFEST);
   const differing = await differences(directory, manifest);
   for (const name of Object.keys(manifest))
-    if (!differing.some((problem) => problem.startsWith(`${name} `)) && !isReadable(join(directory, name)))
+    if (
+      !isMark(name) &&
+      !differing.some((problem) => problem.startsWith(`${name} `)) &&
+      !isReadable(join(directory, name))
+    )
       differing.push(`${name} is damaged: SQLite’s check fails`);
   throwIfProblems(differing);
   print(`${Object.keys(manifest).length} files of ${directory} are intact`);
+}
+
+/** An unloaded database has a mark instead of a file. */
+function isMark(name: string): boolean {
+  return databaseIdOfFile(name) === null && name !== MEMBERS;
 }
 
 function isReadable(path: string): boolean {
@@ -134,9 +161,10 @@ export async function runRestore(sources: Sources, print: (line: string) => void
   databasesDirectory(dataDir);
   const lock = lockDirectory(dataDir);
   try {
-    if (databaseIds(dataDir).length > 0) throwIfProblems([`${dataDir} already has databases`]);
+    if (databaseIds(dataDir, { withMissing: true }).length > 0) throwIfProblems([`${dataDir} already has databases`]);
     for (const name of Object.keys(manifest)) {
-      if (name === MEMBERS) copyDatabase(join(directory, name), membersPath(dataDir));
+      if (isMark(name)) copyFileSync(join(directory, name), join(databasesDirectory(dataDir), name));
+      else if (name === MEMBERS) copyDatabase(join(directory, name), membersPath(dataDir));
       else
         restoreDatabase(join(directory, name), join(databasesDirectory(dataDir), name), databaseIdOfFile(name) ?? name);
     }
@@ -160,7 +188,7 @@ async function isIntact(path: string, hash: string): Promise<boolean> {
 function readDirectories(command: string, sources: Sources): { readonly dataDir: string; readonly directory: string } {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
-  if (given.text('postgres') !== '')
+  if (given.text('postgres') !== '' || given.text('shards') !== '')
     problems.push(
       'back up PostgreSQL with its own tools, such as pg_dump; databases export writes one database to a file',
     );

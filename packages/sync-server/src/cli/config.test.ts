@@ -29,7 +29,7 @@ it('reads each retention setting, and leaves the others at their defaults', () =
   });
 });
 
-describe('the secret before this one', () => {
+describe('the previous secret', () => {
   const read = (previous: string, environment: Record<string, string>): unknown => {
     const schema = join(folder, 'schema.json');
     const file = join(folder, 'previous');
@@ -96,4 +96,95 @@ describe('a name that every object inherits', () => {
       if (name !== '__proto__') expect(stderr).toContain(`unknown setting --${name}`);
     });
   }
+});
+
+describe('the bus', () => {
+  const read = (...flags: readonly string[]): unknown => {
+    const schema = join(folder, 'schema.json');
+    writeFileSync(schema, encodeSchema(TEST_SCHEMA));
+    writeFileSync(join(folder, 'rockpool.creds'), 'credentials');
+    return readServeConfig({
+      flags: ['--data', folder, '--schema', schema, '--port', '0', ...flags],
+      environment: { ROCKPOOL_SECRET: TEST_SECRET },
+    }).nats;
+  };
+  const postgres = ['--postgres', 'postgresql://host/name'];
+
+  it('is NATS if servers are given', () => {
+    expect(read()).toBeUndefined();
+    expect(read(...postgres, '--bus', 'nats://a', '--bus', 'tls://b:4333')).toEqual({
+      servers: ['nats://a', 'tls://b:4333'],
+    });
+    expect(read(...postgres, '--bus', 'nats://a', '--bus-credentials-file', join(folder, 'rockpool.creds'))).toEqual({
+      servers: ['nats://a'],
+      credentials: 'credentials',
+    });
+  });
+
+  it.each([
+    [['--bus', 'nats://a'], '--bus needs --postgres or --shards'],
+    [[...postgres, '--bus', 'http://a'], '--bus takes a URL such as nats://'],
+    [[...postgres, '--bus-credentials-file', 'x'], '--bus-credentials-file needs --bus'],
+    [[...postgres, '--bus', 'nats://a', '--bus-credentials-file', 'missing'], '--bus-credentials-file: missing'],
+  ])('is refused: %j', (flags, problem) => {
+    expect(() => read(...flags)).toThrow(
+      expect.objectContaining({
+        code: 'config-invalid',
+        fields: { count: 1, problems: expect.stringContaining(problem) as string },
+      }) as Error,
+    );
+  });
+});
+
+describe('the list of shards', () => {
+  const A = { name: 'a', url: 'postgresql://ann:secret@a/rockpool' };
+  const read = (content: string, ...flags: readonly string[]): unknown => {
+    const [schema, shards] = [join(folder, 'schema.json'), join(folder, 'shards.json')];
+    writeFileSync(schema, encodeSchema(TEST_SCHEMA));
+    writeFileSync(shards, content);
+    return readServeConfig({
+      flags: ['--data', folder, '--schema', schema, '--port', '0', '--shards', shards, ...flags],
+      environment: { ROCKPOOL_SECRET: TEST_SECRET },
+    }).postgres;
+  };
+
+  it('is read from its file', () => {
+    expect(read(JSON.stringify([A, { ...A, name: 'b', weight: 2 }]))).toEqual([A, { ...A, name: 'b', weight: 2 }]);
+  });
+
+  it.each([
+    ['{}', [], '--shards: the file is not a JSON array'],
+    ['[1]', [], '--shards: the file is not a JSON array'],
+    ['[]', [], '--shards: the list is empty'],
+    [JSON.stringify([{ ...A, wieght: 1 }]), [], '--shards: entry 1 has the unknown member wieght'],
+    [JSON.stringify([{ ...A, url: 'http://ann:secret@a' }]), [], '--shards: a: the url is one such as'],
+    [JSON.stringify([A]), ['--postgres', 'postgresql://a/b'], '--postgres and --shards exclude each other'],
+  ])('is refused: %s %j', (content, flags, problem) => {
+    let problems = '';
+    try {
+      read(content, ...flags);
+    } catch (error) {
+      problems = (error as RockpoolError).fields['problems'] as string;
+    }
+    expect(problems).toContain(problem);
+    expect(problems).not.toContain('secret@');
+  });
+
+  it('requires a shard for move', async () => {
+    const shards = join(folder, 'shards.json');
+    writeFileSync(shards, JSON.stringify([A]));
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      expect(await run(['move'])).toBe(1);
+      expect(await run(['move', 'my budget', '--to', 'a', '--shards', shards])).toBe(1);
+      expect(await run(['move', 'my-budget', '--to', 'c', '--shards', shards])).toBe(1);
+      expect(said.mock.calls.map(([text]) => text)).toEqual([
+        expect.stringContaining('--shards is missing\n--to is missing\nmove: DATABASE is missing'),
+        expect.stringContaining('a database id has 1 to 64'),
+        expect.stringContaining('--to: the list has no shard c'),
+      ]);
+    } finally {
+      said.mockRestore();
+    }
+  });
 });

@@ -1,23 +1,30 @@
 import { availableParallelism } from 'node:os';
 import type { Schema } from '@rockpool/shared';
+import { adminTokenProblem, type AdminAccess } from '../auth/admin-access.ts';
 import { isDatabaseId } from '../auth/gate.ts';
+import type { BackupRules } from '../backup/backup-rules.ts';
+import { placeProblems } from '../backup/open-destination.ts';
 import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
+import { natsUrlProblem, type NatsOptions } from '../bus/nats-bus.ts';
 import { proxyProblem } from '../auth/client-address.ts';
 import { originProblem } from '../auth/origin.ts';
-import { isRole } from '../auth/role.ts';
-import type { MetricsAccess } from '../auth/metrics-access.ts';
+import { isRole, type Role } from '../auth/role.ts';
+import { metricsTokenProblem, type MetricsAccess } from '../auth/metrics-access.ts';
+import type { PostgresSource } from '../postgres/shard.ts';
 import type { Retention } from '../log/retention.ts';
 import {
   throwIfProblems,
+  readBackupPlace,
   readCount,
   readDurationMs,
+  readFile,
   readKeySet,
   readPort,
-  readPostgres,
+  readPostgresSource,
   readSchema,
   readSizeBytes,
   readAddress,
-  readMetricsToken,
+  readTokenFile,
   readPreviousSecret,
   readSecret,
 } from './read-values.ts';
@@ -32,6 +39,23 @@ const POSTGRES: Settings = {
     help: 'postgresql://user@host/name: store everything in PostgreSQL, for several instances. Pass a password by the environment',
   },
 };
+const SHARDS: Settings = {
+  shards: {
+    takes: 'text',
+    help: 'a JSON file with the PostgreSQL servers among which databases are divided: [{ "name", "url", "weight" }, …], instead of --postgres',
+  },
+};
+const BUS: Settings = {
+  bus: {
+    takes: 'list',
+    help: 'nats://host:4222: NATS carries messages between instances instead of PostgreSQL; repeat it for the servers of a cluster. Pass a password by the environment',
+  },
+  'instance-url': {
+    takes: 'text',
+    help: 'the URL of /sync at which other instances reach this one, such as http://10.0.0.5:4400/sync; default: its address and port',
+  },
+  'bus-credentials-file': { takes: 'text', help: 'the .creds file for NATS' },
+};
 const SCHEMA: Settings = { schema: { takes: 'text', help: 'the schema file that the app’s build writes' } };
 const SECRET: Settings = {
   'secret-file': { takes: 'text', help: 'at least 32 random bytes that sign and check tokens' },
@@ -40,7 +64,7 @@ const SECRET: Settings = {
 const PREVIOUS_SECRET: Settings = {
   'previous-secret-file': {
     takes: 'text',
-    help: 'the secret before this one, whose tokens are accepted until this setting is removed',
+    help: 'the previous secret, whose tokens are accepted until this setting is removed',
   },
 };
 const TOKEN_RULES: Settings = {
@@ -48,9 +72,23 @@ const TOKEN_RULES: Settings = {
   audience: { takes: 'text', help: 'the required aud claim of tokens; default rockpool' },
 };
 
+const BACKUP_PLACE: Settings = {
+  'backup-endpoint': {
+    takes: 'text',
+    help: 'the URL of S3-compatible storage other than AWS; default AWS_ENDPOINT_URL_S3, or AWS',
+  },
+  'backup-region': { takes: 'text', help: 'its region; default AWS_REGION, or us-east-1' },
+  'backup-path-style': {
+    takes: 'nothing',
+    help: 'the bucket is in the path of URLs, not in the host name, as most storage other than AWS needs',
+  },
+};
+
 export const SERVE_SETTINGS: Settings = {
   ...DATA,
   ...POSTGRES,
+  ...SHARDS,
+  ...BUS,
   ...SCHEMA,
   threads: {
     takes: 'text',
@@ -79,6 +117,22 @@ export const SERVE_SETTINGS: Settings = {
     takes: 'text',
     help: 'a file with the token that /metrics requires; with it, metrics name the largest tenants',
   },
+  'admin-token-file': {
+    takes: 'text',
+    help: 'turns on the admin API and page at /admin: a file with the token that they require, of at least 32 characters',
+  },
+  'admin-address': {
+    takes: 'text',
+    help: 'HOST:PORT to serve /admin on, instead of on the main port; needs --admin-token-file',
+  },
+  tracing: {
+    takes: 'nothing',
+    help: 'records OpenTelemetry spans of pushes, by the SDK that NODE_OPTIONS=--import=FILE loads',
+  },
+  'history-role': {
+    takes: 'text',
+    help: 'the role from which on members may read versions and past states: owner, editor or viewer; default viewer',
+  },
   'max-database-size': {
     takes: 'text',
     help: 'the size at which a database may no longer grow: a number and m or g, such as 2g; default unlimited',
@@ -89,6 +143,20 @@ export const SERVE_SETTINGS: Settings = {
   },
   'keep-conflicts': { takes: 'text', help: 'how long conflicts are kept; default 90d' },
   'max-conflicts': { takes: 'text', help: 'the most conflicts kept in one database; default 10000' },
+  'backup-to': {
+    takes: 'text',
+    help: 's3://BUCKET/PREFIX or a folder: copies every database there while it changes. S3 takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY from the environment',
+  },
+  'backup-interval': {
+    takes: 'text',
+    help: 'the time from a change to its copy: a number and s, m, h or d; default 1s',
+  },
+  'unload-after': {
+    takes: 'text',
+    help: 'a database that nobody has opened for this time, such as 30d, is kept in the backup alone and fetched when it is opened; needs --backup-to',
+  },
+  'backup-keep': { takes: 'text', help: 'how long each second of the past can be restored; default 7d' },
+  ...BACKUP_PLACE,
 };
 
 export const TOKEN_SETTINGS: Settings = {
@@ -101,12 +169,32 @@ export const TOKEN_SETTINGS: Settings = {
   ...TOKEN_RULES,
 };
 
-export const DATA_SETTINGS: Settings = { ...DATA, ...POSTGRES };
-export const DOCTOR_SETTINGS: Settings = { ...DATA, ...POSTGRES, ...SCHEMA };
+export const DATA_SETTINGS: Settings = { ...DATA, ...POSTGRES, ...SHARDS };
+export const MOVE_SETTINGS: Settings = { ...SHARDS, to: { takes: 'text', help: 'the name of the shard to move to' } };
+export const RESTORE_SETTINGS: Settings = {
+  ...DATA_SETTINGS,
+  from: { takes: 'text', help: 's3://BUCKET/PREFIX or the folder of a continuous backup' },
+  ...BACKUP_PLACE,
+  database: { takes: 'text', help: 'one database; default all of them, with the members' },
+  at: { takes: 'text', help: 'a time such as 2026-03-01T12:00:07Z; default the newest copy' },
+  replace: { takes: 'nothing', help: 'replaces databases that exist; their old files are kept beside them' },
+};
+export const DATABASES_SETTINGS: Settings = {
+  ...DATA,
+  ...POSTGRES,
+  ...SHARDS,
+  server: { takes: 'text', help: 'the URL of a running server with the admin API, instead of --data or --postgres' },
+  'admin-token-file': { takes: 'text', help: 'a file with the token of its admin API' },
+  confirm: { takes: 'text', help: 'the id or the identity again, to delete or replace a database of a running server' },
+  at: { takes: 'text', help: 'with export: a time such as 2026-03-01T12:00Z, for a new database as it was then' },
+};
+export const DOCTOR_SETTINGS: Settings = { ...DATA, ...POSTGRES, ...SHARDS, ...SCHEMA };
 
 export interface ServeConfig extends TokenRules {
   readonly dataDir: string;
-  readonly postgres?: string;
+  readonly postgres?: PostgresSource;
+  readonly nats?: NatsOptions;
+  readonly instanceUrl?: string;
   readonly schema: Schema;
   readonly host: string;
   readonly port: number;
@@ -114,10 +202,16 @@ export interface ServeConfig extends TokenRules {
   readonly origins: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly metrics?: MetricsAccess;
-  /** Where the metrics are served instead. */
+  /** The address that serves the metrics instead. */
   readonly metricsAddress?: { readonly host: string; readonly port: number };
+  readonly admin?: AdminAccess;
+  /** The address that serves the admin API and page instead. */
+  readonly adminAddress?: { readonly host: string; readonly port: number };
+  readonly tracing?: boolean;
+  readonly historyRole?: Role;
   readonly retention?: Partial<Retention>;
   readonly quotas?: { readonly maxDatabaseBytes: number };
+  readonly backup?: BackupRules;
 }
 
 /** Throws `config-invalid` with every problem, one per line. */
@@ -126,7 +220,10 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const given = readSettings(SERVE_SETTINGS, sources, problems);
   rejectPositionals(given.positionals, problems);
   const dataDir = given.required('data');
-  const postgres = readPostgres(given.text('postgres'), problems);
+  const postgres = readPostgresSource(given, problems);
+  const nats = readNats(given, postgres, problems);
+  const instanceUrl = given.text('instance-url');
+  if (instanceUrl !== '' && !URL.canParse(instanceUrl)) problems.push('--instance-url takes a URL');
   const schema = readSchema(given.required('schema'), problems);
   const port = readPort(given.required('port'), problems);
   const threads =
@@ -145,13 +242,23 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const trustedProxies = given.list('trusted-proxy');
   problems.push(...trustedProxies.map(proxyProblem).filter((problem) => problem !== null));
   const metrics = readMetrics(given, problems);
+  const admin = readAdmin(given, problems);
   const maxDatabaseBytes = readSizeBytes('max-database-size', given.text('max-database-size'), problems);
   const retention = readRetention(given, problems);
+  const historyRole = given.text('history-role');
+  if (historyRole !== '' && !isRole(historyRole)) problems.push('--history-role takes owner, editor or viewer');
+  const backup = readBackup(given, sources.environment, problems);
   throwIfProblems(problems);
   return {
     dataDir,
-    ...(postgres !== '' && { postgres }),
+    ...(postgres !== null && { postgres }),
+    ...backup,
+    ...(nats !== undefined && { nats }),
+    ...(instanceUrl !== '' && { instanceUrl: instanceUrl.replace(/\/+$/, '') }),
     ...metrics,
+    ...admin,
+    ...(given.has('tracing') && { tracing: true }),
+    ...(historyRole !== '' && { historyRole: historyRole as Role }),
     retention,
     ...(maxDatabaseBytes !== null && { quotas: { maxDatabaseBytes } }),
     schema: schema as Schema,
@@ -168,7 +275,24 @@ export function readServeConfig(sources: Sources): ServeConfig {
   };
 }
 
-/** The main port serves metrics to anyone, unless they have a token or an address of their own. */
+function readNats(
+  given: ReturnType<typeof readSettings>,
+  postgres: PostgresSource | null,
+  problems: string[],
+): NatsOptions | undefined {
+  const [servers, file] = [given.list('bus'), given.text('bus-credentials-file')];
+  if (servers.length === 0) {
+    if (file !== '') problems.push('--bus-credentials-file needs --bus');
+    return undefined;
+  }
+  if (postgres === null) problems.push('--bus needs --postgres or --shards: a data directory has one instance');
+  const problem = servers.map(natsUrlProblem).find((one) => one !== null);
+  if (problem !== undefined) problems.push(`--bus takes ${problem}`);
+  const credentials = file === '' ? null : readFile(file, 'bus-credentials-file', problems);
+  return { servers, ...(credentials !== null && { credentials: new TextDecoder().decode(credentials) }) };
+}
+
+/** The main port serves metrics publicly, unless they have a token or an address of their own. */
 function readMetrics(
   given: ReturnType<typeof readSettings>,
   problems: string[],
@@ -176,10 +300,52 @@ function readMetrics(
   const [address, file] = [given.text('metrics-address'), given.text('metrics-token-file')];
   if (address !== '' && file !== '') problems.push('--metrics-address and --metrics-token-file exclude each other');
   if (address !== '') return { metrics: 'none', metricsAddress: readAddress('metrics-address', address, problems) };
-  return file === '' ? {} : { metrics: { token: readMetricsToken(file, problems) } };
+  return file === ''
+    ? {}
+    : { metrics: { token: readTokenFile('metrics-token-file', file, metricsTokenProblem, problems) } };
 }
 
-/** One thread per core: more cost memory and gain nothing. */
+function readAdmin(
+  given: ReturnType<typeof readSettings>,
+  problems: string[],
+): Pick<ServeConfig, 'admin' | 'adminAddress'> {
+  const [address, file] = [given.text('admin-address'), given.text('admin-token-file')];
+  if (address !== '' && file === '') problems.push('--admin-address needs --admin-token-file');
+  if (file === '') return {};
+  return {
+    admin: { token: readTokenFile('admin-token-file', file, adminTokenProblem, problems) },
+    ...(address !== '' && { adminAddress: readAddress('admin-address', address, problems) }),
+  };
+}
+
+function readBackup(
+  given: ReturnType<typeof readSettings>,
+  environment: Sources['environment'],
+  problems: string[],
+): Pick<ServeConfig, 'backup'> {
+  const [to, interval, keep, unload] = ['backup-to', 'backup-interval', 'backup-keep', 'unload-after'].map((name) =>
+    given.text(name),
+  ) as [string, string, string, string];
+  if (to === '') {
+    if (interval !== '' || keep !== '' || unload !== '')
+      problems.push('--backup-interval, --backup-keep and --unload-after need --backup-to');
+    return {};
+  }
+  if (given.text('postgres') !== '' || given.text('shards') !== '')
+    problems.push('--backup-to copies files: back up PostgreSQL with its own tools, such as WAL archiving');
+  const place = readBackupPlace(given, to);
+  problems.push(...placeProblems(place, environment));
+  return {
+    backup: {
+      ...place,
+      ...(interval !== '' && { intervalMs: readDurationMs('backup-interval', interval, problems) }),
+      ...(keep !== '' && { keepMs: readDurationMs('backup-keep', keep, problems) }),
+      ...(unload !== '' && { unloadAfterMs: readDurationMs('unload-after', unload, problems) }),
+    },
+  };
+}
+
+/** One thread per core: more threads cost memory and gain nothing. */
 function defaultThreads(): number {
   return Math.min(MAX_DEFAULT_THREADS, availableParallelism());
 }

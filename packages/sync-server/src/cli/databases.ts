@@ -1,94 +1,142 @@
 import { existsSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
+import { adminTokenProblem } from '../auth/admin-access.ts';
 import { isDatabaseId } from '../auth/gate.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { acceptFile } from '../store/accept-file.ts';
-import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import {
-  databaseIds,
-  databasePath,
-  renameReplacedFiles,
-  membersPath,
-  removeDatabaseFiles,
-} from '../store/data-directory.ts';
-import { lockDirectory } from '../store/directory-lock.ts';
+import { restoreDatabase } from '../store/copy-database.ts';
+import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
+import { lockDirectory, type DirectoryLock } from '../store/directory-lock.ts';
+import { beginFileChange, finishFileChange, finishFileChanges, incomingPath } from '../store/file-change.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
-import { DATA_SETTINGS } from './config.ts';
+import { readUnloadedMark } from '../store/unloaded-mark.ts';
+import { DATABASES_SETTINGS } from './config.ts';
+import { exportFile } from './export-file.ts';
 import { namedEntry } from './named-entry.ts';
 import { POSTGRES_ACTIONS, runInPostgres } from './postgres-databases.ts';
-import { throwIfProblems, readPostgres } from './read-values.ts';
-import { readSettings, type Sources } from './settings.ts';
+import { readPostgresSource, readTime, readTokenFile, throwIfProblems } from './read-values.ts';
+import { REMOTE_ACTIONS, runOnServer, type RemoteServer } from './remote-databases.ts';
+import { readSettings, type ParsedSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
 
 /**
- * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`. With a data
- * directory, the last four need the server to be stopped. PostgreSQL has no `replace` and `accept`, and the server may
- * run.
+ * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`, and on a running
+ * server `create ID`, `close ID`, `drain ID`, `open ID`, `restore ID FROM --at TIME`. With a data directory, those that write need the server to be
+ * stopped. PostgreSQL has no `replace` and `accept`, and the server may run.
  */
 export async function runDatabases(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
-  const given = readSettings(DATA_SETTINGS, sources, problems);
-  const postgres = readPostgres(given.text('postgres'), problems);
-  const dataDir = postgres === '' ? given.required('data') : '';
+  const given = readSettings(DATABASES_SETTINGS, sources, problems);
+  const atMs = readTime('at', given.text('at'), problems);
+  const postgres = readPostgresSource(given, problems);
+  const server = readServer(given, problems);
+  const dataDir = postgres === null && server === null ? given.required('data') : '';
   const [action = '', databaseId = '', file = '', ...more] = given.positionals;
-  const command = namedEntry(ACTIONS, action);
-  if (command === undefined) problems.push(`databases takes ${Object.keys(ACTIONS).join(', ')}`);
-  else if (postgres !== '' && namedEntry(POSTGRES_ACTIONS, action) === undefined)
-    problems.push(`databases ${action} needs --data`);
+  const takes = namedEntry(ARGUMENTS, action);
+  if (takes === undefined) problems.push(`databases takes ${Object.keys(ARGUMENTS).join(', ')}`);
   else {
-    const wanted = [databaseId, file].slice(0, command.takes.length);
-    command.takes.forEach((name, i) => wanted[i] === '' && problems.push(`databases ${action}: ${name} is missing`));
-    for (const extra of [databaseId, file, ...more].slice(command.takes.length))
+    const where = server !== null ? REMOTE_ACTIONS : postgres !== null ? POSTGRES_ACTIONS : FILE_ACTIONS;
+    if (namedEntry<unknown>(where, action) === undefined)
+      problems.push(
+        `databases ${action} needs ${namedEntry(FILE_ACTIONS, action) === undefined ? '--server' : '--data'}`,
+      );
+    const wanted = [databaseId, file].slice(0, takes.length);
+    takes.forEach((name, i) => wanted[i] === '' && problems.push(`databases ${action}: ${name} is missing`));
+    for (const extra of [databaseId, file, ...more].slice(takes.length))
       if (extra !== '') problems.push(`unknown argument ${extra}`);
     if (databaseId !== '' && !isDatabaseId(databaseId))
-      problems.push('a database id has up to 64 letters, digits, _ and -');
+      problems.push('a database id has 1 to 64 letters, digits, _ or -');
+  }
+  if (atMs !== null && (server === null ? action !== 'export' : action !== 'restore'))
+    problems.push(
+      '--at belongs to databases export, with --data or --postgres, and to databases restore, with --server',
+    );
+  if (action === 'restore') {
+    if (atMs === null) problems.push('databases restore needs --at');
+    if (file !== '' && !isDatabaseId(file)) problems.push('FROM is the id of another database');
   }
   throwIfProblems(problems);
-  if (postgres === '') command?.run({ dataDir, databaseId, file, print });
-  else await runInPostgres(postgres, action, { databaseId, file, print });
+  if (server !== null)
+    return runOnServer(server, action, { databaseId, file, atMs, confirm: given.text('confirm'), print });
+  if (postgres === null) namedEntry(FILE_ACTIONS, action)?.({ dataDir, databaseId, file, atMs, print });
+  else await runInPostgres(postgres, action, { databaseId, file, atMs, print });
+}
+
+/** Null: no server is named. A named server takes precedence, even if the environment has the server's own settings. */
+function readServer(given: ParsedSettings, problems: string[]): RemoteServer | null {
+  const [url, file] = [given.text('server'), given.text('admin-token-file')];
+  if (url === '') {
+    if (given.text('confirm') !== '') problems.push('--confirm needs --server');
+    return null;
+  }
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    problems.push('--server takes a URL such as http://127.0.0.1:4001');
+  if (file === '') problems.push('--server needs --admin-token-file');
+  return { url, token: file === '' ? '' : readTokenFile('admin-token-file', file, adminTokenProblem, problems) };
 }
 
 interface Action {
   readonly dataDir: string;
   readonly databaseId: string;
   readonly file: string;
+  /** For an export: the time of the exported state. Null: now. */
+  readonly atMs: number | null;
   readonly print: Print;
 }
 
-const ACTIONS: Readonly<Record<string, { readonly takes: readonly string[]; readonly run: (action: Action) => void }>> =
-  {
-    list: { takes: [], run: list },
-    inspect: { takes: ['ID'], run: inspect },
-    export: { takes: ['ID', 'FILE'], run: exportDatabase },
-    import: { takes: ['ID', 'FILE'], run: importDatabase },
-    delete: { takes: ['ID'], run: deleteDatabase },
-    replace: { takes: ['ID', 'FILE'], run: replaceDatabase },
-    accept: { takes: ['ID'], run: acceptDatabase },
-  };
+/** The arguments of each action, wherever it runs. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  list: [],
+  inspect: ['ID'],
+  export: ['ID', 'FILE'],
+  import: ['ID', 'FILE'],
+  delete: ['ID'],
+  replace: ['ID', 'FILE'],
+  accept: ['ID'],
+  create: ['ID'],
+  close: ['ID'],
+  drain: ['ID'],
+  open: ['ID'],
+  restore: ['ID', 'FROM'],
+};
+
+const FILE_ACTIONS: Readonly<Record<string, (action: Action) => void>> = {
+  list,
+  inspect,
+  export: exportDatabase,
+  import: importDatabase,
+  delete: deleteDatabase,
+  replace: replaceDatabase,
+  accept: acceptDatabase,
+};
 
 function list({ dataDir, print }: Action): void {
-  for (const databaseId of databaseIds(dataDir))
-    print(`${databaseId}\t${statSync(databasePath(dataDir, databaseId)).size} bytes`);
+  for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
+    const path = databasePath(dataDir, databaseId);
+    const unloaded = readUnloadedMark(path);
+    if (unloaded !== null) print(`${databaseId}\t${unloaded.sizeBytes} bytes, unloaded to ${unloaded.destination}`);
+    else if (existsSync(path)) print(`${databaseId}\t${statSync(path).size} bytes`);
+  }
 }
 
 function inspect({ dataDir, databaseId, print }: Action): void {
   print(JSON.stringify(inspectDatabase(existingPath(dataDir, databaseId)), null, 2));
 }
 
-function exportDatabase({ dataDir, databaseId, file, print }: Action): void {
+function exportDatabase({ dataDir, databaseId, file, atMs, print }: Action): void {
   refuseOverwrite(file);
-  copyDatabase(existingPath(dataDir, databaseId), file);
-  print(`exported ${databaseId} to ${file}`);
+  print(exportFile(existingPath(dataDir, databaseId), file, databaseId, atMs));
 }
 
 function importDatabase({ dataDir, databaseId, file, print }: Action): void {
-  const lock = lockDirectory(dataDir);
+  const lock = lockStopped(dataDir);
   try {
     const path = databasePath(dataDir, databaseId);
     refuseOverwrite(path);
     inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is written
-    restoreDatabase(file, path, databaseId);
+    install(dataDir, databaseId, file);
     print(`imported ${file} as ${databaseId}`);
   } finally {
     lock.release();
@@ -96,13 +144,11 @@ function importDatabase({ dataDir, databaseId, file, print }: Action): void {
 }
 
 function deleteDatabase({ dataDir, databaseId, print }: Action): void {
-  const lock = lockDirectory(dataDir);
+  const lock = lockStopped(dataDir);
   try {
-    const path = existingPath(dataDir, databaseId);
-    removeDatabaseFiles(path);
-    const members = new SqliteMembers(membersPath(dataDir));
-    members.forgetDatabase(databaseId);
-    members.close();
+    if (readUnloadedMark(databasePath(dataDir, databaseId)) === null) existingPath(dataDir, databaseId);
+    beginFileChange(dataDir, databaseId, { kind: 'delete' });
+    finishFileChange(dataDir, databaseId, (id) => forgetMembers(dataDir, id));
     print(`deleted ${databaseId}`);
   } finally {
     lock.release();
@@ -114,14 +160,12 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
  * copy lacks.
  */
 function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
-  const lock = lockDirectory(dataDir);
+  const lock = lockStopped(dataDir);
   try {
     if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId))
       throw new RockpoolError('storage-missing', { database: databaseId });
     inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is changed
-    const path = databasePath(dataDir, databaseId);
-    const kept = renameReplacedFiles(path);
-    restoreDatabase(file, path, databaseId);
+    const kept = install(dataDir, databaseId, file);
     print(`replaced ${databaseId} by ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
   } finally {
     lock.release();
@@ -129,7 +173,7 @@ function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
 }
 
 function acceptDatabase({ dataDir, databaseId, print }: Action): void {
-  const lock = lockDirectory(dataDir);
+  const lock = lockStopped(dataDir);
   try {
     acceptFile(existingPath(dataDir, databaseId));
     print(`accepted the file of ${databaseId} as it is`);
@@ -138,8 +182,34 @@ function acceptDatabase({ dataDir, databaseId, print }: Action): void {
   }
 }
 
+/** Replaces the database with a copy of the file. Returns the path of the old file, or null. */
+function install(dataDir: string, databaseId: string, file: string): string | null {
+  const staged = incomingPath(dataDir);
+  restoreDatabase(file, staged, databaseId);
+  beginFileChange(dataDir, databaseId, { kind: 'install', staged: basename(staged) });
+  return finishFileChange(dataDir, databaseId, () => undefined);
+}
+
+/** Locks the directory of a stopped server, and finishes changes that its death interrupted. */
+function lockStopped(dataDir: string): DirectoryLock {
+  const lock = lockDirectory(dataDir);
+  finishFileChanges(dataDir, (databaseId) => forgetMembers(dataDir, databaseId));
+  return lock;
+}
+
+function forgetMembers(dataDir: string, databaseId: string): void {
+  const members = new SqliteMembers(membersPath(dataDir));
+  members.forgetDatabase(databaseId);
+  members.close();
+}
+
 function existingPath(dataDir: string, databaseId: string): string {
   const path = databasePath(dataDir, databaseId);
+  const unloaded = readUnloadedMark(path);
+  if (unloaded !== null)
+    throw new RockpoolError('database-unavailable', {
+      problem: `the database is unloaded to ${unloaded.destination}: restore it from there with restore --from`,
+    });
   if (!existsSync(path)) throw new RockpoolError('storage-missing', { database: databaseId });
   return path;
 }

@@ -1,22 +1,37 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { DEPLOY_FOLDER, readDockerfile } from '../../testing/dockerfile.ts';
+import { isMissing, runTool } from '../../testing/installed-tool.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { TEST_SECRET } from '../../testing/test-server.ts';
 import { readServeConfig, SERVE_SETTINGS } from './config.ts';
 import { environmentName } from './settings.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-const fileNames = readdirSync(DEPLOY_FOLDER);
+const fileNames = readdirSync(DEPLOY_FOLDER, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(DEPLOY_FOLDER, join(entry.parentPath, entry.name)));
 const read = (name: string): string => readFileSync(join(DEPLOY_FOLDER, name), 'utf8');
 const { environment } = readDockerfile();
 
+/** Of the compose files and the proxies, not of the server. */
+const PROXY_SETTINGS = ['ROCKPOOL_SITE', 'ROCKPOOL_UPSTREAM', 'ROCKPOOL_MEMORY'];
+
+/** The files that an operator puts beside the compose files. */
+const MADE = new Set([
+  'schema.json',
+  'secret',
+  'postgres-password',
+  'postgres.env',
+  'certificate.pem',
+  'certificate-key.pem',
+]);
+
 describe('the deployment files', () => {
   it.each(fileNames)('%s names only existing settings', (name) => {
-    const known = Object.keys(SERVE_SETTINGS).map(environmentName);
+    const known = [...Object.keys(SERVE_SETTINGS).map(environmentName), ...PROXY_SETTINGS];
     for (const [found] of read(name).matchAll(/ROCKPOOL_[A-Z_]+/g)) expect(known).toContain(found);
   });
 
@@ -32,8 +47,8 @@ describe('the deployment files', () => {
     });
   });
 
-  it.each(fileNames.filter((name) => name.startsWith('compose')))(
-    '%s puts volume, schema and secret where the image looks for them, and gives it room to sort',
+  it.each(['compose.yaml', 'compose.postgres.yaml'])(
+    '%s puts volume, schema and secret where the image looks for them, and leaves space for sorting',
     (name) => {
       const compose = read(name);
       expect(compose).toContain(`:${environment['ROCKPOOL_DATA']}`);
@@ -46,48 +61,77 @@ describe('the deployment files', () => {
     },
   );
 
-  it('compose.postgres.yaml runs two instances with a volume each', () => {
+  it('compose.postgres.yaml runs three instances with a volume each, under one name for the proxy', () => {
     const compose = read('compose.postgres.yaml');
     const names = [...compose.matchAll(/^ {2}(rockpool-\d):/gm)].map(([, name]) => name);
-    expect(names).toEqual(['rockpool-1', 'rockpool-2']);
-    expect(new Set(compose.match(/working-copies-\d:\/data/g)).size).toBe(2);
+    expect(names).toEqual(['rockpool-1', 'rockpool-2', 'rockpool-3']);
+    expect(new Set(compose.match(/working-copies-\d:\/data/g)).size).toBe(3);
     expect(compose).toContain('env_file: postgres.env');
+    expect(compose).toContain('aliases: [rockpool]');
+    expect(read('Caddyfile')).toContain('{$ROCKPOOL_UPSTREAM:rockpool}');
+    expect(read('compose.nginx.yaml')).toContain('ROCKPOOL_UPSTREAM: rockpool');
   });
 
-  const tools = ['nginx', 'openssl'].map((tool) => spawnSync(tool, [tool === 'nginx' ? '-v' : 'version']));
-  it.skipIf(tools.some(({ error }) => error !== undefined))('nginx.conf passes nginx -t', () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'nginx.conf'), read('nginx.conf'));
-    const [key, certificate] = [join(folder, 'certificate-key.pem'), join(folder, 'certificate.pem')];
-    const subject = ['-subj', '/CN=sync.example.org'];
-    spawnSync('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-keyout',
-      key,
-      '-out',
-      certificate,
-      ...subject,
+  it('the Dockerfile names no version of pnpm and no port twice', () => {
+    const dockerfile = read('Dockerfile');
+    expect(dockerfile).not.toMatch(/pnpm@\d/);
+    expect(dockerfile.split('\n').filter((line) => !line.startsWith('#') && line.includes('4400'))).toEqual([
+      'ARG PORT=4400',
     ]);
-    const pid = join(folder, 'nginx.pid');
-    const { status, stderr } = spawnSync(
-      'nginx',
-      ['-t', '-q', '-e', 'stderr', '-c', join(folder, 'nginx.conf'), '-g', `pid ${pid};`],
-      { encoding: 'utf8' },
-    );
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  const systemd = spawnSync('systemd-analyze', ['--version']);
-  it.skipIf(systemd.error !== undefined)('rockpool-server.service passes systemd-analyze', () => {
-    const { status, stderr } = spawnSync(
-      'systemd-analyze',
-      ['verify', join(DEPLOY_FOLDER, 'rockpool-server.service')],
-      { encoding: 'utf8' },
-    );
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  it('every file that a compose file mounts exists, or its first lines say how to make it', () => {
+    for (const name of fileNames.filter((file) => file.startsWith('compose'))) {
+      const compose = read(name);
+      for (const [, path = ''] of compose.matchAll(/[" :]\.\/([\w.-]+)/g))
+        expect(fileNames.includes(path) || MADE.has(path), `${name}: ${path}`).toBe(true);
+    }
   });
+
+  it('systemd, compose and Kubernetes give the server the same memory', () => {
+    expect(read('rockpool-server.service')).toContain('MemoryHigh=1600M\nMemoryMax=2G\n');
+    for (const name of ['compose.yaml', 'compose.postgres.yaml'])
+      expect(read(name)).toContain('mem_limit: ${ROCKPOOL_MEMORY:-2g}');
+    for (const name of fileNames.filter((file) => file.startsWith('kubernetes')))
+      expect(read(name)).toContain('requests: { cpu: "1", memory: 1600Mi }, limits: { memory: 2Gi }');
+  });
+});
+
+const SYSTEMD = ['systemd-analyze', '--version'];
+const COMPOSE = ['docker', 'compose', 'version'];
+const KUBERNETES = ['kubernetes-validate', '--version'];
+
+describe('the tools of these files accept them', () => {
+  it.skipIf(isMissing(SYSTEMD))('systemd-analyze: the unit, also its protection', () => {
+    const unit = join(DEPLOY_FOLDER, 'rockpool-server.service');
+    expect(runTool(['systemd-analyze', 'verify', unit])).toEqual({ status: 0, output: '' });
+    const { status } = runTool(['systemd-analyze', 'security', '--offline=true', '--threshold=20', unit]);
+    expect(status).toBe(0);
+  });
+
+  it
+    .skipIf(isMissing(COMPOSE))
+    .each(
+      ['compose.yaml', 'compose.postgres.yaml'].flatMap((servers) =>
+        ['compose.caddy.yaml', 'compose.nginx.yaml'].map((proxy) => [servers, proxy]),
+      ),
+    )('docker compose: %s with %s', (servers, proxy) => {
+    const folder = temporaryFolder();
+    cpSync(DEPLOY_FOLDER, folder, { recursive: true });
+    for (const name of MADE) writeFileSync(join(folder, name), '');
+    const files = ['-f', join(folder, servers), '-f', join(folder, proxy)];
+    expect(
+      runTool(['docker', 'compose', ...files, 'config', '--quiet'], { ROCKPOOL_SITE: 'sync.example.org' }),
+    ).toEqual({ status: 0, output: '' });
+  });
+
+  it.skipIf(isMissing(KUBERNETES)).each(fileNames.filter((file) => file.startsWith('kubernetes')))(
+    'kubernetes-validate: %s',
+    (name) => {
+      expect(runTool(['kubernetes-validate', '--strict', '--quiet', join(DEPLOY_FOLDER, name)])).toEqual({
+        status: 0,
+        output: '',
+      });
+    },
+  );
 });

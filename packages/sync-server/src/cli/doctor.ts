@@ -3,9 +3,10 @@ import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
 import { databaseIds, databasePath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
+import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DOCTOR_SETTINGS, rejectPositionals } from './config.ts';
 import { examinePostgres } from './postgres-databases.ts';
-import { throwIfProblems, readPostgres, readSchema } from './read-values.ts';
+import { throwIfProblems, readPostgresSource, readSchema } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 /** With less free space, the next large import may fill the disk. */
@@ -18,8 +19,8 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   const settingProblems: string[] = [];
   const given = readSettings(DOCTOR_SETTINGS, sources, settingProblems);
   rejectPositionals(given.positionals, settingProblems);
-  const postgres = readPostgres(given.text('postgres'), settingProblems);
-  const dataDir = postgres === '' ? given.required('data') : '';
+  const postgres = readPostgresSource(given, settingProblems);
+  const dataDir = postgres === null ? given.required('data') : '';
   const schema = readSchema(given.text('schema'), settingProblems);
   throwIfProblems(settingProblems);
   let isHealthy = true;
@@ -31,7 +32,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
         : problems.map((problem) => `problem  ${subject}: ${problem}`).join('\n'),
     );
   };
-  if (postgres !== '') {
+  if (postgres !== null) {
     await examinePostgres(postgres, schema, report);
     return isHealthy;
   }
@@ -40,6 +41,11 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   print(`note     ${isInUse(dataDir) ? 'a server runs here' : 'no server runs here'}`);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
     const path = databasePath(dataDir, databaseId);
+    const unloaded = readUnloadedMark(path);
+    if (unloaded !== null) {
+      print(`note     database ${databaseId}: unloaded to ${unloaded.destination}, which was not looked at`);
+      continue;
+    }
     report(`database ${databaseId}`, [...(await damageProblems(path)), ...databaseProblems(path, databaseId, schema)]);
   }
   return isHealthy;

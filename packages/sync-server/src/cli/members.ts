@@ -7,10 +7,11 @@ import { PostgresMembers } from '../auth/postgres-members.ts';
 import { isRole, ROLES, type Role } from '../auth/role.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { Connections } from '../postgres/connection.ts';
+import type { PostgresSource } from '../postgres/shard.ts';
 import { membersPath } from '../store/data-directory.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { namedEntry } from './named-entry.ts';
-import { readPostgres, throwIfProblems } from './read-values.ts';
+import { readPostgresSource, throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
@@ -24,14 +25,14 @@ interface Action {
 
 /**
  * `list ID`, `set ID PRINCIPAL ROLE`, `revoke ID PRINCIPAL`, `invitations ID`, `withdraw ID INVITATION`,
- * `revoke-everywhere PRINCIPAL`, `readmit PRINCIPAL`, `revoked`. A running server applies a change within 2 s. So an
- * operator can repair a database whose owners are gone, or whose owner is hostile, and shut out a stolen account.
+ * `revoke-everywhere PRINCIPAL`, `readmit PRINCIPAL`, `revoked`. A running server applies a change within 2 s. An
+ * operator can thus repair a database without owners or with a hostile owner, and lock out a stolen account.
  */
 export async function runMembers(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
   const settings = readSettings(DATA_SETTINGS, sources, problems);
-  const postgres = readPostgres(settings.text('postgres'), problems);
-  const dataDir = postgres === '' ? settings.required('data') : '';
+  const postgres = readPostgresSource(settings, problems);
+  const dataDir = postgres === null ? settings.required('data') : '';
   const [name = '', ...values] = settings.positionals;
   const action = namedEntry(ACTIONS, name);
   const given = { ID: '', PRINCIPAL: '', ROLE: '', INVITATION: '' };
@@ -49,7 +50,7 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
 }
 
 function argumentProblem(what: Argument, value: string): string | null {
-  if (what === 'ID' && !isDatabaseId(value)) return 'a database id has up to 64 letters, digits, _ and -';
+  if (what === 'ID' && !isDatabaseId(value)) return 'a database id has 1 to 64 letters, digits, _ or -';
   if (what === 'PRINCIPAL' && value.length > MAX_PRINCIPAL_LENGTH)
     return `a principal has up to ${MAX_PRINCIPAL_LENGTH} characters`;
   if (what === 'ROLE' && !isRole(value)) return `a role is one of ${ROLES.join(', ')}`;
@@ -117,16 +118,17 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 async function withStore(
   dataDir: string,
-  postgres: string,
+  postgres: PostgresSource | null,
   work: (store: MemberStore) => Promise<void>,
 ): Promise<void> {
-  if (postgres === '') {
+  if (postgres === null) {
     if (!existsSync(membersPath(dataDir)))
       throw new RockpoolError('storage-missing', { problem: 'no server has used this data directory yet' });
     const store = new SqliteMembers(membersPath(dataDir));
     return work(store).finally(() => store.close());
   }
-  const connections = new Connections(postgres);
+  // The first shard has the members.
+  const connections = new Connections(typeof postgres === 'string' ? postgres : (postgres[0]?.url ?? ''));
   try {
     await work(new PostgresMembers(connections, () => Promise.resolve()));
   } finally {

@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import type { Schema } from '@rockpool/shared';
+import type { PostgresSource } from '../postgres/shard.ts';
 import { databaseProblems } from '../store/check-database.ts';
-import { copyDatabase } from '../store/copy-database.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
+import { exportFile } from './export-file.ts';
 import { namedEntry } from './named-entry.ts';
 import { throwIfProblems } from './read-values.ts';
 
 interface Action {
   readonly databaseId: string;
   readonly file: string;
+  /** For an export: the time of the exported state. Null: now. */
+  readonly atMs: number | null;
   readonly print: (line: string) => void;
 }
 
@@ -17,14 +20,14 @@ export const POSTGRES_ACTIONS: Readonly<
   Record<string, (administration: PostgresAdministration, action: Action) => Promise<void>>
 > = {
   list: async (administration, { print }) => {
-    for (const databaseId of await administration.list()) print(databaseId);
+    for (const [databaseId, shard] of await administration.placed())
+      print(shard === null ? databaseId : `${databaseId}\t${shard}`);
   },
   inspect: async (administration, { databaseId, print }) =>
     print(JSON.stringify(await administration.withCopy(databaseId, inspectDatabase), null, 2)),
-  export: async (administration, { databaseId, file, print }) => {
+  export: async (administration, { databaseId, file, atMs, print }) => {
     if (existsSync(file)) throwIfProblems([`${file} already exists`]);
-    await administration.withCopy(databaseId, (path) => copyDatabase(path, file));
-    print(`exported ${databaseId} to ${file}`);
+    print(await administration.withCopy(databaseId, (path) => exportFile(path, file, databaseId, atMs)));
   },
   import: async (administration, { databaseId, file, print }) => {
     inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is written
@@ -38,8 +41,8 @@ export const POSTGRES_ACTIONS: Readonly<
 };
 
 /** Runs an action of `databases` in PostgreSQL: one of POSTGRES_ACTIONS. */
-export function runInPostgres(url: string, action: string, request: Action): Promise<void> {
-  return PostgresAdministration.use(url, async (administration) =>
+export function runInPostgres(source: PostgresSource, action: string, request: Action): Promise<void> {
+  return PostgresAdministration.use(source, async (administration) =>
     namedEntry(POSTGRES_ACTIONS, action)?.(administration, request),
   );
 }
@@ -49,12 +52,13 @@ export function runInPostgres(url: string, action: string, request: Action): Pro
  * or null if unknown.
  */
 export function examinePostgres(
-  url: string,
+  source: PostgresSource,
   schema: Schema | null,
   report: (subject: string, problems: readonly string[]) => void,
 ): Promise<void> {
-  return PostgresAdministration.use(url, async (administration) => {
-    report('PostgreSQL', await administration.problems());
+  return PostgresAdministration.use(source, async (administration) => {
+    for (const { shard, problems } of await administration.problems())
+      report(shard === null ? 'PostgreSQL' : `shard ${shard}`, problems);
     for (const databaseId of await administration.list()) {
       report(
         `database ${databaseId}`,

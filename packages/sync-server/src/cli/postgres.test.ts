@@ -62,10 +62,10 @@ it('lists, inspects, exports, imports, deletes and examines databases in Postgre
   // The PostgreSQL of the tests runs without fsync, and doctor reports it.
   expect([code, stdout]).toEqual([1, expect.stringMatching(/fsync = off[^]*ok {7}database second/)]);
   expect(await command('databases', 'inspect', DATABASE)).toMatchObject({ code: 1 });
-  expect(await command('backup', join(folder, 'backup'), '--data', folder)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('pg_dump') as string,
-  });
+  const refusal = { code: 1, stderr: expect.stringContaining('pg_dump') as string };
+  expect(await command('backup', join(folder, 'backup'), '--data', folder)).toMatchObject(refusal);
+  const ofShards = ['backup', join(folder, 'backup'), '--data', folder, '--shards', join(folder, 'shards.json')];
+  expect(await runProcess(ofShards, { ROCKPOOL_POSTGRES: '' })).toMatchObject(refusal);
   await server.stop();
 });
 

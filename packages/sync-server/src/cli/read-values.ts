@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
-import { metricsTokenProblem } from '../auth/metrics-access.ts';
+import type { BackupPlace } from '../backup/open-destination.ts';
 import { previousSecretProblem, secretFromFile, secretProblem } from '../auth/secret.ts';
+import { shardProblems, type PostgresSource, type Shard } from '../postgres/shard.ts';
 import type { ParsedSettings } from './settings.ts';
 
 export function readPort(text: string, problems: string[]): number {
@@ -10,7 +11,7 @@ export function readPort(text: string, problems: string[]): number {
   return port;
 }
 
-/** Reads `HOST:PORT`; a host of IPv6 is in brackets. */
+/** Reads `HOST:PORT`; an IPv6 host is in brackets. */
 export function readAddress(name: string, text: string, problems: string[]): { host: string; port: number } {
   const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
   if (port === '' || Number(port) > 65_535) problems.push(`--${name} takes HOST:PORT, such as 127.0.0.1:9464`);
@@ -18,11 +19,16 @@ export function readAddress(name: string, text: string, problems: string[]): { h
 }
 
 /** Reads the first line of the file. */
-export function readMetricsToken(path: string, problems: string[]): string {
-  const content = readFile(path, 'metrics-token-file', problems);
+export function readTokenFile(
+  name: string,
+  path: string,
+  problemOf: (token: string) => string | null,
+  problems: string[],
+): string {
+  const content = readFile(path, name, problems);
   const [token = ''] = new TextDecoder().decode(content ?? new Uint8Array()).split('\n');
-  const problem = content === null ? null : metricsTokenProblem(token.trim());
-  if (problem !== null) problems.push(`--metrics-token-file: ${problem}`);
+  const problem = content === null ? null : problemOf(token.trim());
+  if (problem !== null) problems.push(`--${name}: ${problem}`);
   return token.trim();
 }
 
@@ -32,6 +38,35 @@ export function readPostgres(text: string, problems: string[]): string {
   if (text !== '' && protocol !== 'postgresql:' && protocol !== 'postgres:')
     problems.push('--postgres takes a URL such as postgresql://user@host/name');
   return text;
+}
+
+/**
+ * Reads the location of databases in PostgreSQL: the URL of `--postgres`, or the list of shards in the file of
+ * `--shards`. Null: neither is given. Never quotes a URL.
+ */
+export function readPostgresSource(given: ParsedSettings, problems: string[]): PostgresSource | null {
+  const url = readPostgres(given.text('postgres'), problems);
+  const path = given.text('shards');
+  if (path === '') return url === '' ? null : url;
+  if (url !== '') problems.push('--postgres and --shards exclude each other');
+  const content = readFile(path, 'shards', problems);
+  if (content === null) return [];
+  let list: unknown;
+  try {
+    list = JSON.parse(new TextDecoder().decode(content));
+  } catch {
+    list = null;
+  }
+  if (!Array.isArray(list) || !list.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one))) {
+    problems.push('--shards: the file is not a JSON array of { "name", "url", "weight" }');
+    return [];
+  }
+  for (const [i, entry] of list.entries())
+    for (const name of Object.keys(entry as object))
+      if (!['name', 'url', 'weight'].includes(name))
+        problems.push(`--shards: entry ${i + 1} has the unknown member ${name}`);
+  problems.push(...shardProblems(list as Shard[]).map((problem) => `--shards: ${problem}`));
+  return list as Shard[];
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -71,7 +106,7 @@ export function readSecret(given: ParsedSettings, problems: string[]): Uint8Arra
   return secret;
 }
 
-/** Reads the secret that was replaced. Returns undefined if none is given. */
+/** Reads the previous secret. Returns undefined if none is given. */
 export function readPreviousSecret(
   given: ParsedSettings,
   secret: Uint8Array | undefined,
@@ -122,6 +157,25 @@ export function readFile(path: string, name: string, problems: string[]): Uint8A
     problems.push(`--${name}: ${path} cannot be read`);
     return null;
   }
+}
+
+/** Reads a time as ISO 8601, in ms since 1970. Null: none is given. */
+export function readTime(name: string, text: string, problems: string[]): number | null {
+  if (text === '') return null;
+  const timeMs = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(timeMs)) problems.push(`--${name} takes a time such as 2026-03-01 or 2026-03-01T12:00Z`);
+  return timeMs;
+}
+
+/** Reads how to reach the storage of a backup. */
+export function readBackupPlace(given: ParsedSettings, to: string): BackupPlace {
+  const [endpoint, region] = [given.text('backup-endpoint'), given.text('backup-region')];
+  return {
+    to,
+    ...(endpoint !== '' && { endpoint }),
+    ...(region !== '' && { region }),
+    ...(given.has('backup-path-style') && { pathStyle: true }),
+  };
 }
 
 export function throwIfProblems(problems: readonly string[]): void {

@@ -27,7 +27,7 @@ export interface Sources {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** `secret-file` → `ROCKPOOL_SECRET_FILE`. */
+/** `secret-file` becomes `ROCKPOOL_SECRET_FILE`. */
 export function environmentName(setting: string): string {
   return `ROCKPOOL_${setting.toUpperCase().replaceAll('-', '_')}`;
 }

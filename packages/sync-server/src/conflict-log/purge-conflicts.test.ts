@@ -55,7 +55,7 @@ describe('the conflict log', () => {
     expect(deliveredRows(await b.delivery(), 'rockpool_conflict')).toMatchObject([{ kind: 'delete' }]);
   });
 
-  it('keeps the newest entries when there are too many [MR-76]', async () => {
+  it('keeps only the newest entries if there are too many [MR-76]', async () => {
     for (const value of ['1', '2', '3']) await conflict(value);
     expect(lost()).toEqual(['lost 1', 'lost 2', 'lost 3']);
     await conflict('4');

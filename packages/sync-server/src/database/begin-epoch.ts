@@ -1,22 +1,15 @@
-import { RockpoolError } from '@rockpool/shared';
 import type { OpenDatabase } from '../store/durability.ts';
-import type { Sessions } from './sessions.ts';
 
 /**
- * Begins a log epoch after the log has lost entries. Sessions of the old epoch hold watermarks that now name other
- * changesets, so they end with `epoch-changed`, reconnect and resync. Null: done.
+ * Begins a log epoch after the log has lost entries. Null: done. `endSessions` ends the sessions of the old epoch, also
+ * those that began while the commit waited for its turn.
  *
  * `startedAt`: the watermark up to which the log is common to both epochs.
  */
 export function beginEpoch(
   database: OpenDatabase,
-  { sessions, startedAt }: { readonly sessions: Sessions; readonly startedAt: number },
+  { startedAt, endSessions }: { readonly startedAt: number; readonly endSessions: () => void },
 ): Promise<void> | null {
-  const ofOldEpoch = sessions.subscribed();
-  const endSessions = (): void => {
-    for (const { subscriber } of ofOldEpoch)
-      if (sessions.subscriptionOf(subscriber) !== undefined) subscriber.fail(new RockpoolError('epoch-changed'));
-  };
   const { logEpoch } = database.file;
   const { id } = logEpoch;
   const done = database.commit(() => {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { RockpoolError } from '@rockpool/shared';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { RETENTION } from '../log/retention.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { databaseFileName, databaseIds } from '../store/data-directory.ts';
@@ -45,7 +46,7 @@ describe('the open databases', () => {
     const a = await cache.get('a');
     const b = await cache.get('b');
     for (const databaseId of ['a', 'c']) await cache.get(databaseId);
-    await vi.waitFor(() => expect(cache.count).toBe(2));
+    await expect.poll(() => cache.count).toBe(2);
     expect((await cache.get('a')) === a).toBe(true);
     expect((await cache.get('b')) === b).toBe(false);
     expect(() => b.file.sql.get('SELECT 1')).toThrow();
@@ -80,5 +81,51 @@ describe('the open databases', () => {
     await watch(0);
     const steps = counts.slice(1).map((count, index) => Math.abs(count - (counts[index] ?? 0)));
     expect(Math.max(...steps)).toBe(1);
+  });
+});
+
+describe('a held database', () => {
+  const error = new RockpoolError('database-unavailable', { problem: 'held' });
+  const open = (): DatabaseCache =>
+    new DatabaseCache({
+      store: new SqliteStore(folder, TEST_SCHEMA),
+      retention: RETENTION,
+      onFailure: () => undefined,
+    });
+
+  it('is not created', async () => {
+    const cache = open();
+    await cache.hold('a', error);
+    await expect(cache.get('a')).rejects.toBe(error);
+    expect(databaseIds(folder)).toEqual([]);
+    expect(cache.count).toBe(0);
+    await cache.get('b');
+    cache.release('a');
+    await cache.get('a');
+    expect(databaseIds(folder)).toEqual(['a', 'b']);
+    await cache.closeAll();
+  });
+
+  it('is not returned to callers that waited for it to open', async () => {
+    const cache = open();
+    const opening = cache.get('a');
+    const thrown = opening.then(
+      () => null,
+      (failure: unknown) => failure,
+    );
+    await cache.hold('a', error);
+    expect(await thrown).toBe(error);
+    expect(cache.count).toBe(0);
+    await cache.closeAll();
+  });
+
+  it('is not joined by sessions that received it before', async () => {
+    const cache = open();
+    const live = await cache.get('a');
+    await cache.hold('a', error);
+    await expect(live.catchUp()).rejects.toBe(error);
+    expect(() => live.join({} as never, {} as never, {} as never)).toThrow(error);
+    expect(() => live.file.sql.get('SELECT 1')).toThrow();
+    await cache.closeAll();
   });
 });

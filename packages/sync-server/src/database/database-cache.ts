@@ -1,13 +1,19 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Quotas, Room } from '../admission/quotas.ts';
 import type { Validate } from '../admission/validate.ts';
+import type { ColdDatabases } from '../backup/cold-databases.ts';
+import type { ContinuousBackup } from '../backup/continuous-backup.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { DocumentPool } from '../documents/document-pool.ts';
+import type { FollowedCommit } from '../observe/push-trace.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { Retention } from '../log/retention.ts';
 import type { DamageProblem } from '../store/file-damage.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import type { KnownSchemas } from '../store/known-schemas.ts';
 import type { Store } from '../store/store.ts';
+import { DatabaseMoving } from '../store/postgres/move-mark.ts';
 import { storeFailure } from '../store/store-failure.ts';
 import { Yielder } from './yielder.ts';
 
@@ -17,10 +23,17 @@ import { Yielder } from './yielder.ts';
  */
 export const MAX_IDLE_DATABASES = 64;
 
+/** Idle databases that are not copied yet stay open longer, up to this many times the maximum. */
+const MAX_UNCOPIED_FACTOR = 4;
+
 export interface DatabaseCacheOptions {
   readonly store: Store;
   readonly onFailure: (databaseId: string, error: unknown) => void;
+  /** Called with each database that was opened. */
+  readonly onOpened?: (databaseId: string, file: DatabaseFile) => void;
   readonly retention: Retention;
+  /** See LiveDatabaseOptions. */
+  readonly schemas?: KnownSchemas;
   readonly quotas?: Quotas;
   readonly roomOf?: (databaseId: string) => Room;
   readonly deliveryPartBytes?: number | undefined;
@@ -33,7 +46,13 @@ export interface DatabaseCacheOptions {
   readonly documentPool?: DocumentPool | null;
   /** Whether a client that needs the full state should download a snapshot instead. Default: never. */
   readonly offersSnapshot?: (databaseId: string) => boolean;
+  /** See LiveDatabaseOptions. */
+  readonly onFollowed?: ((followed: FollowedCommit) => void) | undefined;
   readonly maxIdleDatabases?: number;
+  /** Copies open databases. Default: none. */
+  readonly backup?: Pick<ContinuousBackup, 'attach' | 'isPending'> | null;
+  /** Fetches an unloaded database. Default: no database is unloaded. */
+  readonly cold?: Pick<ColdDatabases, 'prepare'> | null;
 }
 
 /** The open databases, each opened once. Closes idle ones, least recently used first. */
@@ -42,8 +61,11 @@ export class DatabaseCache {
   // In order of last use.
   private readonly open = new Map<string, LiveDatabase>();
   private readonly damaged = new Set<string>();
+  // The errors of databases that must stay closed for now.
+  private readonly held = new Map<string, RockpoolError>();
+  private readonly ending = new Set<Promise<void>>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
-  // Opening or closing a file takes milliseconds, which add up to seconds when all clients reconnect at once.
+  // Opening or closing a file takes milliseconds, which add up to seconds if all clients reconnect at once.
   private readonly yielder = new Yielder();
   private isSweeping = false;
   private isClosed = false;
@@ -58,7 +80,10 @@ export class DatabaseCache {
    */
   async get(databaseId: string): Promise<LiveDatabase> {
     if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
+    this.requireFree(databaseId);
     const database = this.open.get(databaseId) ?? (await this.openOnce(databaseId));
+    // The database was held while it was being opened.
+    this.requireFree(databaseId);
     this.open.delete(databaseId);
     this.open.set(databaseId, database);
     if (!this.isSweeping) void this.closeIdle();
@@ -77,9 +102,50 @@ export class DatabaseCache {
   async closeAll(): Promise<void> {
     this.isClosed = true;
     await Promise.allSettled(this.opening.values());
+    await Promise.allSettled(this.ending);
     const databases = [...this.open.values()];
     this.open.clear();
     await Promise.all(databases.map(async (database) => database.close()));
+  }
+
+  /** See Databases.hold. */
+  async hold(databaseId: string, error: RockpoolError): Promise<void> {
+    this.held.set(databaseId, error);
+    await this.opening.get(databaseId)?.catch(() => undefined);
+    const live = this.open.get(databaseId);
+    if (live === undefined) return;
+    this.open.delete(databaseId);
+    const ending = live.end(error);
+    this.ending.add(ending);
+    try {
+      await ending;
+    } finally {
+      this.ending.delete(ending);
+    }
+  }
+
+  /** Whether a database is open, being opened or held. */
+  isInUse(databaseId: string): boolean {
+    return this.open.has(databaseId) || this.opening.has(databaseId) || this.held.has(databaseId);
+  }
+
+  isHeldBy(databaseId: string, error: RockpoolError): boolean {
+    return this.held.get(databaseId) === error;
+  }
+
+  /**
+   * See Databases.release. The file may be another one, so it no longer counts as damaged. With an error, does nothing if
+   * the database is held with another one.
+   */
+  release(databaseId: string, error?: RockpoolError): void {
+    if (error !== undefined && !this.isHeldBy(databaseId, error)) return;
+    this.held.delete(databaseId);
+    this.damaged.delete(databaseId);
+  }
+
+  private requireFree(databaseId: string): void {
+    const error = this.held.get(databaseId);
+    if (error !== undefined) throw error;
   }
 
   private openOnce(databaseId: string): Promise<LiveDatabase> {
@@ -93,6 +159,7 @@ export class DatabaseCache {
     const {
       store,
       retention,
+      schemas,
       quotas,
       roomOf,
       validate = null,
@@ -102,6 +169,7 @@ export class DatabaseCache {
       documentPool = null,
       offersSnapshot = () => false,
       onFailure,
+      onOpened = () => undefined,
     } = this.options;
     const fail = (error: unknown): void => {
       const failure = storeFailure(error);
@@ -110,16 +178,20 @@ export class DatabaseCache {
     };
     let live: LiveDatabase | null = null;
     try {
+      await this.options.cold?.prepare(databaseId);
       await this.yielder.next();
       const opened = await store.open(databaseId, {
-        onCaughtUp: () => live?.followed(),
+        onCaughtUp: (traceparent) => live?.followed(traceparent),
         onLost: (error) => {
-          fail(error);
-          if (live !== null) this.lose(databaseId, live);
+          const isMoving = error instanceof DatabaseMoving;
+          if (!isMoving) fail(error);
+          if (live !== null) this.lose(databaseId, live, isMoving ? error : undefined);
         },
       });
+      onOpened(databaseId, opened.file);
       live = new LiveDatabase(opened, {
         retention,
+        ...(schemas !== undefined && { schemas }),
         ...(quotas !== undefined && { quotas }),
         ...(roomOf !== undefined && { room: roomOf(databaseId) }),
         validate: validate === null ? null : validate(databaseId),
@@ -129,9 +201,11 @@ export class DatabaseCache {
         offersSnapshot: () => offersSnapshot(databaseId),
         presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }),
         onFailure: fail,
+        onFollowed: (followed) => this.options.onFollowed?.({ ...followed, databaseId }),
       });
       this.open.set(databaseId, live);
       this.damaged.delete(databaseId);
+      this.options.backup?.attach(databaseId, opened.file.sql);
       return live;
     } catch (error) {
       const failure = storeFailure(error);
@@ -171,11 +245,13 @@ export class DatabaseCache {
     this.isSweeping = false;
   }
 
-  /** False: no more than the maximum are idle. */
+  /** False: the idle databases do not exceed the maximum. */
   private closeLongestIdle(): boolean {
+    const { backup = null, maxIdleDatabases = MAX_IDLE_DATABASES } = this.options;
     const idle = [...this.open].filter(([, database]) => database.isIdle);
-    const [longest] = idle;
-    if (longest === undefined || idle.length <= (this.options.maxIdleDatabases ?? MAX_IDLE_DATABASES)) return false;
+    const isTooMany = idle.length > maxIdleDatabases * MAX_UNCOPIED_FACTOR;
+    const longest = idle.find(([databaseId]) => isTooMany || backup?.isPending(databaseId) !== true);
+    if (longest === undefined || idle.length <= maxIdleDatabases) return false;
     this.open.delete(longest[0]);
     void this.closeNow(...longest);
     return true;

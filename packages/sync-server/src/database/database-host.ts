@@ -1,13 +1,24 @@
-import type { RockpoolError } from '@rockpool/shared';
+import { join } from 'node:path';
+import { RockpoolError } from '@rockpool/shared';
 import { QUOTAS, type Quotas, type Room } from '../admission/quotas.ts';
 import type { ChangesetToValidate } from '../admission/validate.ts';
+import { BACKUP_INTERVAL_MS, BACKUP_KEEP_MS, type BackupRun } from '../backup/backup-rules.ts';
+import type { BackupState } from '../backup/backup-state.ts';
+import { ColdDatabases } from '../backup/cold-databases.ts';
+import { ContinuousBackup } from '../backup/continuous-backup.ts';
+import { openDestination } from '../backup/open-destination.ts';
 import type { Bus } from '../bus/bus.ts';
 import { DocumentPool } from '../documents/document-pool.ts';
 import { answerHistory, type HistoryRequest } from '../history/answer-history.ts';
+import type { PastMoment } from '../history/past-moment.ts';
+import type { WrittenRowsRequest } from '../history/written-rows.ts';
+import { PastStates, type PastState } from '../history/past-states.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import { errorFields, logFailure, type Logger } from '../observe/log-line.ts';
+import type { FollowedCommit } from '../observe/push-trace.ts';
 import { SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from '../snapshot/snapshots.ts';
 import { damagedError } from '../store/file-damage.ts';
+import type { KnownSchemas } from '../store/known-schemas.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import { Scrubber, SCRUB_TIMES, type ScrubTimes } from '../store/scrub.ts';
 import type { Store } from '../store/store.ts';
@@ -16,7 +27,10 @@ import { DatabaseSnapshots } from './database-snapshots.ts';
 import type { Databases } from './databases.ts';
 import type { LiveDatabase } from './live-database.ts';
 
-/** A commit that has taken this long takes no more changesets. A changeset cannot be interrupted. */
+/** How long a stopping server copies pending changes. The next start continues. */
+const LAST_COPIES_MS = 10_000;
+
+/** A commit that has taken this long admits no more changesets. A changeset cannot be interrupted. */
 const TURN_MS = 50;
 
 /** Rules of all databases: plain data, so that they can be sent to another thread. */
@@ -27,17 +41,24 @@ export interface HostRules {
   /** Null: files are not compared with their checksums. */
   readonly scrub?: Partial<ScrubTimes> | null | undefined;
   readonly deliveryPartBytes?: number | undefined;
+  /** Null: databases are not copied while they change. */
+  readonly backup?: BackupRun | null | undefined;
 }
 
 export interface DatabaseHostOptions {
   readonly dataDir: string;
+  /** Of the server's own schema. */
   readonly schemaHash: string;
+  /** The schemas of clients that are served. */
+  readonly schemas: KnownSchemas;
   readonly rules: HostRules;
   readonly store: Store;
   /** Carries presence to the other instances. Null: a server of one instance. */
   readonly bus: Bus | null;
   readonly roomOf: (databaseId: string) => Room;
   readonly log: Logger;
+  /** See LiveDatabaseOptions. */
+  readonly onFollowed?: ((followed: FollowedCommit) => void) | undefined;
   readonly validate?: ((databaseId: string, changeset: ChangesetToValidate) => string | null) | undefined;
   /** Threads for large documents. Default: see DocumentPool. */
   readonly documentThreads?: number;
@@ -51,21 +72,31 @@ export interface DatabaseHostOptions {
 export class DatabaseHost implements Databases {
   private readonly cache: DatabaseCache;
   private readonly snapshots: DatabaseSnapshots;
+  private readonly pastStates: PastStates;
+  private readonly store: Store;
   private readonly documentPool: DocumentPool;
   private readonly scrubber: Scrubber | null;
+  // Hashes of schemas that databases have and that add to the server's. Each is logged once.
+  private readonly newerSchemas = new Set<string>();
+  private readonly backup: ContinuousBackup | null;
+  private readonly cold: ColdDatabases | null;
 
   constructor(options: DatabaseHostOptions) {
-    const { dataDir, schemaHash, store, documentThreads, snapshotFolder, rules } = options;
+    const { dataDir, store, documentThreads, snapshotFolder, rules } = options;
     this.documentPool = new DocumentPool(documentThreads === undefined ? {} : { size: documentThreads });
+    this.backup = this.openBackup(options);
+    this.cold = this.openCold(options);
     this.cache = this.openCache(options);
+    void this.backup?.start().catch((error: unknown) => options.log('backup-failed', errorFields(error)));
     this.snapshots = new DatabaseSnapshots({
       dataDir,
       ...(snapshotFolder !== undefined && { folder: snapshotFolder }),
       store,
       databases: this.cache,
       rules: { ...SNAPSHOT_RULES, ...rules.snapshots },
-      schemaHash,
     });
+    this.store = store;
+    this.pastStates = new PastStates(join(dataDir, snapshotFolder ?? 'snapshots'));
     this.scrubber = this.startScrubber(options);
   }
 
@@ -73,22 +104,52 @@ export class DatabaseHost implements Databases {
     return this.cache.get(databaseId);
   }
 
-  snapshot(databaseId: string, rows: ReadableRows): Promise<Snapshot | null> {
-    return this.snapshots.get(databaseId, rows);
+  snapshot(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null> {
+    return this.snapshots.get(databaseId, schemaHash, rows);
   }
 
-  async history(
-    databaseId: string,
-    request: HistoryRequest,
-    rows: ReadableRows,
-    nowMs: number,
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  async history(databaseId: string, request: HistoryRequest, rows: ReadableRows, nowMs: number): Promise<Uint8Array> {
+    if (request.kind === 'written') return this.writtenRows(databaseId, request, rows, nowMs);
     const database = await this.cache.get(databaseId);
     return database.read(() => answerHistory(database.file, request, rows, nowMs));
   }
 
+  /** Only a reader of everything may call it, because rows are read without a filter. */
+  private async writtenRows(
+    databaseId: string,
+    request: WrittenRowsRequest,
+    rows: ReadableRows,
+    nowMs: number,
+  ): Promise<Uint8Array> {
+    if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
+    await (await this.cache.get(databaseId)).catchUp();
+    const answer = await this.pastStates.writtenRows(this.store.pathOf(databaseId), request, nowMs);
+    // It may contain a commit that was not durable yet when it was read.
+    await (await this.cache.get(databaseId)).catchUp();
+    return answer;
+  }
+
+  /** Only a reader of everything gets a past state. The receiver deletes its file. */
+  async pastState(databaseId: string, moment: PastMoment, rows: ReadableRows, nowMs: number): Promise<PastState> {
+    if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
+    await (await this.cache.get(databaseId)).catchUp();
+    const state = await this.pastStates.build(databaseId, this.store.pathOf(databaseId), moment, nowMs);
+    // It may contain a commit that was not durable yet when it was read.
+    await (await this.cache.get(databaseId)).catchUp();
+    return state;
+  }
+
   takeOffline(databaseId: string, error: RockpoolError): void {
     this.cache.takeOffline(databaseId, error);
+  }
+
+  async hold(databaseId: string, error: RockpoolError): Promise<void> {
+    await this.cache.hold(databaseId, error);
+    this.snapshots.forget(databaseId);
+  }
+
+  release(databaseId: string): void {
+    this.cache.release(databaseId);
   }
 
   get openCount(): number {
@@ -99,19 +160,38 @@ export class DatabaseHost implements Databases {
     return this.cache.damagedCount;
   }
 
+  /** Null: databases are not copied while they change. */
+  get backupState(): BackupState | null {
+    return this.backup === null ? null : { ...this.backup.state, unloaded: this.cold?.unloadedCount ?? 0 };
+  }
+
   async close(): Promise<void> {
     try {
-      await Promise.all([this.snapshots.close(), this.scrubber?.close()]);
+      await Promise.all([this.snapshots.close(), this.pastStates.close(), this.scrubber?.close()]);
+      await this.cold?.close();
+      await this.backup?.flush(LAST_COPIES_MS);
     } finally {
       await this.cache.closeAll();
+      await this.backup?.close();
       await this.documentPool.close();
     }
   }
 
-  private openCache({ store, bus, rules, roomOf, validate, log }: DatabaseHostOptions): DatabaseCache {
+  private openCache({
+    store,
+    schemaHash,
+    schemas,
+    bus,
+    rules,
+    roomOf,
+    validate,
+    log,
+    onFollowed,
+  }: DatabaseHostOptions): DatabaseCache {
     return new DatabaseCache({
       store,
       documentPool: this.documentPool,
+      schemas,
       bus,
       retention: { ...RETENTION, ...rules.retention },
       quotas: { ...QUOTAS, ...rules.quotas },
@@ -120,7 +200,45 @@ export class DatabaseHost implements Databases {
       deliveryPartBytes: rules.deliveryPartBytes,
       offersSnapshot: (databaseId) => this.snapshots.isOffered(databaseId),
       validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset),
+      onOpened: (database, file) => {
+        if (file.schema.hash === schemaHash || this.newerSchemas.has(file.schema.hash)) return;
+        this.newerSchemas.add(file.schema.hash);
+        log('newer-schema', { database, schema: file.schema.hash, server: schemaHash });
+      },
       onFailure: (database, error) => logFailure(log, database, error),
+      onFollowed,
+      backup: this.backup,
+      cold: this.cold,
+    });
+  }
+
+  private openBackup({ dataDir, rules: { backup }, owns, log }: DatabaseHostOptions): ContinuousBackup | null {
+    if (backup === undefined || backup === null) return null;
+    const { intervalMs = BACKUP_INTERVAL_MS, keepMs = BACKUP_KEEP_MS, run } = backup;
+    return new ContinuousBackup({
+      dataDir,
+      destination: openDestination(backup, process.env),
+      ...{ run, intervalMs, keepMs, log },
+      owns: owns ?? (() => true),
+      open: (databaseId) => this.cache.get(databaseId),
+      onDamaged: (databaseId, error) => this.takeOffline(databaseId, error),
+      now: Date.now,
+    });
+  }
+
+  private openCold({ dataDir, rules: { backup }, owns, log }: DatabaseHostOptions): ColdDatabases | null {
+    if (backup === undefined || backup === null) return null;
+    return new ColdDatabases({
+      dataDir,
+      destination: openDestination(backup, process.env),
+      unloadAfterMs: backup.unloadAfterMs ?? null,
+      owns: owns ?? (() => true),
+      isInUse: (databaseId) => this.cache.isInUse(databaseId),
+      hold: (databaseId, error) => this.hold(databaseId, error),
+      isHeldBy: (databaseId, error) => this.cache.isHeldBy(databaseId, error),
+      release: (databaseId, error) => this.cache.release(databaseId, error),
+      log,
+      now: Date.now,
     });
   }
 

@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import { Snapshots, type Snapshot, type SnapshotRules } from '../snapshot/snapshots.ts';
 import { damagedError } from '../store/file-damage.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
@@ -12,10 +13,9 @@ export interface DatabaseSnapshotsOptions {
   readonly store: Pick<Store, 'pathOf'>;
   readonly databases: Pick<DatabaseCache, 'get' | 'takeOffline'>;
   readonly rules: SnapshotRules;
-  readonly schemaHash: string;
 }
 
-/** Snapshots of open databases, checked for damage before they are built and durable before they are given out. */
+/** Snapshots of open databases, checked for damage before they are built, and durable before they are returned. */
 export class DatabaseSnapshots {
   private readonly options: DatabaseSnapshotsOptions;
   private readonly snapshots: Snapshots;
@@ -36,14 +36,16 @@ export class DatabaseSnapshots {
     return this.snapshots.isOffered(databaseId);
   }
 
-  /** Null: not offered. See Snapshots.get. */
-  async get(databaseId: string, rows: ReadableRows): Promise<Snapshot | null> {
-    const { databases, schemaHash } = this.options;
+  /** See Databases.snapshot. */
+  async get(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null> {
+    const { databases } = this.options;
     const {
+      schema,
       logEpoch,
       log: { watermark },
       tombstones,
     } = (await databases.get(databaseId)).file;
+    if (schema.hash !== schemaHash) throw new RockpoolError('schema-mismatch');
     const position = {
       logEpoch: Buffer.from(logEpoch.id).toString('hex'),
       watermark,
@@ -52,8 +54,16 @@ export class DatabaseSnapshots {
     };
     const snapshot = await this.snapshots.get(databaseId, position, rows);
     // The snapshot may contain a commit that was not durable yet when it was read.
-    await (await databases.get(databaseId)).catchUp();
+    const live = await databases.get(databaseId);
+    await live.catchUp();
+    // The database was replaced while the snapshot was built.
+    if (snapshot !== null && Buffer.from(live.file.logEpoch.id).toString('hex') !== snapshot.logEpoch)
+      throw new RockpoolError('database-unavailable', { problem: 'the database was replaced' });
     return snapshot;
+  }
+
+  forget(databaseId: string): void {
+    this.snapshots.forget(databaseId);
   }
 
   close(): Promise<void> {

@@ -3,10 +3,11 @@ import { encodeMessage, ID_BYTES, RockpoolError, type Hello, type Welcome } from
 import type { PushQueue } from '../admission/push-queue.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Deliveries } from '../fanout/deliveries.ts';
-import type { Subscriber } from '../fanout/subscription.ts';
+import type { Subscriber, Subscription } from '../fanout/subscription.ts';
 import type { OpenDatabase } from '../store/durability.ts';
 import { identityOf } from '../store/identity.ts';
-import { readsEverything, type ReadFilter } from '../store/read-filter.ts';
+import { readsEverything, type ReadableRows, type ReadFilter } from '../store/read-filter.ts';
+import type { KnownSchemas } from '../store/known-schemas.ts';
 import { beginEpoch } from './begin-epoch.ts';
 import { requireSameDatabase } from './require-same-database.ts';
 import type { Sessions } from './sessions.ts';
@@ -16,7 +17,7 @@ import { startingPoint, type StartingPoint } from './starting-point.ts';
 export interface Access {
   readonly principal: Pick<Principal, 'id' | 'formerly'>;
   readonly canWrite: boolean;
-  readonly filter: ReadFilter;
+  readonly rows: ReadableRows;
   readonly nowMs: number;
 }
 
@@ -25,6 +26,10 @@ export interface JoiningOptions {
   readonly queue: PushQueue;
   readonly sessions: Sessions;
   readonly deliveries: Deliveries;
+  /** The schemas of clients that are served. */
+  readonly schemas: KnownSchemas;
+  /** Ends sessions of another log epoch than that of the file. */
+  readonly endOlderEpochs: () => void;
   /** Whether a client that needs the full state should download a snapshot instead. */
   readonly offersSnapshot: () => boolean;
 }
@@ -45,27 +50,34 @@ export class Joining {
    * welcome alone. Replaces an older session of the same site, whose connection has broken unnoticed. Resolves later
    * where commits are under way.
    *
-   * Throws `database-mismatch`, and `frame-invalid` for a hello that does not fit the log.
+   * Throws `schema-mismatch`, `database-mismatch`, and `frame-invalid` for a hello that does not fit the log.
    */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
     const { database, queue, sessions } = this.options;
-    // The welcome names the last decided changeset and its hash, by which a copied site finds out that it is a copy. A
-    // decision that is missing from the welcome would pass for the copy's own.
+    // The welcome names the last decided changeset and its hash, by which a copied site recognizes that it is a copy.
+    // The copy would mistake a decision that is missing from the welcome for its own.
     const settling = queue.settle(subscriber.site) ?? database.settling();
     if (settling !== null) return settling.then(() => this.join(subscriber, hello, access));
     // An ended session must not replace the one that its client has opened since.
     if (subscriber.hasEnded) return;
+    const filter = { rows: access.rows, schema: this.options.schemas.viewOf(hello.schemaHash, database.file.schema) };
     requireSameDatabase(database.file, hello);
     const start = startingPoint(database.file, subscriber.site, hello, access.principal);
     if (start.logLostSomething) {
       // A file is restored while it is closed, so the two logs differ no later than where this server opened it.
-      const beginning = beginEpoch(database, { sessions, startedAt: Math.min(start.commonUpTo, this.openedAt) });
+      const beginning = beginEpoch(database, {
+        startedAt: Math.min(start.commonUpTo, this.openedAt),
+        endSessions: () => this.options.endOlderEpochs(),
+      });
       if (beginning !== null) return beginning.then(() => this.join(subscriber, hello, access));
     }
     if (!start.isForeign) this.replaceOlder(subscriber.site, start, access);
-    const takeSnapshot = this.shouldTakeSnapshot(start, hello, access);
+    const takeSnapshot = this.shouldTakeSnapshot(start, hello, filter);
     const welcome = this.welcome(hello, start, access, takeSnapshot);
-    if (!start.isForeign && !takeSnapshot) return this.subscribe(subscriber, hello, access, start, welcome);
+    if (!start.isForeign && !takeSnapshot) {
+      const subscription = this.subscription(subscriber, hello, { filter, principal: access.principal.id }, start);
+      return this.subscribe(subscription, welcome);
+    }
     if (start.isForeign) sessions.addForeign(subscriber);
     else sessions.addFetching(subscriber);
     subscriber.send(encodeMessage(welcome));
@@ -81,7 +93,7 @@ export class Joining {
         subscriber.fail(new RockpoolError('session-replaced'));
   }
 
-  private shouldTakeSnapshot(start: StartingPoint, hello: Hello, { filter }: Access): boolean {
+  private shouldTakeSnapshot(start: StartingPoint, hello: Hello, filter: ReadFilter): boolean {
     return (
       start.needsWhole &&
       start.fileWatermark === 0 &&
@@ -100,7 +112,7 @@ export class Joining {
       // The client's own: an older client rejects a newer version.
       protocolVersion: hello.protocolVersion,
       databaseIdentity: identityOf(file.sql),
-      // Of an epoch of its own, the client counts all its watermarks as those of an older epoch.
+      // Under an epoch of its own, the client treats all its watermarks as those of an older epoch.
       logEpoch: start.isUnproven ? new Uint8Array(randomBytes(ID_BYTES)) : file.logEpoch.id,
       watermark: file.log.watermark,
       lastAckedSequence: start.lastAckedSequence,
@@ -112,23 +124,26 @@ export class Joining {
     };
   }
 
-  private subscribe(
+  private subscription(
     subscriber: Subscriber,
     hello: Hello,
-    { filter, principal }: Access,
+    rights: Pick<Subscription, 'filter' | 'principal'>,
     start: StartingPoint,
-    welcome: Welcome,
-  ): void {
-    const { sessions, deliveries } = this.options;
-    const subscription = {
+  ): Subscription {
+    return {
       subscriber,
-      filter,
-      principal: principal.id,
+      ...rights,
+      logEpoch: this.options.database.file.logEpoch.id,
       siteNumber: start.siteNumber,
       cursor: hasSnapshot(start) ? start.fileWatermark : start.fullResync ? 0 : hello.cursor,
       lastAckedSequence: start.outcomesUpTo,
       ownFrom: start.ownFrom,
     };
+  }
+
+  private subscribe(subscription: Subscription, welcome: Welcome): void {
+    const { sessions, deliveries } = this.options;
+    const { subscriber } = subscription;
     sessions.subscribe(subscription);
     try {
       subscriber.send(encodeMessage(welcome));

@@ -11,7 +11,6 @@ import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableInFile } from '../store/durability.ts';
-import { EVERYTHING } from '../store/read-filter.ts';
 import { insert, withAges } from '../../testing/changeset.ts';
 import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
 import { lostHash } from '../../testing/lost-hash.ts';
@@ -65,7 +64,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
       fullResync: false,
       snapshot: 'refused',
     },
-    { principal: { id: 'a' }, canWrite: true, filter: EVERYTHING, nowMs: NOW_MS },
+    { principal: { id: 'a' }, canWrite: true, rows: 'everything', nowMs: NOW_MS },
   );
   return { subscriber, heard };
 }
@@ -171,7 +170,7 @@ it('sends nothing to other instances after it is lost', async () => {
   const { subscriber } = connect(new TestSite());
   live.show(subscriber, { type: 'presence', states: [] }, { principal: { id: 'a' }, nowMs: NOW_MS });
   let said = 0;
-  bus.subscribe(() => void said++);
+  bus.subscribe({ databaseId: 'a' }, () => void said++);
   await vi.advanceTimersByTimeAsync(10);
   expect(said).toBeGreaterThan(0);
   live.lose(new RockpoolError('database-unavailable'));
@@ -179,4 +178,26 @@ it('sends nothing to other instances after it is lost', async () => {
   live = open('c.sqlite');
   await vi.advanceTimersByTimeAsync(1_000);
   expect(said).toBe(0);
+});
+
+it('ends a session whose site has written at another instance: a copy of its file may be in use there', () => {
+  const shared = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const [here, there] = [0, 1].map(() => new LiveDatabase(shared, { onFailure: () => undefined })) as [
+    LiveDatabase,
+    LiveDatabase,
+  ];
+  const [original, reader] = [0, 1].map(() => new DirectSession(here, new Replica(), NOW_MS)) as [
+    DirectSession,
+    DirectSession,
+  ];
+  const copy = new DirectSession(there, original.replica, NOW_MS);
+  copy.replica.write([insert('notes', 'n', { reads: 0n })]);
+  copy.push(1, 1, NOW_MS);
+  there.settle();
+  reader.deliveries.length = 0;
+  here.followed();
+  expect(original.failure?.code).toBe('session-replaced');
+  expect(reader.failure).toBeNull();
+  expect(reader.deliveries.map(({ to }) => to)).toEqual([1]);
+  shared.sql.close();
 });

@@ -1,12 +1,4 @@
-import {
-  DELIVERY_PART_BYTES,
-  type Audit,
-  type Hello,
-  type Presence,
-  type Push,
-  type RockpoolError,
-} from '@rockpool/shared';
-import type { Sender } from '../admission/admit-changeset.ts';
+import { DELIVERY_PART_BYTES, type Audit, type Hello, type Presence, type Push, RockpoolError } from '@rockpool/shared';
 import { QUOTAS, UNLIMITED_ROOM, type Quotas, type Room } from '../admission/quotas.ts';
 import { PushQueue } from '../admission/push-queue.ts';
 import type { Validate } from '../admission/validate.ts';
@@ -17,16 +9,18 @@ import { FanOut, type PreparedUpdate } from '../fanout/fan-out.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
+import { traceNowMs, type FollowedCommit } from '../observe/push-trace.ts';
 import type { PresenceRelay } from '../presence/presence-relay.ts';
 import { PresenceRoom, type PresenceSender } from '../presence/presence-room.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
+import { KnownSchemas } from '../store/known-schemas.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
 import { toStoreError } from '../store/store-failure.ts';
 import { writeFromBackend } from './backend-writes.ts';
 import { CommitWaiters } from './commit-waiters.ts';
 import { Joining, type Access } from './joining.ts';
 import { SessionAudits } from './session-audits.ts';
-import { SessionPushes } from './session-pushes.ts';
+import { SessionPushes, type PushAuthor } from './session-pushes.ts';
 import { Sessions } from './sessions.ts';
 
 export interface LiveDatabaseOptions {
@@ -34,9 +28,11 @@ export interface LiveDatabaseOptions {
   readonly onFailure: (error: unknown) => void;
   readonly retention?: Retention;
   readonly quotas?: Quotas;
-  /** Default: as much as the quotas allow. */
+  /** Default: the maximum that the quotas allow. */
   readonly room?: Room;
   readonly validate?: Validate | null;
+  /** The schemas of clients that are served besides the schema of the database. Default: none. */
+  readonly schemas?: KnownSchemas;
   /** See AdmissionRules. */
   readonly turnMs?: number | undefined;
   /** Presence at the other instances of the server. Default: a server of one instance. */
@@ -47,6 +43,8 @@ export interface LiveDatabaseOptions {
   readonly documentPool?: DocumentPool | null;
   /** Whether a client that needs the full state should download a snapshot instead. Default: never. */
   readonly offersSnapshot?: () => boolean;
+  /** Called when a traced commit of another instance has reached the sessions of this one. Default: nobody listens. */
+  readonly onFollowed?: (followed: Omit<FollowedCommit, 'databaseId'>) => void;
 }
 
 /**
@@ -62,6 +60,7 @@ export class LiveDatabase {
   readonly file: DatabaseFile;
   private readonly database: OpenDatabase;
   private readonly onFailure: (error: unknown) => void;
+  private readonly onFollowed: NonNullable<LiveDatabaseOptions['onFollowed']>;
   private readonly sessions = new Sessions();
   private readonly commitWaiters = new CommitWaiters();
   private readonly queue: PushQueue;
@@ -71,8 +70,11 @@ export class LiveDatabase {
   private readonly tableAudits: TableAudits;
   private readonly audits: SessionAudits;
   private readonly presence: PresenceRoom;
-  // Calls of `read` that wait. A caller may join only afterwards, and the database must stay open until then.
+  // Waiting calls of `read`. A caller may join only afterwards, and the database must stay open until then.
   private reading = 0;
+  // Set while the database is being closed for an operator: pushes are left to the next session.
+  private isEnding = false;
+  private ended: RockpoolError | null = null;
 
   /** A plain file is durable in itself. */
   constructor(
@@ -83,11 +85,13 @@ export class LiveDatabase {
       quotas = QUOTAS,
       room = UNLIMITED_ROOM,
       validate = null,
+      schemas = new KnownSchemas(),
       turnMs,
       presenceRelay = null,
       deliveryPartBytes = DELIVERY_PART_BYTES,
       documentPool = null,
       offersSnapshot = () => false,
+      onFollowed = () => undefined,
     }: LiveDatabaseOptions,
   ) {
     this.database = 'file' in database ? database : durableInFile(database);
@@ -95,6 +99,7 @@ export class LiveDatabase {
     const { file } = this.database;
     this.file = file;
     this.onFailure = onFailure;
+    this.onFollowed = onFollowed;
     if (documentPool !== null) file.documents.use(documentPool);
     const onSessionFailure = (subscriber: Subscriber, error: unknown): void => this.sessionFailed(subscriber, error);
     const deliveries = new Deliveries(file, deliveryPartBytes);
@@ -114,14 +119,22 @@ export class LiveDatabase {
       onCommitted: (authors) => this.publish(authors),
       onFailure,
     });
-    this.joining = new Joining({ database: this.database, queue: this.queue, sessions, deliveries, offersSnapshot });
+    this.joining = new Joining({
+      database: this.database,
+      queue: this.queue,
+      sessions,
+      deliveries,
+      schemas,
+      endOlderEpochs: () => this.fanOut.endOlderEpochs(),
+      offersSnapshot,
+    });
     this.pushes = new SessionPushes(file, this.queue, sessions);
     this.tableAudits = new TableAudits(file);
     this.audits = new SessionAudits(this.tableAudits, sessions, onSessionFailure);
     this.presence = new PresenceRoom(presenceRelay);
   }
 
-  /** True when the file may be closed: no session, no caller that waits, no commit under way. */
+  /** Whether the file may be closed: no session, no waiting caller, no running commit. */
   get isIdle(): boolean {
     return (
       this.reading === 0 &&
@@ -134,6 +147,7 @@ export class LiveDatabase {
 
   /** See Joining.join. Call `catchUp` first. */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
+    if (this.ended !== null) throw this.ended;
     return this.joining.join(subscriber, hello, access);
   }
 
@@ -143,18 +157,13 @@ export class LiveDatabase {
   }
 
   /** See SessionPushes.push. */
-  push(
-    subscriber: Subscriber,
-    push: Push,
-    author: Pick<Sender, 'principal' | 'receivedMs'>,
-    settled: (refusal: RockpoolError | null) => void,
-  ): void {
-    this.pushes.push(subscriber, push, author, settled);
+  push(subscriber: Subscriber, push: Push, author: PushAuthor, settled: (refusal: RockpoolError | null) => void): void {
+    if (!this.isEnding) this.pushes.push(subscriber, push, author, settled);
   }
 
   /** Throws `frame-unexpected` for a confirmation of a delivery or an outcome that was never sent. */
   confirm(subscriber: Subscriber, cursor: number, lastAckedSequence: number): void {
-    this.pushes.confirm(subscriber, cursor, lastAckedSequence);
+    if (!this.isEnding) this.pushes.confirm(subscriber, cursor, lastAckedSequence);
   }
 
   /** Sends the answer later. Throws `frame-unexpected` while an audit of this session is running. */
@@ -190,25 +199,39 @@ export class LiveDatabase {
       // Commits that begin while this waits for one have to become durable as well.
       for (let settling = this.database.settling(); settling !== null; settling = this.database.settling())
         await settling;
+      if (this.ended !== null) throw this.ended;
       return body();
     } finally {
       this.reading--;
     }
   }
 
-  /** Decides everything pushed so far, or begins to, where commits are asynchronous. */
+  /** Decides everything pushed so far, or starts to, if commits are asynchronous. */
   settle(): void {
     void this.queue.drainAll();
   }
 
   /** See writeFromBackend. */
   write(body: Uint8Array, principal: string, nowMs: number): Promise<number> {
+    if (this.isEnding) return Promise.reject(new RockpoolError('database-unavailable'));
     return writeFromBackend(this.file, this.queue, { body, principal, nowMs });
   }
 
-  /** Publishes commits of other instances that the file has caught up to. */
-  followed(): void {
-    this.publish(this.fanOut.unpublishedAuthors());
+  /**
+   * Publishes commits of other instances that the file has caught up to. A session ends if its site has written there:
+   * either the client has left it, or a copy of the client's file is in use, and the session would mistake its rows for
+   * its own. The next hello shows which.
+   */
+  followed(traceparent?: string): void {
+    const startMs = traceparent === undefined ? 0 : traceNowMs();
+    const authors = this.fanOut.unpublishedAuthors();
+    for (const site of authors) {
+      // Its push is decided here by comparison with the decisions there.
+      if (this.queue.isCommitting(site)) continue;
+      for (const { subscriber } of this.sessions.ofSite(site)) subscriber.fail(new RockpoolError('session-replaced'));
+    }
+    const sessions = this.publish(authors);
+    if (traceparent !== undefined) this.onFollowed({ traceparent, startMs, endMs: traceNowMs(), sessions });
   }
 
   /** Ends all sessions and closes the file, because the file differs from the stored state. */
@@ -221,6 +244,17 @@ export class LiveDatabase {
   }
 
   /**
+   * Decides all pushes, so that the outcomes still reach their authors, then ends all sessions with the error and
+   * closes the file. Calls that wait throw the error.
+   */
+  async end(error: RockpoolError): Promise<void> {
+    this.isEnding = true;
+    await this.queue.drainAll();
+    this.ended = error;
+    this.lose(error);
+  }
+
+  /**
    * Resolves with true after the next commit, and after `lose`: the caller then opens the database again. Resolves with
    * false when the signal aborts or the database closes.
    */
@@ -228,7 +262,7 @@ export class LiveDatabase {
     return this.commitWaiters.next(signal);
   }
 
-  /** Decides what waits in the queue, then closes the file. */
+  /** Decides the queued pushes, then closes the file. */
   close(): Promise<void> | void {
     this.presence.close();
     this.tableAudits.close();
@@ -238,12 +272,12 @@ export class LiveDatabase {
     this.database.close();
   }
 
-  private publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): void {
+  private publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): number {
     this.commitWaiters.wake(true);
-    this.fanOut.publish(authors, prepared);
+    return this.fanOut.publish(authors, prepared);
   }
 
-  /** Ends one session, or all of them where the file is damaged. */
+  /** Ends one session, or all of them if the file is damaged. */
   private sessionFailed(subscriber: Subscriber, error: unknown): void {
     const failure = toStoreError(error);
     if (failure.code === 'database-damaged' && failure !== error) this.onFailure(failure);

@@ -91,7 +91,7 @@ function join(filter: ReadFilter, hello: Partial<Hello> = {}, site: TestSite = n
       snapshot: 'refused',
       ...hello,
     },
-    { principal: { id: 'ann' }, canWrite: true, filter, nowMs: NOW_MS },
+    { principal: { id: 'ann' }, canWrite: true, rows: filter.rows, nowMs: NOW_MS },
   );
   return { subscriber, site, frames, messages: () => frames.map((frame) => decodeServerMessage(frame)) };
 }
@@ -121,7 +121,7 @@ describe('a read filter', () => {
     }
   });
 
-  it('applies to the delivery after a commit, for sessions that share an encoding too', async () => {
+  it('applies to the delivery after a commit, even for sessions that share an encoding', async () => {
     const both = [joinBoth(), joinBoth()];
     await write(insert('accounts', 'a', { name: CANARY }));
     for (const [everything, filtered] of both) {
@@ -188,7 +188,7 @@ describe('a read filter', () => {
     expectFiltered(...early);
   });
 
-  it('sends no snapshots, which have every row, to sessions that may not read everything', async () => {
+  it('sends no snapshots, which contain every row, to sessions that may not read everything', async () => {
     const folder = temporaryFolder();
     const snapshots = new Snapshots({
       dataDir: folder,

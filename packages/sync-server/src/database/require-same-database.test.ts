@@ -33,7 +33,7 @@ async function refusal(site: TestSite, databaseId: string, changes: Partial<Hell
 const FROM_BEFORE = { databaseIdentity: null };
 
 describe('a client whose local database belongs to another server database', () => {
-  it('is refused first, and none of its rows enter this one', async () => {
+  it('is refused first, and none of its rows enter this database', async () => {
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
     // More than the other log holds: without the check a new epoch would begin there, and every client would resync.
@@ -102,7 +102,7 @@ describe('a client whose local database belongs to another server database', () 
     }
   });
 
-  it('is welcomed if it never was before, because it holds no rows of any database', async () => {
+  it('is welcomed if it was never welcomed before, because it holds no rows of any database', async () => {
     await known(DATABASE, 'mine');
     const connection = await hello(new TestSite(), DATABASE);
     expect((await connection.next('welcome')).databaseIdentity).toHaveLength(16);

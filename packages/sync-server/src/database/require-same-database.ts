@@ -6,8 +6,7 @@ import { identityOf, identityStart } from '../store/identity.ts';
  * Keeps rows of one database out of another: throws `database-mismatch` unless the client's local database belongs to
  * this one.
  *
- * A local database from before identities proves that it is of this database's log by its epoch, which is random and
- * secret, or by the log hash at its cursor. One that was never welcomed holds rows of no database.
+ * A local database from before identities proves that it belongs to this log by its epoch, which is random and secret, or by the log hash at its cursor. One that was never welcomed holds no synced rows.
  */
 export function requireSameDatabase(
   { sql, logEpoch, log }: DatabaseFile,
@@ -17,7 +16,7 @@ export function requireSameDatabase(
   if (databaseIdentity !== null) {
     if (Buffer.compare(databaseIdentity, identityOf(sql)) === 0) return;
     throw new RockpoolError('database-mismatch', {
-      problem: 'the local database belongs to another server database than the one of this name',
+      problem: 'the local database belongs to a different server database',
     });
   }
   const isNew = hello.logEpoch === null && cursor === 0;
@@ -26,6 +25,6 @@ export function requireSameDatabase(
     cursor > identityStart(sql) && cursor <= log.watermark && Buffer.compare(cursorHash, log.hashAt(cursor)) === 0;
   if (!isInLog)
     throw new RockpoolError('database-mismatch', {
-      problem: 'the local database is older than database identities and was not synced with this log',
+      problem: 'the local database predates database identities and was never synced with this log',
     });
 }

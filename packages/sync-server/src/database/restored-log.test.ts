@@ -112,7 +112,7 @@ describe('a hello that claims to be ahead of the log', () => {
     expect((await hello(site)).welcome).toMatchObject({ fullResync: false });
   });
 
-  it('keeps its pending changes, and none of them counts as having seen what it has not', async () => {
+  it('keeps its pending changes, which do not count as having seen anything unseen', async () => {
     const site = await known();
     const ben = await tested.server.open();
     await ben.commit([update('accounts', 'x', { name: 'ben' })]);
@@ -123,7 +123,7 @@ describe('a hello that claims to be ahead of the log', () => {
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['ben']]);
   });
 
-  it('reads only, and costs others nothing either', async () => {
+  it('of a client that only reads costs others nothing either', async () => {
     const site = await known();
     const other = await tested.server.open();
     const connection = await tested.server.connect(site);
@@ -217,7 +217,7 @@ describe('a server whose file was replaced by an older copy', () => {
     expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch });
   });
 
-  it('counts entries above the start of the epoch as unseen by changesets of an older epoch', async () => {
+  it('treats entries above the start of the epoch as unseen by changesets of an older epoch', async () => {
     const site = await known();
     await restoredAfter(async () => {
       const again = await tested.server.open(site);

@@ -3,10 +3,20 @@ import type { Sender } from '../admission/admit-changeset.ts';
 import { baseInEpoch } from '../admission/older-epoch.ts';
 import type { PushQueue } from '../admission/push-queue.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
+import { traceNowMs, type PushTrace } from '../observe/push-trace.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Takes pushes and confirmations of sessions into the queue of their database, checked against what was sent to them. */
+/** Who sent a push, and when. */
+export interface PushAuthor extends Pick<Sender, 'principal' | 'receivedMs'> {
+  /** Where its span is recorded. */
+  readonly trace?: PushTrace | undefined;
+}
+
+/**
+ * Queues pushes and confirmations of sessions for their database, after checking them against what was sent to the
+ * sessions.
+ */
 export class SessionPushes {
   private readonly file: DatabaseFile;
   private readonly queue: PushQueue;
@@ -20,15 +30,10 @@ export class SessionPushes {
 
   /**
    * Calls `settled` with null once the push is decided and durable, or with the reason why it was refused as a whole.
-   * Outcomes of single changesets are part of deliveries. Refuses a push with `cursor-ahead` where its author claims to
-   * have seen more than this session was sent.
+   * Outcomes of single changesets are part of deliveries. Refuses a push with `cursor-ahead` if its author claims to
+   * have seen more than was sent on this session.
    */
-  push(
-    subscriber: Subscriber,
-    push: Push,
-    author: Pick<Sender, 'principal' | 'receivedMs'>,
-    settled: (refusal: RockpoolError | null) => void,
-  ): void {
+  push(subscriber: Subscriber, push: Push, author: PushAuthor, settled: (refusal: RockpoolError | null) => void): void {
     const isForeign = this.sessions.isForeign(subscriber);
     const subscription = this.sessions.subscriptionOf(subscriber);
     const beganUnwritten = subscription?.siteNumber === null;
@@ -37,7 +42,10 @@ export class SessionPushes {
       (changeset) => baseInEpoch(push, changeset, this.file.logEpoch.startedAt) > delivered,
     );
     if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered }));
-    this.queue.push({ site: subscriber.site, push, sender: { ...author, isForeign, beganUnwritten } }, settled);
+    const { principal, receivedMs, trace } = author;
+    const sender = { principal, receivedMs, isForeign, beganUnwritten };
+    trace?.stages.push({ name: 'receive', startMs: trace.startMs, endMs: traceNowMs() });
+    this.queue.push({ site: subscriber.site, push, sender, trace }, settled);
   }
 
   /** Throws `frame-unexpected` for a confirmation of a delivery or an outcome that was never sent. */
@@ -45,7 +53,9 @@ export class SessionPushes {
     const subscription = this.sessions.subscriptionOf(subscriber);
     if (subscription === undefined) return;
     if (cursor > subscription.cursor || lastAckedSequence > subscription.lastAckedSequence) {
-      throw new RockpoolError('frame-unexpected', { problem: 'confirms a delivery that was not sent' });
+      throw new RockpoolError('frame-unexpected', {
+        problem: 'the client confirms a delivery that was not sent',
+      });
     }
     // The site has written nothing, or belongs to another principal.
     if (subscription.siteNumber === null) return;

@@ -34,7 +34,7 @@ describe('a hello', () => {
     expect(await refusal({ siteId: new Uint8Array(16) })).toMatchObject({ code: 'frame-invalid' });
   });
 
-  it('that starts over gets everything again, its own writes included', async () => {
+  it('that starts over gets everything again, including its own writes', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     await a.commit([insert('accounts', 'x', { name: 'x' })]);

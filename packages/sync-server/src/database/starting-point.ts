@@ -31,8 +31,8 @@ export interface StartingPoint {
    */
   readonly logLostSomething: boolean;
   /**
-   * The client claims to be ahead of this log and cannot prove it. It alone starts over: its watermarks mean nothing
-   * here, as those of an older epoch.
+   * The client claims to be ahead of this log and cannot prove it. Only this client starts over: its watermarks are
+   * treated like those of an older epoch.
    */
   readonly isUnproven: boolean;
   /** The highest watermark up to which the client's log and this log may be equal. */

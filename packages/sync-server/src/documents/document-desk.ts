@@ -12,7 +12,7 @@ const MIN_BYTES_AWAY = 128 * 1024;
 /** The cost of an edit's byte relative to a document's: each byte may be a structure that takes a search. */
 const EDIT_WEIGHT = 4;
 
-/** Thrown in the middle of a changeset, which can be decided once a worker has done this work. */
+/** Thrown inside a changeset that can be decided once a worker has done this work. */
 export class DocumentWorkNeeded extends Error {
   readonly work: DocumentWork;
 
@@ -54,12 +54,12 @@ export class DocumentDesk {
     return result;
   }
 
-  /** The document that a state returned by `work` replaces, with the edit included; null if it replaces none. */
+  /** The document that a state from `work` replaces, with the edit included; null if it replaces none. */
   replaced(state: Uint8Array): Uint8Array | null {
     return this.results.get(state)?.replaced ?? null;
   }
 
-  /** The form that a late edit took in a state returned by `work`; null without a late edit. */
+  /** The form of a late edit in a state from `work`; null without a late edit. */
   carried(state: Uint8Array): CarriedOver | null {
     return this.results.get(state)?.carried ?? null;
   }
@@ -96,7 +96,7 @@ export class DocumentDesk {
     }
   }
 
-  /** Drops prepared results: their changeset is decided, or has failed. */
+  /** Drops prepared results whose changeset is decided or has failed. */
   clear(): void {
     this.done = [];
     this.used.clear();

@@ -5,8 +5,8 @@ import { rememberAuthorsOfEdits } from './document-authors.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
- * rockpool_document_edit: the last edits of each document. A reader that has the document gets the edits since its cursor
- * if they are smaller than the state. So a delivery never carries more of a document than was sent to change it.
+ * rockpool_document_edit: the last edits of each document. A reader that has the document gets the edits since its
+ * cursor if they are smaller than the state. A delivery therefore never carries more of a document than its edits did.
  */
 
 /** Minimum number of edits kept per document: the conflict log finds authors by them. */

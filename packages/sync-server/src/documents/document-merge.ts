@@ -21,7 +21,7 @@ import { hasEditedAbove } from './document-edits.ts';
 import { compactAbove, readReplaced } from './document-store.ts';
 import { documentOfEdit } from './document-work.ts';
 
-/** What the author of a changeset had seen, and will send. */
+/** The watermark that the author of a changeset has seen, and whether more follow. */
 export interface AuthorProgress {
   /** The watermark up to which the author had seen everything. */
   readonly base: number;

@@ -114,7 +114,7 @@ describe('a large document', () => {
     expect(documentText(stateOf(live, 'p'))).toBe(large({ m: 2, n: 1 }));
   });
 
-  it('takes late edits, one after another, of a client that has the state before compaction', async () => {
+  it('accepts consecutive late edits of a client that has the state before compaction', async () => {
     const live = database(pool());
     const tide = (edits: number, more: object = {}): string =>
       JSON.stringify({ body: `${'t-i-d-e-'.repeat(45 * edits)}${'tide'.repeat(45 * (25 - edits))}`, ...more });
@@ -179,7 +179,7 @@ describe('a large document', () => {
     90_000,
   );
 
-  it('takes many edits of one push and decides each once', async () => {
+  it('accepts many edits of one push and decides each once', async () => {
     let decided = 0;
     const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
       documentPool: pool(),

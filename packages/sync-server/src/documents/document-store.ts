@@ -135,7 +135,10 @@ function writeLateEdit(
   rememberAuthors(sql, place, 'replaced', clientsOf(updateOf(sent)), watermark);
 }
 
-/** Records the authors in a document that replaces another one: by compaction, with new content, or back with its row. */
+/**
+ * Records the authors in a document that replaces another one: after compaction, with new content, or restored with its
+ * row.
+ */
 function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, watermark: number): void {
   if (sent === null) return;
   if (!isDocumentEdit(sent)) return forgetAuthors(sql, place);
@@ -153,7 +156,7 @@ function growthLimit(state: CellValue): number {
   return Math.max(MIN_COMPACTED_BYTES, GROWTH * (state as Uint8Array).length);
 }
 
-/** Deletes the documents of a row, but not their authors: the documents may come back with the row. */
+/** Deletes the documents of a row, but not their authors, because the documents may be restored with the row. */
 export function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array): void {
   for (const columnId of table.documents.keys()) {
     const place = { table, keyBytes, columnId };

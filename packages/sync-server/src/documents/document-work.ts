@@ -26,7 +26,8 @@ export interface MergeWork {
   readonly rule: DocumentRule;
   readonly site: string;
   /**
-   * Compacts a state above this size in bytes if that halves it. 0: compacts whatever it saves. Infinity: never compacts.
+   * Compacts a state above this size in bytes if that halves it. 0: compacts regardless of the saving. Infinity: never
+   * compacts.
    */
   readonly compactAbove: number;
 }
@@ -87,7 +88,7 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
     const author = carrier(document, replaced, edit);
     const { state, overwritten, update } = carryOver(document, replaced, late.state, rule, author);
     const reported = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
-    // For a place in both documents, the present document's value says more.
+    // For a path in both documents, the present document's value is more precise.
     const overwrittenInReplaced = late.overwritten.filter(({ path }) => !reported.has(JSON.stringify(path)));
     return {
       ...UNREPLACED,
@@ -109,8 +110,8 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
 const UNREPLACED = { overwrittenInReplaced: [], replaced: null, carried: null, compactAbove: null } as const;
 
 /**
- * The author of a carried edit: the server's site, as which no client writes. The generation is a digest of everything
- * that determines the edit, because two different edits under one Yjs client would destroy the document. A counter could
+ * The author of a carried edit: the server's site, which no client uses. The generation is a digest of everything that
+ * determines the edit, because two different edits under one Yjs client would destroy the document. A counter could
  * repeat after a restore from a backup.
  */
 function carrier(document: Uint8Array, replaced: Uint8Array, edit: Uint8Array): Author {
@@ -119,7 +120,9 @@ function carrier(document: Uint8Array, replaced: Uint8Array, edit: Uint8Array): 
   return { site: SERVER_SITE, generation: digest.digest().readUIntBE(0, 6) };
 }
 
-/** The document of an edit: the present one (`replaced: null`), or the one that it replaced. Null: neither. */
+/**
+ * The document that an edit belongs to: the present one (`replaced: null`), or the one that it replaced. Null: neither.
+ */
 export function documentOfEdit(
   document: CellValue,
   edit: CellValue,

@@ -20,7 +20,7 @@ export interface LogUpdate {
   readonly encoded: Map<string, readonly Uint8Array[]>;
 }
 
-/** The next delivery of a session, which it gets only if it is still where it was when this was made. */
+/** The next delivery of a session, valid only while the session has not moved. */
 export interface PreparedDelivery {
   readonly from: number;
   readonly to: number;
@@ -44,7 +44,10 @@ export class Deliveries {
     return { changed: new ChangedRows(this.file), encoded: new Map() };
   }
 
-  /** `isAuthor`: the session may have outcomes or corrections to get. `isFirst`: sends a delivery even if it is empty. */
+  /**
+   * `isAuthor`: the session may have outcomes or corrections to receive. `isFirst`: sends a delivery even if it is
+   * empty.
+   */
   deliver(subscription: Subscription, update: LogUpdate, isAuthor: boolean, isFirst: boolean): void {
     const prepared = this.prepare(subscription, update, isAuthor, isFirst);
     if (prepared !== null) this.send(subscription, prepared);
@@ -66,7 +69,7 @@ export class Deliveries {
       subscription.siteNumber === null
         ? []
         : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.lastAckedSequence);
-    if (!isFirst && to === from && decided.length === 0) return null; // a push that was decided and answered before
+    if (!isFirst && to === from && decided.length === 0) return null; // The push was decided and acknowledged earlier.
     const groups = deliveredGroups(
       this.file,
       update.changed,
@@ -121,7 +124,7 @@ export class Deliveries {
     { cursor: from, siteNumber, ownFrom, filter }: Subscription,
     { changed, encoded }: LogUpdate,
   ): readonly Uint8Array[] {
-    // Which site reads does not matter if it wrote nothing in this commit; whether it has ever written does (row-delivery.ts).
+    // For a site without writes in this commit, only whether it has ever written matters (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
     const isShared = readsEverything(filter);
     const known = isShared ? encoded.get(name) : undefined;

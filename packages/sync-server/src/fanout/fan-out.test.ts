@@ -29,6 +29,7 @@ it('does not send a prepared delivery to a session that has moved since', () => 
     },
     filter: EVERYTHING,
     principal: name,
+    logEpoch: file.logEpoch.id,
     siteNumber: null,
     cursor: 0,
     lastAckedSequence: 0,
@@ -51,5 +52,48 @@ it('does not send a prepared delivery to a session that has moved since', () => 
   fanOut.publish(new Set(), prepared);
   expect(sent.map(({ name }) => name)).toEqual(['b']);
   expect([behind.cursor, moved.cursor]).toEqual([1, 1]);
+  file.sql.close();
+});
+
+it('ends sessions of an older log epoch, and delivers nothing to them', () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const live = new LiveDatabase(file, { onFailure: () => undefined });
+  const author = new DirectSession(live, new Replica(), NOW_MS);
+  const events: string[] = [];
+  const subscribe = (name: string): Subscription => ({
+    subscriber: {
+      site: name.repeat(32),
+      hasEnded: false,
+      send: () => events.push(`${name} gets a delivery`),
+      fail: ({ code }) => {
+        events.push(`${name} ends with ${code}`);
+        subscribed.delete(name);
+      },
+    },
+    filter: EVERYTHING,
+    principal: name,
+    logEpoch: file.logEpoch.id,
+    siteNumber: null,
+    cursor: 0,
+    lastAckedSequence: 0,
+    ownFrom: 0,
+  });
+  const subscribed = new Map([['b', subscribe('b')]]);
+  // Another instance, in the file that this one has followed.
+  file.sql.transaction(() => file.logEpoch.renew(0));
+  subscribed.set('c', subscribe('c'));
+  const fanOut = new FanOut({
+    file,
+    deliveries: new Deliveries(file, 1_000_000),
+    subscribed: () => [...subscribed.values()],
+    onFailure: (_, error) => {
+      throw error;
+    },
+  });
+  author.replica.write([insert('notes', 'n', { reads: 0n })]);
+  author.push(1, 1, NOW_MS);
+  live.settle();
+  fanOut.publish(new Set());
+  expect(events).toEqual(['b ends with epoch-changed', 'c gets a delivery']);
   file.sql.close();
 });

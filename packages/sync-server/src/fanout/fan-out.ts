@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { Deliveries, LogUpdate, PreparedDelivery } from './deliveries.ts';
 import type { Subscriber, Subscription } from './subscription.ts';
@@ -6,7 +7,7 @@ export interface FanOutOptions {
   readonly file: DatabaseFile;
   readonly deliveries: Deliveries;
   readonly subscribed: () => readonly Subscription[];
-  /** A delivery to this session failed. The others still get theirs. */
+  /** A delivery to this session failed. The others still receive theirs. */
   readonly onFailure: (subscriber: Subscriber, error: unknown) => void;
 }
 
@@ -29,8 +30,8 @@ export class FanOut {
   }
 
   /**
-   * Reads and encodes the deliveries of a commit while the disk is awaited. Of sessions at the same cursor the first one
-   * does the work of all. A session whose delivery fails gets none here, and `publish` reports the failure.
+   * Reads and encodes the deliveries of a commit while the disk writes. The first of several sessions at one cursor
+   * does the work for all. A session whose delivery fails gets none here; `publish` reports the failure.
    */
   prepare(authors: ReadonlySet<string>): PreparedUpdate {
     const { file, deliveries, subscribed } = this.options;
@@ -47,13 +48,15 @@ export class FanOut {
     return { watermark: file.log.watermark, update, bySubscription };
   }
 
-  /** `authors`: the sites of the changesets that were decided, which also get their outcomes. */
-  publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): void {
+  /** `authors`: the sites of the decided changesets, which also get their outcomes. Returns the number of subscribed sessions. */
+  publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): number {
     const { file, deliveries, subscribed, onFailure } = this.options;
     const { watermark } = file.log;
     this.publishedUpTo = watermark;
     const update = prepared?.watermark === watermark ? prepared.update : deliveries.update();
-    for (const subscription of subscribed()) {
+    this.endOlderEpochs();
+    const subscriptions = subscribed();
+    for (const subscription of subscriptions) {
       try {
         const own = prepared?.bySubscription.get(subscription);
         if (own !== undefined && deliveries.sendPrepared(subscription, own)) continue;
@@ -62,9 +65,20 @@ export class FanOut {
         onFailure(subscription.subscriber, error);
       }
     }
+    return subscriptions.length;
   }
 
-  /** Sites with changesets above the last watermark that was published. */
+  /**
+   * Ends sessions that joined in another log epoch: their watermarks now name other changesets, so they reconnect and
+   * resync. Another instance may have begun the epoch.
+   */
+  endOlderEpochs(): void {
+    const { id } = this.options.file.logEpoch;
+    for (const { subscriber, logEpoch } of this.options.subscribed())
+      if (logEpoch !== id && Buffer.compare(logEpoch, id) !== 0) subscriber.fail(new RockpoolError('epoch-changed'));
+  }
+
+  /** Sites with changesets above the last published watermark. */
   unpublishedAuthors(): ReadonlySet<string> {
     return this.options.file.log.authorsAfter(this.publishedUpTo);
   }

@@ -18,9 +18,11 @@ export interface Subscription {
   readonly subscriber: Subscriber;
   readonly filter: ReadFilter;
   readonly principal: string;
+  /** The log epoch in which it joined, and which its watermarks belong to. */
+  readonly logEpoch: Uint8Array;
   /** Null until the principal has written as this site. */
   siteNumber: number | null;
-  /** The watermark up to which rows were sent, not applied. */
+  /** The watermark up to which rows were sent, but not necessarily applied. */
   cursor: number;
   lastAckedSequence: number;
   /** See Reader in pull/row-delivery.ts. */

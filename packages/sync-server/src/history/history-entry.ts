@@ -22,11 +22,11 @@ export interface HistoryEntry {
   readonly replaced: ReadonlyMap<number, ReplacedValue>;
 }
 
-/** A replaced value: whole, or as the splice that turns the value after the version into it. */
+/** A replaced value: the whole value, or the splice that turns the newer value into it. */
 export type ReplacedValue = { readonly value: CellValue } | { readonly splice: TextSplice };
 
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
-// Beside the type bytes of values, which are 0 to 4.
+// Distinct from the type bytes of values, which are 0 to 4.
 const SPLICE = 0xff;
 
 /*
@@ -55,7 +55,7 @@ export function encodeHistoryEntry({ kind, previous, previousIsFirst, replaced }
 
 export function decodeHistoryEntry(bytes: Uint8Array): HistoryEntry {
   const reader = new ByteReader(bytes, 'storage-corrupt');
-  const kind = KINDS[reader.u8()] ?? reader.fail('unknown kind of a version');
+  const kind = KINDS[reader.u8()] ?? reader.fail('unknown kind of version');
   const previous = reader.varint();
   const replaced = new Map<number, ReplacedValue>();
   while (reader.remaining > 0) {

@@ -5,7 +5,9 @@ import { atLevel } from '../../../../tests/kit/level.ts';
 import { checkConvergence, history, rowsOf } from '../../testing/random-history.ts';
 import { rowNameOf } from '../../testing/replica.ts';
 import { TEST_TABLES } from '../../testing/test-schema.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
+import { pastRows } from './past-rows.ts';
 import { readHistory, readRowAtVersion } from './read-history.ts';
 
 const schema = buildSchema(TEST_TABLES.map((table) => ({ ...table, history: { retainedDays: null } })));
@@ -21,6 +23,8 @@ function watch(file: DatabaseFile): () => void {
     states[entry.watermark] = rowsOf(file);
   };
   return () => {
+    for (const [watermark, state] of states.entries())
+      if (watermark > 0) expect(pastState(file, watermark)).toEqual(named(state));
     for (const table of schema.tables) {
       for (const key of KEYS.filter(({ length }) => length === table.primaryKey.length)) {
         const name = rowNameOf(table.id, key);
@@ -41,6 +45,30 @@ function watch(file: DatabaseFile): () => void {
       }
     }
   };
+}
+
+/** Every row of every table at a watermark, as pastRows reads it. */
+function pastState(file: DatabaseFile, watermark: number): Map<string, Record<string, CellValue>> {
+  const found = new Map<string, Record<string, CellValue>>();
+  for (const { name } of schema.tables) {
+    const table = file.tableByName.get(name) as StoredTable;
+    for (const row of pastRows(file, table, { watermark, receivedMs: 0 }, NOW_MS)) {
+      const values = row.slice(table.keys.length);
+      const key = rowNameOf(table.schema.id, row.slice(0, table.keys.length));
+      expect(found.has(key), 'a row comes once').toBe(false);
+      found.set(key, Object.fromEntries(table.columnIds.map((id, i) => [id, values[i] ?? null])));
+    }
+  }
+  return found;
+}
+
+function named(state: ReadonlyMap<string, ReadonlyMap<number, CellValue>>): Map<string, Record<string, CellValue>> {
+  const ids = schema.tables.map(({ id }) => `${id}:`);
+  return new Map(
+    [...state]
+      .filter(([name]) => ids.some((id) => name.startsWith(id)))
+      .map(([name, values]) => [name, Object.fromEntries(values)]),
+  );
 }
 
 function sameRow(

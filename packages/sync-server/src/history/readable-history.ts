@@ -1,6 +1,5 @@
 import {
   decodeKey,
-  RockpoolError,
   type CellValue,
   type ChangeGroup,
   type ChangeKind,
@@ -10,10 +9,10 @@ import {
 } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readableGroups, type ReadableRows } from '../store/read-filter.ts';
-import type { RowOfHistory } from './read-history.ts';
+import { versionGone, type RowAtVersionRequest, type RowOfHistory } from './read-history.ts';
 
 /**
- * Leaves out what the principal may not read: versions whose values before or after are not readable, and columns. A
+ * Leaves out columns that the principal may not read, and versions whose values before or after are not readable. A
  * reader of everything gets the page itself.
  */
 export function readablePage(
@@ -40,14 +39,13 @@ export function readablePage(
 /** Throws `history-version-gone` for a row that the principal may not read. */
 export function readableRow(
   file: DatabaseFile,
-  request: RowOfHistory & { readonly version: number },
+  request: RowAtVersionRequest,
   row: RowAtVersion,
   rows: ReadableRows,
 ): RowAtVersion {
   if (row === null || rows === 'everything') return row;
   const readable = readableColumns(file, request, 'insert', row, rows);
-  if (readable === null)
-    throw new RockpoolError('history-version-gone', { table: request.table, version: request.version });
+  if (readable === null) throw versionGone(request, null);
   return new Map([...row].filter(([columnId]) => readable.has(columnId)));
 }
 

@@ -10,8 +10,8 @@ import { encodeHistoryEntry, type HistoryEntry, type ReplacedValue } from './his
 export type DocumentTexts = ReadonlyMap<string, ReadonlyMap<number, CellValue>>;
 
 /**
- * Reads the documents of rows with a history, as the app's table has them. Call it before the rows are written: reading
- * the JSON is cheaper than making it from the document's state.
+ * Reads the documents of rows with a history from the app's table. Call it before the rows are written: reading the
+ * JSON is cheaper than deriving it from the document's state.
  */
 export function readDocumentTexts(file: DatabaseFile, rows: readonly MergedRow[]): DocumentTexts {
   const texts = new Map<string, ReadonlyMap<number, CellValue>>();
@@ -24,8 +24,8 @@ export function readDocumentTexts(file: DatabaseFile, rows: readonly MergedRow[]
 }
 
 /**
- * Stores the versions that a changeset made of rows whose tables declare a history: what became true, including the
- * outcome of merges, and rows that a cascade took along. Call it after the rows are written to the app's tables.
+ * Stores the versions that a changeset created in tables that declare a history: the rows after all merges, including
+ * rows that a cascade deleted. Call it after the rows are written to the app's tables.
  */
 export function recordHistory(
   file: DatabaseFile,
@@ -48,7 +48,7 @@ export function recordHistory(
   }
 }
 
-/** Null: the first insert of a row, which follows from the versions of the row, or no new version. */
+/** Null: no new version, or the first insert of a row, which is derived from the row's other versions. */
 function entryOf(
   file: DatabaseFile,
   row: MergedRow,
@@ -70,7 +70,7 @@ function entryOf(
   return { kind: 'update', ...chain, replaced: replacedValues(file, row, columnIds, old) };
 }
 
-/** Whether the row has one version, its first insert, which has no entry. */
+/** Whether the row has only one version: its first insert, which has no entry. */
 export function isFirstInsert(known: KnownRow): boolean {
   return known.row.deleted === null && known.bornAt === highestWatermark(known);
 }
@@ -92,7 +92,7 @@ function replacedValues(
   for (const columnId of columnIds) {
     const isSame = before?.row.cells.get(columnId) === after?.row.cells.get(columnId);
     if (isSame && before?.nulled.has(columnId) === after?.nulled.has(columnId)) continue;
-    // The app's table has the JSON of a document, and the default of a column that an older client left out.
+    // The app's table has the JSON of a document, and the default of a column that an older client omitted.
     if (table.documents.has(columnId) || !after?.row.cells.has(columnId))
       stored ??= readColumnValues(file, table, write.key);
     const now = stored === null ? columnValue(table, after as KnownRow, columnId) : (stored.get(columnId) ?? null);
@@ -102,7 +102,7 @@ function replacedValues(
   return replaced;
 }
 
-// A shorter text takes less than a splice.
+// A shorter text is stored whole, because a splice would be longer.
 const MIN_SPLICED = 48;
 
 function replacedValue(then: CellValue, now: CellValue): ReplacedValue {

@@ -1,12 +1,16 @@
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
+import { raiseHistoryHorizons } from './history-horizons.ts';
 import { OldestEntry } from './oldest-entry.ts';
 
 // Limits the pruned versions per commit, so that no commit waits long for the cleanup of an old database.
 const PRUNED_PER_COMMIT = 200;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Prunes versions of rows: those past the retention of their table, and those of tables that have stopped to keep a history. */
+/**
+ * Prunes versions of rows: those past the retention of their table, and those of tables that no longer declare a
+ * history.
+ */
 export class HistoryPruning {
   private readonly sql: SqliteFile;
   private readonly limited: readonly {
@@ -39,11 +43,7 @@ export class HistoryPruning {
         continue;
       }
       const expired = this.first(id, PRUNED_PER_COMMIT).filter(({ receivedMs }) => receivedMs < beforeMs);
-      this.sql.run(
-        'DELETE FROM rockpool_history WHERE table_id = ? AND watermark <= ?',
-        id,
-        BigInt(expired.at(-1)?.watermark ?? first.watermark),
-      );
+      this.deleteUpTo(id, expired.at(-1)?.watermark ?? first.watermark);
     }
   }
 
@@ -60,11 +60,21 @@ export class HistoryPruning {
     while (other !== null && this.kept.has(other)) other = next(other);
     if (other === null) this.mayHaveOthers = false;
     else
-      this.sql.run(
-        'DELETE FROM rockpool_history WHERE table_id = ?1 AND watermark IN (SELECT watermark FROM rockpool_history WHERE table_id = ?1 ORDER BY watermark LIMIT ?2)',
+      this.deleteUpTo(
         other,
-        BigInt(PRUNED_PER_COMMIT),
+        Number(
+          this.sql.get(
+            'SELECT max(watermark) FROM (SELECT watermark FROM rockpool_history WHERE table_id = ? ORDER BY watermark LIMIT ?)',
+            other,
+            BigInt(PRUNED_PER_COMMIT),
+          )?.[0],
+        ),
       );
+  }
+
+  private deleteUpTo(table: bigint, watermark: number): void {
+    raiseHistoryHorizons(this.sql, [[table, watermark]]);
+    this.sql.run('DELETE FROM rockpool_history WHERE table_id = ? AND watermark <= ?', table, BigInt(watermark));
   }
 
   private first(table: bigint, count: number): { readonly watermark: number; readonly receivedMs: number }[] {

@@ -5,7 +5,7 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { LogEpoch } from './log-epoch.ts';
 import { nativeSha256 } from './sha256.ts';
 
-/** What a changeset does to the rows before it depends on these values only. */
+/** The effect of a changeset on the rows before it depends only on these values. */
 export interface HashedEntry {
   readonly watermark: number;
   readonly hash: Uint8Array;
@@ -59,7 +59,7 @@ export class LogHashes {
     return logHash;
   }
 
-  /** Forgets what a transaction that did not commit, or another writer of the file, may have changed. */
+  /** Clears cached values that an aborted transaction, or another writer of the file, may have changed. */
   reload(): void {
     this.secret = undefined;
   }
@@ -67,7 +67,7 @@ export class LogHashes {
   /** Whether this database computed the hash, for this watermark and in the current log epoch. */
   isGenuine(watermark: number, logHash: Uint8Array): boolean {
     const secret = this.readSecret();
-    // A log from before seals.
+    // The log predates seals.
     if (secret === null) return false;
     return timingSafeEqual(
       logHash.subarray(CHAIN_BYTES),

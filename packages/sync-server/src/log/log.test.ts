@@ -42,7 +42,7 @@ it('gives two logs equal hashes exactly if everything that determines the effect
   for (const other of others) expect(hashWith(other)).not.toEqual(hashWith({}));
 });
 
-it('knows which hashes it computed in this epoch, whatever a client makes of them', () => {
+it('recognizes the hashes that it computed in this epoch, however clients alter them', () => {
   const { sql, log, logEpoch } = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
     expect(log.hasLost(1, new Uint8Array(16))).toBe(false);

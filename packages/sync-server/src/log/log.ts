@@ -12,7 +12,7 @@ export interface LogEntry {
   readonly stampUs: number;
   /**
    * The watermark up to which its author counted as having seen the log at the merge. After a restore it is lower than
-   * the changeset states, and for values it is 0.
+   * the changeset states; for values it is 0.
    */
   readonly base: number;
   readonly isOfOlderEpoch: boolean;
@@ -73,7 +73,7 @@ export class Log {
     return this.sql.get(`SELECT link FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] as Uint8Array;
   }
 
-  /** Whether the log once had this hash at this watermark, in the current log epoch. Then it has lost entries. */
+  /** Whether the log once had this hash at this watermark, in the current log epoch. If so, it has lost entries. */
   hasLost(watermark: number, logHash: Uint8Array): boolean {
     return this.hashes.isGenuine(watermark, logHash);
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OldestEntry } from './oldest-entry.ts';
 
 describe('the oldest entry of a log', () => {
-  it('may have expired before anyone looked', () => {
+  it('may have expired before the first check', () => {
     expect(new OldestEntry().mayBeBefore(0, 1_000)).toBe(true);
   });
 
@@ -13,7 +13,7 @@ describe('the oldest entry of a log', () => {
     expect(oldest.mayBeBefore(501, 1_101)).toBe(true);
   });
 
-  it('of an empty log is one that arrived right after the look', () => {
+  it('of an empty log counts as one that arrived right after the check', () => {
     const oldest = new OldestEntry();
     oldest.note(null, 1_000);
     expect(oldest.mayBeBefore(1_000, 9_000)).toBe(false);

@@ -1,13 +1,13 @@
 /**
- * When the oldest entry of a log may have to be removed. Every commit asks, and the answer is nearly always "not yet": it
- * is known without a query until that time.
+ * When the oldest entry of a log may have to be removed. Every commit asks, and the answer is nearly always "not yet",
+ * which needs no query until that time.
  */
 export class OldestEntry {
   private askedMs = 0;
   /** Null: unknown. Infinity: there was no entry at `askedMs`. */
   private receivedMs: number | null = null;
 
-  /** Whether an entry received before `beforeMs` may exist. All entries since the last look were received after it. */
+  /** Whether an entry received before `beforeMs` may exist. All entries since the last check were received after it. */
   mayBeBefore(beforeMs: number, nowMs: number): boolean {
     // A clock that was set back says nothing about when later entries were received.
     if (nowMs < this.askedMs) this.forget();
@@ -20,7 +20,7 @@ export class OldestEntry {
     this.askedMs = nowMs;
   }
 
-  /** Call after entries came from elsewhere, or a transaction was undone. */
+  /** Call after another writer added entries, or a transaction was rolled back. */
   forget(): void {
     this.receivedMs = null;
   }

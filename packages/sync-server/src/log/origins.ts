@@ -2,8 +2,8 @@ import type { ChangesetOrigin } from '@rockpool/shared';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /**
- * How long the origin of an admitted changeset is remembered. Each takes some 60 bytes, and only changesets that were
- * re-created have one. A copy of a device that is put away for longer counts again what it re-creates.
+ * How long the origin of an admitted changeset is remembered. Each takes about 60 bytes, and only re-created changesets
+ * have one. The changesets that a device's copy re-creates after a longer time count again.
  */
 const ORIGIN_RETENTION_MS = 365 * 24 * 3600 * 1000;
 

@@ -15,7 +15,7 @@ export interface SiteState {
   readonly confirmedWatermark: number;
 }
 
-/** A principal proved that it has the file of another one's site, and got the site. */
+/** A principal proved possession of the file of another principal's site, and became its owner. */
 export interface Takeover {
   readonly by: string;
   readonly atMs: number;

@@ -1,5 +1,7 @@
+import { CONFLICT_TABLE } from '@rockpool/shared';
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { raiseHistoryHorizons } from './history-horizons.ts';
 import { OldestEntry } from './oldest-entry.ts';
 
 // A hundred lookups, so that no commit waits long for the pruning of an old database. All tombstones of one watermark
@@ -48,6 +50,17 @@ export class Tombstones {
     this.sql.run(
       `DELETE FROM rockpool_document_author WHERE (table_id, key) IN (SELECT table_id, key FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?)`,
       BigInt(this.horizon),
+    );
+    // Without a version and without its tombstone, no record shows that the row existed.
+    raiseHistoryHorizons(
+      this.sql,
+      this.sql.all(
+        `SELECT table_id, max(watermark) FROM rockpool_row_version AS gone WHERE image IS NOT NULL AND watermark <= ? AND table_id <> ?
+           AND NOT EXISTS (SELECT 1 FROM rockpool_history AS kept WHERE kept.table_id = gone.table_id AND kept.key = gone.key AND kept.watermark = gone.watermark)
+         GROUP BY table_id`,
+        BigInt(this.horizon),
+        BigInt(CONFLICT_TABLE.id),
+      ),
     );
     this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.horizon));
   }

@@ -78,7 +78,7 @@ describe('an atomic changeset', () => {
     });
   });
 
-  it('that brings a row back by an update is admitted', async () => {
+  it('that restores a row by an update is admitted', async () => {
     expect(await against([remove('notes', 'n')], 0, [update('notes', 'n', { title: 'ben' })])).toMatchObject({
       kind: 'admitted',
     });
@@ -120,7 +120,7 @@ describe('an atomic changeset', () => {
     ).toMatchObject({ kind: 'admitted' });
   });
 
-  it('that deletes a row which a concurrent insert has replaced is rejected, although no value is lost', async () => {
+  it('that deletes a row that a concurrent insert has replaced is rejected, although no value is lost', async () => {
     const anns = await tested.server.open(undefined, { principal: 'ann' });
     const bens = await tested.server.open(undefined, { principal: 'ben' });
     bens.site.write([insert('entries', 'e', { amount: 1n })], { ageMs: 60_000 });

@@ -13,8 +13,8 @@ export function requireWhole(rows: readonly MergedRow[], version: Version): void
 function hasLost({ write, after, conflicts, corrected }: MergedRow, version: Version): boolean {
   if (conflicts.some(({ lost }) => lost.version === version)) return true;
   // A correction without a conflict counts too, such as a delete of a row that was inserted again. Not counted: the
-  // merged value of a column that accumulates writes, a row that the write brought back and that its author gets as a
-  // whole, and a row that was to be deleted and does not exist.
+  // merged value of a column that accumulates writes, a row that the write revived and that its author gets as a whole,
+  // and a delete of a row that does not exist.
   const { byColumn } = write.table.rules.policies;
   const otherwise = corrected.some(
     (columnId) => columnId === EXISTENCE_COLUMN_ID || byColumn.get(columnId)?.accumulates !== true,

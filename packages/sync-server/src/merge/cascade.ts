@@ -114,17 +114,17 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   if (after === undefined) return row;
   const deleted: Version = { ...version, site: SERVER_SITE };
   const won = { value: null, version: reason };
-  // A row that this changeset inserted or brought back loses the changeset's cells; an older row loses all its cells. A
-  // row without value columns is lost as a whole.
+  // A row that this changeset inserted or revived loses the changeset's cells; an older row loses all its cells. A row
+  // without value columns is lost as a whole.
   const all: readonly (readonly [number, Cell])[] =
     after.row.cells.size > 0
       ? [...after.row.cells]
       : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
   const lost = all.filter(([, cell]) => isThere(before) || cell.version === version);
   const conflicts = row.conflicts.filter((loss) => {
-    // A delete that had lost to an update is fulfilled now.
+    // The pending effect of a delete that had lost to an update.
     if (loss.columnId === EXISTENCE_COLUMN_ID && loss.rule === 'update-wins') return false;
-    // The conflict log already has others' cells of a row that was deleted before.
+    // The conflict log already has other authors' cells of a row that was deleted before.
     return before === undefined || isThere(before) || loss.lost.version === version;
   });
   return {

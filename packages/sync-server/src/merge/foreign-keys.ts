@@ -118,7 +118,7 @@ export function referencedKey(
   return parts.includes(null) ? null : parts;
 }
 
-/** The values by which an existing child refers to its parent, as stored: a column may have converted them. */
+/** The values by which an existing child refers to its parent, as stored, because a column may have converted them. */
 export function referringValues(
   file: DatabaseFile,
   { key }: ForeignKeyCheck,

@@ -68,9 +68,9 @@ function stillNulled({ schema, values }: StoredTable, before: KnownRow | undefin
 }
 
 /**
- * The row base of a changeset from an older epoch. An author who updates or deletes a row had it, so an earlier insert of
- * the key counts as that row: after a restore, other sites have pushed it again under a later watermark. Otherwise it
- * would count as another row, and the update or delete would be ignored silently.
+ * The row base of a changeset from an older epoch. An author who updates or deletes a row has seen it, so an earlier
+ * insert of the key counts as that row: after a restore, other sites have pushed it again under a later watermark.
+ * Otherwise it would count as another row, and the update or delete would be ignored silently.
  */
 function rowBaseOfOlder(
   { kind, cellBases }: RowWrite,

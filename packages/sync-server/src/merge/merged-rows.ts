@@ -5,12 +5,12 @@ import type { RowWrite } from './row-write.ts';
 import type { MergedRow } from './merged-row.ts';
 
 /**
- * Rows that the foreign keys of one changeset may delete or bring back. Each takes several times the memory and the time
+ * Rows that the foreign keys of one changeset may delete or restore. Each takes several times the memory and the time
  * of a row that the changeset names.
  */
 export const MAX_CASCADED_ROWS: number = 32 * 1024;
 
-/** The merged rows of one changeset, and the rows that cascades delete or bring back. */
+/** The merged rows of one changeset, and the rows that cascades delete or restore. */
 export class MergedRows {
   private readonly file: DatabaseFile;
   private readonly byName: Map<string, MergedRow>;
@@ -31,19 +31,19 @@ export class MergedRows {
     return { write, before: known, after: known, conflicts: [], corrected: [] };
   }
 
-  /** Undefined: the changeset does not name the row, and nothing has taken it along. */
+  /** Undefined: neither the changeset nor a foreign key touches the row. */
   named(name: string): MergedRow | undefined {
     return this.byName.get(name);
   }
 
-  /** Replaces a row, or adds one that a foreign key takes along. Throws `changeset-too-large`. */
+  /** Replaces a row, or adds one that a foreign key deletes or restores. Throws `changeset-too-large`. */
   set(row: MergedRow): void {
     if (!this.byName.has(row.write.name)) this.cascadedCells += row.after?.row.cells.size ?? 0;
     this.byName.set(row.write.name, row);
     if (this.room < 0 || this.cascadedCells > MAX_CHANGESET_CELLS) throw tooLarge();
   }
 
-  /** How many more rows foreign keys may take along. */
+  /** How many more rows foreign keys may delete or restore. */
   get room(): number {
     return MAX_CASCADED_ROWS - (this.byName.size - this.namedCount);
   }
@@ -55,7 +55,7 @@ export class MergedRows {
 
 function tooLarge(): RockpoolError {
   return new RockpoolError('changeset-too-large', {
-    problem: 'foreign keys take too many rows along; delete them in smaller transactions first',
+    problem: 'foreign keys delete too many rows at once; delete them in smaller transactions first',
     limitRows: MAX_CASCADED_ROWS,
     limitCells: MAX_CHANGESET_CELLS,
   });

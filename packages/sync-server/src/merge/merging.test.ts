@@ -113,7 +113,7 @@ describe('concurrent writes of one column', () => {
 });
 
 describe('a write whose author had seen the other', () => {
-  it('wins even if its clock says that it is earlier [MR-01]', async () => {
+  it('wins even if its clock is earlier [MR-01]', async () => {
     const { a, b } = await two();
     await a.commit([update('entries', 'e', { note: 'ann' })]);
     await b.delivery();

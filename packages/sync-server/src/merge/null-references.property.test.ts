@@ -53,7 +53,7 @@ describe('deletes of parents and concurrent references to them under set-null', 
           changesets.map((changes) => ({ changes })),
         );
       }),
-      { numRuns: atLevel({ test: 50, verify: 150 }) },
+      { numRuns: atLevel({ test: 25, verify: 150 }) },
     );
   });
 

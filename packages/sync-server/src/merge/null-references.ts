@@ -63,7 +63,7 @@ function setNull(checks: readonly ForeignKeyCheck[] = []): readonly ForeignKeyCh
   return checks.filter(({ rule }) => rule === 'set-null');
 }
 
-/** The delete that the reference of an existing row has to give way to. Null: none. */
+/** The delete that overrides the reference of an existing row. Null: none. */
 function missingParentOf(
   file: DatabaseFile,
   check: ForeignKeyCheck,
@@ -77,7 +77,7 @@ function missingParentOf(
   const isWritten = columnIdsOf(check).some(
     (columnId) => after?.row.cells.get(columnId)?.version.watermark === version.watermark,
   );
-  // An older reference of a row that comes back is nobody's claim that the parent exists.
+  // The older reference of a restored row is no claim by anyone that the parent exists.
   if (!isWritten) return deletes.at(-1) ?? version;
   const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
   return deletes.find((deleted) => !hasSeen(seenUpTo, version.site, deleted)) ?? null;
@@ -122,8 +122,8 @@ function withNull(
 }
 
 /**
- * Returns the references to a parent that this changeset inserts or brings back, unless its author had seen them NULL:
- * a parent that is created again does not get its old children. A reference that breaks a constraint by now stays NULL.
+ * Returns the references to a parent that this changeset inserts or restores, unless its author had seen them NULL: a
+ * parent that is created again does not get its old children. A reference that breaks a constraint by now stays NULL.
  */
 function returnReferences(
   file: DatabaseFile,

@@ -16,7 +16,7 @@ import { type MergedRows } from './merged-rows.ts';
 import { isGoneByCascade, isThere } from './merged-row.ts';
 import { insertRow } from './write-rows.ts';
 
-/** A row that this changeset inserts or brings back, and the watermark up to which its author had seen the row. */
+/** A row that this changeset inserts or restores, and the watermark up to which its author had seen the row. */
 interface Come {
   readonly row: MergedRow;
   readonly seenUpTo: number;
@@ -41,7 +41,7 @@ export function returnChildren(
     .all()
     .filter((row) => !isThere(row.before) && isThere(row.after) && checks.byParent.has(row.write.table))
     .map((row) => ({ row, seenUpTo: baseOf(row.write, base)(EXISTENCE_COLUMN_ID) }));
-  // Children rarely wait. Without this check an import of many parents would query the children of each.
+  // Children rarely wait. Without this check, an import of many parents would query the children of each one.
   if (
     come.length === 0 ||
     file.sql.get(`SELECT 1 FROM rockpool_row_version WHERE waits_for IS NOT NULL LIMIT 1`) === undefined
@@ -87,7 +87,10 @@ function waitingChildren(
     .filter((row) => isGoneByCascade(row.after) && row.after === row.before);
 }
 
-/** Inserts the row again. False: another row has its place, or another parent is missing, for which it waits then. */
+/**
+ * Inserts the row again. False: another row has its key or unique value, or another parent is missing, and it then
+ * waits for that parent.
+ */
 function putBack(file: DatabaseFile, checks: ForeignKeyChecks, { write, after }: MergedRow): boolean {
   const { table, key, keyBytes } = write;
   try {

@@ -1,7 +1,8 @@
 import type { Logger } from './log-line.ts';
 
-/** Events that anyone can cause without a token. */
+/** Events that clients without a token can cause. */
 const REFUSALS: ReadonlySet<string> = new Set([
+  'admin-refused',
   'origin-refused',
   'request-refused',
   'session-failed',
@@ -12,8 +13,8 @@ const LINES_PER_SECOND = 50;
 const SECOND_MS = 1_000;
 
 /**
- * Limits the lines about each kind of refusal to 50 a second, so that refused clients cannot fill the log's disk. The
- * next line of the event is preceded by `lines-dropped` with the number of those left out. Metrics count all of them.
+ * Limits the lines about each kind of refusal to 50 a second, so that refused clients cannot fill the disk. A line
+ * `lines-dropped` with their number precedes the next line of the event. Metrics count all of them.
  */
 export function limitRefusals(log: Logger, nowMs: () => number = Date.now): Logger {
   const windows = new Map<string, { startedMs: number; lines: number }>();

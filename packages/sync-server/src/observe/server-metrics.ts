@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Histogram, Gauge, KeptCounter, LabelledGauge, type Metric } from './metric.ts';
 
-/** The metrics of a server. Only `renderWithTenants` names anyone: the tenants with the largest databases. */
+/** The metrics of a server. Only `renderWithTenants` contains names: the tenants with the largest databases. */
 export class ServerMetrics {
   readonly sessionsOpened: Counter = new Counter('rockpool_sessions_opened_total', 'Sessions with a valid hello.');
   readonly sessionsFailed: Counter = new Counter(

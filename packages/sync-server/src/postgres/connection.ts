@@ -2,8 +2,14 @@ import { createRequire } from 'node:module';
 import type pg from 'pg';
 import { RockpoolError } from '@rockpool/shared';
 
+/** Opens a pool of connections with the settings of `pg`. */
+export type OpenPool = (config: pg.PoolConfig) => pg.Pool;
+
 // Loads the driver on first use, so that a server with SQLite files does not need it.
-const loadDriver = (): typeof pg => createRequire(import.meta.url)('pg') as typeof pg;
+const openDriverPool: OpenPool = (config) => {
+  const { Pool } = createRequire(import.meta.url)('pg') as typeof pg;
+  return new Pool(config);
+};
 
 /** The part of the driver that the store uses. */
 export interface Connection {
@@ -58,10 +64,15 @@ export class Connections {
     {
       maxConnections = MAX_CONNECTIONS,
       answerDeadlineMs = ANSWER_DEADLINE_MS,
-    }: { readonly maxConnections?: number | undefined; readonly answerDeadlineMs?: number } = {},
+      openPool = openDriverPool,
+    }: {
+      readonly maxConnections?: number | undefined;
+      readonly answerDeadlineMs?: number;
+      /** Default: the driver's pool. */
+      readonly openPool?: OpenPool;
+    } = {},
   ) {
-    const { Pool } = loadDriver();
-    this.pool = new Pool({
+    this.pool = openPool({
       connectionString: url,
       max: maxConnections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -93,7 +104,7 @@ export class Connections {
   /**
    * Runs `body` in a transaction that sees only the rows of one database, provided that the server's role cannot bypass
    * row-level security. `body` returns whether to commit. Throws the errors of `body`, and `database-unavailable`:
-   * **then the commit may or may not have happened, unless `body` threw it.**
+   * unless `body` threw it, the transaction may or may not have committed.
    */
   async transaction<Result>(
     databaseId: string | null,
@@ -105,7 +116,7 @@ export class Connections {
     let isBroken = true;
     try {
       const isolation = mode === 'READ WRITE' ? mode : `ISOLATION LEVEL ${mode}`;
-      // Ids contain only letters, digits, _ and -; they are escaped as a second defence.
+      // An id contains only letters, digits, _ and -; it is escaped as a second defence.
       const scope = databaseId === null ? '' : `; SET LOCAL rockpool.database = ${client.escapeLiteral(databaseId)}`;
       const lock =
         databaseId === null || mode !== 'READ WRITE' ? '' : `; SELECT pg_advisory_xact_lock_shared(${SCHEMA_LOCK})`;
@@ -152,7 +163,10 @@ async function queryClient(
   }
 }
 
-/** Keeps the statement and its values out of the error: only PostgreSQL's error code is included. */
+/**
+ * A broken connection fails its next query, and the pool replaces an idle one. Without these listeners the event would
+ * end the process.
+ */
 function unavailable(error: unknown): RockpoolError {
   const systemCode = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'none';
   return new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode });

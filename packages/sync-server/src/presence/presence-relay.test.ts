@@ -23,6 +23,8 @@ interface Instance {
     principal: string,
     stateJson: string,
     tab?: number,
+    /** Whose site id the member names. */
+    siteOf?: string,
   ): {
     readonly attendant: PresenceMember;
     readonly sees: () => string[];
@@ -40,18 +42,18 @@ function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_
   rooms.push(room);
   return {
     room,
-    enter(principal, stateJson, tab = 1) {
+    enter(principal, stateJson, tab = 1, siteOf = principal) {
       const seen = new Map<string, SeenPresence>();
       const gone: string[] = [];
       const attendant: PresenceMember = {
-        site: principal.padEnd(32, '0').replace(/[^0-9a-f]/g, '1'),
+        site: siteOf.padEnd(32, '0').replace(/[^0-9a-f]/g, '1'),
         send(...messages) {
           for (const bytes of messages) {
             const message = decodeServerMessage(bytes);
             if (message.type !== 'presence-update') throw new Error('not presence');
             if (message.whole) seen.clear();
             for (const one of message.seen) {
-              const key = `${one.principal} ${one.tabId.join()} ${one.topic}`;
+              const key = `${one.siteId.join()} ${one.tabId.join()} ${one.topic}`;
               if (one.stateJson === null) gone.push(one.principal);
               if (one.stateJson === null) seen.delete(key);
               else seen.set(key, one);
@@ -91,6 +93,20 @@ describe('presence at several instances', () => {
     expect(eve.sees()).toEqual(['eve 3']);
   });
 
+  it('of two principals with one site id is apart, whichever instance they are at, and in whichever order they come', async () => {
+    const [a, b] = [instance(), instance()];
+    const watcher = a.enter('cyd', '0', 2);
+    // Neither instance knows of the other session when its own one begins.
+    const eve = b.enter('eve', '1', 1, 'ann');
+    const ann = a.enter('ann', '2');
+    await expect.poll(watcher.sees).toEqual(['ann 2', 'cyd 0', 'eve 1']);
+    eve.say('3');
+    await expect.poll(watcher.sees).toEqual(['ann 2', 'cyd 0', 'eve 3']);
+    b.room.leave(eve.attendant);
+    await expect.poll(watcher.sees).toEqual(['ann 2', 'cyd 0']);
+    expect(ann.sees()).toEqual(['ann 2', 'cyd 0']);
+  });
+
   it('stays with a site that moves to another instance before the first one notices', async () => {
     const [a, b, c] = [instance(), instance(), instance()];
     const before = a.enter('ann', '1');
@@ -128,8 +144,8 @@ describe('presence at several instances', () => {
 
 function deadUpdate(): string {
   let update = '';
-  const stop = bus.subscribe((message) => {
-    if (message.kind === 'presence' && message.databaseId === 'nowhere') update = message.update;
+  const stop = bus.subscribe({ databaseId: 'nowhere' }, (message) => {
+    if (message.kind === 'presence') update = message.update;
   });
   instance({ databaseId: 'nowhere' }).enter('dead', '9');
   stop();

@@ -55,9 +55,8 @@ export class PresenceRelay {
     if (this.room !== null) return;
     this.room = room;
     const { bus, databaseId, repeatMs = PING_INTERVAL_MS, onError } = this.options;
-    this.unsubscribe = bus.subscribe((message) => {
-      if (message.kind !== 'presence' || message.databaseId !== databaseId || message.instance === this.instance)
-        return;
+    this.unsubscribe = bus.subscribe({ databaseId }, (message) => {
+      if (message.kind !== 'presence' || message.instance === this.instance) return;
       try {
         this.receive(message.instance, message.update);
         if (message.asks) this.publishAll(false);

@@ -26,6 +26,12 @@ export interface PresenceSender {
   readonly nowMs: number;
 }
 
+/** The site id under which a session is shown, and to whom. */
+interface ShownAs {
+  readonly principal: string;
+  readonly siteId: Uint8Array;
+}
+
 interface PresentTab {
   readonly sinceMs: number;
   readonly byTopic: Map<string, SeenPresence>;
@@ -40,11 +46,13 @@ export class PresenceRoom implements RelayedRoom {
   private readonly relay: PresenceRelay | null;
   private readonly intervalMs: number;
   private readonly tabsByMember = new Map<PresenceMember, Map<string, PresentTab>>();
-  private readonly siteByMember = new Map<PresenceMember, Uint8Array>();
+  private readonly shownAs = new Map<PresenceMember, ShownAs>();
+  // The sessions that are shown under the site id that they sent.
+  private readonly membersBySite = new Map<string, Set<PresenceMember>>();
   private readonly filterByMember = new Map<PresenceMember, ReadFilter>();
   // States to send to sessions, by site, tab and topic: the newest of each.
   private update = new Map<string, SeenPresence>();
-  // Those of them that belong to this instance, for the other instances.
+  // The subset that belongs to this instance, to send to the other instances.
   private localUpdates = new Map<string, SeenPresence>();
   private timer: NodeJS.Timeout | null = null;
 
@@ -59,7 +67,10 @@ export class PresenceRoom implements RelayedRoom {
   }
 
   onRemoteChange(states: readonly SeenPresence[]): void {
-    for (const state of states) this.update.set(keyOf(state), state);
+    for (const state of states) {
+      this.update.set(keyOf(state), state);
+      if (state.stateJson !== null) this.makeWay(state);
+    }
     this.scheduleUpdate();
   }
 
@@ -87,7 +98,7 @@ export class PresenceRoom implements RelayedRoom {
     if (tabs === undefined) return;
     this.tabsByMember.delete(member);
     this.filterByMember.delete(member);
-    this.siteByMember.delete(member);
+    this.forgetSite(member);
     for (const state of statesOf(tabs))
       this.queueUpdate({ ...state, stateJson: null }, this.relay?.findRemote(keyOf(state)));
     this.scheduleUpdate();
@@ -98,7 +109,8 @@ export class PresenceRoom implements RelayedRoom {
     if (this.timer !== null) clearTimeout(this.timer);
     this.tabsByMember.clear();
     this.filterByMember.clear();
-    this.siteByMember.clear();
+    this.shownAs.clear();
+    this.membersBySite.clear();
     this.update.clear();
     this.localUpdates.clear();
     this.relay?.close();
@@ -116,20 +128,48 @@ export class PresenceRoom implements RelayedRoom {
   }
 
   /**
-   * The site id that others see. Until a site has written, two principals may use its id: the second of them is shown
-   * under an id of its own, so that nobody's presence replaces another's.
+   * The site id that others see. Until a site has written, two principals may use its id. Only one of them is shown
+   * under it, even while that one shows nothing, so that nobody's presence replaces or hides another's.
    */
   private siteOf(member: PresenceMember, principal: string): Uint8Array {
-    const known = this.siteByMember.get(member);
-    if (known !== undefined) return known;
-    const isTaken = [...this.localStates(), ...(this.relay?.remoteStates ?? [])].some(
-      (state) => state.principal !== principal && Buffer.from(state.siteId).toString('hex') === member.site,
-    );
-    const siteId = isTaken
-      ? createHash('sha256').update(`${member.site} ${principal}`).digest().subarray(0, ID_BYTES)
-      : Buffer.from(member.site, 'hex');
-    this.siteByMember.set(member, siteId);
+    const known = this.shownAs.get(member);
+    if (known !== undefined) return known.siteId;
+    const here = this.membersBySite.get(member.site) ?? new Set();
+    const isTaken =
+      [...here].some((other) => this.shownAs.get(other)?.principal !== principal) ||
+      (this.relay?.remoteStates ?? []).some(
+        (state) => state.principal !== principal && Buffer.from(state.siteId).toString('hex') === member.site,
+      );
+    const siteId = isTaken ? ownSiteOf(member, principal) : Buffer.from(member.site, 'hex');
+    this.shownAs.set(member, { principal, siteId });
+    if (!isTaken) this.membersBySite.set(member.site, here.add(member));
     return siteId;
+  }
+
+  /** Another instance shows another principal under a site id: sessions of others here get ids of their own. */
+  private makeWay({ siteId, principal }: SeenPresence): void {
+    const site = Buffer.from(siteId).toString('hex');
+    for (const member of [...(this.membersBySite.get(site) ?? [])]) {
+      const shown = this.shownAs.get(member);
+      if (shown === undefined || shown.principal === principal) continue;
+      this.forgetSite(member);
+      const ownSiteId = ownSiteOf(member, shown.principal);
+      this.shownAs.set(member, { ...shown, siteId: ownSiteId });
+      for (const { byTopic } of this.tabsByMember.get(member)?.values() ?? [])
+        for (const [topic, state] of byTopic) {
+          this.queueUpdate({ ...state, stateJson: null }, this.relay?.findRemote(keyOf(state)));
+          const moved = { ...state, siteId: ownSiteId };
+          byTopic.set(topic, moved);
+          this.queueUpdate(moved);
+        }
+    }
+  }
+
+  private forgetSite(member: PresenceMember): void {
+    this.shownAs.delete(member);
+    const here = this.membersBySite.get(member.site);
+    here?.delete(member);
+    if (here?.size === 0) this.membersBySite.delete(member.site);
   }
 
   private put(
@@ -186,6 +226,11 @@ export class PresenceRoom implements RelayedRoom {
     }, this.intervalMs);
     this.timer.unref();
   }
+}
+
+/** An id that only this principal has with this site. */
+function ownSiteOf({ site }: PresenceMember, principal: string): Uint8Array {
+  return createHash('sha256').update(`${site} ${principal}`).digest().subarray(0, ID_BYTES);
 }
 
 function statesOf(tabs: ReadonlyMap<string, PresentTab>): SeenPresence[] {

@@ -54,6 +54,25 @@ describe('presence of two principals with one site id', () => {
     other.cut();
     expect(await seen(watcher, nothing)).toMatchObject({ principal: 'eve' });
   });
+
+  it('lets nobody keep a site id by showing nothing, to replace or hide the other later', async () => {
+    const watcher = await tested.server.open(undefined, { principal: 'ben' });
+    await enter(watcher);
+    const site = new TestSite();
+    const squatter = await tested.server.open(new TestSite(site.siteId), { principal: 'eve' });
+    await enter(squatter, { stateJson: '1' }, { stateJson: null });
+    const victim = await tested.server.open(new TestSite(site.siteId));
+    const tabId = randomBytes(16);
+    await enter(victim, { tabId, stateJson: '"ann is here"' });
+    const shown = await seen(watcher, text('"ann is here"'));
+    // Eve has seen the tab id of ann.
+    say(squatter, { tabId, stateJson: '"eve pretends"' });
+    const pretended = await seen(watcher, text('"eve pretends"'));
+    expect([shown.principal, pretended.principal]).toEqual(['ann', 'eve']);
+    expect(Buffer.from(pretended.siteId).equals(shown.siteId)).toBe(false);
+    say(squatter, { tabId, stateJson: null });
+    expect(await seen(watcher, nothing)).toMatchObject({ principal: 'eve', siteId: pretended.siteId });
+  });
 });
 
 describe('presence', () => {

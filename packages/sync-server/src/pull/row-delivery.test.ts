@@ -62,7 +62,7 @@ describe('a row in a delivery', () => {
   it('is sent to its author when the author starts over', () => {
     const startsOver: Reader = { siteNumber: ME, from: 0, ownFrom: 8 };
     expect(told(row({ inserted: by(ME, 7) }), startsOver)).toEqual({ kind: 'insert' });
-    expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome is still to be told
+    expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome is still to be sent
   });
 
   it('is sent where its author was corrected, however old its versions are', () => {

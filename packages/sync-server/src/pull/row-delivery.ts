@@ -1,7 +1,7 @@
 import { EXISTENCE_COLUMN_ID } from '@rockpool/shared';
 import type { RowVersions, StoredVersion } from '../store/row-version-codec.ts';
 
-/** The site that a delivery is for, and what it has. */
+/** The site that a delivery is for, and its state. */
 export interface Reader {
   /** Null for a site that has never written. */
   readonly siteNumber: number | null;

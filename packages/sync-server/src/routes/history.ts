@@ -1,18 +1,24 @@
+import { rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { RockpoolError } from '@rockpool/shared';
+import type { ChangesetAuthor } from '../history/past-moment.ts';
 import type { Route } from './route.ts';
 
+const SITE = /^[\da-f]{32}$/;
+const MAX_TABLES = 1_000;
 const MAX_KEY_BYTES = 4_096;
 const DEFAULT_LIMIT = 20;
 
 /**
- * Versions of a row, newest first, as encodeHistoryPage writes them. `?table=` and `?key=` (encodeKey, in base64url) name
+ * Versions of a row, newest first, encoded by encodeHistoryPage. `?table=` and `?key=` (encodeKey, in base64url) name
  * the row. `?before=` is the watermark below which the page begins, `?limit=` the most versions (default 20, at most
  * 200), `?column=` a column that they changed.
  */
 export const history: Route = {
   method: 'GET',
   path: '/databases/:databaseId/history',
-  access: 'read',
+  access: 'history',
   answer: async ({ services, databaseId, principal, request }) => {
     const { searchParams } = new URL(request.url);
     const before = searchParams.get('before');
@@ -28,20 +34,88 @@ export const history: Route = {
   },
 };
 
-/** A row as a version left it, as encodeRowAtVersion writes it. `?version=` is the watermark of the version. */
+/**
+ * A row after a version, encoded by encodeRowAtVersion. `?version=` is the watermark of the version; `?site=` and
+ * `?sequence=` name its changeset instead.
+ */
 export const rowAtVersion: Route = {
   method: 'GET',
   path: '/databases/:databaseId/history/row',
-  access: 'read',
+  access: 'history',
   answer: async ({ services, databaseId, principal, request }) => {
     const { searchParams } = new URL(request.url);
     return answerOf(
       await services.history(databaseId, principal, {
         kind: 'row',
         ...rowOf(searchParams),
-        version: wholeNumber(searchParams.get('version') ?? '', 'version'),
+        version: authorOf(searchParams) ?? wholeNumber(searchParams.get('version') ?? '', 'version'),
       }),
     );
+  },
+};
+
+/**
+ * The rows that some transactions changed, encoded by encodeWrittenRows. `?site=`, `?author=`, `?from=` and `?to=` (in
+ * ms since 1970, by the time of writing) and `?version=` (a watermark) choose the transactions, `?table=`, repeated,
+ * the tables. Only for principals that read everything.
+ */
+export const writtenRows: Route = {
+  method: 'GET',
+  path: '/databases/:databaseId/history/written',
+  access: 'history',
+  answer: async ({ services, databaseId, principal, request }) => {
+    const { searchParams } = new URL(request.url);
+    const optional = (name: string): number | null => {
+      const text = searchParams.get(name);
+      return text === null ? null : wholeNumber(text, name);
+    };
+    return answerOf(
+      await services.history(databaseId, principal, {
+        kind: 'written',
+        site: siteOf(searchParams),
+        author: searchParams.get('author'),
+        fromMs: optional('from'),
+        toMs: optional('to'),
+        version: optional('version'),
+        tables: searchParams.getAll('table').slice(0, MAX_TABLES),
+      }),
+    );
+  },
+};
+
+/**
+ * Sends the database at a past moment as a compressed SQLite file (history/write-past-state.ts). The moment is
+ * `?watermark=` of a changeset, `?site=` and `?sequence=` of one, or `?time=` in ms since 1970. The header
+ * `rockpool-watermark` names the last changeset in it, and `rockpool-received` the time at which the server received it.
+ */
+export const pastState: Route = {
+  method: 'GET',
+  path: '/databases/:databaseId/past',
+  access: 'history',
+  answer: async ({ services, databaseId, principal, request }) => {
+    const { searchParams } = new URL(request.url);
+    const time = searchParams.get('time');
+    const { path, ...facts } = await services.pastState(
+      databaseId,
+      principal,
+      time === null
+        ? (authorOf(searchParams) ?? { watermark: wholeNumber(searchParams.get('watermark') ?? '', 'watermark') })
+        : { timeMs: wholeNumber(time, 'time') },
+    );
+    const file = await open(path);
+    // An open file stays readable, and nothing remains if the download is interrupted.
+    rmSync(path, { force: true });
+    return new Response(Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>, {
+      headers: {
+        'content-type': 'application/vnd.rockpool.past+gzip',
+        'cache-control': 'private, no-store',
+        'content-length': String(facts.compressedBytes),
+        'rockpool-watermark': String(facts.watermark),
+        'rockpool-received': String(facts.receivedMs),
+        'rockpool-size': String(facts.sizeBytes),
+        'rockpool-sha256': facts.sha256,
+      },
+    });
   },
 };
 
@@ -49,6 +123,22 @@ function rowOf(searchParams: URLSearchParams): { readonly table: string; readonl
   const key = Buffer.from(searchParams.get('key') ?? '', 'base64url');
   if (key.length > MAX_KEY_BYTES) throw new RockpoolError('request-invalid', { problem: 'the key is too long' });
   return { table: searchParams.get('table') ?? '', key: new Uint8Array(key) };
+}
+
+function siteOf(searchParams: URLSearchParams): string | null {
+  const site = searchParams.get('site');
+  if (site !== null && !SITE.test(site))
+    throw new RockpoolError('request-invalid', { problem: 'site must have 32 hex digits' });
+  return site;
+}
+
+/** Null: the request names no changeset. */
+function authorOf(searchParams: URLSearchParams): ChangesetAuthor | null {
+  const site = siteOf(searchParams);
+  if (site === null) return null;
+  const sequence = searchParams.get('sequence') ?? '';
+  // A database that was made from an old moment begins with the sequence 0.
+  return { site, sequence: sequence === '0' ? 0 : wholeNumber(sequence, 'sequence') };
 }
 
 function wholeNumber(text: string, name: string): number {

@@ -19,7 +19,7 @@ export const invite: Route = {
     const { services, principal, databaseId, request } = asked;
     const { role, ttlMs = DEFAULT_TTL_MS } = await readJsonObject(request);
     if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS))
-      throw new RockpoolError('request-invalid', { problem: 'ttlMs must be a positive number of at most 30 days' });
+      throw new RockpoolError('request-invalid', { problem: 'ttlMs must be a positive number, at most 30 days' });
     const expiresAtMs = Math.ceil(services.now() + ttlMs);
     const { members } = services;
     const invited = requireRole(role);
@@ -39,7 +39,7 @@ export const listInvitations: Route = {
     Response.json(await services.members.invitations(databaseId), { headers: { 'cache-control': 'no-store' } }),
 };
 
-/** Withdraws a pending invitation. Answers 204 also for an unknown id, as for one that was already used. */
+/** Withdraws a pending invitation. Responds with 204 for an unknown or used id, too. */
 export const withdrawInvitation: Route = {
   method: 'DELETE',
   path: '/databases/:databaseId/invitations/:invitationId',

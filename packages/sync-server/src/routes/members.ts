@@ -30,7 +30,7 @@ export const setMember: Route = {
   },
 };
 
-/** Revokes a member. The data on the member's devices stays there, but no longer syncs. */
+/** Revokes a member. The data stays on the member's devices, but no longer syncs. */
 export const revokeMember: Route = {
   method: 'DELETE',
   path: '/databases/:databaseId/members/:principal',

@@ -1,7 +1,8 @@
-import { isMetricsToken } from '../auth/metrics-access.ts';
+import type { BackupState } from '../backup/backup-state.ts';
+import { bearerToken, isOperatorToken } from '../auth/operator-token.ts';
 import type { Route } from './route.ts';
 
-/** Answers while the process runs. */
+/** Responds while the process runs. */
 export const health: Route = {
   method: 'GET',
   path: '/health',
@@ -10,9 +11,13 @@ export const health: Route = {
 };
 
 /**
- * Whether the server can commit: `{ status, damagedDatabases }`. Answers 503 with status `unavailable` while the server
- * stops or its store does not answer, and with `disk-full` while little space is left, so that a load balancer sends
- * clients elsewhere. Damaged databases are offline individually and do not make the server unready.
+ * Whether the server can commit: `{ status, damagedDatabases, unservableDatabases, unavailableShards, bus, backup }`, in 3 s.
+ * `unavailableShards` is left out without shards; the databases of such a shard are offline, the others are not. `bus` is
+ * left out for a server of one instance; while it is `disconnected`, commits of other instances arrive by polling, so the
+ * server stays ready. Answers 503 with status `unavailable` while the server stops or its store does not answer, with `disk-full` while little space is left, and
+ * with `schema-incompatible` while PostgreSQL has a schema that this instance cannot serve, so that a load balancer sends
+ * clients elsewhere. Single databases that are offline or cannot be opened do not make the server unready. Nor does a
+ * continuous backup that fails: `backup` is `{ pending, lagMs, failing }`, and left out where there is none.
  */
 export const ready: Route = {
   method: 'GET',
@@ -20,12 +25,38 @@ export const ready: Route = {
   access: 'public',
   answer: async ({ services }) => {
     const status = await services.readiness();
+    const bus = services.bus();
+    const unavailableShards = services.unavailableShards();
+    const backup = services.backup();
     return Response.json(
-      { status, damagedDatabases: services.damagedDatabases() },
+      {
+        status,
+        damagedDatabases: services.damagedDatabases(),
+        unservableDatabases: services.unservableDatabases(),
+        ...(unavailableShards !== null && { unavailableShards }),
+        ...(bus !== null && { bus }),
+        ...(backup !== null && { backup: readyBackup(backup) }),
+      },
       { status: status === 'ready' ? 200 : 503 },
     );
   },
 };
+
+function readyBackup({ pending, lagMs, outage }: BackupState): object {
+  return {
+    pending,
+    lagMs,
+    failing:
+      outage === null
+        ? null
+        : {
+            code: outage.code,
+            cause: outage.cause,
+            since: new Date(outage.sinceMs).toISOString(),
+            nextAttempt: new Date(outage.nextAttemptMs).toISOString(),
+          },
+  };
+}
 
 /**
  * Metrics for Prometheus. Without a token of their own: counts and sizes, without names. With it, also the tenants with
@@ -39,8 +70,7 @@ export const metrics: Route = {
     const { metricsAccess } = services;
     if (metricsAccess === 'none') return new Response(null, { status: 404 });
     if (metricsAccess === 'public') return metricsResponse(services.metrics.render());
-    const [, token = ''] = /^Bearer (\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
-    return isMetricsToken(token, metricsAccess.token)
+    return isOperatorToken(bearerToken(request.headers.get('authorization')), metricsAccess.token)
       ? metricsResponse(services.metrics.renderWithTenants())
       : new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
   },

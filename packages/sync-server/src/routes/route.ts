@@ -1,7 +1,11 @@
 import type { MetricsAccess } from '../auth/metrics-access.ts';
 import type { Members } from '../auth/members.ts';
 import type { Principal } from '../auth/principal.ts';
+import type { BackupState } from '../backup/backup-state.ts';
 import type { HistoryRequest } from '../history/answer-history.ts';
+import type { PastMoment } from '../history/past-moment.ts';
+import type { PastState } from '../history/past-states.ts';
+import type { SessionForwarding } from '../session/session-forwarding.ts';
 import type { HttpSessions } from '../session/http-sessions.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { LogFields, Logger } from '../observe/log-line.ts';
@@ -14,18 +18,31 @@ export interface Services {
   readonly log: Logger;
   readonly members: Members;
   readonly httpSessions: HttpSessions;
+  /** Null: a server of one instance. */
+  readonly forwarding: SessionForwarding | null;
   readonly metrics: ServerMetrics;
   readonly metricsAccess: MetricsAccess;
   /** Resolves with `unavailable` also while the server stops. */
   readonly readiness: () => Promise<Readiness>;
   /** The number of databases that are offline because their files are damaged. */
   readonly damagedDatabases: () => number;
+  /** The number of databases that this server cannot open. */
+  readonly unservableDatabases: () => number;
+  /** How many shards could not commit when they were last asked. Null: a server without shards. */
+  readonly unavailableShards: () => number | null;
+  /** Null: a server of one instance. */
+  readonly bus: () => 'connected' | 'disconnected' | null;
+  /** Null: no continuous backup. */
+  readonly backup: () => BackupState | null;
   readonly now: () => number;
-  readonly schemaHash: string;
+  /** The right that a principal needs to read versions and past states. */
+  readonly historyAccess: Operation;
   /** See answerHistory. */
   readonly history: (databaseId: string, principal: Principal, request: HistoryRequest) => Promise<Uint8Array>;
-  /** Null where the database is too small for one, or the principal may not read all of it. */
-  readonly snapshot: (databaseId: string, principal: Principal) => Promise<Snapshot | null>;
+  /** Only for readers of everything. The receiver deletes the file. See writePastState for errors. */
+  readonly pastState: (databaseId: string, principal: Principal, moment: PastMoment) => Promise<PastState>;
+  /** Null where the database is too small for one, or the principal may not read all of it. See Databases.snapshot. */
+  readonly snapshot: (databaseId: string, schemaHash: string, principal: Principal) => Promise<Snapshot | null>;
 }
 
 /** A request that has passed the access check of its route. */
@@ -35,7 +52,7 @@ export interface RouteRequest {
   readonly principal: Principal;
   /** The database id in the path, or an empty string if the path has none. */
   readonly databaseId: string;
-  /** Of the client (auth/client-address.ts). Null: unknown, or this machine. */
+  /** The address of the client (auth/client-address.ts). Null: unknown, or this machine. */
   readonly address: string | null;
   param(name: string): string;
   readonly request: Request;
@@ -48,15 +65,15 @@ export interface Route {
   readonly path: string;
   /**
    * `public`: no token needed. `principal`: any valid token. An Operation: the principal needs that right in the
-   * database of the path.
+   * database of the path. `history`: the right that the server's `historyRole` has.
    */
-  readonly access: 'public' | 'principal' | Operation;
+  readonly access: 'public' | 'principal' | 'history' | Operation;
   readonly answer: (asked: RouteRequest) => Response | Promise<Response>;
 }
 
 export const ANONYMOUS: Principal = { id: '', expiresAtMs: 0 };
 
-/** Logs a change that the request has made, with who made it and from where. */
+/** Logs a change by the request, with its author and address. */
 export function logChange(
   { services, principal, databaseId, address }: RouteRequest,
   event: string,

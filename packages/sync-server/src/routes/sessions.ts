@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import { readBody } from './read-body.ts';
 import type { Route } from './route.ts';
 
@@ -6,6 +7,19 @@ const POLL_MS = 20_000;
 
 /** Limit of one request: several frames of at most 256 KiB each. */
 const MAX_FRAMES_BYTES = 1024 * 1024;
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+/** Answers here, or forwards to the instance that has the session. The body is read only for a known session. */
+function ofSession(answer: Route['answer']): Route['answer'] {
+  return async (asked) => {
+    const { services, param, request } = asked;
+    const sessionId = param('sessionId');
+    if (services.httpSessions.has(sessionId)) return answer(asked);
+    if (services.forwarding === null) throw new RockpoolError('request-invalid', { problem: 'no such session' });
+    return services.forwarding.forward(sessionId, request);
+  };
+}
 
 /*
  * The protocol over plain HTTP, for networks that block WebSockets. The first frame is the hello, whose token
@@ -16,8 +30,10 @@ export const openSession: Route = {
   method: 'POST',
   path: '/sessions',
   access: 'public',
-  answer: ({ services, address }) =>
-    Response.json({ sessionId: services.httpSessions.open(address) }, { status: 201, headers: NO_STORE }),
+  answer: async ({ services, address }) => {
+    await services.forwarding?.enter();
+    return Response.json({ sessionId: services.httpSessions.open(address) }, { status: 201, headers: NO_STORE });
+  },
 };
 
 /** Receives frames. Body: frames, each prefixed with its length as a varint. Answers once they are queued. */
@@ -25,11 +41,10 @@ export const sendFrames: Route = {
   method: 'POST',
   path: '/sessions/:sessionId',
   access: 'public',
-  answer: async ({ services, param, request }) => {
-    services.httpSessions.requireSession(param('sessionId'));
+  answer: ofSession(async ({ services, param, request }) => {
     services.httpSessions.receive(param('sessionId'), await readBody(request, MAX_FRAMES_BYTES));
     return new Response(null, { status: 204, headers: NO_STORE });
-  },
+  }),
 };
 
 /**
@@ -40,7 +55,7 @@ export const pollFrames: Route = {
   method: 'GET',
   path: '/sessions/:sessionId',
   access: 'public',
-  answer: async ({ services, param }) => {
+  answer: ofSession(async ({ services, param }) => {
     const { frames, closed } = await services.httpSessions.poll(param('sessionId'), POLL_MS);
     const headers = {
       ...NO_STORE,
@@ -48,17 +63,15 @@ export const pollFrames: Route = {
       ...(closed !== null && { 'rockpool-close': `${closed.code} ${closed.reason}` }),
     };
     return new Response(frames as Uint8Array<ArrayBuffer>, { headers });
-  },
+  }),
 };
 
 export const leaveSession: Route = {
   method: 'DELETE',
   path: '/sessions/:sessionId',
   access: 'public',
-  answer: ({ services, param }) => {
+  answer: ofSession(({ services, param }) => {
     services.httpSessions.leave(param('sessionId'));
     return new Response(null, { status: 204, headers: NO_STORE });
-  },
+  }),
 };
-
-const NO_STORE = { 'cache-control': 'no-store' };

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { RockpoolError } from '@rockpool/shared';
 import { readByteRange } from './byte-range.ts';
 import type { Route } from './route.ts';
 
@@ -15,12 +14,9 @@ export const snapshot: Route = {
   path: '/databases/:databaseId/snapshot',
   access: 'read',
   answer: async ({ services, databaseId, principal, request }) => {
-    if (new URL(request.url).searchParams.get('schema') !== services.schemaHash)
-      throw new RockpoolError('schema-mismatch');
-    const found = await waitFor(
-      services.snapshot(databaseId, principal),
-      new URL(request.url).searchParams.get('waitMs'),
-    );
+    const { searchParams } = new URL(request.url);
+    const schemaHash = searchParams.get('schema') ?? '';
+    const found = await waitFor(services.snapshot(databaseId, schemaHash, principal), searchParams.get('waitMs'));
     if (found === 'building') return new Response(null, { status: 202, headers: { 'cache-control': 'no-store' } });
     if (found === null) return new Response(null, { status: 204 });
     const { path, logEpoch, watermark, sizeBytes, compressedBytes, sha256 } = found;
@@ -85,4 +81,5 @@ export const SNAPSHOT_HEADERS: readonly string[] = [
   'rockpool-watermark',
   'rockpool-size',
   'rockpool-sha256',
+  'rockpool-received',
 ];

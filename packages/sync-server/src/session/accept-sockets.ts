@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { AddressOf } from '../auth/client-address.ts';
 import { isOriginAllowed } from '../auth/origin.ts';
 import type { Logger } from '../observe/log-line.ts';
+import type { SessionFacts } from './devices.ts';
 import { Session, type SessionContext } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 import { WaitingRoom } from './waiting-room.ts';
@@ -12,7 +13,7 @@ import { WaitingRoom } from './waiting-room.ts';
 /** Interval of deadline checks. Tokens are also checked at every message. */
 const SWEEP_INTERVAL_MS = 1_000;
 
-/** A client that does not answer the closing handshake is cut after this. */
+/** A client that does not answer the closing handshake is disconnected after this time. */
 const CLOSE_PATIENCE_MS = 5_000;
 
 export interface SocketsOptions {
@@ -88,9 +89,14 @@ export class Sockets {
     );
   }
 
-  /** Checks the rights of every session now, because rights have changed. */
+  /** Checks the rights of every session immediately, because rights have changed. */
   reauthorize(): void {
     for (const session of [...this.sessions]) session.reauthorizeNow();
+  }
+
+  /** The sessions of principals that may read their database. */
+  facts(): SessionFacts[] {
+    return [...this.sessions].map((session) => session.facts).filter((facts) => facts !== null);
   }
 
   get count(): number {
@@ -192,7 +198,7 @@ export function toSessionSocket(webSocket: WebSocket): SessionSocket {
       if (isOpen()) webSocket.resume();
     },
     close: (code, reason) => {
-      webSocket.resume(); // otherwise the answer to the closing handshake is never read
+      webSocket.resume(); // Otherwise the response to the closing handshake is never read.
       webSocket.close(code, reason);
       setTimeout(() => webSocket.terminate(), CLOSE_PATIENCE_MS).unref();
     },

@@ -174,7 +174,7 @@ describe('a silent client', () => {
 
 describe('a server that was busy for long', () => {
   let nowMs = Date.now();
-  const busy = serverUnderTest({ now: () => nowMs });
+  const busy = serverUnderTest({ now: () => nowMs, limits: { silenceLimitMs: SILENCE_LIMIT_MS } });
 
   it('reads waiting frames before it cuts silent sessions', async () => {
     const honest = await busy.server.open();

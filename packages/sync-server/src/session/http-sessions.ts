@@ -32,18 +32,22 @@ const SESSION_ID_BYTES = 32;
  */
 export class HttpSessions {
   private readonly start: (socket: SessionSocket, address: string | null) => Session;
+  private readonly idPrefix: string;
   private readonly sessions = new Map<string, HttpSession>();
   // Ended sessions that wait for a poll, oldest first.
   private readonly forgetting = new Map<string, NodeJS.Timeout>();
 
-  /** `start` begins a session on a socket. It may throw `too-many-connections`. */
-  constructor(start: (socket: SessionSocket, address: string | null) => Session) {
+  /**
+   * `start` begins a session on a socket. It may throw `too-many-connections`. `idPrefix` begins the ids of sessions.
+   */
+  constructor(start: (socket: SessionSocket, address: string | null) => Session, idPrefix: string = '') {
     this.start = start;
+    this.idPrefix = idPrefix;
   }
 
   /** Returns the id of a new session of a client at this address. Throws `too-many-connections`. */
   open(address: string | null): string {
-    const id = randomBytes(SESSION_ID_BYTES).toString('base64url');
+    const id = this.idPrefix + randomBytes(SESSION_ID_BYTES).toString('base64url');
     const outgoing: Uint8Array[] = [];
     const end = (code: number, reason: string): void => {
       const ended = this.sessions.get(id);
@@ -60,7 +64,7 @@ export class HttpSessions {
         to?.wake();
       },
       unreadBytes: () => this.sessions.get(id)?.unreadBytes ?? 0,
-      // A client sends its next request after the answer to the previous one.
+      // A client sends its next request only after the response to the previous one.
       pause: () => undefined,
       resume: () => undefined,
       close: end,
@@ -74,9 +78,8 @@ export class HttpSessions {
     return id;
   }
 
-  /** Throws `request-invalid` for an unknown session, before its request is read. */
-  requireSession(id: string): void {
-    this.require(id);
+  has(id: string): boolean {
+    return this.sessions.has(id);
   }
 
   /**

@@ -14,8 +14,12 @@ export class SendQueue {
     this.maxUnreadBytes = maxUnreadBytes;
   }
 
+  get unreadBytes(): number {
+    return this.socket.unreadBytes();
+  }
+
   send(messages: readonly Uint8Array[]): void {
-    const unreadBytes = this.socket.unreadBytes();
+    const { unreadBytes } = this;
     if (unreadBytes > this.maxUnreadBytes)
       throw new RockpoolError('slow-consumer', { unreadBytes, limitBytes: this.maxUnreadBytes });
     for (const message of messages) for (const frame of messageToFrames(message)) this.socket.send(frame);

@@ -16,14 +16,15 @@ import type { Principal } from '../auth/principal.ts';
 import type { SessionDatabase } from '../database/session-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type LogFields, type Logger } from '../observe/log-line.ts';
+import type { Tracing } from '../observe/tracing.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
-import type { KnownSchemas } from '../store/known-schemas.ts';
 import { toStoreError } from '../store/store-failure.ts';
-import type { ReadableRows, ReadFilter } from '../store/read-filter.ts';
+import type { ReadableRows } from '../store/read-filter.ts';
 import { SendQueue } from './send-queue.ts';
 import { FrameRate } from './frame-rate.ts';
 import type { SessionLimits } from './limits.ts';
 import type { ConnectionQuota } from './connection-quota.ts';
+import type { Devices, SessionFacts } from './devices.ts';
 import {
   messageProblem,
   OPERATION_OF_MESSAGE,
@@ -43,7 +44,7 @@ export const CLOSE_FAILURE = 4000;
 /** Size of the pushes of one session that wait for their commit. Above it the socket is not read. */
 const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
 
-/** Messages that may wait for an earlier one to be answered: what fits into one read of the socket. */
+/** Messages that may wait for the answer to an earlier one: as many as fit into one read of the socket. */
 const MAX_HELD_MESSAGES = 1_000;
 
 interface HeldMessage {
@@ -52,10 +53,6 @@ interface HeldMessage {
 }
 
 export interface SessionContext {
-  /** The schemas of supported clients. */
-  readonly schemas: KnownSchemas;
-  /** Of the server's schema, for a client with an unsupported one: see schema-outline.ts. */
-  readonly schemaOutline: string;
   readonly gate: Gate;
   /** The rows that a principal may read of a database. */
   readonly readableRows: (principal: Principal, databaseId: string) => ReadableRows;
@@ -63,13 +60,17 @@ export interface SessionContext {
   readonly openDatabase: (databaseId: string) => SessionDatabase | Promise<SessionDatabase>;
   /** Called when SQLite reports a damaged database file. */
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
-  /** Of the client (auth/client-address.ts). Null: unknown, or this machine. */
+  /** The address of the client (auth/client-address.ts). Null: unknown, or this machine. */
   readonly address: string | null;
   readonly now: () => number;
   readonly log: Logger;
   readonly limits: SessionLimits;
   readonly connectionQuota: ConnectionQuota;
   readonly metrics: ServerMetrics;
+  /** Default: no spans are recorded. */
+  readonly tracing?: Tracing | null;
+  /** Default: session ends are not recorded. */
+  readonly devices?: Devices | undefined;
   /** Called once the token is valid. Throws `too-many-connections`. */
   readonly onAuthenticated: () => void;
   readonly onClosed: (session: Session) => void;
@@ -92,6 +93,9 @@ export class Session implements Subscriber {
   private databaseId = '';
   private database: SessionDatabase | null = null;
   private principal: Principal | null = null;
+  // Set once the principal may read the database.
+  private device: Pick<SessionFacts, 'databaseId' | 'site' | 'principal'> | null = null;
+  private confirmedCursor: number | null = null;
   private canWrite = false;
   private authorizedMs: number;
   // While an asynchronous permission check runs, later messages wait.
@@ -109,6 +113,23 @@ export class Session implements Subscriber {
     this.lastHeardMs = this.openedAtMs;
     this.rate = new FrameRate(context.limits, this.openedAtMs);
     this.authorizedMs = this.openedAtMs;
+  }
+
+  /** Null until the principal may read the database. */
+  get facts(): SessionFacts | null {
+    const { device, context, canWrite, openedAtMs, lastHeardMs, confirmedCursor, waitingPushBytes } = this;
+    if (device === null) return null;
+    return {
+      ...device,
+      address: context.address,
+      isJoined: this.isOpen(),
+      canWrite,
+      openedAtMs,
+      lastHeardMs,
+      confirmedCursor,
+      unreadBytes: this.queue.unreadBytes,
+      waitingPushBytes,
+    };
   }
 
   get hasEnded(): boolean {
@@ -146,13 +167,13 @@ export class Session implements Subscriber {
     this.context.metrics.sessionsFailed.add(1, { code });
     if (code === 'internal') this.log('session-error', errorFields(error));
     else this.log('session-failed', error.cause === undefined ? { code } : errorFields(error));
-    this.end();
+    this.end(error);
     // Bypasses the queue. The close reason repeats the code for a slow client that never reads the message.
     for (const frame of messageToFrames(encodeMessage({ type: 'failure', code, fields }))) this.socket.send(frame);
     this.socket.close(CLOSE_FAILURE, code);
   }
 
-  /** The connection is gone. */
+  /** The connection is closed. */
   disconnected(): void {
     if (this.phase === 'closed') return;
     this.log('session-ended');
@@ -208,7 +229,7 @@ export class Session implements Subscriber {
     const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
     if (problem === 'held') {
       if (this.held.length >= MAX_HELD_MESSAGES)
-        throw new RockpoolError('frame-unexpected', { problem: 'too many messages before the answer' });
+        throw new RockpoolError('frame-unexpected', { problem: 'too many messages before the first answer' });
       this.held.push({ message, receivedMs });
       return;
     }
@@ -245,7 +266,9 @@ export class Session implements Subscriber {
       case 'push':
         return this.push(message, receivedMs);
       case 'confirm':
-        return this.database?.confirm(this, message.cursor, message.lastAckedSequence);
+        this.database?.confirm(this, message.cursor, message.lastAckedSequence);
+        this.confirmedCursor = message.cursor;
+        return;
       case 'audit':
         return this.database?.audit(this, message, (tableIds) =>
           this.log('audit-differs', { tables: tableIds.length }),
@@ -262,25 +285,21 @@ export class Session implements Subscriber {
   }
 
   private greet(hello: Hello): void {
-    const { schemaHash, databaseId } = hello;
+    const { databaseId } = hello;
     const { gate } = this.context;
     this.phase = 'authenticating';
     this.socket.pause();
     this.settle(async () => {
       const principal = await gate.authenticate(hello.token);
       await gate.require(principal, databaseId, 'read');
+      this.device = { databaseId, site: Buffer.from(hello.siteId).toString('hex'), principal: principal.id };
       const canWrite = await gate.allows(principal, databaseId, 'write');
       if (this.phase !== 'authenticating') return;
-      const view = this.context.schemas.get(schemaHash);
-      if (view === undefined) throw new RockpoolError('schema-mismatch', { outline: this.context.schemaOutline });
-      await this.open(hello, principal, canWrite, {
-        rows: this.context.readableRows(principal, databaseId),
-        schema: view,
-      });
+      await this.open(hello, principal, canWrite);
     });
   }
 
-  private async open(hello: Hello, principal: Principal, canWrite: boolean, filter: ReadFilter): Promise<void> {
+  private async open(hello: Hello, principal: Principal, canWrite: boolean): Promise<void> {
     this.site = Buffer.from(hello.siteId).toString('hex');
     this.context.onAuthenticated();
     this.context.connectionQuota.enter(principal.id);
@@ -293,7 +312,9 @@ export class Session implements Subscriber {
     if (this.isClosed()) return;
     // From here on the end of the session also ends an unfinished join.
     this.database = database;
-    await database.join(this, hello, { principal, canWrite, filter, nowMs: this.context.now() });
+    const { readableRows, now } = this.context;
+    const rows = readableRows(principal, hello.databaseId);
+    await database.join(this, hello, { principal, canWrite, rows, nowMs: now() });
     if (this.isClosed()) return database.leave(this);
     this.phase = 'open';
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
@@ -312,8 +333,16 @@ export class Session implements Subscriber {
     this.waitingPushBytes += sizeBytes;
     if (this.waitingPushBytes > MAX_WAITING_PUSH_BYTES) this.socket.pause();
     const { metrics, now } = this.context;
-    database.push(this, push, { principal: principal.id, receivedMs }, (refusal) => {
+    const traced = this.context.tracing?.push({
+      databaseId: this.databaseId,
+      site: this.site,
+      sequence: push.changesets.at(-1)?.sequence ?? 0,
+      changesets: push.changesets.length,
+      sizeBytes,
+    });
+    database.push(this, push, { principal: principal.id, receivedMs, trace: traced?.trace }, (refusal) => {
       this.waitingPushBytes -= sizeBytes;
+      traced?.end(refusal?.code ?? null);
       metrics.pushDurations.add(now() - receivedMs);
       metrics.changesetsPushed.add(push.changesets.length);
       if (refusal?.code === 'quota-exceeded' || refusal?.code === 'server-disk-full')
@@ -352,7 +381,7 @@ export class Session implements Subscriber {
     this.settle(async () => {
       await gate.require(principal, databaseId, 'read');
       const canWrite = await gate.allows(principal, databaseId, 'write');
-      // The welcome said otherwise: the client reconnects and gets a new one.
+      // The welcome granted other rights: the client reconnects and gets a new one.
       if (this.isOpen() && canWrite !== this.canWrite) this.goAway('rights changed');
     });
   }
@@ -377,11 +406,25 @@ export class Session implements Subscriber {
     return this.phase === 'closed';
   }
 
-  private end(): void {
+  private end(error: RockpoolError | null = null): void {
     this.phase = 'closed';
+    this.remember(error);
     this.held = [];
     this.database?.leave(this);
     if (this.principal !== null) this.context.connectionQuota.leave(this.principal.id);
     this.context.onClosed(this);
+  }
+
+  private remember(error: RockpoolError | null): void {
+    const { device, context } = this;
+    if (device === null) return;
+    const { site, principal } = device;
+    context.devices?.ended(device.databaseId, {
+      site,
+      principal,
+      address: context.address,
+      endedAtMs: context.now(),
+      error,
+    });
   }
 }

@@ -10,7 +10,7 @@ export function unpack(message: Uint8Array): Uint8Array {
   if (packed === null) return message;
   const bytes = inflate(packed.deflated, packed.sizeBytes);
   if (bytes?.length !== packed.sizeBytes)
-    throw new RockpoolError('frame-invalid', { problem: 'a packed message has another size than declared' });
+    throw new RockpoolError('frame-invalid', { problem: 'the size of a packed message differs from the declared one' });
   return bytes;
 }
 

@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 
 export interface WaitingRoomLimits {
-  /** Connections without a valid token, in all. Above it the one that has waited longest ends. */
+  /** Connections without a valid token, in total. Above it, the oldest one ends. */
   readonly maxUnauthenticated: number;
   /** Connections without a valid token from one address. More are refused with `too-many-connections`. */
   readonly maxUnauthenticatedPerAddress: number;

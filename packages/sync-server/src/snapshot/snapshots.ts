@@ -17,15 +17,17 @@ export interface SnapshotRules {
   readonly maxTailChangesets: number;
 }
 
-/** A megabyte is some 5,000 rows. A delivery of those, or of a tail of 2,000 changesets, takes a tenth of a second. */
+/**
+ * A megabyte holds some 5,000 rows. A delivery of those, or of a tail of 2,000 changesets, takes a tenth of a second.
+ */
 export const SNAPSHOT_RULES: SnapshotRules = { minFileBytes: 1024 * 1024, maxTailChangesets: 2_000 };
 
-/** The position of a database's log, which tells whether a snapshot still fits. */
+/** The position of a database's log, by which a snapshot is matched. */
 export interface LogPosition {
   /** Hex. */
   readonly logEpoch: string;
   readonly watermark: number;
-  /** A snapshot from below would keep deleted rows: their tombstones are gone. */
+  /** An older snapshot would keep deleted rows, because their tombstones are pruned. */
   readonly tombstoneHorizon: number;
   readonly schemaHash: string;
 }
@@ -84,15 +86,26 @@ export class Snapshots {
     return building.finally(() => this.building.delete(databaseId));
   }
 
+  /** Removes the snapshot of a database that may become another one. A download in progress continues. */
+  forget(databaseId: string): void {
+    const kept = this.kept.get(databaseId);
+    this.kept.delete(databaseId);
+    if (kept !== undefined) rmSync(kept.path, { force: true });
+    this.building.get(databaseId)?.then(
+      (built) => this.kept.get(databaseId) === built && this.forget(databaseId),
+      () => undefined,
+    );
+  }
+
   /** Waits for builds under way, then removes the files. */
   async close(): Promise<void> {
     await Promise.allSettled(this.building.values());
     this.removeFiles();
   }
 
-  /** Includes files of an earlier run. Other files in the directory stay. */
+  /** Includes files of an earlier run. Other files in the directory are kept. */
   private removeFiles(): void {
-    // The data directory may be gone already when a server closes.
+    // The data directory may already be deleted when a server closes.
     if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory))
       if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
@@ -126,7 +139,7 @@ export class Snapshots {
   }
 }
 
-/** The name of a snapshot, and of its file before compression. */
+/** The file name of a snapshot, compressed and uncompressed. */
 const SNAPSHOT_FILE = /^db-.+\.sqlite\.\d+\.gz(\.plain)?$/;
 
 /** Includes the write-ahead log, which holds the rows of a database that was just filled. */

@@ -1,9 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, rmSync, statSync } from 'node:fs';
-import { Transform, type TransformCallback } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { DatabaseSync } from 'node:sqlite';
-import { createGzip } from 'node:zlib';
+import { rmSync, statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
 import {
   encodeSchema,
   FIRST_LOG_HASH,
@@ -18,24 +14,16 @@ import { storedSchema } from '../store/inspect-database.ts';
 import { identityOf } from '../store/identity.ts';
 import { readMeta } from '../sqlite/meta.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { compressFile, createClientFile, type CompressedFile } from '../store/client-file.ts';
 
 /** The facts in the snapshot's own table `rockpool_snapshot` and in the headers of its download. */
-export interface SnapshotFacts {
+export interface SnapshotFacts extends CompressedFile {
   /** Hex. */
   readonly logEpoch: string;
   readonly watermark: number;
-  /** Of the uncompressed file. */
+  /** The size of the uncompressed file. */
   readonly sizeBytes: number;
-  readonly compressedBytes: number;
-  /** Of the compressed bytes, hex. */
-  readonly sha256: string;
 }
-
-/** The page size of clients, which write the file into their storage unchanged. */
-const PAGE_SIZE_BYTES = 8192;
-
-/** Level 6 takes twice the time of 4 and saves 3 %, measured with rows of random keys. */
-const GZIP_LEVEL = 4;
 
 /**
  * Writes the state of a database at one watermark as a compressed SQLite file: the app's synced tables, Rockpool's
@@ -48,9 +36,9 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
   try {
     const facts = writePlainSnapshot(from, plain);
     const { size: sizeBytes } = statSync(plain);
-    return { ...facts, sizeBytes, ...(await compress(plain, to)) };
+    return { ...facts, sizeBytes, ...(await compressFile(plain, to)) };
   } catch (thrown) {
-    // A partial file would keep a full disk full.
+    // A partial file would keep the disk full.
     rmSync(to, { force: true });
     throw thrown;
   } finally {
@@ -61,12 +49,8 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
 /** Writes the same file without compression. */
 export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts, 'logEpoch' | 'watermark'> {
   const source = new SqliteFile(from, { readOnly: true });
-  const target = new DatabaseSync(to);
+  const target = createClientFile(to);
   try {
-    // The file is read only once complete, and an incomplete one is deleted, so it needs no durability.
-    target.exec(
-      `PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF`,
-    );
     source.exec('BEGIN');
     const schema = storedSchema(source);
     const logEpoch = readMeta(source, 'epoch') as Uint8Array;
@@ -130,16 +114,4 @@ function writeFacts(
   target
     .prepare('INSERT INTO rockpool_snapshot VALUES (?, ?, ?, ?, ?, ?)')
     .run(encodeSchema(schema), schema.hash, logEpoch, BigInt(watermark), logHash, identity);
-}
-
-async function compress(from: string, to: string): Promise<Pick<SnapshotFacts, 'compressedBytes' | 'sha256'>> {
-  const hash = createHash('sha256');
-  const hashing = new Transform({
-    transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  await pipeline(createReadStream(from), createGzip({ level: GZIP_LEVEL }), hashing, createWriteStream(to));
-  return { compressedBytes: statSync(to).size, sha256: hash.digest('hex') };
 }

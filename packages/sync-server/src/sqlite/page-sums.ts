@@ -90,6 +90,11 @@ export class PageSums {
     return logBytes === 0 && this.isLogInUse;
   }
 
+  /** True if another file has taken the place of this one, with another database. */
+  get isReplaced(): boolean {
+    return statSync(sumsPath(this.databasePath), { throwIfNoEntry: false })?.ino !== fstatSync(this.descriptor).ino;
+  }
+
   /** Whether the server is using the log, or was killed while it did. */
   get isLogInUse(): boolean {
     return readHeader(this.descriptor)?.readUInt32LE(FLAGS_OFFSET) === LOG_IN_USE;

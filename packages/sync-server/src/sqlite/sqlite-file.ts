@@ -23,6 +23,18 @@ export interface SqliteFileOptions {
   readonly hasChecksums?: boolean;
 }
 
+/** Receives the events of an open file, on the thread that uses it. Must not throw. */
+export interface FileWatcher {
+  /** A transaction has committed to the log. */
+  readonly onCommit: () => void;
+  /** The log is about to be moved into the file. Afterwards SQLite restarts it from its beginning. */
+  readonly onCheckpoint: () => void;
+  /** The file is about to be closed, which moves the log. */
+  readonly onClosing: () => void;
+  /** SQLite has closed the file. */
+  readonly onClosed: () => void;
+}
+
 /**
  * One open SQLite file, with exact values in and out and a cache of prepared statements. Synchronous like node:sqlite:
  * between two awaits nothing else in this process touches the file, so two of its transactions never overlap.
@@ -32,6 +44,7 @@ export class SqliteFile {
   // Null if the file has no page checksums.
   private readonly checkpointer: WalCheckpointer | null = null;
   private readonly statements = new Map<string, StatementSync>();
+  private watcher: FileWatcher | null = null;
 
   constructor(path: string, { readOnly = false, disposable = false, hasChecksums = true }: SqliteFileOptions = {}) {
     this.database = new DatabaseSync(path, {
@@ -84,6 +97,7 @@ export class SqliteFile {
     try {
       const result = body();
       this.database.exec('COMMIT');
+      this.watcher?.onCommit();
       this.checkpointIfLong();
       return result;
     } catch (error) {
@@ -140,8 +154,26 @@ export class SqliteFile {
     return this.checkpointer?.checkpoint() ?? true;
   }
 
+  /** The frames of committed transactions in the log. Zero for a file without page checksums. */
+  get logFrames(): number {
+    return this.checkpointer?.frameCount ?? 0;
+  }
+
+  /** Observes operations on the file. A file without page checksums cannot be observed. */
+  watch(watcher: FileWatcher): void {
+    this.watcher = watcher;
+    if (this.checkpointer !== null) this.checkpointer.onCheckpoint = watcher.onCheckpoint;
+  }
+
+  /** Until it is called with false, no checkpoint runs: the file stays unchanged, and the log only grows. */
+  pauseCheckpoints(isPaused: boolean): void {
+    if (this.checkpointer !== null) this.checkpointer.isPaused = isPaused;
+  }
+
   close(): void {
     this.statements.clear();
+    this.watcher?.onClosing();
+    this.pauseCheckpoints(false);
     let isEmpty = false;
     try {
       // SQLite checkpoints the rest of the log when the last connection closes, so the page checksums must be written
@@ -149,6 +181,7 @@ export class SqliteFile {
       if (this.checkpointer !== null && !this.database.isTransaction) isEmpty = this.checkpointer.checkpoint();
     } finally {
       this.database.close();
+      this.watcher?.onClosed();
       this.checkpointer?.close(isEmpty);
     }
   }

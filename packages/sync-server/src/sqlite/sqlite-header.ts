@@ -5,7 +5,7 @@ const HEADER_BYTES = 100;
 
 export interface SqliteFileHeader {
   readonly pageSizeBytes: number;
-  /** Whole pages in the file, without those that exist only in its log. */
+  /** Whole pages in the file, excluding those that exist only in its log. */
   readonly pageCount: number;
 }
 

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { PageSums } from './page-sums.ts';
 import { sumsOfLog } from './wal-frames.ts';
 
-/** SQLite's own default: a log of this many frames is checkpointed. */
+/** SQLite's own default: a log with this many frames is checkpointed. */
 const CHECKPOINT_FRAMES = 1_000;
 
 /**
@@ -21,6 +21,10 @@ export class WalCheckpointer {
   /** Prepared, because it runs with every commit. */
   private readonly countFrames: StatementSync;
   private isInUse: boolean;
+  /** While true, the log stays as it is and only grows. */
+  isPaused = false;
+  /** Called before the log is moved, because SQLite then restarts it from its beginning. */
+  onCheckpoint: () => void = () => undefined;
 
   /** `syncLog` returns once the log is durable. */
   constructor(path: string, database: DatabaseSync, syncLog: (logPath: string) => void = syncFile) {
@@ -36,7 +40,7 @@ export class WalCheckpointer {
 
   /** Call after each commit. */
   checkpointIfLong(): void {
-    const frameCount = this.frameCount();
+    const { frameCount } = this;
     if (frameCount > 0 && !this.isInUse) {
       this.sums.setLogInUse(true);
       this.isInUse = true;
@@ -49,8 +53,10 @@ export class WalCheckpointer {
    * `database-damaged`, without moving a page, if the log is not what SQLite wrote.
    */
   checkpoint(): boolean {
-    const frameCount = this.frameCount();
+    if (this.isPaused) return false;
+    const { frameCount } = this;
     if (frameCount > 0) {
+      this.onCheckpoint();
       this.syncLog(`${this.path}-wal`);
       this.sums.write(sumsOfLog(this.path, frameCount));
     }
@@ -68,7 +74,7 @@ export class WalCheckpointer {
   }
 
   /** The number of frames of committed transactions. */
-  private frameCount(): number {
+  get frameCount(): number {
     return Math.max(0, Number((this.countFrames.get() as unknown as readonly bigint[])[1]));
   }
 

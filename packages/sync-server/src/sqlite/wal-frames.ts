@@ -30,14 +30,7 @@ export function sumsOfLog(databasePath: string, frameCount: number): Map<number,
   forEachFrame(
     databasePath,
     (header, frame, previous) => {
-      const checksum = frameChecksum(header, frame, previous);
-      if (
-        !frame.subarray(8, 16).equals(header.salts) ||
-        checksum[0] !== frame.readUInt32BE(16) ||
-        checksum[1] !== frame.readUInt32BE(20)
-      ) {
-        throw new RockpoolError('database-damaged', { problem: 'log-checksum' });
-      }
+      const checksum = requireIntact(header, frame, previous);
       sums.set(frame.readUInt32BE(0), pageSum(frame.subarray(FRAME_HEADER_BYTES)));
       return checksum;
     },
@@ -60,11 +53,61 @@ export function pagesInLog(databasePath: string): Set<number> {
   return pages;
 }
 
-/** `visit` returns the running checksum for the next frame, or null to stop. */
+/** A position in a log: after this many frames. */
+export interface LogPosition {
+  /** From the log's header. They change when SQLite restarts the log. */
+  readonly salts: Buffer;
+  readonly frames: number;
+  /** The running checksum of the last frame. */
+  readonly checksum: readonly [number, number];
+}
+
+/**
+ * Calls `visit` with the page of each frame after a position, up to frame `frameCount`, which counts from the start of
+ * the log. If the log has restarted since, visits it from its start. Returns the new position, or null without a log.
+ * Throws `database-damaged` if a frame is not what SQLite wrote.
+ */
+export function readLogAfter(
+  databasePath: string,
+  after: LogPosition | null,
+  frameCount: number,
+  visit: (page: number, frame: number) => void,
+): LogPosition | null {
+  let position: LogPosition | null = null;
+  let number = 0;
+  forEachFrame(
+    databasePath,
+    (header, frame, previous) => {
+      const checksum = requireIntact(header, frame, previous);
+      visit(frame.readUInt32BE(0), ++number);
+      position = { salts: header.salts, frames: number, checksum };
+      return checksum;
+    },
+    frameCount,
+    ({ salts, checksum }) => {
+      const continues = after !== null && salts.equals(after.salts) && after.frames <= frameCount;
+      position = continues ? after : { salts, frames: 0, checksum };
+      number = position.frames;
+      return position;
+    },
+  );
+  return position;
+}
+
+/** The offset of the page of a frame, which counts from 1. */
+export function frameContentOffset(frame: number, pageSizeBytes: number): number {
+  return WAL_HEADER_BYTES + (frame - 1) * (FRAME_HEADER_BYTES + pageSizeBytes) + FRAME_HEADER_BYTES;
+}
+
+/**
+ * `visit` returns the running checksum for the next frame, or null to stop. `begin` returns the position to start
+ * after. Default: the start of the log.
+ */
 function forEachFrame(
   databasePath: string,
   visit: (header: WalHeader, frame: Buffer, previous: readonly [number, number]) => readonly [number, number] | null,
   frameCount = Infinity,
+  begin: (header: WalHeader) => Pick<LogPosition, 'frames' | 'checksum'> = ({ checksum }) => ({ frames: 0, checksum }),
 ): void {
   const descriptor = openLog(databasePath);
   if (descriptor === null) return;
@@ -72,9 +115,10 @@ function forEachFrame(
     const header = readHeader(descriptor);
     if (header === null) return;
     const frameBytes = FRAME_HEADER_BYTES + header.pageSizeBytes;
-    const buffer = Buffer.allocUnsafe(frameBytes * Math.min(frameCount, FRAMES_PER_READ));
-    let checksum: readonly [number, number] | null = header.checksum;
-    for (let done = 0; done < frameCount;) {
+    const start = begin(header);
+    const buffer = Buffer.allocUnsafe(frameBytes * Math.min(Math.max(0, frameCount - start.frames), FRAMES_PER_READ));
+    let checksum: readonly [number, number] | null = start.checksum;
+    for (let done = start.frames; done < frameCount;) {
       const wanted = Math.min(frameCount - done, FRAMES_PER_READ) * frameBytes;
       const read = Math.floor(
         readSync(descriptor, buffer, 0, wanted, WAL_HEADER_BYTES + done * frameBytes) / frameBytes,
@@ -112,6 +156,23 @@ function readHeader(descriptor: number): WalHeader | null {
     salts: header.subarray(16, 24),
     checksum: [header.readUInt32BE(24), header.readUInt32BE(28)],
   };
+}
+
+/** Returns the running checksum after a frame. Throws if the frame has another one. */
+function requireIntact(
+  header: WalHeader,
+  frame: Buffer,
+  previous: readonly [number, number],
+): readonly [number, number] {
+  const checksum = frameChecksum(header, frame, previous);
+  if (
+    !frame.subarray(8, 16).equals(header.salts) ||
+    checksum[0] !== frame.readUInt32BE(16) ||
+    checksum[1] !== frame.readUInt32BE(20)
+  ) {
+    throw new RockpoolError('database-damaged', { problem: 'log-checksum' });
+  }
+  return checksum;
 }
 
 /** Continues the running checksum of the log over the first 8 bytes of a frame header and the page. */

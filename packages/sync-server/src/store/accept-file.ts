@@ -7,8 +7,8 @@ import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 const SLICE_PAGES = 256;
 
 /**
- * Accepts a database file in its current state: recomputes the checksums of all pages and removes the damage mark. No
- * server may have the file open. Throws `database-damaged`, without changing anything, if SQLite's integrity check
+ * Accepts a database file in its current state: recomputes the checksums of all pages and removes the damage mark. The
+ * file must not be open in a server. Throws `database-damaged`, without changing anything, if SQLite's integrity check
  * fails.
  */
 export function acceptFile(path: string): void {
@@ -18,7 +18,8 @@ export function acceptFile(path: string): void {
   } finally {
     looking.close();
   }
-  for (const old of [sumsPath(path), markPath(path)]) rmSync(old, { force: true });
+  // The continuous backup copies the file as a whole.
+  for (const old of [sumsPath(path), markPath(path), `${path}-copied`]) rmSync(old, { force: true });
   const sql = new SqliteFile(path);
   try {
     sql.checkpoint();

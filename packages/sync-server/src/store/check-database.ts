@@ -1,7 +1,7 @@
 import { quoteName, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema } from '@rockpool/shared';
 import { identityOwner } from './identity.ts';
 import { storedSchema } from './inspect-database.ts';
-import { schemaAdditions } from './schema-additions.ts';
+import { openedSchema } from './schema-window.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /**
@@ -29,9 +29,7 @@ export function databaseProblems(path: string, databaseId: string, schema: Schem
   }
 }
 
-/**
- * A server does not open a file that belongs to another id: clients of one database would take the other for theirs.
- */
+/** A server does not open a file of another id, because clients of one database would mistake the other for theirs. */
 function ownerProblems(sql: SqliteFile, databaseId: string): string[] {
   const owner = identityOwner(sql);
   return owner === null || owner === databaseId
@@ -64,7 +62,7 @@ function rowProblems(sql: SqliteFile, schema: Schema): string[] {
 
 function schemaProblems(stored: Schema, schema: Schema): string[] {
   try {
-    schemaAdditions(stored, schema);
+    openedSchema(stored, schema);
     return [];
   } catch (error) {
     return error instanceof RockpoolError

@@ -11,7 +11,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 const BUSY_TIMEOUT_MS = 30_000;
 
 /**
- * Writes a compact copy of a SQLite file as of one moment; other processes may write to the file meanwhile. Throws
+ * Writes a compact copy of a SQLite file at one moment; other processes may write to the file meanwhile. Throws
  * `storage-missing` if the file does not exist.
  */
 export function copyDatabase(from: string, to: string): void {
@@ -27,13 +27,21 @@ export function copyDatabase(from: string, to: string): void {
 
 /**
  * Installs a copy as a database. The copy gets a new log epoch, because it lacks everything that clients have seen
- * since it was made: each client does a full resync and pushes again what this log has lost. Under its original id the
- * copy keeps its identity, and its clients continue. Under another id it becomes a separate database, which rejects
- * clients of the original.
+ * since: each client does a full resync and pushes again what this log lacks. Under its original id the copy keeps its
+ * identity, and its clients continue. Under another id it becomes a separate database, which rejects clients of the
+ * original.
  */
 export function restoreDatabase(from: string, to: string, databaseId: string): void {
   removeDatabaseFiles(to);
   copyDatabase(from, to);
+  beginRestoredLog(to, databaseId);
+}
+
+/**
+ * Begins a new log epoch in a file that lacks what clients have seen since, and writes its checksums. Throws
+ * `database-damaged` if SQLite’s integrity check fails.
+ */
+export function beginRestoredLog(to: string, databaseId: string): void {
   const sql = new SqliteFile(to);
   try {
     sql.transaction(() => {

@@ -13,10 +13,7 @@ const SENTENCES: Readonly<Record<DamageProblem, string>> = {
   'sqlite-corrupt': 'the server took it offline because SQLite found it damaged; restore it from a backup',
 };
 
-/**
- * Returns what is damaged in a database file, one sentence each. Reads the whole file, also while a server writes to
- * it.
- */
+/** Returns the damage of a database file, one sentence each. Reads the whole file, even while a server writes to it. */
 export async function damageProblems(path: string): Promise<string[]> {
   const problem = damageBeforeOpening(path);
   const found = problem === null ? [] : [SENTENCES[problem]];

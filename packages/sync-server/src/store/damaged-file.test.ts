@@ -83,7 +83,7 @@ describe('a database with a file that', () => {
       event: 'database-damaged',
       fields: expect.objectContaining({ database: DATABASE, problem, code: 'database-damaged' }) as unknown,
     });
-    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1 });
+    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1, unservableDatabases: 0 });
     expect(existsSync(path)).toBe(problem !== 'missing');
   });
 
@@ -108,7 +108,7 @@ describe('one flipped byte', () => {
       fields: { problem: 'page-checksum', pages: 1 },
     });
     await other.commit([insert('accounts', 'y', { name: 'still served' })]);
-    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1 });
+    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1, unservableDatabases: 0 });
     await stop();
     expect(await refused(await (await start()).connect(site))).toMatchObject({
       code: 'database-damaged',
@@ -174,7 +174,7 @@ describe('a damaged database', () => {
     back.push(41, 41, 41);
     await back.decided(41);
     expect(repaired.query(`SELECT count(*), max(id) FROM accounts`)).toEqual([[41n, 'later']]);
-    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 0 });
+    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 0, unservableDatabases: 0 });
   });
 
   it('is accepted in its current state after another program has written to it', async () => {

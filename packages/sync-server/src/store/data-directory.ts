@@ -4,10 +4,12 @@ import { join } from 'node:path';
 /*
  * The files in a server's data directory:
  *
- *   databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts) and
- *                              -damaged (file-damage.ts)
+ *   databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts),
+ *                              -damaged (file-damage.ts), -copied (backup/copy-record.ts) and
+ *                              -unloaded (unloaded-mark.ts) in place of the file
  *   members.sqlite             roles that the server stores, which override tokens
  *   schemas/<hash>.json        schemas that the server has run with (known-schemas.ts)
+ *   restoring/                 what a restore has fetched; no server starts while it is there (unfinished-restore.ts)
  *   server.lock                held by the one process that runs here
  */
 
@@ -41,8 +43,8 @@ function unescaped(name: string): string {
 }
 
 /**
- * Returns the ids of all databases that have a file, sorted. With `withMissing`, also those of databases that have a
- * checksum file but no database file.
+ * Returns the ids of all databases that have a file, sorted. With `withMissing`, includes databases that have a
+ * checksum file but no database file, and those that are unloaded.
  */
 export function databaseIds(
   dataDir: string,
@@ -50,7 +52,7 @@ export function databaseIds(
 ): string[] {
   const directory = join(dataDir, 'databases');
   if (!existsSync(directory)) return [];
-  const pattern = withMissing ? /^db-(.+)\.sqlite(?:-sums)?$/ : /^db-(.+)\.sqlite$/;
+  const pattern = withMissing ? /^db-(.+)\.sqlite(?:-sums|-unloaded)?$/ : /^db-(.+)\.sqlite$/;
   const names = new Set(readdirSync(directory).flatMap((file) => pattern.exec(file)?.[1] ?? []));
   return [...names].map(unescaped).sort();
 }
@@ -60,7 +62,8 @@ export function databaseIds(
  * database that is reported as missing.
  */
 export function removeDatabaseFiles(path: string): void {
-  for (const suffix of ['', '-wal', '-shm', '-damaged', '-sums']) rmSync(path + suffix, { force: true });
+  for (const suffix of ['', '-wal', '-shm', '-damaged', '-copied', '-copied.new', '-unloaded', '-sums'])
+    rmSync(path + suffix, { force: true });
 }
 
 /**

@@ -119,8 +119,33 @@ describe('a newer schema', () => {
   });
 
   it.each<[string, Schema]>([
-    ['drops a table', buildSchema(TEST_TABLES.filter((one) => one !== LABELS))],
-    ['drops a column', withAccounts({ columns: ACCOUNTS.columns.slice(0, 2) })],
+    ['a table', buildSchema(TEST_TABLES.filter((one) => one !== LABELS))],
+    ['a column', withAccounts({ columns: ACCOUNTS.columns.slice(0, 2) })],
+  ])('that lacks %s leaves it in the file, which keeps its schema', (_, schema) => {
+    open(TEST_SCHEMA);
+    const before = query('SELECT sql FROM sqlite_schema ORDER BY name');
+    const file = openDatabaseFile(path, schema);
+    file.sql.close();
+    expect(file.schema.hash).toBe(TEST_SCHEMA.hash);
+    expect(query('SELECT sql FROM sqlite_schema ORDER BY name')).toEqual(before);
+  });
+
+  it.each<[string, Schema]>([
+    [
+      'drops a table and adds a column',
+      buildSchema([
+        { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('iban', 'text')] },
+        ...TEST_TABLES.filter((one) => one !== LABELS && one !== ACCOUNTS),
+      ]),
+    ],
+    [
+      'drops a column that old rows need',
+      withAccounts({
+        columns: ACCOUNTS.columns.filter(({ name }) => name !== 'name'),
+        uniques: [],
+        searchIndexes: [],
+      }),
+    ],
     [
       'changes a type',
       withAccounts({

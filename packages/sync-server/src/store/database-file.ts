@@ -27,20 +27,26 @@ import {
   STORAGE_FORMAT,
 } from '../sqlite/internal-tables.ts';
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
-import { schemaAdditions } from './schema-additions.ts';
+import { openedSchema } from './schema-window.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { storedTableToDdl, toStoredTable, type StoredTable } from '../sqlite/stored-table.ts';
 
-/** One open database: the app's tables and Rockpool's tables, in one file. */
-export interface DatabaseFile {
+/** The parts of a database that a reader of rows and their history needs. */
+export interface DatabaseReader {
   readonly sql: SqliteFile;
-  readonly tableById: ReadonlyMap<number, StoredTable>;
   readonly tableByName: ReadonlyMap<string, StoredTable>;
+  readonly sites: Sites;
+}
+
+/** One open database: the app's tables and Rockpool's tables, in one file. */
+export interface DatabaseFile extends DatabaseReader {
+  /** The schema of its tables: that of the server, or one that adds to it. */
+  readonly schema: Schema;
+  readonly tableById: ReadonlyMap<number, StoredTable>;
   readonly logEpoch: LogEpoch;
   readonly log: Log;
-  readonly sites: Sites;
   readonly tombstones: Tombstones;
-  /** Of the conflict log. */
+  /** The retention of the conflict log. */
   readonly oldestConflict: OldestEntry;
   readonly anyOrigins: AnyOrigins;
   readonly history: HistoryPruning;
@@ -48,7 +54,7 @@ export interface DatabaseFile {
 }
 
 export interface DatabaseFileOptions {
-  /** The file can be rebuilt from another store, so commits do not wait for the disk. Default false. */
+  /** Whether the file can be rebuilt from another store, so that commits do not wait for the disk. Default false. */
   readonly disposable?: boolean;
   /**
    * The id that the database is opened under, which owns its identity (identity.ts). Default: the owner is not checked.
@@ -59,29 +65,28 @@ export interface DatabaseFileOptions {
 }
 
 /**
- * Opens the file, creating it if it is missing, and applies the additions of a newer schema. Throws
- * `schema-incompatible`, or `database-unavailable` if the file has an unknown storage format or belongs to another
- * database id.
+ * Opens the file, creating it if it is missing, and applies the additions of a newer schema. A file whose schema adds to
+ * `own` keeps it. Throws `schema-incompatible`, or `database-unavailable` if the file has an unknown storage format or
+ * belongs to another database id.
  */
 export function openDatabaseFile(
   path: string,
-  schema: Schema,
+  own: Schema,
   { disposable = false, toDdl = storedTableToDdl, databaseId }: DatabaseFileOptions = {},
 ): DatabaseFile {
   const sql = new SqliteFile(path, { disposable });
   try {
-    sql.transaction(() => {
+    const schema = sql.transaction(() => {
       const isNew = sql.get(`SELECT 1 FROM sqlite_schema LIMIT 1`) === undefined;
-      if (isNew) create(sql, schema, toDdl);
-      else migrate(sql, schema);
+      if (isNew) create(sql, own, toDdl);
+      const opened = isNew ? own : migrate(sql, own);
       if (databaseId !== undefined) claimIdentity(sql, databaseId);
+      return opened;
     });
-    const tables = [
-      ...SYSTEM_TABLES.map((table) => toStoredTable(table, true)),
-      ...syncedTables(schema).map((table) => toStoredTable(table, false)),
-    ];
+    const tables = storedTables(schema);
     const logEpoch = new LogEpoch(sql);
     return {
+      schema,
       sql,
       tableById: new Map(tables.map((table) => [table.schema.id, table])),
       tableByName: new Map(tables.map((table) => [table.schema.name, table])),
@@ -98,6 +103,14 @@ export function openDatabaseFile(
     sql.close();
     throw error;
   }
+}
+
+/** The tables of a database: Rockpool's system tables, then the app's. */
+export function storedTables(schema: Schema): StoredTable[] {
+  return [
+    ...SYSTEM_TABLES.map((table) => toStoredTable(table, true)),
+    ...syncedTables(schema).map((table) => toStoredTable(table, false)),
+  ];
 }
 
 function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFileOptions['toDdl']>): void {
@@ -117,7 +130,8 @@ function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFile
   );
 }
 
-function migrate(sql: SqliteFile, schema: Schema): void {
+/** Returns the schema that the file has now. */
+function migrate(sql: SqliteFile, own: Schema): Schema {
   if (sql.get(`SELECT 1 FROM sqlite_schema WHERE name = 'rockpool_meta'`) === undefined) {
     throw new RockpoolError('database-unavailable', { problem: 'the file is not a Rockpool database' });
   }
@@ -128,14 +142,16 @@ function migrate(sql: SqliteFile, schema: Schema): void {
   }
   if (storageFormat !== STORAGE_FORMAT) {
     throw new RockpoolError('database-unavailable', {
-      problem: 'the file has another storage format',
+      problem: 'the file has an unknown storage format',
       supported: STORAGE_FORMAT,
     });
   }
   const stored = readMeta(sql, 'schema') as string;
-  if (stored === encodeSchema(schema)) return;
-  for (const statement of schemaAdditions(decodeSchema(stored), schema)) addToSchema(sql, statement);
-  writeMeta(sql, 'schema', encodeSchema(schema));
+  if (stored === encodeSchema(own)) return own;
+  const { schema, additions } = openedSchema(decodeSchema(stored), own);
+  for (const statement of additions) addToSchema(sql, statement);
+  if (schema === own) writeMeta(sql, 'schema', encodeSchema(own));
+  return schema;
 }
 
 function addToSchema(sql: SqliteFile, statement: string): void {

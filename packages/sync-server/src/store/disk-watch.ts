@@ -2,13 +2,13 @@ import type { Readiness, Store } from './store.ts';
 
 const INTERVAL_MS = 2_000;
 
-/** The part of a full disk's reserve that is for changesets before a delete. */
+/** The share of a full disk's reserve for changesets that must be stored before a delete. */
 const RESERVE_BYTES = 4 * 1024 * 1024;
 
-/** A store that does not answer within this time is unavailable: a probe must not wait for it. */
+/** A store without a response within this time is unavailable: a probe must not wait for it. */
 const ANSWER_DEADLINE_MS = 3_000;
 
-/** Knows whether the store can commit, for probes, and whether only the reserve of the disk is left, for admission. */
+/** Tells probes whether the store can commit, and admission whether only the reserve of the disk is left. */
 export class DiskWatch {
   private readonly store: Pick<Store, 'readiness'>;
   private readonly timer: NodeJS.Timeout;
@@ -26,8 +26,8 @@ export class DiskWatch {
   }
 
   /**
-   * Takes bytes of the reserve of a full disk for changesets that must be stored before a delete. Returns whether they
-   * were left.
+   * Takes bytes of the reserve of a full disk for changesets that must be stored before a delete. Returns whether
+   * enough was left.
    */
   takeReserve(bytes: number): boolean {
     if (bytes > this.reserveBytes) return false;

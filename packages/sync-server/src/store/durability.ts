@@ -9,11 +9,15 @@ import type { LogSync } from './log-sync.ts';
 export interface Durability {
   /**
    * Runs `body` in a transaction; its writes are durable once this returns or resolves. If it throws or rejects, the
-   * file is unchanged and the caller may retry. `whileSyncing` runs when the file has the writes and only the disk is
-   * awaited, if that is off this thread: it may read the file, and nothing that it read may be sent yet. It must not
-   * throw.
+   * file is unchanged and the caller may retry. `whileSyncing` runs when the file has the writes and another thread
+   * waits for the disk: it may read the file, but nothing that it read may be sent yet. It must not throw.
+   * `traceparent`: of a traced push of this commit, for other instances.
    */
-  commit<Result>(body: () => Result, whileSyncing?: (result: Result) => void): Result | Promise<Result>;
+  commit<Result>(
+    body: () => Result,
+    whileSyncing?: (result: Result) => void,
+    traceparent?: string,
+  ): Result | Promise<Result>;
   /** Applies what other instances have committed. Null if there are no other instances. */
   catchUp(): Promise<void> | null;
   /**
@@ -102,10 +106,7 @@ function transaction<Result>(file: DatabaseFile, body: () => Result): Result {
   }
 }
 
-/**
- * Reloads the state that is cached in memory from the file, after a transaction that rolled back or that admission did
- * not make.
- */
+/** Reloads the cached state from the file, after a transaction that rolled back or was not made by admission. */
 export function resyncFile({
   logEpoch,
   log,

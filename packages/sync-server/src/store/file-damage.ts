@@ -4,7 +4,7 @@ import { PageSums, sumsPath } from '../sqlite/page-sums.ts';
 import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 
-/** What is wrong with a database file, as named in log lines, errors and `doctor`. */
+/** The kinds of damage of a database file, as named in log lines, errors and `doctor`. */
 export type DamageProblem =
   | 'missing' // there is a checksum file, but no database file
   | 'empty'

@@ -23,8 +23,8 @@ export function identityOwner(sql: SqliteFile): string | null {
 }
 
 /**
- * The watermark up to which log hashes do not prove that a client knows this database, because the database that it was
- * copied from has the same ones.
+ * The watermark up to which log hashes do not prove that a client knows this database, because its source has the same
+ * hashes.
  */
 export function identityStart(sql: SqliteFile): number {
   return Number(readMeta(sql, 'identity_start') ?? 0);
@@ -67,9 +67,9 @@ export function claimCopy(sql: SqliteFile, databaseId: string, watermark: number
 }
 
 /**
- * Derives the identity of a database from before identities. It is not random: clients bind to the identity that the
- * database gets at its first opening, and an older backup must get the same one when it is restored. The seed is the
- * first site that ever wrote, which every backup contains, or the log epoch if no site has written.
+ * Derives the identity of a database from before identities. It is not random: clients bind to the identity from the
+ * first opening, and a restored older backup must get the same one. The seed is the first site that ever wrote, which
+ * every backup contains, or the log epoch if no site has written.
  */
 function derivedIdentity(sql: SqliteFile, databaseId: string): Uint8Array {
   const [firstSite] = sql.get('SELECT site FROM rockpool_site WHERE number > 0 ORDER BY number LIMIT 1') ?? [];

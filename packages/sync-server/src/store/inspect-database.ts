@@ -15,7 +15,7 @@ export interface DatabaseSummary {
   readonly rowsByTable: Readonly<Record<string, number>>;
 }
 
-/** Reads facts about a database from its file, also while a server has it open. */
+/** Reads facts about a database from its file, even while a server has it open. */
 export function inspectDatabase(path: string): DatabaseSummary {
   const sql = new SqliteFile(path, { readOnly: true });
   try {

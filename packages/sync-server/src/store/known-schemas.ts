@@ -1,45 +1,63 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
+import { decodeSchema, encodeOutline, encodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { schemaView, type SchemaView } from './schema-view.ts';
 
-/** The schemas whose clients are served, by hash. Null stands for the server's own schema, which hides nothing. */
-export type KnownSchemas = ReadonlyMap<string, SchemaView | null>;
+/** The schemas that clients may have: those of the server, of its databases, and older ones. */
+export class KnownSchemas {
+  private readonly byHash = new Map<string, Schema>();
+  // By the hashes of the client's schema and of the database's.
+  private readonly views = new Map<string, SchemaView>();
+  // By the hash of the database's schema: one text for all refusals.
+  private readonly outlines = new Map<string, string>();
 
-/**
- * Round-trips a schema through its file format, so that the members of its rules have the same order however it was
- * built.
- */
-function roundTrip(schema: Schema): Schema {
-  return decodeSchema(encodeSchema(schema));
+  constructor(schemas: Iterable<Schema> = []) {
+    this.add(schemas);
+  }
+
+  add(schemas: Iterable<Schema>): void {
+    for (const schema of schemas) if (!this.byHash.has(schema.hash)) this.byHash.set(schema.hash, schema);
+  }
+
+  /**
+   * Returns the part of a database that a client with a schema of this hash knows; null if it has the schema of the
+   * database. Throws `schema-mismatch` if the client cannot be served.
+   */
+  viewOf(clientHash: string, database: Schema): SchemaView | null {
+    if (clientHash === database.hash) return null;
+    const client = this.byHash.get(clientHash);
+    const key = `${clientHash} ${database.hash}`;
+    const view = this.views.get(key) ?? (client === undefined ? null : schemaView(client, database));
+    if (view === null) throw new RockpoolError('schema-mismatch', { outline: this.outlineOf(database) });
+    this.views.set(key, view);
+    return view;
+  }
+
+  private outlineOf(database: Schema): string {
+    const outline = this.outlines.get(database.hash) ?? encodeOutline(database);
+    this.outlines.set(database.hash, outline);
+    return outline;
+  }
 }
 
-/**
- * Returns the server's schema and the older schemas whose clients can still be served: those that the server ran with
- * in this data directory (`schemas/<hash>.json`), and those in `older`. Stores the current schema there.
- */
-export function knownSchemas(
-  dataDir: string,
-  schema: Schema,
-  older: readonly Schema[] = [],
-): Map<string, SchemaView | null> {
-  const directory = join(dataDir, 'schemas');
-  mkdirSync(directory, { recursive: true });
-  const remembered = readdirSync(directory)
+/** Returns the schemas that servers ran with in this data directory (`schemas/<hash>.json`). */
+export function rememberedSchemas(dataDir: string): Schema[] {
+  const directory = schemasDirectory(dataDir);
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory)
     .filter((name) => name.endsWith('.json'))
     .map((name) => decodeSchema(readFileSync(join(directory, name), 'utf8')));
+}
+
+/** Stores a schema in the data directory. */
+export function rememberSchema(dataDir: string, schema: Schema): void {
+  const directory = schemasDirectory(dataDir);
+  mkdirSync(directory, { recursive: true });
   const path = join(directory, `${schema.hash}.json`);
   writeFileSync(`${path}.new`, encodeSchema(schema));
   renameSync(`${path}.new`, path);
-  return new Map([...schemaViews([...remembered, ...older], schema), [schema.hash, null]]);
 }
 
-/** Returns views for those of the older schemas whose clients a server with `schema` can serve. */
-export function schemaViews(older: readonly Schema[], schema: Schema): Map<string, SchemaView> {
-  const views = new Map<string, SchemaView>();
-  for (const one of older) {
-    const view = one.hash === schema.hash ? null : schemaView(roundTrip(one), roundTrip(schema));
-    if (view !== null) views.set(one.hash, view);
-  }
-  return views;
+function schemasDirectory(dataDir: string): string {
+  return join(dataDir, 'schemas');
 }

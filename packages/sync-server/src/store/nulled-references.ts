@@ -1,6 +1,6 @@
 import { decodeKey, encodeKey, type Cell, type CellValue, type Version } from '@rockpool/shared';
 import type { StoredTable } from '../sqlite/stored-table.ts';
-import type { DatabaseFile } from './database-file.ts';
+import type { DatabaseFile, DatabaseReader } from './database-file.ts';
 
 /*
  * A reference to a deleted parent under the rule `set-null`: the app's table has NULL, and rockpool_nulled_reference
@@ -17,7 +17,7 @@ export const NOTHING_NULLED: Nulled = new Map();
  * was stored for another value than the present one: the schema may have had another rule in between.
  */
 export function takeReferences(
-  file: DatabaseFile,
+  file: DatabaseReader,
   table: StoredTable,
   keyBytes: Uint8Array,
   cells: Map<number, Cell>,

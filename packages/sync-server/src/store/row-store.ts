@@ -10,7 +10,7 @@ import {
   type Version,
 } from '@rockpool/shared';
 import { withDocuments } from '../documents/document-store.ts';
-import type { DatabaseFile } from './database-file.ts';
+import type { DatabaseFile, DatabaseReader } from './database-file.ts';
 import { keepReferences, NOTHING_NULLED, shownCells, takeReferences, type Nulled } from './nulled-references.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
 import type { SqlRow } from '../sqlite/sqlite-file.ts';
@@ -31,7 +31,7 @@ export interface KnownRow {
 
 /** Returns undefined if no row with this key was ever admitted. */
 export function readKnownRow(
-  file: DatabaseFile,
+  file: DatabaseReader,
   table: StoredTable,
   key: readonly CellValue[],
   keyBytes: Uint8Array,
@@ -50,7 +50,7 @@ export function readKnownRow(
 }
 
 /** Returns undefined if no tombstone has this key. */
-export function readTombstone(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array): KnownRow | undefined {
+export function readTombstone(file: DatabaseReader, table: StoredTable, keyBytes: Uint8Array): KnownRow | undefined {
   const stored = file.sql.get(
     `SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ? AND image IS NOT NULL`,
     BigInt(table.schema.id),
@@ -61,7 +61,7 @@ export function readTombstone(file: DatabaseFile, table: StoredTable, keyBytes: 
 
 /** Returns all tombstones of a table. */
 export function readTombstones(
-  file: DatabaseFile,
+  file: DatabaseReader,
   table: StoredTable,
 ): { readonly key: readonly CellValue[]; readonly known: KnownRow }[] {
   return file.sql
@@ -75,7 +75,11 @@ export function readTombstones(
 const NO_CELLS: ReadonlyMap<number, CellValue> = new Map();
 
 /** `stored` holds the columns versions, image and waits_for. */
-function toKnownRow(file: DatabaseFile, stored: SqlRow, readExisting: () => ReadonlyMap<number, CellValue>): KnownRow {
+function toKnownRow(
+  file: DatabaseReader,
+  stored: SqlRow,
+  readExisting: () => ReadonlyMap<number, CellValue>,
+): KnownRow {
   const { bornAt, inserted, revived, updated, deleted, cells, otherSites } = decodeRowVersions(stored[0] as Uint8Array);
   const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({
     watermark,
@@ -106,7 +110,7 @@ function toKnownRow(file: DatabaseFile, stored: SqlRow, readExisting: () => Read
 
 /** Returns the cells of an existing row, by column id in schema order. */
 export function readRowValues(
-  file: DatabaseFile,
+  file: DatabaseReader,
   table: StoredTable,
   key: readonly CellValue[],
   keyBytes: Uint8Array,
@@ -122,7 +126,7 @@ export interface RowKey {
 
 /** Returns the cells of many rows, in the order of `rows`. */
 export function readValuesOfRows(
-  file: DatabaseFile,
+  file: DatabaseReader,
   table: StoredTable,
   rows: readonly RowKey[],
 ): Map<number, CellValue>[] {
@@ -140,7 +144,7 @@ export function readValuesOfRows(
 
 /** Returns the cells as the app's table stores them, with documents as JSON. */
 export function readColumnValues(
-  file: DatabaseFile,
+  file: DatabaseReader,
   table: StoredTable,
   key: readonly CellValue[],
 ): Map<number, CellValue> {
@@ -148,7 +152,7 @@ export function readColumnValues(
 }
 
 function readBatch(
-  file: DatabaseFile,
+  file: DatabaseReader,
   table: StoredTable,
   keys: readonly (readonly CellValue[])[],
 ): Map<number, CellValue>[] {
@@ -161,7 +165,7 @@ function toValues(table: StoredTable, row: SqlRow | undefined): Map<number, Cell
   if (row === undefined) {
     // Another program deleted the row. A guess here would spread to every device.
     throw new RockpoolError('storage-corrupt', {
-      problem: 'a row is missing, although its version record says that it exists',
+      problem: 'a row is missing although its version record exists',
       table: table.schema.name,
     });
   }

@@ -143,6 +143,31 @@ describe('a client of an older version', () => {
   });
 });
 
+describe('a server that is rolled back to an older schema', () => {
+  it('serves databases with the newer schema to old and new clients, and names the schema in its log', async () => {
+    await upgradeServer();
+    const site = new TestSite();
+    await (await connect(NEWER, site)).commit([account('a', 'red')]);
+    await server.stop();
+    server = await TestServer.start(folder);
+    await server.sync.ready();
+    expect(await (await server.ask('GET', '/ready')).json()).toMatchObject({ status: 'ready', unservableDatabases: 0 });
+    const [old, fresh] = [await connect(TEST_SCHEMA), await connect(NEWER, site)];
+    expect(await fresh.commit([account('b', 'blue')])).toMatchObject({ kind: 'admitted' });
+    expect((await old.delivery()).groups[0]?.columnIds).not.toContain(columnIdOf('colour'));
+    await old.commit([insert('accounts', 'c', { name: 'c', rank: 3n })]);
+    expect(server.query('SELECT id, colour FROM accounts ORDER BY id')).toEqual([
+      ['a', 'red'],
+      ['b', 'blue'],
+      ['c', 'grey'],
+    ]);
+    await server.logged('newer-schema');
+    expect(server.events.filter(({ event }) => event === 'newer-schema')).toEqual([
+      { event: 'newer-schema', fields: { database: DATABASE, schema: NEWER.hash, server: TEST_SCHEMA.hash } },
+    ]);
+  });
+});
+
 describe('an older schema', () => {
   const changed = (tableName: string, change: Partial<(typeof TEST_TABLES)[number]>): Schema =>
     buildSchema(TEST_TABLES.map((one) => (one.name === tableName ? { ...one, ...change } : one)));

@@ -1,4 +1,6 @@
 import {
+  decodeSchema,
+  encodeSchema,
   POLICY_DECLARATIONS,
   SYSTEM_TABLES,
   syncedTables,
@@ -10,14 +12,15 @@ import {
 } from '@rockpool/shared';
 import { schemaAdditions } from './schema-additions.ts';
 
-/** What clients of an older schema know: the value columns of each table, by id. */
+/** The part of a schema that older clients know: the value columns of each table, by id. */
 export type SchemaView = ReadonlyMap<number, ReadonlySet<number>>;
 
 /**
- * How a client of `older` sees the tables of `newer`, where it can go on as it is: all of it is there still, decided
+ * How a client of `older` sees the tables of `newer`, if it can continue unchanged: all of it is there still, decided
  * and merged in the same way. Null where not.
  */
-export function schemaView(older: Schema, newer: Schema): SchemaView | null {
+export function schemaView(olderSchema: Schema, newerSchema: Schema): SchemaView | null {
+  const [older, newer] = [roundTrip(olderSchema), roundTrip(newerSchema)];
   try {
     schemaAdditions(older, newer);
   } catch {
@@ -33,7 +36,15 @@ export function schemaView(older: Schema, newer: Schema): SchemaView | null {
   );
 }
 
-/** What is new may have any rule; what was there keeps its own. */
+/**
+ * Round-trips a schema through its file format, so that the members of its rules have the same order however it was
+ * built.
+ */
+function roundTrip(schema: Schema): Schema {
+  return decodeSchema(encodeSchema(schema));
+}
+
+/** New parts may have any rule; existing parts keep theirs. */
 function mergesAlike({ columns, merge: old }: TableSchema, now: MergeRules | undefined): boolean {
   if (now === undefined) return false;
   return (

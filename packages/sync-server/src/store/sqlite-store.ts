@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import { databaseIds, databasePath, databasesDirectory } from './data-directory.ts';
+import { outlineOfFile, type DatabaseOutline } from './database-outline.ts';
 import { openDatabaseFile, type DatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
 import {
@@ -13,7 +14,9 @@ import {
   sqliteDamage,
   type DamageProblem,
 } from './file-damage.ts';
+import { isFileChanging } from './file-change.ts';
 import { LogSync } from './log-sync.ts';
+import { readUnloadedMark } from './unloaded-mark.ts';
 import type { Readiness, Store, StoreEvents } from './store.ts';
 
 /**
@@ -54,6 +57,15 @@ export class SqliteStore implements Store {
 
   open(databaseId: string, { onLost }: Pick<StoreEvents, 'onLost'>): OpenDatabase {
     const path = this.pathOf(databaseId);
+    if (isFileChanging(path))
+      throw new RockpoolError('database-unavailable', {
+        problem: 'a change of its file is unfinished; restart the server to finish it',
+      });
+    const unloaded = readUnloadedMark(path);
+    if (unloaded !== null)
+      throw new RockpoolError('database-unavailable', {
+        problem: `the database is unloaded to ${unloaded.destination}: start the server with --backup-to`,
+      });
     const problem = damageBeforeOpening(path);
     if (problem !== null) throw damagedError(problem);
     const hasLeftoverLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -82,6 +94,14 @@ export class SqliteStore implements Store {
     return databasePath(this.dataDir, databaseId);
   }
 
+  list(): Promise<string[]> {
+    return Promise.resolve(databaseIds(this.dataDir, { withMissing: true }));
+  }
+
+  outline(databaseId: string): Promise<DatabaseOutline> {
+    return Promise.resolve(outlineOfFile(this.pathOf(databaseId)));
+  }
+
   markDamaged(databaseId: string, problem: DamageProblem): void {
     markDamaged(this.pathOf(databaseId), problem);
   }
@@ -103,5 +123,5 @@ export class SqliteStore implements Store {
  */
 function checkpointLeftoverLog({ sql }: DatabaseFile): void {
   if (!sql.checkpoint())
-    throw new RockpoolError('database-unavailable', { problem: 'another process is moving the log into the file' });
+    throw new RockpoolError('database-unavailable', { problem: 'another process is checkpointing the log' });
 }

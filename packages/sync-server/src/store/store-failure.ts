@@ -40,8 +40,8 @@ const SQLITE_STATEMENT_CODES: ReadonlySet<number> = new Set([1, 18, 19, 20, 25])
 const POSTGRES_STATEMENT_CODES = /^(22|23|54|57014|25P03|25P04|53200)/;
 
 /**
- * Whether a commit failed because of what it stores, so that it may fail again, and not because of the disk, the file or
- * the connection to PostgreSQL.
+ * Whether the content of a commit made it fail, so that it may fail again, and not the disk, the file or the connection
+ * to PostgreSQL.
  */
 export function isOfTheCommit(thrown: unknown): boolean {
   const sqliteCode = sqliteCodeOf(thrown);

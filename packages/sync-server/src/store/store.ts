@@ -1,12 +1,14 @@
+import type { DatabaseOutline } from './database-outline.ts';
 import type { OpenDatabase } from './durability.ts';
 import type { DamageProblem } from './file-damage.ts';
 
-export type Readiness = 'ready' | 'disk-full' | 'unavailable';
+/** `schema-incompatible`: another instance has migrated the tables to a schema that this one cannot serve. */
+export type Readiness = 'ready' | 'disk-full' | 'schema-incompatible' | 'unavailable';
 
 /** Events of an open database. */
 export interface StoreEvents {
-  /** Commits of other instances have been applied to the file. */
-  readonly onCaughtUp: () => void;
+  /** Commits of other instances have been applied to the file. `traceparent`: of a traced push among them. */
+  readonly onCaughtUp: (traceparent?: string) => void;
   /** The file differs from the store and cannot catch up. The owner must close the database and open it again. */
   readonly onLost: (error: unknown) => void;
 }
@@ -20,6 +22,10 @@ export interface Store {
   open(databaseId: string, events: StoreEvents): OpenDatabase | Promise<OpenDatabase>;
   /** The path of an open database's file on this machine. Other connections may read it meanwhile. */
   pathOf(databaseId: string): string;
+  /** Returns the ids of all databases, sorted. With files, includes those of missing files. */
+  list(): Promise<string[]>;
+  /** Reads facts about a database without opening it. */
+  outline(databaseId: string): Promise<DatabaseOutline>;
   /**
    * Marks a database file as damaged: `open` throws `database-damaged` from now on, also after a restart. Does nothing
    * if the file is a working copy, which is rebuilt.

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { PageSums, pageSum } from '../sqlite/page-sums.ts';
 import { pagesInLog } from '../sqlite/wal-frames.ts';
@@ -31,7 +32,7 @@ export async function verifyPages(
   { pause = () => Promise.resolve(), signal }: VerifyOptions = {},
 ): Promise<PageVerification> {
   const sums = PageSums.openExisting(path);
-  if (sums === null) return { compared: 0, unknown: 0, damaged: [] };
+  if (sums === null) return NOTHING_COMPARED;
   if (sums.isStale) {
     const unknown = sums.pageCount;
     sums.close();
@@ -54,6 +55,8 @@ export async function verifyPages(
         damaged.push(...slice.damaged);
         await pause();
       }
+      // The file was replaced meanwhile, so the compared pages may belong to two databases.
+      if (damaged.length > 0 && (sums.isReplaced || (await isReplaced(path, file)))) return NOTHING_COMPARED;
       return { compared, unknown, damaged };
     } finally {
       await file.close();
@@ -61,6 +64,12 @@ export async function verifyPages(
   } finally {
     sums.close();
   }
+}
+
+const NOTHING_COMPARED: PageVerification = { compared: 0, unknown: 0, damaged: [] };
+
+async function isReplaced(path: string, file: FileHandle): Promise<boolean> {
+  return statSync(path, { throwIfNoEntry: false })?.ino !== (await file.stat()).ino;
 }
 
 async function compareSlice(

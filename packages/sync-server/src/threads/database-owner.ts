@@ -1,15 +1,27 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { DatabaseHost } from '../database/database-host.ts';
+import type { LiveDatabase } from '../database/live-database.ts';
+import { PushTrace } from '../observe/push-trace.ts';
 import { toStoreError } from '../store/store-failure.ts';
-import type { SchemaView } from '../store/schema-view.ts';
 import type { Outbox } from './outbox.ts';
 import { OwnerSession } from './owner-session.ts';
-import type { FromOwner, SentAccess, ToOwner } from './thread-messages.ts';
+import type { FromOwner, ToOwner } from './thread-messages.ts';
 
 type Join = Extract<ToOwner, { readonly kind: 'join' }>;
 type OfSession = Exclude<
   ToOwner,
-  { readonly kind: 'join' | 'snapshot' | 'history' | 'take-offline' | 'full-tenants' | 'close' }
+  {
+    readonly kind:
+      | 'join'
+      | 'snapshot'
+      | 'history'
+      | 'past-state'
+      | 'take-offline'
+      | 'hold'
+      | 'release'
+      | 'full-tenants'
+      | 'close';
+  }
 >;
 
 /** The part of a server that runs on a thread of its own: databases, and the sessions that use them. */
@@ -17,8 +29,6 @@ export class DatabaseOwner {
   private readonly host: DatabaseHost;
   private readonly outbox: Outbox<FromOwner>;
   private readonly sessions = new Map<number, OwnerSession>();
-  // By schema hash. Each message brings a copy of its view, of which one is kept for all sessions.
-  private readonly views = new Map<string, SchemaView>();
 
   constructor(host: DatabaseHost, outbox: Outbox<FromOwner>) {
     this.host = host;
@@ -33,7 +43,7 @@ export class DatabaseOwner {
         return this.answer(message, async () => ({
           kind: 'snapshot',
           call: message.call,
-          snapshot: await this.host.snapshot(message.databaseId, 'everything'),
+          snapshot: await this.host.snapshot(message.databaseId, message.schemaHash, 'everything'),
         }));
       case 'history':
         return this.answer(message, async () => ({
@@ -41,8 +51,21 @@ export class DatabaseOwner {
           call: message.call,
           answer: await this.host.history(message.databaseId, message.request, 'everything', message.nowMs),
         }));
+      case 'past-state':
+        return this.answer(message, async () => ({
+          kind: 'past-state',
+          call: message.call,
+          state: await this.host.pastState(message.databaseId, message.moment, 'everything', message.nowMs),
+        }));
       case 'take-offline':
         return this.host.takeOffline(message.databaseId, RockpoolError.fromData(message.error));
+      case 'hold':
+        return this.answer(message, async () => {
+          await this.host.hold(message.databaseId, RockpoolError.fromData(message.error));
+          return { kind: 'held', call: message.call };
+        });
+      case 'release':
+        return this.host.release(message.databaseId);
       default:
         return this.ofSession(message);
     }
@@ -73,17 +96,8 @@ export class DatabaseOwner {
     await database.catchUp();
     if (session.hasEnded) return;
     session.database = database;
-    const { principal, canWrite, nowMs } = access;
-    const filter = { rows: 'everything', schema: this.view(hello.schemaHash, access) } as const;
-    await database.join(session, hello, { principal, canWrite, nowMs, filter });
+    await database.join(session, hello, { ...access, rows: 'everything' });
     if (session.hasEnded) database.leave(session);
-  }
-
-  private view(schemaHash: string, { view }: SentAccess): SchemaView | null {
-    if (view === null) return null;
-    const known = this.views.get(schemaHash) ?? view;
-    this.views.set(schemaHash, known);
-    return known;
   }
 
   private ofSession(message: OfSession): void {
@@ -99,9 +113,7 @@ export class DatabaseOwner {
         case 'leave':
           return session.end();
         case 'push':
-          return database.push(session, message.push, message, (refusal) =>
-            this.outbox.add({ kind: 'settled', call: message.call, refusal: refusal?.toData() ?? null }),
-          );
+          return this.push(session, database, message);
         case 'confirm':
           return database.confirm(session, message.cursor, message.lastAckedSequence);
         case 'audit':
@@ -114,6 +126,19 @@ export class DatabaseOwner {
     } catch (error) {
       session.fail(this.failureOf(session.databaseId, error));
     }
+  }
+
+  private push(session: OwnerSession, database: LiveDatabase, message: Extract<ToOwner, { kind: 'push' }>): void {
+    const trace = message.trace === null ? undefined : new PushTrace(message.trace);
+    const { principal, receivedMs } = message;
+    database.push(session, message.push, { principal, receivedMs, trace }, (refusal) =>
+      this.outbox.add({
+        kind: 'settled',
+        call: message.call,
+        refusal: refusal?.toData() ?? null,
+        ...(trace !== undefined && { stages: trace.stages }),
+      }),
+    );
   }
 
   /** Takes the database offline if SQLite has just found its file damaged. */

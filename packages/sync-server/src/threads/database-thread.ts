@@ -1,12 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { RockpoolError, type Audit, type Hello, type Presence, type Push } from '@rockpool/shared';
-import type { Sender } from '../admission/admit-changeset.ts';
 import type { Access } from '../database/joining.ts';
+import type { PushAuthor } from '../database/session-pushes.ts';
 import type { SessionDatabase } from '../database/session-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type Logger } from '../observe/log-line.ts';
+import type { FollowedCommit, TracedStage } from '../observe/push-trace.ts';
 import type { PresenceSender } from '../presence/presence-room.ts';
 import type { HistoryRequest } from '../history/answer-history.ts';
+import type { PastMoment } from '../history/past-moment.ts';
+import type { PastState } from '../history/past-states.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import { Outbox } from './outbox.ts';
 import type { FromOwner, ThreadOptions, ThreadState, ToOwner } from './thread-messages.ts';
@@ -21,7 +24,9 @@ export interface DatabaseThreadEvents {
   readonly log: Logger;
   /** The thread ended unexpectedly, and another one replaces it. */
   readonly onRestart: () => void;
-  /** A new thread needs what was sent to the earlier one. */
+  /** A traced commit of another instance has reached the sessions of the thread. */
+  readonly onFollowed: (followed: FollowedCommit) => void;
+  /** A new thread needs the messages that the earlier one received. */
   readonly onStart: (thread: DatabaseThread) => void;
   readonly onCommit: (durationMs: number) => void;
 }
@@ -36,11 +41,15 @@ interface Joined {
 }
 
 interface Call {
-  readonly resolve: (answer: Snapshot | Uint8Array | null) => void;
+  readonly resolve: (answer: Snapshot | PastState | Uint8Array | null | undefined) => void;
   readonly reject: (error: RockpoolError) => void;
 }
 
-const IDLE: ThreadState = { openCount: 0, damagedCount: 0, loopDelaySeconds: 0, utilization: 0 };
+const IDLE: ThreadState = {
+  ...{ openCount: 0, damagedCount: 0, loopDelaySeconds: 0, utilization: 0 },
+  bus: null,
+  backup: null,
+};
 
 /**
  * One thread that owns databases, as the accepting thread sees it. If the thread ends unexpectedly, its sessions fail
@@ -56,7 +65,7 @@ export class DatabaseThread {
   private readonly outbox: Outbox<ToOwner>;
   private readonly sessions = new Map<number, Joined>();
   private readonly numbers = new Map<Subscriber, number>();
-  private readonly settles = new Map<number, (refusal: RockpoolError | null) => void>();
+  private readonly settles = new Map<number, (refusal: RockpoolError | null, stages: readonly TracedStage[]) => void>();
   private readonly calls = new Map<number, Call>();
   private lastNumber = 0;
   private closing: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
@@ -101,20 +110,35 @@ export class DatabaseThread {
     };
   }
 
-  snapshot(databaseId: string): Promise<Snapshot | null> {
-    return this.ask((call) => ({ kind: 'snapshot', call, databaseId }));
+  snapshot(databaseId: string, schemaHash: string): Promise<Snapshot | null> {
+    return this.ask((call) => ({ kind: 'snapshot', call, databaseId, schemaHash }));
   }
 
   history(databaseId: string, request: HistoryRequest, nowMs: number): Promise<Uint8Array> {
     return this.ask((call) => ({ kind: 'history', call, databaseId, request, nowMs }));
   }
 
+  pastState(databaseId: string, moment: PastMoment, nowMs: number): Promise<PastState> {
+    return this.ask((call) => ({ kind: 'past-state', call, databaseId, moment, nowMs }));
+  }
+
+  /** Resolves once the thread has closed the database, or has ended, which closes it as well. */
+  async hold(databaseId: string, error: RockpoolError): Promise<void> {
+    const { worker } = this;
+    if (worker === null) return;
+    try {
+      await this.ask((call) => ({ kind: 'hold', call, databaseId, error: error.toData() }));
+    } catch (failure) {
+      if (this.worker === worker) throw failure;
+    }
+  }
+
   /** Sends a message that has no answer. */
-  tell(message: Extract<ToOwner, { readonly kind: 'take-offline' | 'full-tenants' }>): void {
+  tell(message: Extract<ToOwner, { readonly kind: 'take-offline' | 'release' | 'full-tenants' }>): void {
     this.outbox.add(message);
   }
 
-  /** Decides what was pushed, closes the files and ends the thread. */
+  /** Decides all pushes, closes the files and ends the thread. */
   async close(): Promise<void> {
     if (this.restart !== null) clearTimeout(this.restart);
     if (this.closing === null) {
@@ -141,7 +165,7 @@ export class DatabaseThread {
       const number = ++this.lastNumber;
       this.sessions.set(number, { number, subscriber, resolve, reject, onDifference: null });
       this.numbers.set(subscriber, number);
-      const { principal, canWrite, nowMs, filter } = access;
+      const { principal, canWrite, nowMs } = access;
       this.outbox.add({
         kind: 'join',
         session: number,
@@ -156,7 +180,6 @@ export class DatabaseThread {
           },
           canWrite,
           nowMs,
-          view: filter.schema,
         },
       });
     });
@@ -179,13 +202,20 @@ export class DatabaseThread {
   private push(
     subscriber: Subscriber,
     push: Push,
-    { principal, receivedMs }: Pick<Sender, 'principal' | 'receivedMs'>,
+    { principal, receivedMs, trace }: PushAuthor,
     settled: (refusal: RockpoolError | null) => void,
   ): void {
     this.ofSession(subscriber, (session) => {
       const call = ++this.lastNumber;
-      this.settles.set(call, settled);
-      return { kind: 'push', session, call, push, principal, receivedMs };
+      this.settles.set(call, (refusal, stages) => {
+        trace?.stages.push(...stages);
+        settled(refusal);
+      });
+      const { traceparent, startMs } = trace ?? {};
+      return {
+        ...{ kind: 'push', session, call, push, principal, receivedMs },
+        trace: traceparent === undefined || startMs === undefined ? null : { traceparent, startMs },
+      };
     });
   }
 
@@ -268,7 +298,10 @@ export class DatabaseThread {
       case 'settled': {
         const settled = this.settles.get(message.call);
         this.settles.delete(message.call);
-        return settled?.(message.refusal === null ? null : RockpoolError.fromData(message.refusal));
+        return settled?.(
+          message.refusal === null ? null : RockpoolError.fromData(message.refusal),
+          message.stages ?? [],
+        );
       }
       case 'audit-differs':
         return this.sessions.get(message.session)?.onDifference?.(message.tableIds);
@@ -276,17 +309,23 @@ export class DatabaseThread {
         return this.answered(message.call)?.resolve(message.snapshot);
       case 'history':
         return this.answered(message.call)?.resolve(message.answer);
+      case 'past-state':
+        return this.answered(message.call)?.resolve(message.state);
+      case 'held':
+        return this.answered(message.call)?.resolve(undefined);
       case 'call-failed':
         return this.answered(message.call)?.reject(RockpoolError.fromData(message.error));
       case 'log':
         return this.events.log(message.event, message.fields);
+      case 'followed':
+        return this.events.onFollowed(message.followed);
       case 'commit-duration':
         return this.events.onCommit(message.durationMs);
       case 'state':
         this.state = message.state;
         return;
       case 'closed':
-        // The thread ends by itself. What still holds it, such as an unfinished build of a snapshot, is not waited for.
+        // The thread exits on its own. Its remaining work, such as an unfinished snapshot, is not awaited.
         setTimeout(() => void this.worker?.terminate(), EXIT_PATIENCE_MS).unref();
         return;
     }

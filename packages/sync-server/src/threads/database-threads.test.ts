@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { ADMIN_TOKEN, askAdmin } from '../../testing/admin-client.ts';
 import { insert } from '../../testing/changeset.ts';
 import { deliveredRows } from '../../testing/delivered-rows.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
@@ -91,6 +92,24 @@ it('commits a push again that a thread was deciding when it ended, exactly once'
   }
   expect(server.query('SELECT count(*) FROM accounts', HERE)).toEqual([[BigInt(rows.length)]]);
   expect(server.query('SELECT count(*) FROM rockpool_log', HERE)).toEqual([[1n]]);
+});
+
+it('keeps a drained database closed when its thread is replaced', async () => {
+  await start({ admin: { token: ADMIN_TOKEN } });
+  const here = await server.open(undefined, { databaseId: HERE });
+  const elsewhere = await server.open(undefined, { databaseId: ELSEWHERE });
+  expect((await askAdmin(server, 'POST', `/databases/${HERE}/drain`)).status).toBe(200);
+  expect(await here.failure()).toMatchObject({ code: 'database-unavailable' });
+  await threadOf(HERE).terminate();
+  while (workers.filter(({ threadId }) => threadId > 0).length < THREADS)
+    await new Promise((resolve) => process.once('worker', resolve));
+  const refused = await server.connect(here.site);
+  refused.hello(await server.token('editor', 'ann', HERE), HERE);
+  expect(await refused.failure()).toMatchObject({ code: 'database-unavailable' });
+  expect(await elsewhere.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
+  expect((await askAdmin(server, 'POST', `/databases/${HERE}/open`)).status).toBe(204);
+  const again = await server.open(here.site, { databaseId: HERE });
+  expect(await again.commit([insert('accounts', 'y', { name: 'y' })])).toMatchObject({ kind: 'admitted' });
 });
 
 it('answers /health while a thread is busy', async () => {

@@ -1,8 +1,12 @@
 import { RockpoolError } from '@rockpool/shared';
+import { sumOfStates, type BackupState } from '../backup/backup-state.ts';
 import type { Databases } from '../database/databases.ts';
 import type { SessionDatabase } from '../database/session-database.ts';
 import type { HistoryRequest } from '../history/answer-history.ts';
+import type { PastMoment } from '../history/past-moment.ts';
+import type { PastState } from '../history/past-states.ts';
 import type { Logger } from '../observe/log-line.ts';
+import type { FollowedCommit } from '../observe/push-trace.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import { DatabaseThread } from './database-thread.ts';
@@ -13,6 +17,7 @@ export interface DatabaseThreadsOptions {
   readonly thread: Omit<ThreadOptions, 'index'>;
   readonly log: Logger;
   readonly onCommit: (durationMs: number) => void;
+  readonly onFollowed: (followed: FollowedCommit) => void;
   /** Begins to watch the sizes of tenants. Returns a function that stops it. */
   readonly watch: () => () => void;
 }
@@ -23,8 +28,9 @@ export class DatabaseThreads implements Databases {
   private readonly threads: readonly DatabaseThread[];
   private readonly stopWatching: () => void;
   private fullTenants: ReadonlySet<string> = new Set();
+  private readonly held = new Map<string, RockpoolError>();
 
-  constructor({ thread, log, onCommit, watch }: DatabaseThreadsOptions) {
+  constructor({ thread, log, onCommit, onFollowed, watch }: DatabaseThreadsOptions) {
     this.threads = Array.from(
       { length: thread.count },
       (_, index) =>
@@ -33,8 +39,9 @@ export class DatabaseThreads implements Databases {
           {
             log,
             onCommit,
+            onFollowed,
             onRestart: () => this.restartCount++,
-            onStart: (started) => started.tell({ kind: 'full-tenants', databaseIds: this.fullTenants }),
+            onStart: (started) => this.tellState(started),
           },
         ),
     );
@@ -51,8 +58,8 @@ export class DatabaseThreads implements Databases {
   }
 
   /** Only a reader of everything gets a snapshot. */
-  async snapshot(databaseId: string, rows: ReadableRows): Promise<Snapshot | null> {
-    return rows === 'everything' ? this.ownerOf(databaseId).snapshot(databaseId) : null;
+  async snapshot(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null> {
+    return rows === 'everything' ? this.ownerOf(databaseId).snapshot(databaseId, schemaHash) : null;
   }
 
   /** Only readers of everything: a filter cannot be sent to another thread. */
@@ -61,8 +68,25 @@ export class DatabaseThreads implements Databases {
     return this.ownerOf(databaseId).history(databaseId, request, nowMs);
   }
 
+  /** Only a reader of everything gets a past state. */
+  async pastState(databaseId: string, moment: PastMoment, rows: ReadableRows, nowMs: number): Promise<PastState> {
+    if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
+    return this.ownerOf(databaseId).pastState(databaseId, moment, nowMs);
+  }
+
   takeOffline(databaseId: string, error: RockpoolError): void {
     this.ownerOf(databaseId).tell({ kind: 'take-offline', databaseId, error: error.toData() });
+  }
+
+  hold(databaseId: string, error: RockpoolError): Promise<void> {
+    // A thread that starts meanwhile receives the held databases.
+    this.held.set(databaseId, error);
+    return this.ownerOf(databaseId).hold(databaseId, error);
+  }
+
+  release(databaseId: string): void {
+    this.held.delete(databaseId);
+    this.ownerOf(databaseId).tell({ kind: 'release', databaseId });
   }
 
   /** Sets the databases whose tenants may not grow. */
@@ -79,11 +103,15 @@ export class DatabaseThreads implements Databases {
     return this.states.reduce((sum, { damagedCount }) => sum + damagedCount, 0);
   }
 
+  get backupState(): BackupState | null {
+    return sumOfStates(this.states.map(({ backup }) => backup));
+  }
+
   get runningCount(): number {
     return this.threads.filter(({ isRunning }) => isRunning).length;
   }
 
-  /** What the threads reported last, by index. */
+  /** The last report of each thread, by index. */
   get states(): readonly ThreadState[] {
     return this.threads.map(({ state }) => state);
   }
@@ -91,6 +119,14 @@ export class DatabaseThreads implements Databases {
   async close(): Promise<void> {
     this.stopWatching();
     await Promise.all(this.threads.map((thread) => thread.close()));
+  }
+
+  /** Sends a new thread what its predecessor was sent. */
+  private tellState(started: DatabaseThread): void {
+    started.tell({ kind: 'full-tenants', databaseIds: this.fullTenants });
+    // The thread that was asked first answers the caller.
+    for (const [databaseId, error] of this.held)
+      if (this.ownerOf(databaseId) === started) started.hold(databaseId, error).catch(() => undefined);
   }
 
   private ownerOf(databaseId: string): DatabaseThread {

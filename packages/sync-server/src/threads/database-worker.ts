@@ -4,7 +4,7 @@ import { decodeSchema } from '@rockpool/shared';
 import { DatabaseHost } from '../database/database-host.ts';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import { DiskWatch } from '../store/disk-watch.ts';
-import { Connections } from '../postgres/connection.ts';
+import { KnownSchemas, rememberedSchemas } from '../store/known-schemas.ts';
 import { postgresDatabases, sqliteDatabases, type DatabaseStores } from '../store/open-stores.ts';
 import { DatabaseOwner } from './database-owner.ts';
 import { Outbox } from './outbox.ts';
@@ -25,6 +25,7 @@ let fullTenants: ReadonlySet<string> = new Set();
 const host = new DatabaseHost({
   dataDir: options.dataDir,
   schemaHash: schema.hash,
+  schemas: stores.schemas,
   rules: options.rules,
   store: stores.store,
   bus: stores.bus,
@@ -34,6 +35,7 @@ const host = new DatabaseHost({
     takeReserve: (bytes) => diskWatch.takeReserve(bytes),
   }),
   log,
+  onFollowed: (followed) => outbox.add({ kind: 'followed', followed }),
   documentThreads: options.documentThreads,
   snapshotFolder: snapshotFolder(options.index),
   owns: (databaseId) => ownerOf(databaseId, options.count) === options.index,
@@ -51,11 +53,15 @@ port.on('message', (messages: readonly ToOwner[]) => {
 });
 
 function openStores(): DatabaseStores {
-  const { postgres, postgresConnections, dataDir } = options;
-  if (postgres === null) return sqliteDatabases(dataDir, schema);
-  return postgresDatabases(new Connections(postgres, { maxConnections: postgresConnections }), {
+  const { postgres, postgresConnections, nats, dataDir } = options;
+  const schemas = new KnownSchemas([...rememberedSchemas(dataDir), ...options.olderSchemas.map(decodeSchema)]);
+  if (postgres === null) return sqliteDatabases(dataDir, schema, schemas);
+  return postgresDatabases(postgres, {
+    maxConnections: postgresConnections,
     dataDir,
     schema,
+    schemas,
+    nats,
     copiesFolder: copiesFolder(options.index),
     onError: (error) => log('store-error', errorFields(error)),
     measureCommit: (durationMs) => outbox.add({ kind: 'commit-duration', durationMs }),
@@ -68,10 +74,13 @@ function reportState(): () => void {
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
-    const { openCount, damagedCount } = host;
+    const { openCount, damagedCount, backupState: backup } = host;
     const loopDelaySeconds = loopDelay.percentile(99) / 1e9;
     const { utilization } = performance.eventLoopUtilization(now, before);
-    outbox.add({ kind: 'state', state: { openCount, damagedCount, loopDelaySeconds, utilization } });
+    outbox.add({
+      kind: 'state',
+      state: { openCount, damagedCount, loopDelaySeconds, utilization, bus: stores.bus?.state ?? null, backup },
+    });
     loopDelay.reset();
     before = now;
   }, STATE_INTERVAL_MS);

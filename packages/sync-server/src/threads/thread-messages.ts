@@ -1,14 +1,20 @@
 import type { Audit, ErrorData, Hello, Presence, Push } from '@rockpool/shared';
+import type { BusState } from '../bus/bus.ts';
+import type { NatsOptions } from '../bus/nats-bus.ts';
+import type { BackupState } from '../backup/backup-state.ts';
 import type { HostRules } from '../database/database-host.ts';
 import type { HistoryRequest } from '../history/answer-history.ts';
+import type { PastMoment } from '../history/past-moment.ts';
+import type { PastState } from '../history/past-states.ts';
 import type { LogFields } from '../observe/log-line.ts';
+import type { FollowedCommit, PushTrace, TracedStage } from '../observe/push-trace.ts';
+import type { PostgresSource } from '../postgres/shard.ts';
 import type { PresenceSender } from '../presence/presence-room.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
-import type { SchemaView } from '../store/schema-view.ts';
 
 /*
- * What the accepting thread and the threads that own databases send each other, as arrays of messages: one array per turn
- * of the event loop. Sessions and calls are numbered by the accepting thread.
+ * The messages between the accepting thread and the threads that own databases, as arrays: one array per turn of the
+ * event loop. The accepting thread numbers sessions and calls.
  */
 
 /** The options of a thread (`workerData`). */
@@ -20,8 +26,11 @@ export interface ThreadOptions {
   readonly dataDir: string;
   /** As encodeSchema writes it. */
   readonly schema: string;
-  readonly postgres: string | null;
+  /** Further schemas of clients. */
+  readonly olderSchemas: readonly string[];
+  readonly postgres: PostgresSource | null;
   readonly postgresConnections: number;
+  readonly nats: NatsOptions | undefined;
   readonly documentThreads: number;
   readonly rules: HostRules;
 }
@@ -31,8 +40,6 @@ export interface SentAccess {
   readonly principal: { readonly id: string; readonly formerly?: readonly string[] };
   readonly canWrite: boolean;
   readonly nowMs: number;
-  /** The part of the schema that the client knows. Null: all of it. */
-  readonly view: SchemaView | null;
 }
 
 export type ToOwner =
@@ -54,6 +61,8 @@ export type ToOwner =
       readonly push: Push;
       readonly principal: string;
       readonly receivedMs: number;
+      /** Null: its span is not recorded. */
+      readonly trace: Pick<PushTrace, 'traceparent' | 'startMs'> | null;
     }
   | {
       readonly kind: 'confirm';
@@ -69,7 +78,7 @@ export type ToOwner =
       readonly sender: PresenceSender;
     }
   /** `snapshot` follows. */
-  | { readonly kind: 'snapshot'; readonly call: number; readonly databaseId: string }
+  | { readonly kind: 'snapshot'; readonly call: number; readonly databaseId: string; readonly schemaHash: string }
   /** `history` follows. */
   | {
       readonly kind: 'history';
@@ -78,10 +87,21 @@ export type ToOwner =
       readonly request: HistoryRequest;
       readonly nowMs: number;
     }
+  /** `past-state` follows. */
+  | {
+      readonly kind: 'past-state';
+      readonly call: number;
+      readonly databaseId: string;
+      readonly moment: PastMoment;
+      readonly nowMs: number;
+    }
   | { readonly kind: 'take-offline'; readonly databaseId: string; readonly error: ErrorData }
+  /** `held` follows. */
+  | { readonly kind: 'hold'; readonly call: number; readonly databaseId: string; readonly error: ErrorData }
+  | { readonly kind: 'release'; readonly databaseId: string }
   /** The databases whose tenants may not grow. */
   | { readonly kind: 'full-tenants'; readonly databaseIds: ReadonlySet<string> }
-  /** Decide what was pushed and close the files. `closed` follows. */
+  /** Decides all pushes and closes the files. `closed` follows. */
   | { readonly kind: 'close' };
 
 export type FromOwner =
@@ -91,17 +111,26 @@ export type FromOwner =
   | { readonly kind: 'joined'; readonly session: number }
   /** The session has ended. */
   | { readonly kind: 'failed'; readonly session: number; readonly error: ErrorData }
-  | { readonly kind: 'settled'; readonly call: number; readonly refusal: ErrorData | null }
+  | {
+      readonly kind: 'settled';
+      readonly call: number;
+      readonly refusal: ErrorData | null;
+      /** Of a push whose span is recorded. */
+      readonly stages?: readonly TracedStage[];
+    }
   | { readonly kind: 'audit-differs'; readonly session: number; readonly tableIds: readonly number[] }
   | { readonly kind: 'snapshot'; readonly call: number; readonly snapshot: Snapshot | null }
   | { readonly kind: 'history'; readonly call: number; readonly answer: Uint8Array }
+  | { readonly kind: 'past-state'; readonly call: number; readonly state: PastState }
+  | { readonly kind: 'held'; readonly call: number }
   | { readonly kind: 'call-failed'; readonly call: number; readonly error: ErrorData }
   | { readonly kind: 'log'; readonly event: string; readonly fields: LogFields }
+  | { readonly kind: 'followed'; readonly followed: FollowedCommit }
   | { readonly kind: 'commit-duration'; readonly durationMs: number }
   | { readonly kind: 'state'; readonly state: ThreadState }
   | { readonly kind: 'closed' };
 
-/** What a thread reports every second. */
+/** The report that a thread sends every second. */
 export interface ThreadState {
   readonly openCount: number;
   readonly damagedCount: number;
@@ -109,6 +138,10 @@ export interface ThreadState {
   readonly loopDelaySeconds: number;
   /** The share of the time since the last report in which it was busy. */
   readonly utilization: number;
+  /** Null: a server of one instance. */
+  readonly bus: BusState | null;
+  /** Null: databases are not copied while they change. */
+  readonly backup: BackupState | null;
 }
 
 export const STATE_INTERVAL_MS = 1_000;

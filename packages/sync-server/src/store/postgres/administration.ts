@@ -6,31 +6,46 @@ import { PostgresMembers } from '../../auth/postgres-members.ts';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
 import { restoreDatabase } from '../copy-database.ts';
 import { openDatabaseFile } from '../database-file.ts';
+import { schemaAdditions } from '../schema-additions.ts';
 import { Connections } from '../../postgres/connection.ts';
+import type { PostgresSource } from '../../postgres/shard.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
 import { DATABASE_COLUMN, qualifiedName } from './mirrored-table.ts';
+import { moveDatabase } from './move-database.ts';
+import { DatabaseMoving, lockMark } from './move-mark.ts';
+import type { Directory } from './directory.ts';
 import { PostgresStore, selectSql } from './postgres-store.ts';
+import { ShardedStore } from './sharded-store.ts';
+import { Shards, type OpenShard } from './shards.ts';
 import { typeChecks } from './typed-table.ts';
+
+interface Opened {
+  readonly schema: Schema;
+  readonly store: PostgresStore | ShardedStore;
+  /** The server of a database that exists, or is about to be created. */
+  readonly serverOf: (databaseId: string) => Promise<Server>;
+  /** Every server, with the name of its shard, or null if there is only one. */
+  readonly servers: readonly (Server & { readonly name: string | null })[];
+  /** Null without shards. */
+  readonly shards: Shards | null;
+  readonly close: () => Promise<void>;
+}
+
+interface Server {
+  readonly connections: Connections;
+  readonly store: PostgresStore;
+}
 
 /** The administration of databases in PostgreSQL, also while instances run. */
 export class PostgresAdministration {
   readonly schema: Schema;
-  private readonly connections: Connections;
   private readonly directory: string;
-  private readonly store: PostgresStore;
+  private readonly opened: Opened;
 
-  private constructor(connections: Connections, schema: Schema) {
-    this.connections = connections;
-    this.schema = schema;
-    this.directory = mkdtempSync(join(tmpdir(), 'rockpool-administration-'));
-    this.store = new PostgresStore({
-      connections,
-      bus: new InProcessBus(),
-      dataDir: this.directory,
-      schema,
-      measureCommit: () => undefined,
-      onError: () => undefined,
-    });
+  private constructor(directory: string, opened: Opened) {
+    this.directory = directory;
+    this.opened = opened;
+    this.schema = opened.schema;
   }
 
   /**
@@ -38,25 +53,39 @@ export class PostgresAdministration {
    * `database-unavailable` if PostgreSQL does not answer.
    */
   static async use<Result>(
-    url: string,
+    source: PostgresSource,
     work: (administration: PostgresAdministration) => Promise<Result>,
   ): Promise<Result> {
-    const connections = new Connections(url);
+    const directory = mkdtempSync(join(tmpdir(), 'rockpool-administration-'));
     try {
-      const [[exists] = []] = await connections.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
-      if (exists !== true)
-        throw new RockpoolError('storage-missing', { problem: 'no server has used this PostgreSQL database yet' });
-      const [[schema] = []] = await connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_store`);
-      const administration = new PostgresAdministration(connections, decodeSchema(schema as string));
+      const opened = await openServers(source, directory);
       try {
-        return await work(administration);
+        return await work(new PostgresAdministration(directory, opened));
       } finally {
-        await administration.store.close();
-        rmSync(administration.directory, { recursive: true, force: true });
+        await opened.close();
       }
     } finally {
-      await connections.close();
+      rmSync(directory, { recursive: true, force: true });
     }
+  }
+
+  private get store(): PostgresStore | ShardedStore {
+    return this.opened.store;
+  }
+
+  /** The ids of all databases with their shards, which are null if there is only one server. */
+  async placed(): Promise<ReadonlyMap<string, string | null>> {
+    const { store } = this;
+    return store instanceof ShardedStore
+      ? new Map([...(await store.placed())].sort(([a], [b]) => (a < b ? -1 : 1)))
+      : new Map((await store.list()).map((id) => [id, null]));
+  }
+
+  /** Moves a database to another shard. See moveDatabase. */
+  move(databaseId: string, to: string, report: (step: string) => void): Promise<void> {
+    const { shards } = this.opened;
+    if (shards === null) throw new Error('there are no shards');
+    return moveDatabase(databaseId, to, shards, report);
   }
 
   list(): Promise<string[]> {
@@ -74,15 +103,22 @@ export class PostgresAdministration {
     }
   }
 
+  /** Creates an empty database, if it does not exist. */
+  async create(databaseId: string): Promise<void> {
+    (await this.store.open(databaseId, { onCaughtUp: () => undefined, onLost: () => undefined })).close();
+  }
+
   /**
-   * Imports a database file under a new log epoch. Throws `config-invalid` if the database exists, or if the file has
-   * values that PostgreSQL's columns cannot store.
+   * Imports a database file under a new log epoch. Throws `schema-incompatible` if the file has tables or columns that
+   * PostgreSQL lacks, and `config-invalid` if the database exists, or if the file has values that PostgreSQL's columns
+   * cannot store.
    */
   async import(databaseId: string, from: string): Promise<void> {
     const path = join(this.directory, 'import.sqlite');
     restoreDatabase(from, path, databaseId);
-    const { sql } = openDatabaseFile(path, this.schema);
+    const { sql, schema } = openDatabaseFile(path, this.schema);
     try {
+      schemaAdditions(schema, this.schema); // throws if the file has more
       const problems = syncedTables(this.schema).flatMap((table) =>
         typeChecks(table).flatMap((check) =>
           sql.get(`SELECT 1 FROM ${quoteName(table.name)} WHERE NOT (${check.sql}) LIMIT 1`) === undefined
@@ -93,7 +129,8 @@ export class PostgresAdministration {
       if (await this.has(databaseId)) problems.push(`${databaseId} already exists`);
       if (problems.length > 0)
         throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
-      await this.store.fill(databaseId, (table) => sql.rows(selectSql(table)));
+      const { store } = await this.opened.serverOf(databaseId);
+      await store.fill(databaseId, (table) => sql.rows(selectSql(table)));
     } finally {
       sql.close();
     }
@@ -105,30 +142,108 @@ export class PostgresAdministration {
    */
   async delete(databaseId: string): Promise<void> {
     if (!(await this.has(databaseId))) throw new RockpoolError('storage-missing', { database: databaseId });
-    const tables = [...(await this.store.ready()).keys(), 'rockpool_commit'];
-    await this.connections.transaction(databaseId, 'READ WRITE', async (connection) => {
+    const { connections, store } = await this.opened.serverOf(databaseId);
+    const tables = [...(await store.tables()).keys(), 'rockpool_commit'];
+    await connections.transaction(databaseId, 'READ WRITE', async (connection) => {
+      const mark = await lockMark(connection, databaseId);
+      if (mark !== undefined && mark !== null) throw new DatabaseMoving(mark);
       await connection.query(`DELETE FROM ${NAMESPACE}.rockpool_database WHERE id = $1`, [databaseId]);
       for (const table of tables)
         await connection.query(`DELETE FROM ${qualifiedName(table)} WHERE ${DATABASE_COLUMN} = $1`, [databaseId]);
       return { commit: true, result: undefined };
     });
-    await new PostgresMembers(this.connections, () => Promise.resolve()).forgetDatabase(databaseId);
+    // The first shard has the members.
+    const { connections: first } = this.opened.servers[0] as Server;
+    await new PostgresMembers(first, () => Promise.resolve()).forgetDatabase(databaseId);
   }
 
-  /** Returns settings of PostgreSQL that break the durability of acknowledgements or the separation of databases. */
-  async problems(): Promise<string[]> {
-    const [[bypasses, fsync] = []] = await this.connections.query(
-      `SELECT rolsuper OR rolbypassrls, current_setting('fsync') FROM pg_roles WHERE rolname = current_user`,
+  /** Returns the problems of each server: settings that break durability or separation, and leftovers of moves. */
+  async problems(): Promise<readonly { readonly shard: string | null; readonly problems: readonly string[] }[]> {
+    const { servers, shards } = this.opened;
+    return Promise.all(
+      servers.map(async ({ name, connections, store }) => ({
+        shard: name,
+        problems: [
+          ...(await settingProblems(connections)),
+          ...(shards === null || name === null ? [] : await moveProblems(name, store, shards.directory)),
+        ],
+      })),
     );
-    return [
-      ...(bypasses === true
-        ? ['the role bypasses row-level security: give the server a role that is neither superuser nor BYPASSRLS']
-        : []),
-      ...(fsync === 'off' ? ['PostgreSQL runs with fsync = off: a power cut loses acknowledged changes'] : []),
-    ];
   }
 
   private async has(databaseId: string): Promise<boolean> {
     return (await this.list()).includes(databaseId);
   }
+}
+
+async function openServers(source: PostgresSource, directory: string): Promise<Opened> {
+  const list = typeof source === 'string' ? [{ name: null, url: source }] : source;
+  const connections = list.map(({ url }) => new Connections(url));
+  const closeConnections = async (): Promise<void> => void (await Promise.all(connections.map((own) => own.close())));
+  try {
+    const schema = await storedSchema(connections[0] as Connections);
+    const bus = new InProcessBus();
+    const servers = list.map((shard, i) => ({
+      ...shard,
+      connections: connections[i] as Connections,
+      store: new PostgresStore({
+        connections: connections[i] as Connections,
+        bus,
+        dataDir: directory,
+        copiesFolder: `copies-${i}`,
+        schema,
+        measureCommit: () => undefined,
+        onError: () => undefined,
+      }),
+    }));
+    const shards = typeof source === 'string' ? null : new Shards(servers as OpenShard[]);
+    const { store: first } = servers[0] as Server;
+    const store = shards === null ? first : new ShardedStore(shards);
+    const serverOf = async (databaseId: string): Promise<Server> =>
+      store instanceof ShardedStore ? store.shardOf(databaseId) : (servers[0] as Server);
+    const close = async (): Promise<void> => {
+      await store.close();
+      await closeConnections();
+    };
+    return { schema, store, serverOf, servers, shards, close };
+  } catch (error) {
+    await closeConnections();
+    throw error;
+  }
+}
+
+async function storedSchema(connections: Connections): Promise<Schema> {
+  const [[exists] = []] = await connections.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
+  if (exists !== true)
+    throw new RockpoolError('storage-missing', { problem: 'no server has used this PostgreSQL database yet' });
+  const [[schema] = []] = await connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_store`);
+  return decodeSchema(schema as string);
+}
+
+async function settingProblems(connections: Connections): Promise<string[]> {
+  const [[bypasses, fsync] = []] = await connections.query(
+    `SELECT rolsuper OR rolbypassrls, current_setting('fsync') FROM pg_roles WHERE rolname = current_user`,
+  );
+  return [
+    ...(bypasses === true
+      ? ['the role bypasses row-level security: give the server a role that is neither superuser nor BYPASSRLS']
+      : []),
+    ...(fsync === 'off' ? ['PostgreSQL runs with fsync = off: a power cut loses acknowledged changes'] : []),
+  ];
+}
+
+/** Moves that were interrupted, and databases that two shards have. */
+async function moveProblems(name: string, store: PostgresStore, directory: Directory): Promise<string[]> {
+  const marked = await store.marked();
+  const ids = await store.list();
+  const elsewhere = await directory.elsewhere(ids, name);
+  return ids.flatMap((id) => {
+    const role = marked.get(id)?.role;
+    if (role === 'moved')
+      return elsewhere.has(id)
+        ? []
+        : [`the directory has ${id} here, but it was moved away: restore a newer directory`];
+    if (role !== undefined) return [`a move of ${id} was interrupted: run rockpool-server move again`];
+    return elsewhere.has(id) ? [`${id} is here, but the directory has it at another shard`] : [];
+  });
 }

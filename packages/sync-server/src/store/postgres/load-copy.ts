@@ -3,7 +3,10 @@ import type { DatabaseFile } from '../database-file.ts';
 import { resyncFile } from '../durability.ts';
 import type { Connection, Connections } from '../../postgres/connection.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
+import { DatabaseMoving, MARK_COLUMNS, readMark } from './move-mark.ts';
+import { STORAGE_FORMAT } from '../../sqlite/internal-tables.ts';
 import { DATABASE_COLUMN, fromPostgres, qualifiedName, type MirroredTable } from './mirrored-table.ts';
+import type { StoredTables } from './prepare-schema.ts';
 import { insertRow, type CommitPosition } from './working-copy.ts';
 
 /** Limits the rows that are in memory at a time. */
@@ -14,28 +17,29 @@ export const OWN_META: readonly string[] = ['storage_format', 'schema'];
 
 /**
  * Fills a new file with the state of a database in PostgreSQL at one moment. Returns null if PostgreSQL has no database
- * with this id.
+ * with this id. Throws SchemaChanged and DatabaseMoving.
  */
 export async function loadCopy(
   connections: Connections,
   databaseId: string,
   file: DatabaseFile,
-  tables: Iterable<MirroredTable>,
-  schema: Schema,
+  { schema, byName }: StoredTables,
 ): Promise<CommitPosition | null> {
   return connections.transaction(databaseId, 'REPEATABLE READ, READ ONLY', async (connection) => {
-    const [[head, commitId, schemaHash] = []] = await connection.query(
-      `SELECT head, commit_id, (SELECT schema_hash FROM ${NAMESPACE}.rockpool_store) FROM ${NAMESPACE}.rockpool_database WHERE id = $1`,
+    await requireSchema(connection, schema);
+    const [[head, commitId, moveId, role] = []] = await connection.query(
+      `SELECT head, commit_id, ${MARK_COLUMNS} FROM ${NAMESPACE}.rockpool_database WHERE id = $1`,
       [databaseId],
     );
     if (head === undefined) return { commit: false, result: null };
-    requireSchema(schemaHash, schema);
+    const mark = readMark(moveId, role);
+    if (mark !== null) throw new DatabaseMoving(mark);
     const { sql } = file;
     sql.exec(
       `BEGIN; DELETE FROM rockpool_meta WHERE name NOT IN (${OWN_META.map((name) => `'${name}'`).join()}); DELETE FROM rockpool_site`,
     );
     try {
-      for (const table of tables)
+      for (const table of byName.values())
         for await (const row of storedRows(connection, databaseId, table)) insertRow(file, table, row);
       sql.exec('COMMIT');
     } catch (error) {
@@ -47,18 +51,24 @@ export async function loadCopy(
   });
 }
 
-/**
- * Throws `database-unavailable` if the tables now have another schema than this instance, which could then ignore
- * columns. Its clients find another instance.
- */
-export function requireSchema(stored: unknown, schema: Schema): void {
-  if (stored !== schema.hash)
-    throw new RockpoolError('database-unavailable', {
-      problem: 'another instance has migrated the tables to another schema: restart this instance with that schema',
-    });
+/** Another instance has migrated the tables: the copies of this one lack columns, and have to be built again. */
+export class SchemaChanged extends RockpoolError {
+  constructor() {
+    super('database-unavailable', { problem: 'another instance has migrated the tables' });
+  }
 }
 
-async function* storedRows(
+/** The hash of the schema of the tables, as a scalar subquery. NULL if another version has changed their format. */
+export const SCHEMA_HASH_SQL: string = `(SELECT schema_hash FROM ${NAMESPACE}.rockpool_store WHERE storage_format = ${STORAGE_FORMAT})`;
+
+/** Throws SchemaChanged if the tables no longer have this schema, as this transaction sees them. */
+export async function requireSchema(connection: Connection, schema: Schema): Promise<void> {
+  const [[hash] = []] = await connection.query(`SELECT ${SCHEMA_HASH_SQL}`);
+  if (hash !== schema.hash) throw new SchemaChanged();
+}
+
+/** Reads the rows of a table of a database, in parts. Call it inside a transaction. */
+export async function* storedRows(
   connection: Connection,
   databaseId: string,
   table: MirroredTable,

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 import type { OpenDatabase } from '../durability.ts';
 import type { DatabaseFile } from '../database-file.ts';
 import type { StoreEvents } from '../store.ts';
 import type { Connection, Connections } from '../../postgres/connection.ts';
-import { requireSchema } from './load-copy.ts';
+import { SCHEMA_HASH_SQL, SchemaChanged } from './load-copy.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
 import { DATABASE_COLUMN, type MirroredTable } from './mirrored-table.ts';
+import { DatabaseMoving, MARK_COLUMNS, readMark } from './move-mark.ts';
 import { IS_LEASED_SQL, releaseLease, takeLease } from './lease.ts';
 import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import type { CommitPosition, WorkingCopy } from './working-copy.ts';
@@ -32,13 +33,14 @@ export interface PostgresDatabaseOptions {
   readonly databaseId: string;
   readonly connections: Connections;
   readonly tables: ReadonlyMap<string, MirroredTable>;
-  readonly schema: Schema;
   readonly copy: WorkingCopy;
   readonly events: StoreEvents;
   /** Random, of this process: the holder of leases. */
   readonly instanceId: string;
   /** Notifies the other instances, which would otherwise notice the commit at their next poll. */
-  readonly announce: (head: number) => void;
+  readonly announce: (head: number, traceparent: string | undefined) => void;
+  /** Called once, when the database is closed. */
+  readonly onClosed: () => void;
   /** Called with the duration of each commit in ms. */
   readonly measure: (durationMs: number) => void;
 }
@@ -69,22 +71,33 @@ export class PostgresDatabase implements OpenDatabase {
   private last: Promise<unknown> = Promise.resolve();
   private nextCatchUp: Promise<void> | null = null;
   private closed = false;
+  /** A commit of another instance that this one has heard of, with a traced push. */
+  private traced: { readonly head: number; readonly traceparent: string } | null = null;
 
   constructor(options: PostgresDatabaseOptions) {
     this.options = options;
     this.file = options.copy.file;
   }
 
+  get databaseId(): string {
+    return this.options.databaseId;
+  }
+
   get isClosed(): boolean {
     return this.closed;
   }
 
-  get head(): number {
-    return this.options.copy.position.head;
+  get position(): CommitPosition {
+    return this.options.copy.position;
   }
 
-  commit<Result>(body: () => Result): Promise<Result> {
-    return this.enqueue(() => this.commitNow(body));
+  commit<Result>(body: () => Result, _whileSyncing?: unknown, traceparent?: string): Promise<Result> {
+    return this.enqueue(() => this.commitNow(body, traceparent));
+  }
+
+  /** Another instance has announced a commit with a traced push. `catchUp` follows. */
+  announced(head: number, traceparent: string): void {
+    this.traced = { head, traceparent };
   }
 
   /** Calls share a catch-up that has not started yet: many sessions that reconnect at once wait for one query. */
@@ -103,12 +116,14 @@ export class PostgresDatabase implements OpenDatabase {
 
   close(): void {
     this.closed = true;
+    this.options.onClosed();
     this.file.sql.close();
   }
 
   private enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.last.then(() => {
-      if (this.closed) throw new RockpoolError('database-unavailable', { problem: 'the database is closed here' });
+      if (this.closed)
+        throw new RockpoolError('database-unavailable', { problem: 'this instance has closed the database' });
       return work();
     });
     this.last = done.catch(() => undefined);
@@ -126,10 +141,10 @@ export class PostgresDatabase implements OpenDatabase {
     );
   }
 
-  private async commitNow<Result>(body: () => Result): Promise<Result> {
+  private async commitNow<Result>(body: () => Result, traceparent: string | undefined): Promise<Result> {
     const startedMs = performance.now();
     for (;;) {
-      const attempt = await this.write(this.decide(body), () => this.decide(body));
+      const attempt = await this.write(this.decide(body), () => this.decide(body), traceparent);
       if (attempt === 'leased') await this.waitForLease(startedMs);
       if (typeof attempt === 'string') continue;
       if (attempt.changeset.length > 0) this.options.measure(performance.now() - startedMs);
@@ -151,6 +166,7 @@ export class PostgresDatabase implements OpenDatabase {
   private async write<Result>(
     made: Decision<Result>,
     decideAgain: () => Decision<Result>,
+    traceparent: string | undefined,
   ): Promise<Decision<Result> | 'stale' | 'leased'> {
     const { databaseId, connections, tables, copy, announce } = this.options;
     let position = copy.position;
@@ -165,7 +181,7 @@ export class PostgresDatabase implements OpenDatabase {
         decision = decideAgain();
       }
       const { changeset, changes } = decision;
-      position = { head: this.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
+      position = { head: copy.position.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
       if (changes.length > 0) await writeCommit(connection, databaseId, tables, position, changeset, changes);
       if (this.hasLease) await releaseLease(connection, databaseId);
       return { commit: changes.length > 0 || this.hasLease, result: decision };
@@ -174,7 +190,7 @@ export class PostgresDatabase implements OpenDatabase {
     this.hasLease = false;
     if (attempt.changes.length > 0) {
       this.orGiveUp(() => copy.apply(attempt.changeset, position));
-      announce(position.head);
+      announce(position.head, traceparent);
     }
     return attempt;
   }
@@ -210,12 +226,14 @@ export class PostgresDatabase implements OpenDatabase {
     lock: 'FOR UPDATE' | '',
   ): Promise<CommitPosition & { readonly isLeased: boolean }> {
     const { databaseId, instanceId } = this.options;
-    const [[head, commitId, schemaHash, isLeased] = []] = await connection.query(
-      `SELECT head, commit_id, (SELECT schema_hash FROM ${NAMESPACE}.rockpool_store), ${IS_LEASED_SQL} FROM ${NAMESPACE}.rockpool_database WHERE id = $1 ${lock}`,
+    const [[head, commitId, schemaHash, isLeased, moveId, role] = []] = await connection.query(
+      `SELECT head, commit_id, ${SCHEMA_HASH_SQL}, ${IS_LEASED_SQL}, ${MARK_COLUMNS} FROM ${NAMESPACE}.rockpool_database WHERE id = $1 ${lock}`,
       [databaseId, instanceId],
     );
     if (head === undefined) this.giveUp(new Error('the database was deleted'));
-    requireSchema(schemaHash, this.options.schema);
+    const mark = readMark(moveId, role);
+    if (mark !== null) this.giveUp(new DatabaseMoving(mark));
+    if (schemaHash !== this.file.schema.hash) this.giveUp(new SchemaChanged());
     return { head: Number(head), commitId: commitId as Uint8Array, isLeased: isLeased === true };
   }
 
@@ -241,11 +259,14 @@ export class PostgresDatabase implements OpenDatabase {
       !isSameCommit(own, from) ||
       others.length !== to.head - from.head
     )
-      this.giveUp(new Error('the working copy cannot follow'));
+      this.giveUp(new Error('the working copy cannot catch up'));
     this.orGiveUp(() => {
       for (const { changeset, ...position } of others) copy.apply(changeset, position);
     });
-    events.onCaughtUp();
+    const { traced } = this;
+    const isAmongThem = traced !== null && traced.head > from.head && traced.head <= to.head;
+    if (traced !== null && traced.head <= to.head) this.traced = null;
+    events.onCaughtUp(isAmongThem ? traced.traceparent : undefined);
   }
 
   private orGiveUp(body: () => void): void {
@@ -261,6 +282,7 @@ export class PostgresDatabase implements OpenDatabase {
     this.closed = true;
     // Deferred, because a caller may be using the copy.
     setImmediate(() => this.options.events.onLost(error));
+    if (error instanceof DatabaseMoving) throw error;
     throw new RockpoolError('database-unavailable', { problem: 'the working copy is being rebuilt' }, { cause: error });
   }
 }
@@ -288,7 +310,7 @@ export async function writeCommit(
   }
 }
 
-function isSamePosition(a: CommitPosition, b: CommitPosition): boolean {
+export function isSamePosition(a: CommitPosition, b: CommitPosition): boolean {
   return a.head === b.head && isSameCommit(a, b);
 }
 

@@ -1,9 +1,11 @@
 import { columnIdOf, encodeKey, NO_VERSION } from '@rockpool/shared';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
 import { storeContract } from '../store.contract.ts';
+import { instancesContract } from './instances.contract.ts';
+import { transactionsContract } from './transactions.contract.ts';
 import { hasTakenEffect, saveOrigin } from '../../log/origins.ts';
 import type { OpenDatabase } from '../durability.ts';
 import type { StoredTable } from '../../sqlite/stored-table.ts';
@@ -34,7 +36,50 @@ storeContract('PostgreSQL', async () => {
   };
 });
 
-describe('several instances on one PostgreSQL', () => {
+instancesContract('PostgreSQL', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  const query = (sql: string): Promise<readonly (readonly unknown[])[]> => postgres.server.query(name, sql);
+  return {
+    connect: () => new Connections(url),
+    heads: async () =>
+      (await query('SELECT head FROM rockpool.rockpool_commit ORDER BY head')).map(([head]) => Number(head)),
+    names: async () => (await query('SELECT name FROM rockpool.accounts ORDER BY name')).map(([one]) => String(one)),
+    leaseTo: async (instanceId, forMs) =>
+      void (await query(
+        `UPDATE rockpool.rockpool_database SET leased_by = '${instanceId}', leased_until = clock_timestamp() + interval '${forMs} ms'`,
+      )),
+    leaseHolder: async () => (await query('SELECT leased_by FROM rockpool.rockpool_database'))[0]?.[0] as string | null,
+    ageCommits: async (byMs) =>
+      void (await query(`UPDATE rockpool.rockpool_commit SET committed_at = committed_at - interval '${byMs} ms'`)),
+    forgetCommitsBefore: async (head) =>
+      void (await query(`DELETE FROM rockpool.rockpool_commit WHERE head < ${head}`)),
+    returnTo: async (head) =>
+      void (await query(
+        `DELETE FROM rockpool.rockpool_commit WHERE head > ${head}; UPDATE rockpool.rockpool_database SET head = ${head}, commit_id = (SELECT commit_id FROM rockpool.rockpool_commit WHERE head = ${head}); DELETE FROM rockpool.accounts WHERE id <> 'x'`,
+      )),
+    deleteAccount: async (id) => void (await query(`DELETE FROM rockpool.accounts WHERE id = '${id}'`)),
+    endConnections: async () =>
+      void (await query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
+      )),
+  };
+});
+
+transactionsContract('PostgreSQL', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  return {
+    connections: new Connections(url),
+    countWaiting: async () => {
+      const [row] = await postgres.server.query(
+        name,
+        `SELECT count(*) FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`,
+      );
+      return Number(row?.[0]);
+    },
+  };
+});
+
+describe('several instances on PostgreSQL', () => {
   interface Instance {
     readonly store: PostgresStore;
     readonly connections: Connections;
@@ -93,19 +138,6 @@ describe('several instances on one PostgreSQL', () => {
     }
   });
 
-  it('decide one after the other, each on top of the commits of the others', async () => {
-    const all = [await start(), await start(), await start()];
-    await Promise.all(all.flatMap((instance, i) => Array.from({ length: 20 }, (_, n) => add(instance, `${i}-${n}`))));
-    await Promise.all(all.map(async ({ database }) => database.catchUp()));
-    const names = namesAt(all[0] as Instance);
-    expect(names).toHaveLength(60);
-    for (const instance of all) expect(namesAt(instance)).toEqual(names);
-    expect(
-      await postgres.server.query(name, 'SELECT count(*), min(head), max(head) FROM rockpool.rockpool_commit'),
-    ).toEqual([['61', '1', '61']]);
-    expect(await postgres.server.query(name, 'SELECT count(*) FROM rockpool.accounts')).toEqual([['60']]);
-  });
-
   it('decide while no transaction is open, however long it takes', async () => {
     const instance = await start();
     let open = 0;
@@ -124,68 +156,6 @@ describe('several instances on one PostgreSQL', () => {
     expect(openWhenDeciding).toEqual([0]);
   });
 
-  it('decide a long commit again on what others have committed meanwhile, and are not outrun a second time', async () => {
-    const [a, b] = [await start(), await start()];
-    // b does not hear of a's commit, and decides on an older state.
-    bus.publish = () => undefined;
-    await add(a, 'first');
-    const seen: unknown[][] = [];
-    let others: Promise<void> = Promise.resolve();
-    await b.database.commit(() => {
-      seen.push(namesAt(b));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150); // a long decision
-      // While b decides for the second time, a wants to commit too.
-      if (seen.length === 2) others = add(a, 'third');
-      b.database.file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', 'second', 'second');
-    });
-    expect(seen).toEqual([[], ['first']]);
-    await others;
-    expect(namesAt(a)).toEqual(['first', 'second', 'third']);
-  });
-
-  it('commit although an instance died with a lease, once it has expired', async () => {
-    const instance = await start();
-    await postgres.server.query(
-      name,
-      `UPDATE rockpool.rockpool_database SET leased_by = 'dead', leased_until = clock_timestamp() + interval '500 ms'`,
-    );
-    await add(instance, 'x');
-    expect(namesAt(instance)).toEqual(['x']);
-    expect(await postgres.server.query(name, 'SELECT leased_by, head FROM rockpool.rockpool_database')).toEqual([
-      [null, '2'],
-    ]);
-  });
-
-  it('write a commit of many rows in several statements of one transaction', { timeout: 60_000 }, async () => {
-    const [a, b] = [await start(), await start()];
-    const many = 25_000;
-    const insert = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many}) INSERT INTO accounts (id, name) SELECT 'id' || i, 'name' || i FROM n`;
-    await a.database.commit(() => a.database.file.sql.exec(insert));
-    await a.database.commit(() => a.database.file.sql.exec("DELETE FROM accounts WHERE id <> 'id7'"));
-    await b.database.catchUp();
-    expect(namesAt(b)).toEqual(['name7']);
-    expect(await postgres.server.query(name, 'SELECT id FROM rockpool.accounts')).toEqual([['id7']]);
-  });
-
-  it('number commits in the order in which they become visible', async () => {
-    const all = [await start(), await start()];
-    const seen: number[][] = [];
-    let isOver = false;
-    const watching = (async () => {
-      while (!isOver)
-        seen.push(
-          (await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).map(([head]) =>
-            Number(head),
-          ),
-        );
-    })();
-    await Promise.all(all.flatMap((instance, i) => Array.from({ length: 25 }, (_, n) => add(instance, `${i}-${n}`))));
-    isOver = true;
-    await watching;
-    // A number that becomes visible after a higher one would have left a gap meanwhile.
-    for (const heads of seen) expect(heads).toEqual(heads.map((_, i) => i + 1));
-  });
-
   it('learn of commits by the bus, and by polling if the bus lost a message', async () => {
     const [a, b] = [await start(), await start()];
     await add(a, 'announced');
@@ -195,96 +165,6 @@ describe('several instances on one PostgreSQL', () => {
     await add(a, 'not announced');
     while (b.followed < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(namesAt(b)).toEqual(['announced', 'not announced']);
-  });
-
-  it('share one catch-up among callers that ask before it starts, and see every commit from before the call', async () => {
-    const [a, b] = [await start(), await start()];
-    bus.publish = () => undefined;
-    await add(a, 'before');
-    const looks = vi.spyOn(b.connections, 'transaction');
-    await Promise.all([b.database.catchUp(), b.database.catchUp(), b.database.catchUp()]);
-    expect(looks).toHaveBeenCalledTimes(1);
-    expect(namesAt(b)).toEqual(['before']);
-    await add(a, 'after');
-    await b.database.catchUp();
-    expect(namesAt(b)).toEqual(['after', 'before']);
-  });
-
-  it('create the same new database only once', async () => {
-    const [a, b] = await Promise.all([start(), start()]);
-    expect(a.database.file.logEpoch.id).toEqual(b.database.file.logEpoch.id);
-  });
-
-  it('find a commit whose answer was lost', async () => {
-    const a = await start();
-    await add(a, 'before');
-    // The connection breaks right after PostgreSQL commits.
-    const transaction = a.connections.transaction.bind(a.connections);
-    a.connections.transaction = async (...question) => {
-      a.connections.transaction = transaction;
-      await transaction(...question);
-      throw new Error('the connection was lost');
-    };
-    await expect(add(a, 'unanswered')).rejects.toThrow('the connection was lost');
-    expect(namesAt(a)).toEqual(['before']);
-    await add(a, 'after');
-    expect(namesAt(a)).toEqual(['after', 'before', 'unanswered']);
-  });
-
-  it('keep nothing of a commit whose connection ends in the middle, and continue', async () => {
-    const a = await start();
-    const transaction = a.connections.transaction.bind(a.connections);
-    a.connections.transaction = (databaseId, mode, body) =>
-      transaction(databaseId, mode, async (connection) => {
-        a.connections.transaction = transaction;
-        const written = await body(connection);
-        await postgres.server.query(
-          name,
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
-        );
-        return written;
-      });
-    await expect(add(a, 'lost')).rejects.toMatchObject({ code: 'database-unavailable' });
-    await add(a, 'after');
-    expect(namesAt(a)).toEqual(['after']);
-    expect(await postgres.server.query(name, 'SELECT name FROM rockpool.accounts')).toEqual([['after']]);
-  });
-
-  it('prune commits by age, and keep the one from which others follow', async () => {
-    const [one, other] = [await start(), await start()];
-    for (let n = 0; n < 5; n++) await add(one, `old-${n}`);
-    await other.database.catchUp();
-    await postgres.server.query(
-      name,
-      `UPDATE rockpool.rockpool_commit SET committed_at = now() - interval '61 minutes'`,
-    );
-    await add(one, 'new');
-    // The last of the old commits, which is the position of the other instance.
-    expect(await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).toEqual([
-      ['6'],
-      ['7'],
-    ]);
-    await other.database.catchUp();
-    expect(namesAt(other)).toEqual(namesAt(one));
-    expect(other.lost).toEqual([]);
-  });
-
-  it('reload a database when they cannot follow, or when its rows differ from the working copy', async () => {
-    const [a, b] = [await start(), await start()];
-    bus.publish = () => undefined;
-    await add(a, 'x');
-    await add(a, 'y');
-    await postgres.server.query(name, 'DELETE FROM rockpool.rockpool_commit WHERE head < 3');
-    await expect(add(b, 'z')).rejects.toMatchObject({ code: 'database-unavailable' });
-    while (b.lost.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    b.database.close();
-    await openAt(b);
-    await add(b, 'z');
-    expect(namesAt(b)).toEqual(['x', 'y', 'z']);
-    await postgres.server.query(name, `DELETE FROM rockpool.accounts WHERE id = 'x'`);
-    await expect(
-      (async () => b.database.commit(() => b.database.file.sql.run(`UPDATE accounts SET rank = 1 WHERE id = 'x'`)))(),
-    ).rejects.toMatchObject({ code: 'storage-corrupt' });
   });
 
   it('migrate tables of the storage format before origins', async () => {

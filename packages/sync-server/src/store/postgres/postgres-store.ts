@@ -1,17 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeSchema, quoteName, type CellValue, type Schema } from '@rockpool/shared';
+import { decodeSchema, quoteName, RockpoolError, type CellValue, type Schema } from '@rockpool/shared';
 import type { Bus } from '../../bus/bus.ts';
 import { databaseFileName } from '../data-directory.ts';
+import type { DatabaseOutline } from '../database-outline.ts';
 import type { OpenDatabase } from '../durability.ts';
+import type { KnownSchemas } from '../known-schemas.ts';
 import type { Readiness, Store, StoreEvents } from '../store.ts';
 import type { Connections } from '../../postgres/connection.ts';
-import { loadCopy, OWN_META } from './load-copy.ts';
+import { loadCopy, OWN_META, requireSchema, SCHEMA_HASH_SQL, SchemaChanged } from './load-copy.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
-import type { MirroredTable } from './mirrored-table.ts';
-import { COMMIT_ID_BYTES, PostgresDatabase, writeCommit } from './postgres-database.ts';
-import { prepareSchema } from './prepare-schema.ts';
+import { MARK_COLUMNS, readMark, type MoveMark } from './move-mark.ts';
+import { DATABASE_COLUMN, qualifiedName, type MirroredTable } from './mirrored-table.ts';
+import { COMMIT_ID_BYTES, isSamePosition, PostgresDatabase, writeCommit } from './postgres-database.ts';
+import { followTables, prepareSchema, type StoredTables } from './prepare-schema.ts';
 import { claimIdentity, isClaimed } from '../identity.ts';
 import type { StoredChange } from './stored-change.ts';
 import { openCopyFile, WorkingCopy, type CommitPosition } from './working-copy.ts';
@@ -29,7 +32,10 @@ export interface PostgresStoreOptions {
   readonly dataDir: string;
   /** That folder in the directory. Default: `working-copies`. */
   readonly copiesFolder?: string;
+  /** Of this instance. The tables may have one that adds to it. */
   readonly schema: Schema;
+  /** The store adds the schemas that the tables have had. Default: nobody asks. */
+  readonly schemas?: KnownSchemas;
   readonly measureCommit: (durationMs: number) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -40,8 +46,9 @@ export class PostgresStore implements Store {
   private readonly directory: string;
   private readonly instanceId = randomUUID();
   private readonly opened = new Map<string, PostgresDatabase>();
-  private readonly tables: Promise<ReadonlyMap<string, MirroredTable>>;
-  private readonly unsubscribe: () => void;
+  private readonly unsubscribes = new Map<PostgresDatabase, () => void>();
+  // Replaced when another instance has migrated the tables.
+  private stored: Promise<StoredTables> | null = null;
   private readonly pollTimer: NodeJS.Timeout;
   private isPolling = false;
 
@@ -50,56 +57,87 @@ export class PostgresStore implements Store {
     this.directory = join(options.dataDir, options.copiesFolder ?? 'working-copies');
     rmSync(this.directory, { recursive: true, force: true });
     mkdirSync(this.directory, { recursive: true });
-    this.tables = prepareSchema(options.connections, options.schema);
-    this.tables.catch(() => undefined); // callers of `ready` get the rejection
-    this.unsubscribe = options.bus.subscribe(
-      (message) => message.kind === 'commit' && this.onHead(message.databaseId, message.head),
-    );
+    this.ready().catch(() => undefined); // later calls try again
     this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
     this.pollTimer.unref();
   }
 
-  /** Resolves with the tables. Rejects if they cannot be prepared or PostgreSQL cannot be reached. */
-  ready(): Promise<ReadonlyMap<string, MirroredTable>> {
-    return this.tables;
+  /**
+   * Resolves once the tables can be used. Rejects if they cannot be prepared or PostgreSQL cannot be reached; the next call
+   * then tries again.
+   */
+  async ready(): Promise<void> {
+    await this.prepared();
   }
 
-  /** Returns all schemas that the tables have had. */
-  async schemas(): Promise<Schema[]> {
-    await this.tables;
-    return (await this.options.connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_schema`)).map(([schema]) =>
-      decodeSchema(schema as string),
+  /** A random id that the tables have had since they were created. */
+  async storeId(): Promise<string> {
+    await this.prepared();
+    const [[storeId] = []] = await this.options.connections.query(`SELECT store_id FROM ${NAMESPACE}.rockpool_store`);
+    return storeId as string;
+  }
+
+  /** The id of the store with the directory, if this one is a shard. Null: it stands alone. */
+  async directoryId(): Promise<string | null> {
+    await this.ready();
+    const [[directory] = []] = await this.options.connections.query(
+      `SELECT directory FROM ${NAMESPACE}.rockpool_store`,
     );
+    return directory as string | null;
+  }
+
+  /** The tables by name, as this instance last saw them. */
+  async tables(): Promise<ReadonlyMap<string, MirroredTable>> {
+    return (await this.prepared()).byName;
   }
 
   async open(databaseId: string, events: StoreEvents): Promise<OpenDatabase> {
-    const { connections, schema, bus, measureCommit } = this.options;
-    const tables = await this.tables;
+    const tables = await this.prepared();
+    try {
+      return await this.openAs(databaseId, tables, events);
+    } catch (error) {
+      if (!(error instanceof SchemaChanged)) throw error;
+      return this.openAs(databaseId, await this.followSchema(tables), events);
+    }
+  }
+
+  /** Throws SchemaChanged if the tables are others now. */
+  private async openAs(databaseId: string, tables: StoredTables, events: StoreEvents): Promise<OpenDatabase> {
+    const { connections, bus, measureCommit } = this.options;
     const path = this.pathOf(databaseId);
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    const file = openCopyFile(path, schema, databaseId);
+    const file = openCopyFile(path, tables.schema, databaseId);
     try {
-      const load = (): Promise<CommitPosition | null> =>
-        loadCopy(connections, databaseId, file, tables.values(), schema);
+      const load = (): Promise<CommitPosition | null> => loadCopy(connections, databaseId, file, tables);
       // If another instance creates the database at the same moment, the second load finds it.
       const position =
-        (await load()) ?? (await this.fill(databaseId, (table) => file.sql.rows(selectSql(table)))) ?? (await load());
+        (await load()) ??
+        (await this.fillAs(databaseId, tables, (table) => file.sql.rows(selectSql(table)))) ??
+        (await load());
       if (position === null) throw new Error('a database was deleted while it was opened');
-      const database = new PostgresDatabase({
+      const database: PostgresDatabase = new PostgresDatabase({
         databaseId,
         connections,
-        tables,
-        schema,
-        copy: new WorkingCopy(file, tables, position),
+        tables: tables.byName,
+        copy: new WorkingCopy(file, tables.byName, position),
         events,
         instanceId: this.instanceId,
-        announce: (head) => bus.publish({ kind: 'commit', databaseId, head }),
+        announce: (head, traceparent) =>
+          bus.publish({ kind: 'commit', databaseId, head, ...(traceparent !== undefined && { traceparent }) }),
+        onClosed: () => this.forget(database),
         measure: measureCommit,
       });
       // Either a database from before identities, or a copy made by hand, which claimIdentity rejects. The commit is
       // serialized with other instances, so only one of them issues the identity.
       if (!isClaimed(file.sql, databaseId)) await database.commit(() => claimIdentity(file.sql, databaseId));
       this.opened.set(databaseId, database);
+      this.unsubscribes.set(
+        database,
+        bus.subscribe(
+          { databaseId },
+          (message) => message.kind === 'commit' && this.onHead(databaseId, message.head, message.traceparent),
+        ),
+      );
       return database;
     } catch (error) {
       file.sql.close();
@@ -107,35 +145,104 @@ export class PostgresStore implements Store {
     }
   }
 
+  /** Returns the tables that other instances have now. Calls that saw the same tables share one answer. */
+  private followSchema(seen: StoredTables): Promise<StoredTables> {
+    const { connections, schema } = this.options;
+    const known = this.prepared();
+    const followed = known.then((tables) =>
+      tables === seen ? this.learnSchemas(followTables(connections, schema)) : tables,
+    );
+    this.stored = followed.catch((error: unknown) => {
+      // The next call asks again: the tables may have been restored, or this was a lost connection.
+      this.stored = known;
+      throw error;
+    });
+    this.stored.catch(() => undefined);
+    return followed;
+  }
+
+  private prepared(): Promise<StoredTables> {
+    const { connections, schema } = this.options;
+    this.stored ??= this.learnSchemas(prepareSchema(connections, schema)).catch((error: unknown) => {
+      this.stored = null;
+      throw error;
+    });
+    return this.stored;
+  }
+
+  /** Clients of all schemas that the tables have had are still served. */
+  private async learnSchemas(preparing: Promise<StoredTables>): Promise<StoredTables> {
+    const tables = await preparing;
+    const rows = await this.options.connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_schema`);
+    this.options.schemas?.add(rows.map(([schema]) => decodeSchema(schema as string)));
+    return tables;
+  }
+
   pathOf(databaseId: string): string {
     return join(this.directory, databaseFileName(databaseId));
   }
 
-  /** Returns the ids of all databases, sorted. */
   async list(): Promise<string[]> {
-    await this.tables;
+    await this.prepared();
     const rows = await this.options.connections.query(`SELECT id FROM ${NAMESPACE}.rockpool_database ORDER BY id`);
     return rows.map(([id]) => id as string);
+  }
+
+  /** The databases with the marks of moves. */
+  async marked(): Promise<ReadonlyMap<string, MoveMark>> {
+    await this.ready();
+    const rows = await this.options.connections.query(
+      `SELECT id, ${MARK_COLUMNS} FROM ${NAMESPACE}.rockpool_database WHERE move_role IS NOT NULL`,
+    );
+    return new Map(rows.map(([id, moveId, role]) => [id as string, readMark(moveId, role) as MoveMark]));
+  }
+
+  /** Removes the mark of a move that the directory has ended. */
+  async clearMark(databaseId: string, { moveId, role }: MoveMark): Promise<void> {
+    await this.options.connections.query(
+      `UPDATE ${NAMESPACE}.rockpool_database SET move_id = NULL, move_role = NULL WHERE id = $1 AND move_id = $2 AND move_role = $3`,
+      [databaseId, moveId, role],
+    );
+  }
+
+  async outline(databaseId: string): Promise<DatabaseOutline> {
+    await this.prepared();
+    const [[watermark, lastWriteMs] = []] = await this.options.connections.transaction(
+      databaseId,
+      'REPEATABLE READ, READ ONLY',
+      async (connection) => ({
+        commit: true,
+        result: await connection.query(
+          `SELECT watermark, received_ms FROM ${qualifiedName('rockpool_log')} WHERE ${DATABASE_COLUMN} = $1 ORDER BY watermark DESC LIMIT 1`,
+          [databaseId],
+        ),
+      }),
+    );
+    return {
+      sizeBytes: null,
+      watermark: Number(watermark ?? 0),
+      lastWriteMs: lastWriteMs === undefined ? null : Number(lastWriteMs),
+      damage: null,
+      unloadedMs: null,
+    };
   }
 
   markDamaged(): void {}
 
   async readiness(): Promise<Readiness> {
     try {
-      await this.tables;
-      const [[schemaHash] = []] = await this.options.connections.query(
-        `SELECT schema_hash FROM ${NAMESPACE}.rockpool_store`,
-      );
-      return schemaHash === this.options.schema.hash ? 'ready' : 'unavailable';
-    } catch {
-      return 'unavailable';
+      const tables = await this.prepared();
+      const [[hash] = []] = await this.options.connections.query(`SELECT ${SCHEMA_HASH_SQL}`);
+      if (hash !== tables.schema.hash) await this.followSchema(tables);
+      return 'ready';
+    } catch (error) {
+      return error instanceof RockpoolError && error.code === 'schema-incompatible' ? error.code : 'unavailable';
     }
   }
 
   async close(): Promise<void> {
     clearInterval(this.pollTimer);
-    this.unsubscribe();
-    await this.tables.catch(() => undefined);
+    await this.stored?.catch(() => undefined);
     rmSync(this.directory, { recursive: true, force: true });
   }
 
@@ -144,8 +251,17 @@ export class PostgresStore implements Store {
     databaseId: string,
     rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>,
   ): Promise<CommitPosition | null> {
-    const tables = await this.tables;
+    return this.fillAs(databaseId, await this.prepared(), rowsOf);
+  }
+
+  /** Throws SchemaChanged if the tables are others now. */
+  private fillAs(
+    databaseId: string,
+    tables: StoredTables,
+    rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>,
+  ): Promise<CommitPosition | null> {
     return this.options.connections.transaction(databaseId, 'READ WRITE', async (connection) => {
+      await requireSchema(connection, tables.schema);
       const commitId = randomBytes(COMMIT_ID_BYTES);
       const created = await connection.query(
         `INSERT INTO ${NAMESPACE}.rockpool_database (id, head, commit_id) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING RETURNING 1`,
@@ -155,34 +271,55 @@ export class PostgresStore implements Store {
       let head = 0;
       // No instance follows from before the database existed, so the changeset stays empty and only the tables count.
       const write = (changes: readonly StoredChange[]): Promise<void> =>
-        writeCommit(connection, databaseId, tables, { head: ++head, commitId }, new Uint8Array(0), changes);
-      for (const changes of inChunks(insertChanges(tables, rowsOf))) await write(changes);
+        writeCommit(connection, databaseId, tables.byName, { head: ++head, commitId }, new Uint8Array(0), changes);
+      for (const changes of inChunks(insertChanges(tables.byName, rowsOf))) await write(changes);
       return { commit: true, result: { head, commitId } };
     });
   }
 
-  private onHead(databaseId: string, head: number): void {
-    const database = this.opened.get(databaseId);
-    if (database?.isClosed === true) this.opened.delete(databaseId);
-    else if (database !== undefined && head > database.head)
-      database.catchUp().catch((error: unknown) => {
-        // One that closes meanwhile has nothing to catch up with.
-        if (!database.isClosed) this.options.onError(error);
-      });
+  private forget(database: PostgresDatabase): void {
+    this.unsubscribes.get(database)?.();
+    this.unsubscribes.delete(database);
+    const { databaseId } = database;
+    // Another one may have taken its place.
+    if (this.opened.get(databaseId) === database) this.opened.delete(databaseId);
   }
 
-  /** Reads the heads of all open databases in one query. */
+  private onHead(databaseId: string, head: number, traceparent?: string): void {
+    const database = this.opened.get(databaseId);
+    if (database === undefined || head <= database.position.head) return;
+    if (traceparent !== undefined) database.announced(head, traceparent);
+    this.catchUp(database);
+  }
+
+  private catchUp(database: PostgresDatabase): void {
+    database.catchUp().catch((error: unknown) => {
+      // One that closes meanwhile has nothing to catch up with.
+      if (!database.isClosed) this.options.onError(error);
+    });
+  }
+
+  /** Reads the positions of all open databases in one query. */
   private async poll(): Promise<void> {
     if (this.isPolling || this.opened.size === 0) return;
     this.isPolling = true;
+    const before = new Map([...this.opened.values()].map((database) => [database, database.position]));
     try {
       const rows = await this.options.connections.query(
-        `SELECT id, head FROM ${NAMESPACE}.rockpool_database WHERE id = ANY ($1)`,
+        `SELECT id, head, commit_id FROM ${NAMESPACE}.rockpool_database WHERE id = ANY ($1) AND move_role IS NULL`,
         [[...this.opened.keys()]],
       );
-      const heads = new Map(rows.map(([id, head]) => [id as string, Number(head)]));
-      // A deleted database has no head; the catch-up finds out.
-      for (const databaseId of [...this.opened.keys()]) this.onHead(databaseId, heads.get(databaseId) ?? Infinity);
+      const stored = new Map(
+        rows.map(([id, head, commitId]) => [id as string, { head: Number(head), commitId: commitId as Uint8Array }]),
+      );
+      for (const [database, position] of before) {
+        // A commit has passed by, and the answer may be older.
+        if (database.isClosed || database.position !== position) continue;
+        const now = stored.get(database.databaseId);
+        // Nothing is stored of a database that was deleted or is moving: the catch-up finds out. A store that was
+        // restored to an older state has a lower head, or the same one of another commit.
+        if (now === undefined || !isSamePosition(now, position)) this.catchUp(database);
+      }
     } catch (error) {
       this.options.onError(error);
     } finally {

@@ -1,8 +1,9 @@
 import { decodeSchema, encodeSchema, quoteName, RockpoolError, type Schema } from '@rockpool/shared';
 import { STORAGE_FORMAT } from '../../sqlite/internal-tables.ts';
-import { schemaAdditions } from '../schema-additions.ts';
+import { followedSchema, openedSchema } from '../schema-window.ts';
 import { SqliteFile } from '../../sqlite/sqlite-file.ts';
 import { SCHEMA_LOCK, type Connection, type Connections } from '../../postgres/connection.ts';
+import { INSTANCE_TABLE_SQL } from '../../postgres/instance-directory.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
 import {
   DATABASE_COLUMN,
@@ -14,13 +15,33 @@ import {
   type MirroredTable,
 } from './mirrored-table.ts';
 
+/** Used at the first of several shards. The tables are everywhere, so that a server can become one. */
+const DIRECTORY_SQL = `
+CREATE TABLE IF NOT EXISTS ${NAMESPACE}.rockpool_shard (      -- the shards that databases may be at
+  name text COLLATE "C" PRIMARY KEY,
+  store_id uuid NOT NULL UNIQUE
+);
+
+CREATE SEQUENCE IF NOT EXISTS ${NAMESPACE}.rockpool_move;
+
+CREATE TABLE IF NOT EXISTS ${NAMESPACE}.rockpool_directory (  -- where a database is, also after it was deleted
+  ${DATABASE_COLUMN} text COLLATE "C" PRIMARY KEY,
+  shard text COLLATE "C" NOT NULL REFERENCES ${NAMESPACE}.rockpool_shard,
+  move_id bigint,                              -- the move that may change the shard
+  move_to text COLLATE "C",
+  move_expires timestamptz,                    -- from then on an instance may end the move
+  moved_from text COLLATE "C"                  -- the shard where rows are left
+);`;
+
 /** The tables that PostgreSQL has besides one for each table of a database file. */
 const SHARED_TABLES_SQL = `
 CREATE TABLE ${NAMESPACE}.rockpool_store (      -- one row
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   storage_format integer NOT NULL,             -- of the tables (sqlite/internal-tables.ts)
   schema text NOT NULL,                        -- the app's schema, as its build wrote it
-  schema_hash text NOT NULL
+  schema_hash text NOT NULL,
+  store_id uuid NOT NULL DEFAULT gen_random_uuid(), -- tells this store from others
+  directory uuid                               -- the id of the store with the directory, where this one is a shard
 );
 
 CREATE TABLE ${NAMESPACE}.rockpool_schema (     -- all schemas that the tables have had; their clients are still served
@@ -33,8 +54,11 @@ CREATE TABLE ${NAMESPACE}.rockpool_database (   -- one row per database; the tra
   head bigint NOT NULL,                        -- number of its commits. Set under the lock, so numbers follow the order in which commits become visible
   commit_id bytea NOT NULL,                    -- 16 random bytes, which tell apart two commits with the same head after the log was restored
   leased_by text,                              -- the instance that commits next (lease.ts)
-  leased_until timestamptz
+  leased_until timestamptz,
+  move_id bigint,                              -- with a mark, no instance commits (move-mark.ts)
+  move_role text
 );
+${DIRECTORY_SQL}
 
 CREATE TABLE ${NAMESPACE}.rockpool_commit (     -- the last commits, for the working copies of other instances
   ${DATABASE_COLUMN} text COLLATE "C" NOT NULL,
@@ -63,28 +87,73 @@ CREATE TABLE ${NAMESPACE}.rockpool_invitation (
 );`;
 
 /**
- * Creates the tables, or migrates them additively to a newer schema, and returns them. One instance at a time does
- * this; the others wait and find it done. Throws `schema-incompatible` for any other difference, also if the instance's
- * schema is older than the tables, and `config-invalid` if PostgreSQL cannot store what SQLite stores.
+ * Creates the tables, or migrates them additively to the instance's schema, and returns them. Tables whose schema adds to
+ * the instance's stay as they are. One instance at a time does this; the others wait and find it done. Throws
+ * `schema-incompatible` for any other difference, and `config-invalid` if PostgreSQL cannot store what SQLite stores.
  */
-export async function prepareSchema(
-  connections: Connections,
-  schema: Schema,
-): Promise<ReadonlyMap<string, MirroredTable>> {
-  const tables = mirroredTables(schema);
-  await connections.transaction(null, 'READ WRITE', async (connection) => {
+export async function prepareSchema(connections: Connections, own: Schema): Promise<StoredTables> {
+  const schema = await connections.transaction(null, 'READ WRITE', async (connection) => {
     await requireSettings(connection);
+    const prepared = await preparedSchema(connection, own);
+    if (prepared !== null) return { commit: false, result: prepared };
     await connection.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
     const [[exists] = []] = await connection.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
-    if (exists === true) await migrate(connection, tables, schema);
-    else await create(connection, tables, schema);
+    const result = exists === true ? await migrate(connection, own) : await create(connection, own);
     await connection.query(
       `INSERT INTO ${NAMESPACE}.rockpool_schema (hash, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-      [schema.hash, encodeSchema(schema)],
+      [own.hash, encodeSchema(own)],
     );
-    return { commit: true, result: undefined };
+    return { commit: true, result };
   });
-  return new Map(tables.map((table) => [table.name, table]));
+  return storedTables(schema);
+}
+
+/**
+ * Returns the tables as another instance has left them. Throws `schema-incompatible` if an instance with the schema `own`
+ * cannot serve them, and `database-unavailable` if another version of the server has changed their format.
+ */
+export async function followTables(connections: Connections, own: Schema): Promise<StoredTables> {
+  const [[storageFormat, stored] = []] = await connections.query(
+    `SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`,
+  );
+  if (storageFormat !== STORAGE_FORMAT) throw otherFormat();
+  return storedTables(followedSchema(decodeSchema(stored as string), own));
+}
+
+/** The tables of all databases, and their schema. */
+export interface StoredTables {
+  readonly schema: Schema;
+  readonly byName: ReadonlyMap<string, MirroredTable>;
+}
+
+function storedTables(schema: Schema): StoredTables {
+  return { schema, byName: new Map(mirroredTables(schema).map((table) => [table.name, table])) };
+}
+
+function otherFormat(): RockpoolError {
+  return new RockpoolError('database-unavailable', {
+    problem: 'the tables have an unknown storage format',
+    supported: STORAGE_FORMAT,
+  });
+}
+
+/**
+ * Returns the schema of the tables if there is nothing to change, or null. Then no lock is taken: all commits would wait
+ * behind it while it waits for a transaction that takes long, such as the copy of a large database to another shard.
+ */
+async function preparedSchema(connection: Connection, own: Schema): Promise<Schema | null> {
+  const [[exists] = []] = await connection.query(
+    `SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL AND to_regclass('${NAMESPACE}.rockpool_directory') IS NOT NULL`,
+  );
+  if (exists !== true || (await missingColumns(connection)).length > 0) return null;
+  const [[storageFormat, stored, isRemembered] = []] = await connection.query(
+    `SELECT storage_format, schema, EXISTS (SELECT 1 FROM ${NAMESPACE}.rockpool_schema WHERE hash = $1) FROM ${NAMESPACE}.rockpool_store`,
+    [own.hash],
+  );
+  if (storageFormat !== STORAGE_FORMAT || isRemembered !== true) return null;
+  if (stored === encodeSchema(own)) return own;
+  const { schema } = openedSchema(decodeSchema(stored as string), own);
+  return schema === own ? null : schema;
 }
 
 async function requireSettings(connection: Connection): Promise<void> {
@@ -102,41 +171,39 @@ async function requireSettings(connection: Connection): Promise<void> {
     throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }
 
-async function create(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
+async function create(connection: Connection, schema: Schema): Promise<Schema> {
+  const tables = mirroredTables(schema);
   await connection.query(
-    `CREATE SCHEMA IF NOT EXISTS ${NAMESPACE}; ${SHARED_TABLES_SQL}; ${isolationSql('rockpool_commit')}`,
+    `CREATE SCHEMA IF NOT EXISTS ${NAMESPACE}; ${SHARED_TABLES_SQL}; ${INSTANCE_TABLE_SQL}; ${isolationSql('rockpool_commit')}`,
   );
   for (const table of tables) await connection.query(createTableSql(table));
   await connection.query(
     `INSERT INTO ${NAMESPACE}.rockpool_store (storage_format, schema, schema_hash) VALUES ($1, $2, $3)`,
     [STORAGE_FORMAT, encodeSchema(schema), schema.hash],
   );
+  return schema;
 }
 
-async function migrate(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
+/** Returns the schema that the tables have now. */
+async function migrate(connection: Connection, own: Schema): Promise<Schema> {
   const [[storageFormat, stored] = []] = await connection.query(
     `SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`,
   );
   const added = TABLES_ADDED_AFTER[storageFormat as number];
-  if (added !== undefined) await addTables(connection, tables, added);
-  else if (storageFormat !== STORAGE_FORMAT)
-    throw new RockpoolError('database-unavailable', {
-      problem: 'the tables have another storage format',
-      supported: STORAGE_FORMAT,
-    });
-  // Tables from before commits were pruned by age.
-  await connection.query(
-    `ALTER TABLE ${NAMESPACE}.rockpool_commit ADD COLUMN IF NOT EXISTS committed_at timestamptz NOT NULL DEFAULT clock_timestamp()`,
-  );
-  // Tables from before leases.
-  await connection.query(
-    `ALTER TABLE ${NAMESPACE}.rockpool_database ADD COLUMN IF NOT EXISTS leased_by text, ADD COLUMN IF NOT EXISTS leased_until timestamptz`,
-  );
-  // Tables from before an invitation ended with the rights of its maker.
-  await connection.query(`ALTER TABLE ${NAMESPACE}.rockpool_invitation ADD COLUMN IF NOT EXISTS invited_by text`);
-  if (stored === encodeSchema(schema)) return;
+  if (added !== undefined) await addTables(connection, mirroredTables(own), added);
+  else if (storageFormat !== STORAGE_FORMAT) throw otherFormat();
+  for (const { table, columns } of await missingColumns(connection))
+    await connection.query(
+      `ALTER TABLE ${NAMESPACE}.${table} ${columns.map((column) => `ADD COLUMN ${column}`).join(', ')}`,
+    );
+  await connection.query(DIRECTORY_SQL);
+  // Tables from before requests were forwarded.
+  await connection.query(INSTANCE_TABLE_SQL);
+  if (stored === encodeSchema(own)) return own;
   const before = decodeSchema(stored as string);
-  schemaAdditions(before, schema); // throws unless the schema only adds
+  const { schema } = openedSchema(before, own);
+  if (schema !== own) return schema;
+  const tables = mirroredTables(schema);
   const old = new Map(mirroredTables(before).map((table) => [table.name, table]));
   for (const table of tables) {
     const known = new Set(old.get(table.name)?.columns.map(({ name }) => name));
@@ -149,6 +216,7 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
     encodeSchema(schema),
     schema.hash,
   ]);
+  return schema;
 }
 
 /** The tables that a storage format lacks. 8 is the first one that PostgreSQL had. */
@@ -157,6 +225,32 @@ const TABLES_ADDED_AFTER: Readonly<Record<number, readonly string[]>> = {
   9: ['rockpool_nulled_reference', 'rockpool_history'],
   10: ['rockpool_history'],
 };
+
+/** Columns that were added to the tables of all databases since they were first created. */
+const ADDED_COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  rockpool_commit: { committed_at: 'timestamptz NOT NULL DEFAULT clock_timestamp()' },
+  rockpool_database: { leased_by: 'text', leased_until: 'timestamptz', move_id: 'bigint', move_role: 'text' },
+  rockpool_invitation: { invited_by: 'text' },
+  rockpool_store: { store_id: 'uuid NOT NULL DEFAULT gen_random_uuid()', directory: 'uuid' },
+};
+
+/** The tables that lack columns, with the SQL of each column. */
+async function missingColumns(
+  connection: Connection,
+): Promise<readonly { readonly table: string; readonly columns: readonly string[] }[]> {
+  const rows = await connection.query(
+    `SELECT relname || '.' || attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = '${NAMESPACE}'::regnamespace AND NOT attisdropped`,
+  );
+  const known = new Set(rows.map(([name]) => name));
+  return Object.entries(ADDED_COLUMNS)
+    .map(([table, columns]) => ({
+      table,
+      columns: Object.entries(columns).flatMap(([name, type]) =>
+        known.has(`${table}.${name}`) ? [] : [`${name} ${type}`],
+      ),
+    }))
+    .filter(({ columns }) => columns.length > 0);
+}
 
 async function addTables(
   connection: Connection,

@@ -68,8 +68,17 @@ export function* commitStatements(
 ): Generator<WriteStatement> {
   let from = 0;
   for (; changes.length - from > ROWS_PER_STATEMENT; from += ROWS_PER_STATEMENT)
-    yield statement(tables, changes.slice(from, from + ROWS_PER_STATEMENT), [databaseId], []);
+    yield rowStatement(databaseId, tables, changes.slice(from, from + ROWS_PER_STATEMENT));
   yield statement(tables, changes.slice(from), [databaseId, head, commitId, changeset], COMMIT_PARTS);
+}
+
+/** The statement that writes rows, without a commit. */
+export function rowStatement(
+  databaseId: string,
+  tables: ReadonlyMap<string, MirroredTable>,
+  changes: readonly StoredChange[],
+): WriteStatement {
+  return statement(tables, changes, [databaseId], []);
 }
 
 /** `firstParameters` begin with the database id and belong to `firstParts`. */

@@ -1,0 +1,163 @@
+import { Worker } from 'node:worker_threads';
+import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import type { FoundMoment } from '../history/past-moment.ts';
+import type { PostgresSource } from '../postgres/shard.ts';
+import type { DatabaseSummary } from '../store/inspect-database.ts';
+import type { StoredSite } from '../store/inspect-sites.ts';
+
+/** Where a database is: a file, or PostgreSQL by its URL. */
+export type JobSource = { readonly path: string } | { readonly postgres: PostgresSource; readonly databaseId: string };
+
+export type AdminJob =
+  | { readonly kind: 'inspect'; readonly source: JobSource }
+  /** Writes a copy to `to`. */
+  | { readonly kind: 'export'; readonly source: JobSource; readonly to: string }
+  /** Writes a new database to `to`, with the rows as of a past time. See writePastDatabase. */
+  | {
+      readonly kind: 'export-past';
+      readonly source: JobSource;
+      readonly to: string;
+      readonly timeMs: number;
+      readonly nowMs: number;
+    }
+  /** Creates an empty database: the file `to`, or in PostgreSQL. `schema` is as encodeSchema writes it. */
+  | { readonly kind: 'create'; readonly databaseId: string; readonly schema: string; readonly to: string }
+  | { readonly kind: 'create-in-postgres'; readonly databaseId: string; readonly postgres: PostgresSource }
+  /** Checks the file `from` and writes the file `to`, which can be installed as the database. */
+  | {
+      readonly kind: 'stage';
+      readonly databaseId: string;
+      readonly schema: string;
+      readonly from: string;
+      readonly to: string;
+    }
+  | {
+      readonly kind: 'import-to-postgres';
+      readonly databaseId: string;
+      readonly postgres: PostgresSource;
+      readonly from: string;
+    }
+  | { readonly kind: 'delete-in-postgres'; readonly databaseId: string; readonly postgres: PostgresSource };
+
+/** A copy of a database at one moment. */
+export interface CopiedFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+export type JobAnswer = { readonly result: unknown } | { readonly error: ErrorData };
+
+export interface DatabaseFacts {
+  readonly summary: DatabaseSummary;
+  readonly sites: readonly StoredSite[];
+}
+
+/** Jobs that run at once: each takes a core, and the server should keep the others. */
+const MAX_RUNNING = 2;
+
+export interface AdminJobsOptions {
+  readonly pathOf: (databaseId: string) => string;
+  /** The URL of PostgreSQL, or null if databases are files. */
+  readonly postgres: PostgresSource | null;
+  /** As encodeSchema writes it. */
+  readonly schema: string;
+}
+
+/** Work on whole databases, on threads of its own. Each call rejects with an error of the store. */
+export class AdminJobs {
+  private readonly options: AdminJobsOptions;
+  private readonly waiting: (() => void)[] = [];
+  private readonly workers = new Set<Worker>();
+  private running = 0;
+  private isClosed = false;
+
+  constructor(options: AdminJobsOptions) {
+    this.options = options;
+  }
+
+  inspect(databaseId: string): Promise<DatabaseFacts> {
+    return this.run({ kind: 'inspect', source: this.sourceOf(databaseId) });
+  }
+
+  /** Rejects with `database-damaged` if pages of the file differ from their checksums. */
+  export(databaseId: string, to: string): Promise<CopiedFile> {
+    return this.run({ kind: 'export', source: this.sourceOf(databaseId), to });
+  }
+
+  /** Writes a new database with the rows of a time. Rejects like writePastDatabase. */
+  exportPast(
+    databaseId: string,
+    to: string,
+    times: { readonly timeMs: number; readonly nowMs: number },
+  ): Promise<FoundMoment> {
+    return this.run({ kind: 'export-past', source: this.sourceOf(databaseId), to, ...times });
+  }
+
+  /** With files, `to` is the file to create. */
+  create(databaseId: string, to = ''): Promise<void> {
+    const { postgres, schema } = this.options;
+    return postgres === null
+      ? this.run({ kind: 'create', databaseId, schema, to })
+      : this.run({ kind: 'create-in-postgres', databaseId, postgres });
+  }
+
+  /** Rejects with `request-invalid` if the file is no database, and with `schema-incompatible`. */
+  stage(databaseId: string, from: string, to: string): Promise<void> {
+    return this.run({ kind: 'stage', databaseId, schema: this.options.schema, from, to });
+  }
+
+  import(databaseId: string, from: string): Promise<void> {
+    return this.run({ kind: 'import-to-postgres', databaseId, postgres: this.postgres, from });
+  }
+
+  delete(databaseId: string): Promise<void> {
+    return this.run({ kind: 'delete-in-postgres', databaseId, postgres: this.postgres });
+  }
+
+  private get postgres(): PostgresSource {
+    return this.options.postgres ?? '';
+  }
+
+  private sourceOf(databaseId: string): JobSource {
+    const { postgres, pathOf } = this.options;
+    return postgres === null ? { path: pathOf(databaseId) } : { postgres, databaseId };
+  }
+
+  /** Ends running jobs, which reject with `database-unavailable`. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.workers].map((worker) => worker.terminate()));
+  }
+
+  private async run<Result>(job: AdminJob): Promise<Result> {
+    if (this.running >= MAX_RUNNING) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else this.running++;
+    try {
+      const answer = await this.runOnThread(job);
+      if ('error' in answer) throw RockpoolError.fromData(answer.error);
+      return answer.result as Result;
+    } finally {
+      // The next job takes the free slot.
+      const next = this.waiting.shift();
+      if (next === undefined) this.running--;
+      else next();
+    }
+  }
+
+  private runOnThread(job: AdminJob): Promise<JobAnswer> {
+    return new Promise((resolve, reject) => {
+      const unavailable = (): void =>
+        reject(new RockpoolError('database-unavailable', { problem: 'the server is stopping' }));
+      if (this.isClosed) return unavailable();
+      const worker = new Worker(new URL('./admin-worker.ts', import.meta.url), { workerData: job });
+      this.workers.add(worker);
+      worker.once('message', resolve);
+      worker.once('error', reject);
+      worker.once('exit', () => {
+        this.workers.delete(worker);
+        unavailable();
+      });
+    });
+  }
+}

@@ -1,0 +1,196 @@
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { copied } from '../../testing/backup-state.ts';
+import { insert } from '../../testing/changeset.ts';
+import { databaseRows } from '../../testing/database-rows.ts';
+import { TestSite } from '../../testing/test-client.ts';
+import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { runBackup, runVerify } from '../cli/backup.ts';
+import { runDatabases } from '../cli/databases.ts';
+import { runDoctor } from '../cli/doctor.ts';
+import { runRestoreCommand } from '../cli/restore.ts';
+import { databasePath } from '../store/data-directory.ts';
+import type { SyncServerOptions } from '../sync-server.ts';
+import type { BackupRules } from './backup-rules.ts';
+
+const ADMIN = 'a'.repeat(32);
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+const path = (data = 'data'): string => databasePath(at(data), DATABASE);
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+async function start(backup: Partial<BackupRules> = {}, options: Partial<SyncServerOptions> = {}): Promise<TestServer> {
+  const server = await TestServer.start(at('data'), {
+    backup: { to: at('copies'), intervalMs: 5, ...backup },
+    admin: { token: ADMIN },
+    ...options,
+  });
+  onTestFinished(() => server.stop());
+  await server.sync.ready();
+  return server;
+}
+
+/** A server with a database that a device has written to, and that is unloaded now. */
+async function unloaded(): Promise<{ readonly site: TestSite; readonly rows: object; readonly file: Buffer }> {
+  const server = await start();
+  const site = new TestSite();
+  const connection = await server.open(site);
+  await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+  await copied(server);
+  await server.stop();
+  const [rows, file] = [databaseRows(path()), readFileSync(path())];
+  for (const suffix of ['-wal', '-shm']) rmSync(path() + suffix, { force: true });
+  const cold = await start({ unloadAfterMs: 1 });
+  await cold.logged('database-unloaded');
+  await cold.stop();
+  expect(readdirSync(join(at('data'), 'databases')).sort()).toEqual([
+    'db-household.sqlite-copied',
+    'db-household.sqlite-unloaded',
+  ]);
+  return { site, rows, file };
+}
+
+const lines = async (run: (print: (line: string) => void) => unknown): Promise<string[]> => {
+  const printed: string[] = [];
+  await run((line) => void printed.push(line));
+  return printed;
+};
+
+describe('a database that nobody uses', () => {
+  it('is unloaded, and fetched by the next session, which continues from its position', async () => {
+    const { site, rows, file } = await unloaded();
+    const server = await start();
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/^rockpool_databases_unloaded 1$/m);
+    const connection = await server.connect(site);
+    connection.hello(await server.token(), DATABASE);
+    // The same log: no full resync.
+    expect(await connection.next('welcome')).toMatchObject({ fullResync: false, watermark: 1, lastAckedSequence: 1 });
+    expect(server.events.map(({ event }) => event)).toContain('database-fetched');
+    expect(databaseRows(path())).toEqual(rows);
+    expect(readFileSync(path()).equals(file)).toBe(true);
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/^rockpool_databases_unloaded 0$/m);
+    connection.socketForAbuse.close();
+    await (await server.open()).commit([insert('accounts', 'b', { name: 'b' })]);
+    await copied(server);
+    await server.stop();
+    // The copies continue, without another base.
+    expect(readdirSync(join(at('copies'), 'databases', 'db-household'))).toHaveLength(1);
+  });
+
+  it('appears in the list, the doctor, the command and the backup', async () => {
+    await unloaded();
+    const server = await start();
+    const list = (await (await server.ask('GET', '/admin/api/databases', { token: ADMIN })).json()) as object;
+    expect(list).toMatchObject({ total: 1, databases: [{ id: DATABASE, state: 'unloaded', watermark: 1 }] });
+    const exported = await server.ask('GET', `/admin/api/databases/${DATABASE}/export`, { token: ADMIN });
+    expect(exported.status).toBe(409);
+    await server.stop();
+    const data = ['--data', at('data')];
+    const command = (...flags: string[]): Promise<string[]> =>
+      lines((print) => runDatabases({ flags: [...data, ...flags], environment: {} }, print));
+    expect(await command('list')).toEqual([
+      expect.stringMatching(/^household\t\d+ bytes, unloaded to .*copies$/) as string,
+    ]);
+    await expect(command('export', DATABASE, at('file'))).rejects.toMatchObject({ code: 'database-unavailable' });
+    const doctor = await lines((print) => runDoctor({ flags: data, environment: {} }, print));
+    expect(doctor).toContain(`note     database ${DATABASE}: unloaded to ${at('copies')}, which was not looked at`);
+    const backup = await lines((print) => runBackup({ flags: [at('backup'), ...data], environment: {} }, print));
+    expect(backup[0]).toMatch(/^db-household.sqlite is unloaded to /);
+    await runVerify({ flags: [at('backup')], environment: {} }, () => undefined);
+    await runRestoreCommand({ flags: [at('backup'), '--data', at('restored')], environment: {} }, () => undefined);
+    expect(existsSync(`${path('restored')}-unloaded`)).toBe(true);
+    await command('delete', DATABASE);
+    expect(readdirSync(join(at('data'), 'databases'))).toEqual(['db-household.sqlite-forgotten']);
+  });
+
+  it('is never replaced by an empty one: while it cannot be fetched, sessions end and the fetch is retried', async () => {
+    const { site } = await unloaded();
+    renameSync(at('copies'), at('away'));
+    writeFileSync(at('copies'), 'not a folder');
+    const server = await start();
+    for (let i = 0; i < 2; i++) {
+      const connection = await server.connect(site);
+      connection.hello(await server.token(), DATABASE);
+      expect(await connection.failure()).toMatchObject({ code: 'backup-unavailable' });
+      expect(existsSync(path())).toBe(false);
+    }
+    rmSync(at('copies'));
+    renameSync(at('away'), at('copies'));
+    const connection = await server.connect(site);
+    connection.hello(await server.token(), DATABASE);
+    expect(await connection.next('welcome')).toMatchObject({ watermark: 1 });
+    await server.stop();
+  });
+
+  it('is not opened by a server without the backup, nor from a damaged copy', async () => {
+    const { site } = await unloaded();
+    const failureOf = async (server: TestServer): Promise<unknown> => {
+      const connection = await server.connect(site);
+      connection.hello(await server.token(), DATABASE);
+      const failure = await connection.failure();
+      await server.stop();
+      return failure;
+    };
+    expect(await failureOf(await start({}, { backup: undefined as never }))).toMatchObject({
+      code: 'database-unavailable',
+      fields: { problem: `the database is unloaded to ${at('copies')}: start the server with --backup-to` },
+    });
+    const [base = ''] = readdirSync(at('copies'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\/b-/.test(name),
+    );
+    const content = readFileSync(join(at('copies'), base));
+    content[60] = (content[60] ?? 0) ^ 1;
+    writeFileSync(join(at('copies'), base), content);
+    expect(await failureOf(await start())).toMatchObject({ code: 'backup-damaged' });
+    expect(existsSync(path())).toBe(false);
+  });
+
+  it('stays on the server if its copy is not correct', async () => {
+    const server = await start();
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    await copied(server);
+    await server.stop();
+    const [base = ''] = readdirSync(at('copies'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\/b-/.test(name),
+    );
+    const size = statSync(join(at('copies'), base)).size;
+    writeFileSync(join(at('copies'), base), readFileSync(join(at('copies'), base)).subarray(0, size - 1));
+    const cold = await start({ unloadAfterMs: 1 });
+    await cold.logged('database-unload-failed');
+    expect(existsSync(path())).toBe(true);
+    await (await cold.open()).commit([insert('accounts', 'b', { name: 'b' })]);
+    expect(cold.events.map(({ event }) => event)).not.toContain('database-unloaded');
+  });
+});
+
+describe('a file that replaces a database', () => {
+  it('is copied as a whole', async () => {
+    const server = await start();
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    const body = await (
+      await server.ask('GET', `/admin/api/databases/${DATABASE}/export`, { token: ADMIN })
+    ).arrayBuffer();
+    await (await server.open()).commit([insert('accounts', 'b', { name: 'b' })]);
+    await copied(server);
+    const answer = await fetch(`http://${server.host}/admin/api/databases/${DATABASE}/replace?confirm=${DATABASE}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN}` },
+      body,
+    });
+    expect(answer.status).toBe(200);
+    await (await server.open()).commit([insert('accounts', 'c', { name: 'c' })]);
+    await copied(server);
+    await server.stop();
+    await runRestoreCommand(
+      { flags: ['--from', at('copies'), '--data', at('restored')], environment: {} },
+      () => undefined,
+    );
+    expect(databaseRows(path('restored'))).toEqual(databaseRows(path()));
+  });
+});

@@ -1,0 +1,251 @@
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { RockpoolError } from '@rockpool/shared';
+import { errorFields, type Logger } from '../observe/log-line.ts';
+import { acceptFile } from '../store/accept-file.ts';
+import { databaseFileName, databaseIds, databasePath } from '../store/data-directory.ts';
+import { outlineOfFile } from '../store/database-outline.ts';
+import { beginFileChange, finishFileChange, incomingPath, isFileChanging } from '../store/file-change.ts';
+import { markPath } from '../store/file-damage.ts';
+import { readUnloadedMark, type UnloadedMark } from '../store/unloaded-mark.ts';
+import { isCopied } from './continuous-backup.ts';
+import { readCopyFacts, recordPath, type CopyFacts } from './copy-record.ts';
+import type { Destination } from './destination.ts';
+import { fetchPages } from './fetch-pages.ts';
+import { listCopies } from './generations.ts';
+import { sourceOfFile } from './object-names.ts';
+import { hashOfDestination } from './page-copier.ts';
+import { damaged } from './page-section.ts';
+import { planRestore, type RestorePlan } from './restore-plan.ts';
+
+/** How long a session waits for its database. A client waits 15 s for an answer. */
+const FETCH_WAIT_MS = 10_000;
+
+const MAX_PASS_INTERVAL_MS = 60 * 60_000;
+
+const COMPARED_BYTES = 1024 * 1024;
+
+export interface ColdDatabasesOptions {
+  readonly dataDir: string;
+  readonly destination: Destination;
+  /** A database that was not opened for this time is unloaded. Null: never. */
+  readonly unloadAfterMs: number | null;
+  readonly owns: (databaseId: string) => boolean;
+  /** Whether a database is open, being opened or held. */
+  readonly isInUse: (databaseId: string) => boolean;
+  /** See Databases.hold. */
+  readonly hold: (databaseId: string, error: RockpoolError) => Promise<void>;
+  readonly isHeldBy: (databaseId: string, error: RockpoolError) => boolean;
+  /** Does nothing if the database is held with another error. */
+  readonly release: (databaseId: string, error: RockpoolError) => void;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Default: 10 s. */
+  readonly fetchWaitMs?: number;
+}
+
+interface Fetch {
+  readonly ended: Promise<void>;
+  fetchedBytes: number;
+  totalBytes: number;
+}
+
+/**
+ * Unloads unused databases, which then exist only in the continuous backup. Opening one fetches it first. The file is
+ * removed only after the copy was read back and compared with it; until then the database cannot be opened.
+ */
+export class ColdDatabases {
+  /** Databases that only the destination holds. */
+  unloadedCount = 0;
+  private readonly options: ColdDatabasesOptions;
+  private readonly fetches = new Map<string, Fetch>();
+  private readonly timer: NodeJS.Timeout | null;
+  private passing: Promise<void> | null = null;
+  private isClosed = false;
+
+  constructor(options: ColdDatabasesOptions) {
+    this.options = options;
+    const { dataDir, owns, unloadAfterMs } = options;
+    const known = databaseIds(dataDir, { withMissing: true }).filter(owns);
+    this.unloadedCount = known.filter((id) => readUnloadedMark(databasePath(dataDir, id)) !== null).length;
+    const intervalMs = Math.min(MAX_PASS_INTERVAL_MS, (unloadAfterMs ?? Infinity) / 2);
+    this.timer = unloadAfterMs === null ? null : setInterval(() => void this.pass(), intervalMs);
+    this.timer?.unref();
+  }
+
+  /**
+   * Fetches the database if it is unloaded. Throws `database-fetching` if that takes longer than a client waits: the fetch
+   * continues, and a later call waits for it again. Throws `backup-damaged`, or `backup-unavailable`.
+   */
+  async prepare(databaseId: string): Promise<void> {
+    const mark = readUnloadedMark(databasePath(this.options.dataDir, databaseId));
+    if (mark === null) return;
+    const fetch = this.fetches.get(databaseId) ?? this.beginFetch(databaseId, mark);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), this.options.fetchWaitMs ?? FETCH_WAIT_MS);
+    });
+    const first = await Promise.race([fetch.ended, late]).finally(() => clearTimeout(timer));
+    if (first === 'late') {
+      const { fetchedBytes, totalBytes } = fetch;
+      throw new RockpoolError('database-fetching', { fetchedBytes, totalBytes });
+    }
+  }
+
+  /** Unloads every database that was not opened for long enough. */
+  pass(): Promise<void> {
+    this.passing ??= this.passNow().finally(() => (this.passing = null));
+    return this.passing;
+  }
+
+  /** Resolves once no unload is running. An unfinished fetch continues after the next start. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (this.timer !== null) clearInterval(this.timer);
+    await Promise.allSettled([this.passing, ...[...this.fetches.values()].map(({ ended }) => ended)]);
+  }
+
+  private beginFetch(databaseId: string, mark: UnloadedMark): Fetch {
+    const fetch: Fetch = { ended: Promise.resolve(), fetchedBytes: 0, totalBytes: mark.sizeBytes };
+    const { log, now } = this.options;
+    const startedMs = now();
+    const ended = this.fetch(databaseId, mark, fetch).then(
+      () => log('database-fetched', { database: databaseId, bytes: fetch.fetchedBytes, durationMs: now() - startedMs }),
+      (error: unknown) => {
+        log('database-fetch-failed', { database: databaseId, ...errorFields(error) });
+        throw error;
+      },
+    );
+    // A waiting session gets the failure. No session may be waiting by then.
+    ended.catch(() => undefined).finally(() => this.fetches.delete(databaseId));
+    const begun = Object.assign(fetch, { ended });
+    this.fetches.set(databaseId, begun);
+    return begun;
+  }
+
+  private async fetch(databaseId: string, mark: UnloadedMark, progress: Fetch): Promise<void> {
+    const { dataDir, destination } = this.options;
+    const path = join(dataDir, 'fetching', databaseFileName(databaseId));
+    mkdirSync(dirname(path), { recursive: true });
+    const plan = await this.planOf(databaseId, mark);
+    progress.totalBytes = plan.sizeBytes;
+    const { stateSum } = await fetchPages(destination, plan, path, {
+      atMs: NEWEST,
+      onProgress: (fetchedBytes) => {
+        if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
+        progress.fetchedBytes = fetchedBytes;
+      },
+    });
+    if (stateSum !== mark.stateSum) throw damaged(mark.generation, 'the copy is not the one that was unloaded');
+    acceptFile(path);
+    const staged = incomingPath(dataDir);
+    renameSync(path, staged);
+    renameSync(`${path}-sums`, `${staged}-sums`);
+    beginFileChange(dataDir, databaseId, { kind: 'install', staged: basename(staged), isCopied: true });
+    finishFileChange(dataDir, databaseId, () => undefined);
+    this.unloadedCount--;
+  }
+
+  private async planOf(databaseId: string, { generation }: { readonly generation: string }): Promise<RestorePlan> {
+    const source = sourceOfFile(databaseFileName(databaseId));
+    const copies = await listCopies(this.options.destination, source);
+    const plan = planRestore(
+      { ...copies, generations: copies.generations.filter(({ id }) => id === generation) },
+      NEWEST,
+    );
+    if (plan === null) throw damaged(generation, 'the copy is missing');
+    return plan;
+  }
+
+  private async passNow(): Promise<void> {
+    const { dataDir, owns, log } = this.options;
+    for (const databaseId of databaseIds(dataDir).filter(owns)) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.isClosed) return;
+      if (!this.isCold(databaseId)) continue;
+      try {
+        await this.unload(databaseId);
+      } catch (error) {
+        log('database-unload-failed', { database: databaseId, ...errorFields(error) });
+        // The others would fail as well.
+        if (error instanceof RockpoolError && error.code === 'backup-unavailable') return;
+      }
+    }
+  }
+
+  private isCold(databaseId: string): boolean {
+    const { dataDir, destination, unloadAfterMs, isInUse, now } = this.options;
+    const path = databasePath(dataDir, databaseId);
+    if (unloadAfterMs === null || isInUse(databaseId) || isFileChanging(path)) return false;
+    if (statSync(markPath(path), { throwIfNoEntry: false }) !== undefined) return false;
+    // The record is touched whenever the database is closed.
+    const usedMs = statSync(recordPath(path), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    return now() - usedMs >= unloadAfterMs && isCopied(path, hashOfDestination(destination));
+  }
+
+  private async unload(databaseId: string): Promise<void> {
+    const { dataDir, destination } = this.options;
+    const facts = readCopyFacts(databasePath(dataDir, databaseId));
+    if (facts === null) return;
+    const back = incomingPath(dataDir);
+    try {
+      const { stateSum } = await fetchPages(destination, await this.planOf(databaseId, facts), back, { atMs: NEWEST });
+      if (stateSum !== facts.stateSum) throw damaged(facts.generation, 'it is not the copy of the file');
+      // A session has opened it meanwhile, so it is no longer cold.
+      if (this.isCold(databaseId)) await this.unloadHeld(databaseId, facts, back);
+    } finally {
+      for (const suffix of ['', '.progress']) rmSync(back + suffix, { force: true });
+    }
+  }
+
+  /** The file cannot be opened while it is compared with the copy and removed. */
+  private async unloadHeld(databaseId: string, facts: CopyFacts, back: string): Promise<void> {
+    const { dataDir, destination, hold, release, isHeldBy, log, now } = this.options;
+    const path = databasePath(dataDir, databaseId);
+    const error = new RockpoolError('database-unavailable', { problem: 'the database is being unloaded' });
+    await hold(databaseId, error);
+    try {
+      const { generation, copies, stateSum } = facts;
+      const isSame = await isSameFile(path, back);
+      if (!isSame) throw damaged(generation, 'the copy differs from the file');
+      // An operator may have started an operation on the database.
+      if (!isHeldBy(databaseId, error) || isFileChanging(path) || !isCopied(path, hashOfDestination(destination)))
+        return;
+      if (readCopyFacts(path)?.stateSum !== stateSum) return;
+      const { sizeBytes, watermark, lastWriteMs } = outlineOfFile(path);
+      const mark: UnloadedMark = {
+        ...{ generation, copies, stateSum, watermark, lastWriteMs },
+        destination: destination.name,
+        sizeBytes: sizeBytes ?? 0,
+        unloadedMs: now(),
+      };
+      beginFileChange(dataDir, databaseId, { kind: 'unload', mark });
+      finishFileChange(dataDir, databaseId, () => undefined);
+      this.unloadedCount++;
+      log('database-unloaded', { database: databaseId, bytes: mark.sizeBytes });
+    } finally {
+      release(databaseId, error);
+    }
+  }
+}
+
+const NEWEST: number = Number.MAX_SAFE_INTEGER;
+
+/** Reads both files on the thread pool. */
+async function isSameFile(a: string, b: string): Promise<boolean> {
+  if (statSync(a).size !== statSync(b).size) return false;
+  const [first, second] = await Promise.all([open(a), open(b)]);
+  try {
+    const [one, other] = [Buffer.alloc(COMPARED_BYTES), Buffer.alloc(COMPARED_BYTES)];
+    for (let position = 0; ;) {
+      const { bytesRead } = await first.read(one, 0, one.length, position);
+      if (bytesRead === 0) return true;
+      await second.read(other, 0, bytesRead, position);
+      if (!one.subarray(0, bytesRead).equals(other.subarray(0, bytesRead))) return false;
+      position += bytesRead;
+    }
+  } finally {
+    await Promise.all([first.close(), second.close()]);
+  }
+}

@@ -1,0 +1,326 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { until } from '../../../../tests/kit/until.ts';
+import { copied } from '../../testing/backup-state.ts';
+import { insert, update } from '../../testing/changeset.ts';
+import { databaseRows } from '../../testing/database-rows.ts';
+import { TestSite } from '../../testing/test-client.ts';
+import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { runRestoreCommand } from '../cli/restore.ts';
+import { SqliteMembers } from '../auth/sqlite-members.ts';
+import { databasePath } from '../store/data-directory.ts';
+import type { SyncServerOptions } from '../sync-server.ts';
+import { isCopied } from './continuous-backup.ts';
+import { readCopyFacts, recordPath } from './copy-record.ts';
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+const pathIn = (data: string, databaseId: string = DATABASE): string => databasePath(at(data), databaseId);
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+async function start(data = 'data', options: Partial<SyncServerOptions> = {}): Promise<TestServer> {
+  mkdirSync(at(data), { recursive: true });
+  const server = await TestServer.start(at(data), { backup: { to: at('copies'), intervalMs: 5 }, ...options });
+  onTestFinished(() => server.stop());
+  await server.sync.ready();
+  return server;
+}
+
+async function restore(data: string, ...flags: string[]): Promise<string[]> {
+  const lines: string[] = [];
+  await runRestoreCommand(
+    { flags: ['--from', at('copies'), '--data', at(data), ...flags], environment: {} },
+    (line) => void lines.push(line),
+  );
+  return lines;
+}
+
+const stored = (under = ''): string[] =>
+  readdirSync(join(at('copies'), under), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+
+const nextMs = async (): Promise<number> => {
+  const nowMs = Date.now();
+  await until(() => Date.now() > nowMs);
+  return nowMs;
+};
+
+const iso = (timeMs: number): string => new Date(timeMs).toISOString();
+
+describe('a continuous backup', () => {
+  it('contains each database at any moment, byte for byte', async () => {
+    const server = await start();
+    const connection = await server.open();
+    const states: { readonly atMs: number; readonly rows: object }[] = [];
+    for (let i = 0; i < 4; i++) {
+      await connection.commit([insert('accounts', `a${i}`, { name: `name ${i}` })]);
+      if (i > 0) await connection.commit([update('accounts', 'a0', { name: `name ${i}` })]);
+      await copied(server);
+      states.push({ atMs: await nextMs(), rows: databaseRows(pathIn('data')) });
+    }
+    await server.stop();
+    for (const [i, { atMs, rows }] of states.entries()) {
+      await restore(`restored-${i}`, '--at', iso(atMs));
+      expect(databaseRows(pathIn(`restored-${i}`))).toEqual(rows);
+    }
+    expect(await restore('newest')).toContain(
+      `restored 1 databases to ${at('newest')}; devices send later changes again`,
+    );
+    expect(databaseRows(pathIn('newest'))).toEqual(databaseRows(pathIn('data')));
+  });
+
+  it('continues after a restart without a new base, including changes that were written before a kill', async () => {
+    const server = await start();
+    const connection = await server.open();
+    await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+    await server.stop();
+    const before = readCopyFacts(pathIn('data'));
+    expect(before).toMatchObject({ isComplete: true, watermark: 1 });
+    // Without the backup: the copy falls behind.
+    const without = await start('data', { backup: undefined as never });
+    const site = new TestSite();
+    await (await without.open(site)).commit([insert('accounts', 'b', { name: 'b' })]);
+    await without.stop();
+    const again = await start();
+    const other = await again.open(site, { databaseId: 'other' }).catch(() => null);
+    expect(other).toBeNull();
+    await (await again.open()).commit([insert('accounts', 'c', { name: 'c' })]);
+    await copied(again);
+    expect(readCopyFacts(pathIn('data'))).toMatchObject({ generation: before?.generation, watermark: 3 });
+    await again.stop();
+    await restore('restored');
+    expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
+  });
+
+  it('copies what a server without backup has written, although nobody opens the database again', async () => {
+    const server = await start();
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    await server.stop();
+    const without = await start('data', { backup: undefined as never });
+    await (await without.open()).commit([insert('accounts', 'b', { name: 'b' })]);
+    await without.stop();
+    expect(isCopied(pathIn('data'), readCopyFacts(pathIn('data'))?.destination ?? '')).toBe(false);
+    const again = await start();
+    await copied(again);
+    await again.stop();
+    expect(isCopied(pathIn('data'), readCopyFacts(pathIn('data'))?.destination ?? '')).toBe(true);
+    await restore('restored');
+    expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
+  });
+
+  it('takes at most 20 KB for an empty database', async () => {
+    const server = await start();
+    await server.open();
+    await copied(server);
+    const sizeBytes = stored('databases/db-household').reduce((sum, path) => sum + statSync(path).size, 0);
+    expect(sizeBytes).toBeGreaterThan(500);
+    expect(sizeBytes).toBeLessThanOrEqual(20_000);
+  });
+
+  it('reports a failing destination by name, with the next attempt, while writes continue', async () => {
+    writeFileSync(at('copies'), 'a file where the folder should be');
+    const server = await start();
+    const connection = await server.open();
+    await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+    await server.logged('backup-failed');
+    const { fields } = server.events.find(({ event }) => event === 'backup-failed') ?? {};
+    expect(fields).toMatchObject({ destination: at('copies'), code: 'backup-unavailable' });
+    expect(fields).toHaveProperty('retryInMs', expect.any(Number));
+    await connection.commit([insert('accounts', 'b', { name: 'b' })]);
+    const ready = await server.ask('GET', '/ready');
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      {
+        status: 'ready',
+        damagedDatabases: 0,
+        unservableDatabases: 0,
+        backup: {
+          pending: expect.any(Number) as number,
+          lagMs: expect.any(Number) as number,
+          failing: {
+            code: 'backup-unavailable',
+            cause: expect.stringMatching(/^E[A-Z]+$/) as string,
+            since: expect.any(String) as string,
+            nextAttempt: expect.any(String) as string,
+          },
+        },
+      },
+    ]);
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/^rockpool_backup_failing 1$/m);
+    rmSync(at('copies'));
+    await server.logged('backup-recovered');
+    await copied(server);
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/^rockpool_backup_lag_seconds 0$/m);
+    await restore('restored');
+    expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
+  });
+
+  it('begins a new generation, and reports it, if it cannot tell what was copied', async () => {
+    const server = await start();
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    await server.stop();
+    const record = readFileSync(recordPath(pathIn('data')));
+    record.writeUInt32LE(0x0bad_5eed, 516);
+    writeFileSync(recordPath(pathIn('data')), record);
+    // A server that was killed while it wrote the record.
+    const sums = readFileSync(`${pathIn('data')}-sums`);
+    sums.writeUInt32LE(1, 12);
+    writeFileSync(`${pathIn('data')}-sums`, sums);
+    const again = await start();
+    await again.logged('backup-generation');
+    expect(again.events.filter(({ event }) => event === 'backup-generation')).toMatchObject([
+      { fields: { database: DATABASE, reason: 'record-damaged' } },
+    ]);
+    await copied(again);
+    expect(await (await again.ask('GET', '/metrics')).text()).toMatch(/^rockpool_backup_restarts_total 1$/m);
+    await restore('restored');
+    expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
+  });
+
+  it('of a starting server takes the destination from an earlier one', async () => {
+    const server = await start();
+    await server.open();
+    await copied(server);
+    const owner = JSON.parse(readFileSync(join(at('copies'), 'server.json'), 'utf8')) as { readonly run: string };
+    await server.stop();
+    const next = await start('other');
+    await next.open();
+    await copied(next);
+    const taken = JSON.parse(readFileSync(join(at('copies'), 'server.json'), 'utf8')) as { readonly run: string };
+    expect(taken.run).not.toBe(owner.run);
+  });
+
+  it('is refused with PostgreSQL, which has its own backups', async () => {
+    await expect(start('data', { postgres: 'postgresql://nobody@127.0.0.1/none' })).rejects.toMatchObject({
+      code: 'config-invalid',
+      fields: { problems: expect.stringContaining('PostgreSQL has its own continuous backup') as string },
+    });
+  });
+});
+
+describe('a restore', () => {
+  async function filled(): Promise<{ readonly site: TestSite; readonly firstMs: number }> {
+    const server = await start();
+    const site = new TestSite();
+    const connection = await server.open(site);
+    await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+    await copied(server);
+    const firstMs = await nextMs();
+    for (const id of ['b', 'c']) {
+      await connection.commit([insert('accounts', id, { name: id })], { base: 1 });
+      await copied(server);
+    }
+    await server.stop();
+    return { site, firstMs };
+  }
+
+  it('of an earlier moment loses no changes of a device, which resends its later writes', async () => {
+    const { site, firstMs } = await filled();
+    await restore('restored', '--at', iso(firstMs));
+    const server = await start('restored', { backup: { to: at('copies-of-restored') } });
+    const back = await server.connect(site);
+    back.hello(await server.token(), DATABASE);
+    expect(await back.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
+    await back.next('delivery');
+    site.lastAckedSequence = 1;
+    site.cursor = 1;
+    back.push(2, 3, 2);
+    await back.decided(3);
+    expect(server.query('SELECT id FROM accounts ORDER BY id')).toEqual([['a'], ['b'], ['c']]);
+  });
+
+  it('includes the members and the schemas, but not a database that was deleted before', async () => {
+    const server = await start('data', { admin: { token: 'a'.repeat(32) } });
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    await (await server.open(undefined, { databaseId: 'gone' })).commit([insert('accounts', 'g', { name: 'g' })]);
+    await server.sync.members.setRole(DATABASE, 'zoe', 'owner');
+    await copied(server);
+    const beforeMs = await nextMs();
+    const answer = await server.ask('DELETE', '/admin/api/databases/gone?confirm=gone', { token: 'a'.repeat(32) });
+    expect(answer.status).toBe(200);
+    await server.stop();
+    // The next start records the last deletion.
+    const next = await start();
+    await until(() => stored('databases/db-gone').some((path) => path.includes('deleted-')));
+    await next.stop();
+    await restore('after');
+    expect([existsSync(pathIn('after')), existsSync(pathIn('after', 'gone'))]).toEqual([true, false]);
+    const members = new SqliteMembers(join(at('after'), 'members.sqlite'));
+    expect(members.readAll()).toEqual([{ databaseId: DATABASE, principal: 'zoe', role: 'owner' }]);
+    members.close();
+    expect(readdirSync(join(at('after'), 'schemas'))).toEqual(readdirSync(join(at('data'), 'schemas')));
+    await restore('before', '--at', iso(beforeMs));
+    expect([existsSync(pathIn('before')), existsSync(pathIn('before', 'gone'))]).toEqual([true, true]);
+  });
+
+  it('never overwrites a database or uses a directory in use, except with --replace', async () => {
+    const { firstMs } = await filled();
+    await expect(restore('data')).rejects.toMatchObject({ code: 'config-invalid' });
+    await expect(restore('data', '--database', DATABASE)).rejects.toMatchObject({
+      fields: { problems: expect.stringContaining(`${DATABASE} exists; --replace keeps its old file`) as string },
+    });
+    const server = await start();
+    await expect(restore('data', '--replace')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await server.stop();
+    const newest = databaseRows(pathIn('data'));
+    await restore('data', '--database', DATABASE, '--at', iso(firstMs), '--replace');
+    const query = (path: string): unknown =>
+      new DatabaseSync(path, { readOnly: true }).prepare('SELECT count(*) AS n FROM accounts').get();
+    expect(query(pathIn('data'))).toEqual({ n: 1 });
+    expect(databaseRows(`${pathIn('data')}.replaced-1`)).toEqual(newest);
+    await expect(restore('new', '--database', 'unknown')).rejects.toMatchObject({ code: 'backup-damaged' });
+  });
+
+  it('that was interrupted continues with the same command, and until then no server starts', async () => {
+    const server = await start();
+    for (const databaseId of ['a', 'b', 'c'])
+      await (await server.open(undefined, { databaseId })).commit([insert('accounts', databaseId, { name: 'x' })]);
+    await copied(server);
+    await server.stop();
+    const [damaged = ''] = stored('databases/db-b');
+    const content = readFileSync(damaged);
+    writeFileSync(damaged, content.subarray(0, content.length - 1));
+    await expect(restore('restored')).rejects.toMatchObject({ code: 'backup-damaged' });
+    expect(existsSync(pathIn('restored', 'a'))).toBe(true);
+    await expect(start('restored')).rejects.toMatchObject({
+      code: 'database-unavailable',
+      fields: { problem: expect.stringContaining('is unfinished') as string },
+    });
+    await expect(restore('restored', '--at', '2030-01-01')).rejects.toMatchObject({ code: 'config-invalid' });
+    writeFileSync(damaged, content);
+    expect(await restore('restored')).toContain('continues a restore of 1 files');
+    for (const databaseId of ['a', 'b', 'c'])
+      expect(databaseRows(pathIn('restored', databaseId))).toEqual(databaseRows(pathIn('data', databaseId)));
+    expect(existsSync(join(at('restored'), 'restoring'))).toBe(false);
+  });
+
+  it('detects a missing copy, a changed byte and a copy of another history', async () => {
+    const { firstMs } = await filled();
+    const copies = stored('databases/db-household').filter((path) => /\/0-\d+/.test(path));
+    const last = copies.at(-1) ?? '';
+    const content = readFileSync(last);
+    const changed = Buffer.from(content);
+    changed[changed.length - 40] = (changed[changed.length - 40] ?? 0) ^ 1;
+    writeFileSync(last, changed);
+    await expect(restore('changed')).rejects.toMatchObject({ fields: { problem: 'its hash differs' } });
+    // The first copy after the base replaces the last one.
+    writeFileSync(last, readFileSync(copies[0] ?? ''));
+    await expect(restore('other')).rejects.toMatchObject({ code: 'backup-damaged' });
+    writeFileSync(last, content);
+    rmSync(copies.at(-2) ?? '');
+    await expect(restore('missing')).rejects.toMatchObject({
+      code: 'backup-damaged',
+      fields: { problem: expect.stringMatching(/copy \d+ of generation .* is missing/) as string },
+    });
+    await restore('earlier', '--at', iso(firstMs));
+    expect(existsSync(pathIn('earlier'))).toBe(true);
+  });
+});

@@ -1,0 +1,150 @@
+import { utimesSync } from 'node:fs';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { PageSums } from '../sqlite/page-sums.ts';
+import { recordPath, type CopyFacts } from './copy-record.ts';
+import { differingPages } from './differing-pages.ts';
+import { OpenFile } from './open-file.ts';
+import { PageCopier, type PageCopierOptions } from './page-copier.ts';
+
+export interface CopiedDatabaseEvents {
+  /** Pages wait to be copied. */
+  readonly onChange: () => void;
+  /** The file is closed. Some pages may not be copied yet. */
+  readonly onClosed: (isComplete: boolean) => void;
+  readonly onDamaged: (error: unknown) => void;
+}
+
+/** A database that this thread has open, and its copy. */
+export class CopiedDatabase {
+  /** The time of the first commit that no copy has begun to read. Null: there is none. */
+  private uncopiedSinceMs: number | null = null;
+  private copyingSinceMs: number | null = null;
+  private readonly options: PageCopierOptions;
+  private readonly events: CopiedDatabaseEvents;
+  private readonly file: OpenFile;
+  // Null until the copy of an earlier opening has ended.
+  private copier: PageCopier | null = null;
+  private copying: Promise<boolean> | null = null;
+  private isFileClosed = false;
+  private readonly end = Promise.withResolvers<void>();
+
+  constructor(sql: SqliteFile, options: PageCopierOptions, events: CopiedDatabaseEvents) {
+    this.options = options;
+    this.events = events;
+    this.file = new OpenFile(options.databasePath, sql, {
+      onCommit: () => this.changed(),
+      onClosed: () => this.closed(),
+      onDamaged: (error) => events.onDamaged(error),
+      now: options.now,
+    });
+  }
+
+  get facts(): CopyFacts | null {
+    return this.copier?.facts ?? null;
+  }
+
+  /** Resolves once the file is closed and no copy of it is under way. */
+  get ended(): Promise<void> {
+    return this.end.promise;
+  }
+
+  /** Whether changes exist that no copy has begun to read. */
+  get hasChanges(): boolean {
+    return this.uncopiedSinceMs !== null;
+  }
+
+  /** Whether the destination may lack changes. */
+  get isPending(): boolean {
+    return (this.copier === null && !this.isFileClosed) || this.copying !== null || this.hasChanges;
+  }
+
+  /** The time of the first commit that the destination lacks. Null: none is known. */
+  get lagSinceMs(): number | null {
+    return this.copyingSinceMs ?? this.uncopiedSinceMs;
+  }
+
+  /**
+   * Finds the changes before this opening that the copy lacks. `earlier` resolves once the copy of an earlier opening
+   * has ended.
+   */
+  async begin(earlier: Promise<void>): Promise<void> {
+    await earlier;
+    if (this.isFileClosed) return this.endWith(false);
+    const copier = new PageCopier(this.options);
+    const { facts } = copier;
+    if (facts !== null) {
+      // A kill from now on must not leave a record that claims to be complete.
+      copier.setComplete(false);
+      // Also after a clean closing: a program without backup may have used the file since.
+      await this.compare(copier, facts);
+    }
+    this.copier = copier;
+    if (this.isFileClosed) return this.finish(copier);
+    if (facts === null || this.file.hasChanges) this.changed();
+  }
+
+  /** Copies the differences. Returns whether there were any. Call again only after it has settled. */
+  async copy(): Promise<boolean> {
+    const { copier } = this;
+    if (copier === null || this.isFileClosed) return false;
+    this.copyingSinceMs = this.uncopiedSinceMs;
+    this.uncopiedSinceMs = null;
+    this.copying = copier.copy(this.file);
+    try {
+      return await this.copying;
+    } catch (error) {
+      this.uncopiedSinceMs = this.copyingSinceMs ?? this.uncopiedSinceMs;
+      throw error;
+    } finally {
+      this.copying = null;
+      this.copyingSinceMs = null;
+      if (this.isFileClosed) this.finish(copier);
+    }
+  }
+
+  private changed(): void {
+    this.uncopiedSinceMs ??= this.options.now();
+    this.events.onChange();
+  }
+
+  /** Every page that is not in the log has its checksum beside the file, or no checksum yet. */
+  private async compare(copier: PageCopier, { pageCount: copied }: CopyFacts): Promise<void> {
+    const sums = PageSums.openExisting(this.options.databasePath);
+    try {
+      const slices = differingPages({
+        pageCount: Math.max(copied, sums?.pageCount ?? 0),
+        stored: (first, count) => sums?.read(first, count) ?? new Uint32Array(count),
+        copied: (first, count) => copier.copiedSums(first, count),
+        unknownDiffers: true,
+      });
+      for (const differing of slices) {
+        this.file.addChanged(differing);
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.isFileClosed) return;
+      }
+    } finally {
+      sums?.close();
+    }
+  }
+
+  private closed(): void {
+    this.isFileClosed = true;
+    // Otherwise the running copy, or `begin`, ends it.
+    if (this.copying === null && this.copier !== null) this.finish(this.copier);
+  }
+
+  private finish(copier: PageCopier): void {
+    const isComplete = copier.facts !== null && !this.file.hasChanges && this.uncopiedSinceMs === null;
+    this.copier = null;
+    copier.setComplete(isComplete);
+    // The time of the last use; cold databases are found by it.
+    if (copier.facts !== null) utimesSync(recordPath(this.options.databasePath), new Date(), new Date());
+    copier.close();
+    this.endWith(isComplete);
+  }
+
+  private endWith(isComplete: boolean): void {
+    this.events.onClosed(isComplete);
+    this.end.resolve();
+  }
+}

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { CopiedHistory } from '../../testing/copied-history.ts';
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('insert'), rows: fc.integer({ min: 1, max: 40 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), rows: fc.integer({ min: 1, max: 60 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('update'), rows: fc.integer({ min: 1, max: 9 }) }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('copy'), rows: fc.constant(0) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('refuse', 'lose-answer'), rows: fc.constant(0) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('checkpoint', 'vacuum'), rows: fc.constant(0) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('reopen', 'kill'), rows: fc.constant(0) }) },
+  // The earlier copy is older than the longest life of a generation.
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('age'), rows: fc.constant(0) }) },
+);
+
+const filler = (rows: number, length: number): string =>
+  `INSERT INTO item (content) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+   SELECT hex(randomblob(${length})) FROM n`;
+
+async function run(history: CopiedHistory, { kind, rows }: { readonly kind: string; readonly rows: number }) {
+  switch (kind) {
+    case 'insert':
+      return history.commit(filler(rows, 10 * rows));
+    case 'delete':
+      return history.commit(`DELETE FROM item WHERE id IN (SELECT id FROM item ORDER BY random() LIMIT ${rows})`);
+    case 'update':
+      return history.commit(`UPDATE item SET content = hex(randomblob(20)) WHERE id % 7 = ${rows % 7}`);
+    case 'copy':
+      return history.copy();
+    case 'checkpoint':
+      return history.sql.checkpoint();
+    case 'vacuum':
+      return history.sql.exec('VACUUM');
+    case 'age':
+      return (history.maxGenerationMs = history.maxGenerationMs === Infinity ? 5_000 : Infinity);
+    case 'reopen':
+      history.close();
+      return history.reopen();
+    case 'kill':
+      return history.kill();
+    default:
+      history.destination.onPut = () => kind as 'refuse';
+      await history.copy().catch((error: unknown) => expect(error).toMatchObject({ code: 'backup-unavailable' }));
+      history.destination.onPut = () => 'store';
+      return undefined;
+  }
+}
+
+it('contains changes that a killed server left to a program that opened and closed the file', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  try {
+    await history.copy();
+    history.close();
+    await history.reopen();
+    history.commit(filler(40, 400));
+    await history.kill();
+    history.commit(filler(10, 100));
+    await history.copy();
+    const last = history.states.at(-1);
+    expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(last?.rows);
+  } finally {
+    history.close();
+  }
+});
+
+it('contains every copied state, whatever happens to the file, the server and the storage in between', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 120 }), async (steps) => {
+      const history = await CopiedHistory.open(temporaryFolder());
+      try {
+        for (const one of steps) await run(history, one);
+        await history.copy();
+        expect(history.damage).toEqual([]);
+        expect(history.reasons).not.toContain('record-damaged');
+        for (const { atMs, rows } of history.states) expect(await history.restored(atMs)).toBe(rows);
+        const last = history.states.at(-1);
+        if (last !== undefined) expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(last.rows);
+      } finally {
+        history.close();
+      }
+    }),
+    { numRuns: atLevel({ test: 6, verify: 60 }), endOnFailure: true },
+  );
+});

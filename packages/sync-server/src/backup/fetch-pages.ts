@@ -1,0 +1,151 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { pageSum } from '../sqlite/page-sums.ts';
+import type { Destination } from './destination.ts';
+import { damaged, decodeSections, type Section } from './page-section.ts';
+import type { RestorePlan } from './restore-plan.ts';
+import { StateSum } from './state-sum.ts';
+
+/** Objects that are fetched in parallel: each request takes some tens of milliseconds. */
+const FETCHED_AHEAD = 8;
+
+const PAGES_PER_READ = 256;
+
+/** The result of a fetch. */
+export interface FetchedPages {
+  /** The time of the newest commit in the fetched file, ms since 1970. */
+  readonly timeMs: number;
+  readonly watermark: number | null;
+  readonly pageSizeBytes: number;
+  readonly pageCount: number;
+  readonly stateSum: string;
+  /** The last copy in the fetched file. */
+  readonly copies: number;
+}
+
+export interface FetchOptions {
+  readonly atMs: number;
+  readonly onProgress?: (fetchedBytes: number, totalBytes: number) => void;
+}
+
+/** Where an interrupted fetch continues. */
+interface Progress {
+  readonly generation: string;
+  readonly atMs: number;
+  readonly objects: number;
+  readonly reached: FetchedPages | null;
+}
+
+/**
+ * Writes the pages of a plan to a file, and compares all of them with the state sum of the last copy. After an
+ * interruption, the same call continues. Throws `backup-damaged` or `backup-unavailable`.
+ */
+export async function fetchPages(
+  destination: Destination,
+  plan: RestorePlan,
+  path: string,
+  { atMs, onProgress = () => undefined }: FetchOptions,
+): Promise<FetchedPages> {
+  const keys = plan.sets.flatMap(({ keys }) => keys);
+  const progressPath = `${path}.progress`;
+  const known = readProgress(progressPath, plan.generation, atMs);
+  let reached = known?.reached ?? null;
+  const descriptor = openSync(path, known === null || !existsSync(path) ? 'w+' : 'r+');
+  try {
+    let fetchedBytes = 0;
+    let objects = fstatSync(descriptor).size === 0 ? 0 : (known?.objects ?? 0);
+    if (objects === 0) reached = null;
+    for await (const { key, bytes } of objectsOf(destination, keys.slice(objects))) {
+      for (const section of await decodeSections(key, bytes)) {
+        if (section.header.timeMs > atMs) break;
+        reached = apply(descriptor, key, section, reached);
+      }
+      writeProgress(progressPath, { generation: plan.generation, atMs, objects: ++objects, reached });
+      onProgress((fetchedBytes += bytes.length), plan.sizeBytes);
+    }
+    if (reached === null) throw damaged(keys[0] ?? '', 'the base is missing');
+    ftruncateSync(descriptor, reached.pageCount * reached.pageSizeBytes);
+    fsyncSync(descriptor);
+    if (sumOfFile(descriptor, reached) !== reached.stateSum) {
+      // The part that was fetched cannot be continued.
+      rmSync(progressPath, { force: true });
+      throw damaged(keys.at(-1) ?? '', 'the pages differ from the sum of all pages');
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  rmSync(progressPath, { force: true });
+  return reached;
+}
+
+async function* objectsOf(
+  destination: Destination,
+  keys: readonly string[],
+): AsyncGenerator<{ readonly key: string; readonly bytes: Uint8Array }> {
+  const ahead: Promise<Uint8Array | null>[] = [];
+  for (const [i, key] of keys.entries()) {
+    while (ahead.length < FETCHED_AHEAD && i + ahead.length < keys.length) {
+      const fetching = destination.get(keys[i + ahead.length] as string);
+      // An object fetched ahead may fail before it is awaited.
+      fetching.catch(() => undefined);
+      ahead.push(fetching);
+    }
+    const bytes = (await ahead.shift()) ?? null;
+    if (bytes === null) throw damaged(key, 'the object is missing');
+    yield { key, bytes };
+  }
+}
+
+/** Writes the pages of a section, which must follow directly on the last one. */
+function apply(
+  descriptor: number,
+  key: string,
+  { header, pages }: Section,
+  reached: FetchedPages | null,
+): FetchedPages {
+  const { part, before, first, last, pageSizeBytes, pageCount, timeMs, watermark, after } = header;
+  if (part === 0 && before !== (reached?.stateSum ?? new StateSum().toHex()))
+    throw damaged(key, 'it does not follow the copy before it');
+  if (part === 0 && reached !== null && first !== reached.copies + 1)
+    throw damaged(key, `copies before ${first} are missing`);
+  for (const { number, content } of pages)
+    writeSync(descriptor, content, 0, content.length, (number - 1) * pageSizeBytes);
+  // Only the last part knows the sum.
+  const stateSum = after ?? reached?.stateSum ?? '';
+  return { timeMs, watermark, pageSizeBytes, pageCount, stateSum, copies: last };
+}
+
+function sumOfFile(descriptor: number, { pageSizeBytes, pageCount }: FetchedPages): string {
+  const sum = new StateSum();
+  const slice = Buffer.alloc(PAGES_PER_READ * pageSizeBytes);
+  for (let done = 0; done < pageCount; done += PAGES_PER_READ) {
+    const count = Math.min(PAGES_PER_READ, pageCount - done);
+    readSync(descriptor, slice, 0, count * pageSizeBytes, done * pageSizeBytes);
+    for (let i = 0; i < count; i++)
+      sum.toggle(done + i + 1, pageSum(slice.subarray(i * pageSizeBytes, (i + 1) * pageSizeBytes)));
+  }
+  return sum.toHex();
+}
+
+function readProgress(path: string, generation: string, atMs: number): Progress | null {
+  if (!existsSync(path)) return null;
+  const progress = JSON.parse(readFileSync(path, 'utf8')) as Progress;
+  return progress.generation === generation && progress.atMs === atMs ? progress : null;
+}
+
+function writeProgress(path: string, progress: Progress): void {
+  writeFileSync(`${path}.new`, JSON.stringify(progress));
+  renameSync(`${path}.new`, path);
+}

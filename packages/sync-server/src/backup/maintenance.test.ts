@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { CopiedHistory } from '../../testing/copied-history.ts';
+import { listCopies, readCopies, type CopySet } from './generations.ts';
+import { maintain } from './maintenance.ts';
+import { copyKey, deletedKey, type Level } from './object-names.ts';
+import { planRestore } from './restore-plan.ts';
+import { expiredKeys } from './retention.ts';
+
+const SOURCE = 'db-a';
+
+async function levelsOf(history: CopiedHistory): Promise<string[]> {
+  const { generations } = await listCopies(history.destination, SOURCE);
+  return generations.flatMap(({ copies }) => copies.map(({ level, first, last }) => `${level}:${first}-${last}`));
+}
+
+async function copyTimes(history: CopiedHistory, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    history.commit(`INSERT INTO item (content) VALUES (${i})`);
+    await history.copy();
+  }
+}
+
+it('combines 32 copies into one object, and each stays restorable', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  await history.copy();
+  await copyTimes(history, 70);
+  expect(await levelsOf(history)).toEqual([...[65, 66, 67, 68, 69, 70].map((i) => `0:${i}-${i}`), '1:1-32', '1:33-64']);
+  for (const { atMs, rows } of history.states.filter((_, i) => i % 9 === 0 || (i > 30 && i < 35)))
+    expect(await history.restored(atMs)).toBe(rows);
+  history.close();
+});
+
+it('finishes a killed server’s work: deletes the objects of a stored bundle', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  await history.copy();
+  await copyTimes(history, 31);
+  const before = new Map(history.destination.objects);
+  await copyTimes(history, 1);
+  const bundled = await levelsOf(history);
+  // Some of the single objects are still there.
+  for (const [key, content] of [...before].slice(5, 20)) history.destination.objects.set(key, content);
+  expect(await levelsOf(history)).not.toEqual(bundled);
+  for (const { atMs, rows } of history.states) expect(await history.restored(atMs)).toBe(rows);
+  await maintain(history.destination, {
+    source: SOURCE,
+    generation: history.copied.facts?.generation ?? '',
+    copies: 32,
+  });
+  expect(await levelsOf(history)).toEqual(bundled);
+  history.close();
+});
+
+const HOUR_MS = 3_600_000;
+const object = (
+  startHour: number,
+  level: Level,
+  copy: number,
+  hour: number,
+  parts = 1,
+): { key: string; sizeBytes: number } => ({
+  key: copyKey({
+    source: SOURCE,
+    generation: `${String(startHour * HOUR_MS).padStart(13, '0')}-00000000`,
+    ...{ level, first: copy, last: copy, timeMs: hour * HOUR_MS, part: 0, parts },
+  }),
+  sizeBytes: 1,
+});
+const base = (hour: number, parts = 1): { key: string; sizeBytes: number } => object(hour, 'base', 0, hour, parts);
+
+it('keeps everything since the newest base before the retention, and always keeps the last base', () => {
+  const objects = [base(1), object(1, 0, 1, 2), base(3), object(3, 0, 1, 4), base(5)];
+  const expiredAt = (hour: number): readonly string[] => expiredKeys(readCopies(objects), hour * HOUR_MS);
+  expect(expiredAt(2)).toEqual([]);
+  expect(expiredAt(4)).toEqual(objects.slice(0, 2).map(({ key }) => key));
+  expect(expiredAt(1_000)).toEqual(objects.slice(0, 4).map(({ key }) => key));
+});
+
+it('keeps older states while a newer base is incomplete, and deletes a base that will never be complete', () => {
+  const objects = [base(1), object(1, 0, 1, 2), base(3, 2)];
+  expect(expiredKeys(readCopies(objects), 100 * HOUR_MS)).toEqual([]);
+  expect(expiredKeys(readCopies(objects), 1_000 * HOUR_MS)).toEqual([objects[2]?.key]);
+});
+
+it('deletes a deleted database after the retention, unless it was created again', () => {
+  const deleted = { key: deletedKey(SOURCE, 4 * HOUR_MS), sizeBytes: 0 };
+  const objects = [base(1), object(1, 0, 1, 2), deleted];
+  expect(expiredKeys(readCopies(objects), 3 * HOUR_MS)).toEqual([]);
+  expect(expiredKeys(readCopies(objects), 4 * HOUR_MS)).toEqual(objects.map(({ key }) => key));
+  const again = [base(1), base(6), deleted];
+  expect(expiredKeys(readCopies(again), 9 * HOUR_MS)).toEqual([again[0]?.key]);
+  const planned = (hour: number): readonly CopySet[] | undefined =>
+    planRestore(readCopies(again), hour * HOUR_MS)?.sets;
+  expect([planned(3), planned(5), planned(7)].map((sets) => sets?.length)).toEqual([1, undefined, 1]);
+});

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { CopiedHistory } from '../../testing/copied-history.ts';
+import { listCopies } from './generations.ts';
+import { planRestore } from './restore-plan.ts';
+
+const COPIES = 1_060;
+
+it('reads few objects for a restore of many copies', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  // Large enough that the copies do not outweigh the base.
+  history.commit('CREATE TABLE ballast (content BLOB)');
+  for (let i = 0; i < 10; i++) history.commit('INSERT INTO ballast VALUES (randomblob(1000000))');
+  await history.copy();
+  for (let i = 0; i < COPIES; i++) {
+    history.commit(`INSERT INTO item (content) VALUES (${i})`);
+    await history.copy();
+  }
+  const plan = planRestore(await listCopies(history.destination, 'db-a'), Infinity);
+  expect(plan?.sets.map(({ level }) => level)).toEqual(['base', 2, 1, 0, 0, 0, 0]);
+  for (const i of [700, 1_023, 1_024, 1_025, COPIES])
+    expect(await history.restored(history.states[i]?.atMs ?? 0)).toBe(history.states[i]?.rows);
+  history.close();
+});

@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import type { Destination } from './destination.ts';
+import { FolderDestination } from './folder-destination.ts';
+import { S3Destination } from './s3-destination.ts';
+
+/** Where copies are kept, as plain data. Credentials are never part of it: they come from the environment. */
+export interface BackupPlace {
+  /** `s3://bucket/prefix`, or a folder. */
+  readonly to: string;
+  /**
+   * The endpoint of S3-compatible storage other than AWS. Default: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or AWS
+   * itself.
+   */
+  readonly endpoint?: string | undefined;
+  /** The region. Default: `AWS_REGION`, `AWS_DEFAULT_REGION`, or `us-east-1`. */
+  readonly region?: string | undefined;
+  /** Whether the bucket is in the path of URLs instead of the host name. Default: false. */
+  readonly pathStyle?: boolean | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const S3_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
+
+/** The problems of a destination's settings, one sentence each. */
+export function placeProblems({ to, endpoint }: BackupPlace, environment: Environment): string[] {
+  const problems: string[] = [];
+  if (to === '') problems.push('the destination of the backup is empty');
+  if (/^[a-z0-9]+:\/\//i.test(to)) {
+    if (!to.startsWith('s3://')) problems.push('the destination of the backup is s3://BUCKET/PREFIX or a folder');
+    else if (!S3_URL.test(to))
+      problems.push('the destination of the backup does not name a bucket: s3://BUCKET/PREFIX');
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+      if ((environment[name] ?? '') === '') problems.push(`a backup to S3 needs ${name} in the environment`);
+  }
+  if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : ''))
+    problems.push('the endpoint of the backup is a URL such as https://minio.example.org');
+  return problems;
+}
+
+/** The caller has validated the settings. */
+export function openDestination(place: BackupPlace, environment: Environment): Destination {
+  const [, bucket, prefix = ''] = S3_URL.exec(place.to) ?? [];
+  if (bucket === undefined) return new FolderDestination(resolve(place.to));
+  const { endpoint = environment['AWS_ENDPOINT_URL_S3'] ?? environment['AWS_ENDPOINT_URL'], pathStyle = false } = place;
+  return new S3Destination({
+    bucket,
+    prefix: prefix.replaceAll(/^\/+|\/+$/g, ''),
+    endpoint,
+    region: place.region ?? environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1',
+    pathStyle,
+    accessKeyId: environment['AWS_ACCESS_KEY_ID'] ?? '',
+    secretAccessKey: environment['AWS_SECRET_ACCESS_KEY'] ?? '',
+    sessionToken: environment['AWS_SESSION_TOKEN'],
+  });
+}

@@ -1,0 +1,52 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { Destination } from './destination.ts';
+
+const KEY = 'server.json';
+
+/** How long a check of the owner is trusted. */
+const CHECK_INTERVAL_MS = 30_000;
+
+/**
+ * One server copies to a destination. The server that started last owns it. An earlier one that still runs, for example
+ * on a machine that was believed dead, stops copying once it notices.
+ */
+export class Ownership {
+  private readonly destination: Destination;
+  private readonly run: string;
+  private readonly now: () => number;
+  private checkedMs: number | null = null;
+
+  /** `run` is the random id of this run of the server. */
+  constructor(destination: Destination, run: string, now: () => number) {
+    this.destination = destination;
+    this.run = run;
+    this.now = now;
+  }
+
+  /** Throws `backup-unavailable` if another server has taken the destination. */
+  async require(): Promise<void> {
+    if (this.checkedMs !== null && this.now() - this.checkedMs < CHECK_INTERVAL_MS) return;
+    const owner = await this.owner();
+    if (owner !== this.run) {
+      if (this.checkedMs !== null)
+        throw new RockpoolError('backup-unavailable', {
+          destination: this.destination.name,
+          operation: 'claim',
+          problem: 'another server copies to this destination; give each its own prefix, and restart this one',
+        });
+      const content = JSON.stringify({ run: this.run, startedMs: this.now() });
+      await this.destination.put(KEY, new TextEncoder().encode(content));
+    }
+    this.checkedMs = this.now();
+  }
+
+  private async owner(): Promise<unknown> {
+    const content = await this.destination.get(KEY);
+    if (content === null) return null;
+    try {
+      return (JSON.parse(new TextDecoder().decode(content)) as { readonly run?: unknown }).run;
+    } catch {
+      return null;
+    }
+  }
+}

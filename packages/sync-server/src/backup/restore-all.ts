@@ -1,0 +1,223 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { RockpoolError } from '@rockpool/shared';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { beginRestoredLog } from '../store/copy-database.ts';
+import {
+  databaseFileName,
+  databaseIdOfFile,
+  databaseIds,
+  databasesDirectory,
+  membersPath,
+} from '../store/data-directory.ts';
+import { beginFileChange, finishFileChange, incomingPath } from '../store/file-change.ts';
+import { restoringFolder } from '../store/unfinished-restore.ts';
+import type { Destination } from './destination.ts';
+import { fetchPages, type FetchedPages } from './fetch-pages.ts';
+import { listCopies, readCopies, type CopiesOfSource } from './generations.ts';
+import { MEMBERS_SOURCE, SCHEMAS, sourceOfFile } from './object-names.ts';
+import { damaged } from './page-section.ts';
+import { objectsBySource, sourceOf } from './retention.ts';
+import { planRestore } from './restore-plan.ts';
+
+export interface RestoreOptions {
+  readonly destination: Destination;
+  /** Locked by the caller. */
+  readonly dataDir: string;
+  /** One database. Null: all databases and the members. */
+  readonly databaseId: string | null;
+  /** Null: the newest state. */
+  readonly atMs: number | null;
+  /** Whether databases that exist may be replaced. Their old files are kept. */
+  readonly replaces: boolean;
+  readonly print: (line: string) => void;
+}
+
+/**
+ * What is being restored. The same command continues the restore after an interruption; no server starts before it is
+ * complete.
+ */
+interface RestoreState {
+  readonly from: string;
+  readonly databaseId: string | null;
+  readonly atMs: number;
+  readonly asked: number | null;
+  readonly done: readonly string[];
+}
+
+/**
+ * Restores databases to one moment. Returns their number. Each file is complete and checked before it is installed.
+ * Throws `backup-damaged`, `backup-unavailable`, or `config-invalid` before anything is written.
+ */
+export async function restoreAll(options: RestoreOptions): Promise<number> {
+  const { destination, dataDir, databaseId, print } = options;
+  const state = beginState(options);
+  let { done } = state;
+  const sources =
+    databaseId === null
+      ? sourcesOf(destination)
+      : [{ source: sourceOfFile(databaseFileName(databaseId)), copies: null }];
+  let restored = done.filter((source) => source !== MEMBERS_SOURCE).length;
+  if (done.length > 0) print(`continues a restore of ${done.length} files`);
+  for await (const { source, copies } of sources) {
+    if (done.includes(source)) continue;
+    const found = await restoreSource(source, copies ?? (await listCopies(destination, source)), state.atMs, options);
+    if (!found && databaseId !== null)
+      throw new RockpoolError('backup-damaged', { problem: `${databaseId} has no copy from that time` });
+    if (found && source !== MEMBERS_SOURCE) restored++;
+    done = [...done, source];
+    writeState(dataDir, { ...state, done });
+  }
+  if (databaseId === null) await restoreSchemas(destination, dataDir);
+  rmSync(restoringFolder(dataDir), { recursive: true, force: true });
+  return restored;
+}
+
+async function* sourcesOf(
+  destination: Destination,
+): AsyncGenerator<{ readonly source: string; readonly copies: CopiesOfSource }> {
+  for await (const objects of objectsBySource(destination))
+    yield { source: sourceOf(objects[0]?.key ?? ''), copies: readCopies(objects) };
+}
+
+function beginState(options: RestoreOptions): RestoreState {
+  const { destination, dataDir, databaseId, atMs, replaces } = options;
+  const known = readState(dataDir);
+  if (known !== null) {
+    if (known.from !== destination.name || known.databaseId !== databaseId || known.asked !== atMs)
+      throw invalid(
+        `a restore from ${known.from} is unfinished: run it again with the same arguments, or remove ${restoringFolder(dataDir)} and start over`,
+      );
+    return known;
+  }
+  const existing = databaseIds(dataDir, { withMissing: true }).filter((id) => databaseId === null || id === databaseId);
+  if (existing.length > 0 && !replaces)
+    throw invalid(
+      databaseId === null
+        ? `${dataDir} already has databases; --replace keeps their old files beside the restored ones`
+        : `${databaseId} exists; --replace keeps its old file beside the restored one`,
+    );
+  const state = { from: destination.name, databaseId, atMs: atMs ?? NEWEST, asked: atMs, done: [] };
+  writeState(dataDir, state);
+  return state;
+}
+
+/** Returns false if there was no database at that time. */
+async function restoreSource(
+  source: string,
+  copies: CopiesOfSource,
+  atMs: number,
+  { destination, dataDir, print }: RestoreOptions,
+): Promise<boolean> {
+  const plan = planRestore(copies, atMs);
+  if (plan === null) return false;
+  const isMembers = source === MEMBERS_SOURCE;
+  const databaseId = databaseIdOfFile(`${source}.sqlite`);
+  if (!isMembers && databaseId === null) return false;
+  const path = join(restoringFolder(dataDir), `${source}.sqlite`);
+  let shownMs = performance.now();
+  const fetched = await fetchPages(destination, plan, path, {
+    atMs,
+    onProgress: (fetchedBytes, totalBytes) => {
+      if (performance.now() - shownMs < PROGRESS_INTERVAL_MS) return;
+      shownMs = performance.now();
+      print(`${source}: ${megabytes(fetchedBytes)} of ${megabytes(totalBytes)} MB`);
+    },
+  });
+  if (isMembers) installMembers(path, dataDir);
+  else installDatabase(path, dataDir, databaseId ?? '', fetched);
+  print(`restored ${databaseId ?? source} as of ${new Date(fetched.timeMs).toISOString()}`);
+  return true;
+}
+
+/** The clock of this machine may be behind the one that copied. */
+const NEWEST: number = Number.MAX_SAFE_INTEGER;
+
+const PROGRESS_INTERVAL_MS = 2_000;
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
+/** The new log epoch makes devices resend what the copy lacks. */
+function installDatabase(path: string, dataDir: string, databaseId: string, { watermark }: FetchedPages): void {
+  requireWatermark(path, watermark);
+  beginRestoredLog(path, databaseId);
+  const staged = incomingPath(dataDir);
+  renameSync(path, staged);
+  renameSync(`${path}-sums`, `${staged}-sums`);
+  databasesDirectory(dataDir);
+  beginFileChange(dataDir, databaseId, { kind: 'install', staged: basename(staged) });
+  finishFileChange(dataDir, databaseId, () => undefined);
+}
+
+function installMembers(path: string, dataDir: string): void {
+  const sql = new SqliteFile(path, { hasChecksums: false });
+  try {
+    if (sql.get('PRAGMA integrity_check(1)')?.[0] !== 'ok') throw damaged(MEMBERS_SOURCE, 'SQLite’s check fails');
+  } finally {
+    sql.close();
+  }
+  const target = membersPath(dataDir);
+  for (const suffix of ['-wal', '-shm']) rmSync(target + suffix, { force: true });
+  renameSync(path, target);
+}
+
+function requireWatermark(path: string, watermark: number | null): void {
+  const sql = new SqliteFile(path, { readOnly: true });
+  try {
+    const [found] = sql.get('SELECT watermark FROM rockpool_log ORDER BY watermark DESC LIMIT 1') ?? [];
+    if (watermark !== null && Number(found ?? 0) !== watermark)
+      throw damaged(basename(path), 'its log ends at another watermark');
+  } finally {
+    sql.close();
+  }
+}
+
+/** A schema file never changes, because its name is its hash. */
+async function restoreSchemas(destination: Destination, dataDir: string): Promise<void> {
+  for await (const { key } of destination.list(SCHEMAS)) {
+    const content = await destination.get(key);
+    const path = join(dataDir, 'schemas', basename(key));
+    if (content === null || existsSync(path)) continue;
+    writeDurably(path, content);
+  }
+}
+
+const STATE_FILE = 'restore.json';
+
+function readState(dataDir: string): RestoreState | null {
+  const path = join(restoringFolder(dataDir), STATE_FILE);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as RestoreState) : null;
+}
+
+function writeState(dataDir: string, state: RestoreState): void {
+  writeDurably(join(restoringFolder(dataDir), STATE_FILE), JSON.stringify(state));
+}
+
+function writeDurably(path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const descriptor = openSync(`${path}.new`, 'w');
+  try {
+    if (typeof content === 'string') writeSync(descriptor, content);
+    else writeSync(descriptor, content);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(`${path}.new`, path);
+}
+
+function invalid(problem: string): RockpoolError {
+  return new RockpoolError('config-invalid', { count: 1, problems: problem });
+}

@@ -1,0 +1,58 @@
+import type { Destination, StoredObject } from './destination.ts';
+import { readCopies, type CopiesOfSource } from './generations.ts';
+import { DATABASES } from './object-names.ts';
+
+/** A base that is still incomplete after this time will never be complete. */
+const UNFINISHED_MS = 7 * 86_400_000;
+
+/** Deletes the copies that no moment since `sinceMs` needs. Returns the number of deleted objects. */
+export async function deleteExpired(destination: Destination, sinceMs: number): Promise<number> {
+  let deleted = 0;
+  for await (const objects of objectsBySource(destination)) {
+    const expired = expiredKeys(readCopies(objects), sinceMs);
+    if (expired.length > 0) await destination.delete(expired);
+    deleted += expired.length;
+  }
+  return deleted;
+}
+
+/**
+ * The newest complete generation is kept at any age, because a database that nobody changes has no other copy. Nothing
+ * is kept of a database that was deleted before `sinceMs`.
+ */
+export function expiredKeys({ generations, deletions, keys }: CopiesOfSource, sinceMs: number): readonly string[] {
+  const whole = generations.filter(({ base }) => base !== null);
+  const lastStartMs = whole.at(-1)?.base?.timeMs ?? 0;
+  const lastDeletionMs = deletions.at(-1);
+  if (lastDeletionMs !== undefined && lastDeletionMs <= sinceMs && lastStartMs <= lastDeletionMs) return keys;
+  const needed = whole.findLast(({ base }) => base !== null && base.timeMs <= sinceMs) ?? whole[0];
+  return generations
+    .filter(({ id, base }) =>
+      base === null ? startOf(id) < sinceMs - UNFINISHED_MS : needed !== undefined && id < needed.id,
+    )
+    .flatMap((generation) => generation.keys);
+}
+
+function startOf(generation: string): number {
+  return Number(generation.slice(0, generation.indexOf('-')));
+}
+
+/** The objects of each source, grouped by source. */
+export async function* objectsBySource(destination: Destination): AsyncGenerator<StoredObject[]> {
+  let source = '';
+  let objects: StoredObject[] = [];
+  for await (const object of destination.list(DATABASES)) {
+    const own = sourceOf(object.key);
+    if (own !== source && objects.length > 0) {
+      yield objects;
+      objects = [];
+    }
+    source = own;
+    objects.push(object);
+  }
+  if (objects.length > 0) yield objects;
+}
+
+export function sourceOf(key: string): string {
+  return key.slice(DATABASES.length, key.indexOf('/', DATABASES.length));
+}

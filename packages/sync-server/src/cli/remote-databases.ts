@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream, existsSync, openAsBlob, renameSync, rmSync } from 'node:fs';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { RockpoolError } from '@rockpool/shared';
+import { namedEntry } from './named-entry.ts';
+import { throwIfProblems } from './read-values.ts';
+
+/** The admin API of a running server. */
+export interface RemoteServer {
+  /** For example `http://127.0.0.1:4001`. */
+  readonly url: string;
+  readonly token: string;
+}
+
+interface Action {
+  readonly databaseId: string;
+  /** For a restore: the id of the other database. */
+  readonly file: string;
+  /** For a restore: the time to restore. */
+  readonly atMs: number | null;
+  /** The id or the identity of the database, repeated as confirmation. */
+  readonly confirm: string;
+  readonly print: (line: string) => void;
+}
+
+type RemoteAction = (server: RemoteServer, action: Action) => Promise<void>;
+
+interface ListedDatabase {
+  readonly id: string;
+  readonly state: string;
+  readonly sizeBytes: number | null;
+  readonly sessions: number;
+  readonly watermark: number | null;
+}
+
+const PAGE = 1_000;
+
+export const REMOTE_ACTIONS: Readonly<Record<string, RemoteAction>> = {
+  list: async (server, { print }) => {
+    for (let after: string | null = ''; after !== null;) {
+      const page = (await ask(server, 'GET', `databases?limit=${PAGE}&after=${after}`).then((response) =>
+        response.json(),
+      )) as { readonly databases: readonly ListedDatabase[]; readonly next: string | null };
+      for (const { id, state, sizeBytes, sessions, watermark } of page.databases)
+        print(`${id}\t${state}\t${sizeBytes ?? '-'} bytes\t${sessions} sessions\twatermark ${watermark ?? '-'}`);
+      after = page.next;
+    }
+  },
+  inspect: async (server, { databaseId, print }) =>
+    print(JSON.stringify(await (await ask(server, 'GET', `databases/${databaseId}`)).json(), null, 2)),
+  create: async (server, { databaseId, print }) => {
+    await ask(server, 'PUT', `databases/${databaseId}`);
+    print(`created ${databaseId}`);
+  },
+  export: exportTo,
+  import: async (server, { databaseId, file, print }) => {
+    await ask(server, 'POST', `databases/${databaseId}/import`, await readable(file));
+    print(`imported ${file} as ${databaseId}`);
+  },
+  restore: async (server, { databaseId, file: from, atMs, print }) => {
+    const path = `databases/${databaseId}/restore?from=${from}&at=${atMs ?? ''}`;
+    const { receivedMs } = (await (await ask(server, 'POST', path)).json()) as { receivedMs: number };
+    print(`created ${databaseId} with every change of ${from} up to ${new Date(receivedMs).toISOString()}`);
+  },
+  replace: async (server, { databaseId, file, confirm, print }) => {
+    const path = `databases/${databaseId}/replace?confirm=${encodeURIComponent(confirm)}`;
+    const { kept } = (await (await ask(server, 'POST', path, await readable(file))).json()) as { kept: string | null };
+    print(`replaced ${databaseId} by ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
+  },
+  delete: async (server, { databaseId, confirm, print }) => {
+    await ask(server, 'DELETE', `databases/${databaseId}?confirm=${encodeURIComponent(confirm)}`);
+    print(`deleted ${databaseId}`);
+  },
+  close: async (server, { databaseId, print }) => {
+    await ask(server, 'POST', `databases/${databaseId}/close`);
+    print(`closed ${databaseId}`);
+  },
+  drain: async (server, { databaseId, print }) => {
+    await ask(server, 'POST', `databases/${databaseId}/drain`);
+    print(`drained ${databaseId}; its clients are kept out until it is opened`);
+  },
+  open: async (server, { databaseId, print }) => {
+    await ask(server, 'POST', `databases/${databaseId}/open`);
+    print(`opened ${databaseId}`);
+  },
+};
+
+/** Runs an action of `databases` on a running server: one of REMOTE_ACTIONS. */
+export async function runOnServer(server: RemoteServer, action: string, request: Action): Promise<void> {
+  await namedEntry(REMOTE_ACTIONS, action)?.(server, request);
+}
+
+/** Writes the file under another name until its hash is checked. */
+async function exportTo(server: RemoteServer, { databaseId, file, print }: Action): Promise<void> {
+  if (existsSync(file)) throwIfProblems([`${file} already exists`]);
+  const response = await ask(server, 'GET', `databases/${databaseId}/export`);
+  const partial = `${file}.partial`;
+  const hash = createHash('sha256');
+  const hashing = new Transform({
+    transform: (chunk: Uint8Array, _, done) => {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(
+      Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]),
+      hashing,
+      createWriteStream(partial, { flags: 'wx' }),
+    );
+    if (hash.digest('hex') !== response.headers.get('rockpool-sha256'))
+      throwIfProblems([`${file}: the download is damaged; try again`]);
+    renameSync(partial, file);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+  print(`exported ${databaseId} to ${file}`);
+}
+
+async function readable(file: string): Promise<Blob> {
+  if (!existsSync(file)) throwIfProblems([`${file} cannot be read`]);
+  return openAsBlob(file);
+}
+
+/** Throws the error of the server's response, or `network-unreachable`. */
+async function ask({ url, token }: RemoteServer, method: string, path: string, body?: Blob): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(`${url.replace(/\/+$/, '')}/admin/api/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body !== undefined && { body }),
+    });
+  } catch (error) {
+    throw new RockpoolError('network-unreachable', {}, { cause: error });
+  }
+  if (response.ok) return response;
+  const data = (await response.json().catch(() => null)) as { code: string; fields?: unknown } | null;
+  if (data === null) throwIfProblems([`${url} has no admin API (status ${response.status})`]);
+  const error = RockpoolError.fromData(data ?? { code: 'internal' });
+  if (error.code === 'request-invalid' && typeof error.fields['problem'] === 'string')
+    throwIfProblems([error.fields['problem']]);
+  throw error;
+}

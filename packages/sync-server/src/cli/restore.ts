@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs';
+import { isDatabaseId } from '../auth/gate.ts';
+import { openDestination, placeProblems } from '../backup/open-destination.ts';
+import { restoreAll } from '../backup/restore-all.ts';
+import { lockDirectory } from '../store/directory-lock.ts';
+import { finishFileChanges } from '../store/file-change.ts';
+import { SqliteMembers } from '../auth/sqlite-members.ts';
+import { membersPath } from '../store/data-directory.ts';
+import { runRestore } from './backup.ts';
+import { RESTORE_SETTINGS } from './config.ts';
+import { readBackupPlace, readTime, throwIfProblems } from './read-values.ts';
+import { readSettings, type Sources } from './settings.ts';
+
+/**
+ * `restore DIR` restores a backup that `backup` made (backup.ts); `restore --from PLACE` restores databases from a
+ * continuous backup, as of `--at`.
+ */
+export async function runRestoreCommand(sources: Sources, print: (line: string) => void): Promise<void> {
+  const problems: string[] = [];
+  const given = readSettings(RESTORE_SETTINGS, sources, problems);
+  if (given.text('from') === '') return runRestore(sources, print);
+  const dataDir = given.required('data');
+  const place = readBackupPlace(given, given.text('from'));
+  problems.push(...placeProblems(place, sources.environment));
+  const databaseId = given.text('database');
+  if (databaseId !== '' && !isDatabaseId(databaseId))
+    problems.push('--database takes up to 64 letters, digits, _ and -');
+  const atMs = readTime('at', given.text('at'), problems);
+  if (given.text('postgres') !== '')
+    problems.push('restore --from restores into files: PostgreSQL has its own backups');
+  for (const extra of given.positionals) problems.push(`unknown argument ${extra}`);
+  throwIfProblems(problems);
+  mkdirSync(dataDir, { recursive: true });
+  const lock = lockDirectory(dataDir);
+  try {
+    finishFileChanges(dataDir, (id) => forgetMembers(dataDir, id));
+    const destination = openDestination(place, sources.environment);
+    const count = await restoreAll({
+      ...{ destination, dataDir, atMs, print },
+      databaseId: databaseId === '' ? null : databaseId,
+      replaces: given.has('replace'),
+    });
+    print(`restored ${count} databases to ${dataDir}; devices send later changes again`);
+  } finally {
+    lock.release();
+  }
+}
+
+function forgetMembers(dataDir: string, databaseId: string): void {
+  const members = new SqliteMembers(membersPath(dataDir));
+  members.forgetDatabase(databaseId);
+  members.close();
+}

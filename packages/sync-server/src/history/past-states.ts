@@ -1,0 +1,95 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import { databaseFileName } from '../store/data-directory.ts';
+import type { PastMoment } from './past-moment.ts';
+import type { WrittenRowsRequest } from './written-rows.ts';
+import type { PastStateFacts } from './write-past-state.ts';
+
+/** A finished file. The receiver deletes it. */
+export interface PastState extends PastStateFacts {
+  readonly path: string;
+}
+
+/** A job for the thread, on the database file `from`. */
+export type PastTask = { readonly from: string; readonly nowMs: number } & (
+  | { readonly to: string; readonly moment: PastMoment }
+  | { readonly request: WrittenRowsRequest }
+);
+
+export type PastAnswer =
+  | { readonly facts: PastStateFacts }
+  | { readonly rows: Uint8Array }
+  | { readonly error: ErrorData };
+
+/** Further requests get `rate-limited`, because a build reads whole tables. */
+const MAX_WAITING = 8;
+
+/** Reads past states of whole tables, one request at a time. Keeps no files. */
+export class PastStates {
+  private readonly directory: string;
+  private last: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
+  private number = 0;
+
+  /** `directory` is for the builds only: files of an earlier run are deleted. */
+  constructor(directory: string) {
+    this.directory = directory;
+    mkdirSync(directory, { recursive: true });
+    this.removeFiles();
+  }
+
+  /** Throws `rate-limited`, and as writePastState. */
+  async build(databaseId: string, from: string, moment: PastMoment, nowMs: number): Promise<PastState> {
+    const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.past.gz`);
+    const answer = await this.inTurn({ from, to: path, moment, nowMs });
+    return { ...(answer as { readonly facts: PastStateFacts }).facts, path };
+  }
+
+  /** See readWrittenRows. Also throws `rate-limited`. */
+  async writtenRows(from: string, request: WrittenRowsRequest, nowMs: number): Promise<Uint8Array> {
+    const answer = await this.inTurn({ from, request, nowMs });
+    return (answer as { readonly rows: Uint8Array }).rows;
+  }
+
+  /** Waits for running builds, then removes the files. */
+  async close(): Promise<void> {
+    await this.last;
+    this.removeFiles();
+  }
+
+  private async inTurn(task: PastTask): Promise<PastAnswer> {
+    if (this.waiting >= MAX_WAITING) throw new RockpoolError('rate-limited');
+    this.waiting++;
+    const done = this.last.then(() => runWorker(task));
+    this.last = done.catch(() => undefined);
+    try {
+      return await done;
+    } finally {
+      this.waiting--;
+    }
+  }
+
+  private removeFiles(): void {
+    // The data directory may already be deleted when a server closes.
+    if (!existsSync(this.directory)) return;
+    for (const name of readdirSync(this.directory))
+      if (PAST_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
+  }
+}
+
+/** The file name, compressed and uncompressed. */
+const PAST_FILE = /^db-.+\.sqlite\.\d+\.past\.gz(\.plain)?$/;
+
+function runWorker(workerData: PastTask): Promise<PastAnswer> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./past-state-worker.ts', import.meta.url), { workerData });
+    worker.once('message', (answer: PastAnswer) => {
+      if ('error' in answer) reject(RockpoolError.fromData(answer.error));
+      else resolve(answer);
+    });
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`the worker of a past state ended with ${code}`)));
+  });
+}

@@ -1,0 +1,123 @@
+import { trace } from '@opentelemetry/api';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-base';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { until } from '../../../../tests/kit/until.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { insert, remove } from '../../testing/changeset.ts';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { DATABASE, TestServer } from '../../testing/test-server.ts';
+
+const STAGES = ['receive', 'admission', 'commit', 'flush', 'fan-out', 'delivery'].map((name) => `rockpool.${name}`);
+const postgres = postgresUnderTest();
+const exporter = new InMemorySpanExporter();
+const servers: TestServer[] = [];
+
+beforeEach(() => {
+  exporter.reset();
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  trace.disable();
+});
+
+async function start(options: Parameters<typeof TestServer.start>[1] = {}): Promise<TestServer> {
+  const server = await TestServer.start(temporaryFolder(), { tracing: true, ...options });
+  servers.push(server);
+  await server.sync.ready();
+  return server;
+}
+
+/** The spans of the only trace, once its push has ended: the span of the push first. */
+async function onlyTrace(): Promise<readonly [ReadableSpan, ...ReadableSpan[]]> {
+  const isPush = ({ name }: ReadableSpan): boolean => name === 'rockpool.push';
+  await until(() => exporter.getFinishedSpans().some(isPush));
+  const spans = exporter.getFinishedSpans();
+  expect(new Set(spans.map((span) => span.spanContext().traceId)).size).toBe(1);
+  return [spans.find(isPush) as ReadableSpan, ...spans.filter((span) => !isPush(span))];
+}
+
+const msOf = ([seconds, nanoseconds]: readonly [number, number]): number => seconds * 1e3 + nanoseconds / 1e6;
+
+it.each([1, 2])('a push is a trace of its stages, in order and without a value, with %i threads', async (threads) => {
+  const server = await start({ threads });
+  const [author, reader] = [await server.open(), await server.open()];
+  await author.commit([insert('accounts', 'secret-key', { name: 'secret-value' })]);
+  await reader.delivery();
+
+  const [push, ...stages] = await onlyTrace();
+  expect(push.attributes).toMatchObject({
+    'rockpool.database': DATABASE,
+    'rockpool.site': Buffer.from(author.site.siteId).toString('hex'),
+    'rockpool.sequence': 1,
+    'rockpool.changesets': 1,
+  });
+  expect(stages.map(({ name }) => name)).toEqual(STAGES);
+  expect(stages.every((stage) => stage.parentSpanContext?.spanId === push.spanContext().spanId)).toBe(true);
+  expect(stages.find(({ name }) => name === 'rockpool.fan-out')?.attributes['rockpool.sessions']).toBe(2);
+  const times = stages.flatMap(({ startTime, endTime }) => [msOf(startTime), msOf(endTime)]);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(msOf(push.endTime)).toBeGreaterThanOrEqual(times.at(-1) ?? Infinity);
+  const text = JSON.stringify(
+    [push, ...stages].map(({ attributes, events, status }) => ({ attributes, events, status })),
+  );
+  expect(text).not.toContain('secret');
+});
+
+it('the spans of a push that is refused name the code', async () => {
+  const server = await start({ quotas: { maxDatabaseBytes: 1 } });
+  const author = await server.open();
+  author.push(author.site.write([insert('accounts', 'a', { name: 'x' })]).sequence);
+  expect(await author.failure()).toMatchObject({ code: 'quota-exceeded' });
+  const [push] = await onlyTrace();
+  expect(push.attributes['error.type']).toBe('quota-exceeded');
+});
+
+it('each push of one commit has a trace of its own', async () => {
+  const server = await start();
+  const authors = await Promise.all([server.open(), server.open(), server.open()]);
+  await Promise.all(authors.map((author, i) => author.commit([insert('accounts', `k${i}`, { name: 'x' })])));
+  const ended = (): readonly ReadableSpan[] =>
+    exporter.getFinishedSpans().filter(({ name }) => name === 'rockpool.push');
+  await until(() => ended().length === 3);
+  expect(new Set(ended().map((span) => span.spanContext().traceId)).size).toBe(3);
+});
+
+it('another instance continues the trace over the bus', async () => {
+  const { url } = await postgres.server.createDatabase();
+  const here = await start({ postgres: url });
+  const there = await start({ postgres: url, threads: 2 });
+  const [author, reader] = [await here.open(), await there.open()];
+  const named = (name: string): readonly ReadableSpan[] =>
+    exporter.getFinishedSpans().filter((span) => span.name === name);
+  // A poll that finds a commit before the bus announces it records nothing.
+  for (let i = 0; named('rockpool.follow').length === 0; i++) {
+    await author.commit([insert('accounts', `k${i}`, { name: 'x' })]);
+    await reader.delivery();
+  }
+  const [follow] = named('rockpool.follow') as [ReadableSpan];
+  const push = named('rockpool.push').find((span) => span.spanContext().spanId === follow.parentSpanContext?.spanId);
+  expect(follow.parentSpanContext?.isRemote).toBe(true);
+  expect(follow.attributes['rockpool.sessions']).toBe(1);
+  const stages = exporter
+    .getFinishedSpans()
+    .filter((span) => span !== follow && span.parentSpanContext?.spanId === push?.spanContext().spanId);
+  // PostgreSQL flushes within its commit.
+  expect(stages.map(({ name }) => name)).toEqual(STAGES.filter((name) => name !== 'rockpool.flush'));
+});
+
+it('records nothing without a provider, without the option, and where a sampler says so', async () => {
+  const untraced = await start({ tracing: false });
+  await (await untraced.open()).commit([insert('accounts', 'a', { name: 'x' })]);
+  trace.disable();
+  const server = await start();
+  const author = await server.open();
+  await author.commit([insert('accounts', 'a', { name: 'x' })]);
+  await author.commit([remove('accounts', 'a')]);
+  expect(exporter.getFinishedSpans()).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import type { Connections } from './connection.ts';
+import { NAMESPACE } from './namespace.ts';
+
+/** Where the instances of one store are, for requests that reach the wrong instance. */
+export interface InstanceDirectory {
+  /** Registers this instance. Repeat the call: entries older than a day are removed. */
+  enter(instance: string, url: string): Promise<void>;
+  /** Null: no such instance. */
+  urlOf(instance: string): Promise<string | null>;
+  leave(instance: string): Promise<void>;
+}
+
+export const INSTANCE_TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS ${NAMESPACE}.rockpool_instance (
+  id text COLLATE "C" PRIMARY KEY,             -- random, of one process
+  url text NOT NULL,                           -- at which other instances reach it
+  entered_at timestamptz NOT NULL
+)`;
+
+export class PostgresInstances implements InstanceDirectory {
+  private readonly connections: Connections;
+  private readonly ready: () => Promise<void>;
+
+  /** `ready` resolves once the table exists. */
+  constructor(connections: Connections, ready: () => Promise<void>) {
+    this.connections = connections;
+    this.ready = ready;
+  }
+
+  async enter(instance: string, url: string): Promise<void> {
+    await this.ready();
+    await this.connections.query(
+      `INSERT INTO ${NAMESPACE}.rockpool_instance VALUES ($1, $2, now()) ON CONFLICT (id) DO UPDATE SET url = excluded.url, entered_at = excluded.entered_at`,
+      [instance, url],
+    );
+    await this.connections.query(
+      `DELETE FROM ${NAMESPACE}.rockpool_instance WHERE entered_at < now() - interval '1 day'`,
+    );
+  }
+
+  async urlOf(instance: string): Promise<string | null> {
+    await this.ready();
+    const [[url] = []] = await this.connections.query(`SELECT url FROM ${NAMESPACE}.rockpool_instance WHERE id = $1`, [
+      instance,
+    ]);
+    return typeof url === 'string' ? url : null;
+  }
+
+  async leave(instance: string): Promise<void> {
+    await this.connections.query(`DELETE FROM ${NAMESPACE}.rockpool_instance WHERE id = $1`, [instance]);
+  }
+}

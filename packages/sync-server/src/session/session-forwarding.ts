@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { RockpoolError } from '@rockpool/shared';
+import type { InstanceDirectory } from '../postgres/instance-directory.ts';
+
+/** How long the registration of this instance, and the known address of another one, are valid. */
+const KNOWN_MS = 60_000;
+
+/** Marks a request that another instance has forwarded. It is not forwarded again. */
+const FORWARDED_HEADER = 'rockpool-forwarded';
+
+export interface SessionForwardingOptions {
+  readonly directory: InstanceDirectory;
+  /** The URL at which other instances reach the routes of this one. Null: unknown. */
+  readonly ownUrl: () => string | null;
+  readonly now: () => number;
+}
+
+/**
+ * Forwards the requests of sessions over plain HTTP to the instance that has the session, because a load balancer may
+ * send each of them to another instance. A session id begins with the id of its instance.
+ */
+export class SessionForwarding {
+  readonly instance: string = randomBytes(9).toString('base64url');
+  private readonly options: SessionForwardingOptions;
+  private readonly urls = new Map<string, { readonly url: string; readonly untilMs: number }>();
+  private enteredUntilMs = 0;
+
+  constructor(options: SessionForwardingOptions) {
+    this.options = options;
+  }
+
+  /** Call before a session is opened. Throws `database-unavailable`. */
+  async enter(): Promise<void> {
+    const { directory, ownUrl, now } = this.options;
+    const url = ownUrl();
+    if (url === null || now() < this.enteredUntilMs) return;
+    await directory.enter(this.instance, url);
+    this.enteredUntilMs = now() + KNOWN_MS;
+  }
+
+  /** Throws `request-invalid` if no other instance has the session or its instance does not answer. */
+  async forward(sessionId: string, request: Request): Promise<Response> {
+    const instance = sessionId.split('.')[0] ?? '';
+    const unknown = (cause?: unknown): RockpoolError =>
+      new RockpoolError('request-invalid', { problem: 'no such session' }, { cause });
+    if (request.headers.has(FORWARDED_HEADER) || instance === this.instance || !sessionId.includes('.'))
+      throw unknown();
+    const url = await this.urlOf(instance);
+    if (url === null) throw unknown();
+    try {
+      return await fetch(`${url}/sessions/${encodeURIComponent(sessionId)}`, {
+        method: request.method,
+        headers: { [FORWARDED_HEADER]: this.instance, 'content-type': 'application/octet-stream' },
+        signal: request.signal,
+        ...(request.body !== null && { body: request.body, duplex: 'half' }),
+      });
+    } catch (error) {
+      this.urls.delete(instance);
+      throw unknown(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    // The entry of a killed instance stays for a day and points to nothing.
+    if (this.enteredUntilMs > 0) await this.options.directory.leave(this.instance).catch(() => undefined);
+  }
+
+  private async urlOf(instance: string): Promise<string | null> {
+    const { directory, now } = this.options;
+    const known = this.urls.get(instance);
+    if (known !== undefined && now() < known.untilMs) return known.url;
+    const url = await directory.urlOf(instance);
+    if (url === null) this.urls.delete(instance);
+    else this.urls.set(instance, { url, untilMs: now() + KNOWN_MS });
+    return url;
+  }
+}
+
+/**
+ * Returns the URL of a server that listens, for other machines of its network. Null if it does not listen, or not on a
+ * port.
+ */
+export function urlOfServer(server: Server, path: string): string | null {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return null;
+  const isAnyAddress = address.address === '::' || address.address === '0.0.0.0';
+  const host = isAnyAddress ? (ownAddress() ?? '127.0.0.1') : address.address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}${path}`;
+}
+
+function ownAddress(): string | undefined {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { insert } from '../../../testing/changeset.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { createShards, listOf, openShards, startInstance, type TestShard } from '../../../testing/shards-under-test.ts';
+import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
+import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
+import { DATABASE, TestServer } from '../../../testing/test-server.ts';
+import { atLevel } from '../../../../../tests/kit/level.ts';
+import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
+import { ShardedStore } from './sharded-store.ts';
+
+const postgres = postgresUnderTest();
+
+/** The ids of the databases in a shard. */
+async function idsIn(shard: TestShard): Promise<string[]> {
+  const rows = await postgres.server.query(
+    shard.database,
+    `SELECT id FROM rockpool.rockpool_database WHERE move_role IS NULL ORDER BY id`,
+  );
+  return rows.map(([id]) => id as string);
+}
+
+async function write(server: TestServer, databaseId: string, id: string): Promise<TestConnection> {
+  const connection = await server.open(new TestSite(), { databaseId });
+  await connection.commit([insert('accounts', id, { name: id })]);
+  return connection;
+}
+
+describe('several PostgreSQL servers', () => {
+  it.each(atLevel({ test: [1], verify: [1, 2] }))(
+    'have each database at one of them, whichever instance opens it, with %i threads',
+    async (threads) => {
+      const shards = await createShards(postgres.server, [1, 1]);
+      const [here, there] = [await startInstance(shards, { threads }), await startInstance(shards)];
+      const ids = Array.from({ length: 6 }, (_, i) => `db-${i}`);
+      for (const [i, id] of ids.entries()) await (await write(i % 2 === 0 ? here : there, id, 'x')).close();
+      const [inA, inB] = [await idsIn(shards[0] as TestShard), await idsIn(shards[1] as TestShard)];
+      expect(new Set([...inA, ...inB])).toEqual(new Set(ids));
+      expect(Math.min(inA.length, inB.length)).toBeGreaterThan(0);
+      for (const id of ids) {
+        const reader = await there.open(new TestSite(), { databaseId: id });
+        expect(reader.site.cursor).toBe(1);
+        await reader.close();
+      }
+    },
+  );
+
+  it('take new databases by weight, and keep those of the time before', async () => {
+    const shards = await createShards(postgres.server, [0, 1]);
+    const [a, b] = shards as [TestShard, TestShard];
+    const alone = await TestServer.start(temporaryFolder(), { postgres: a.url });
+    await (await write(alone, 'old', 'x')).close();
+    await alone.stop();
+    const server = await startInstance(shards);
+    await (await write(server, 'new', 'x')).close();
+    const reader = await server.open(new TestSite(), { databaseId: 'old' });
+    expect(reader.site.cursor).toBe(1);
+    expect([await idsIn(a), await idsIn(b)]).toEqual([['old'], ['new']]);
+  });
+
+  it('share members, invitations and revocations, which are at the first one', async () => {
+    const shards = await createShards(postgres.server, [0, 1]);
+    const [here, there] = [await startInstance(shards), await startInstance(shards)];
+    await here.sync.members.setRole(DATABASE, 'bob', 'editor');
+    const bob = { principal: 'bob', databaseId: DATABASE };
+    await (await there.open(new TestSite(), bob)).close();
+    await here.sync.members.setRole(DATABASE, 'bob', null);
+    const token = await there.token('editor', 'bob');
+    for (;;) {
+      const connection = await there.connect(new TestSite());
+      const refused = await connection.open(token, DATABASE).then(
+        () => false,
+        () => true,
+      );
+      await connection.close();
+      if (refused) break;
+    }
+    expect(
+      (await postgres.server.query((shards[1] as TestShard).database, 'SELECT * FROM rockpool.rockpool_member')).length,
+    ).toBe(0);
+  });
+
+  it('stay in use while one of them is away, but for its databases', async () => {
+    const shards = await createShards(postgres.server, [1, 1]);
+    const [, b] = shards as [TestShard, TestShard];
+    const away = { ...b, url: b.url.replace(/:\d+\//, ':1/') };
+    const server = await startInstance([shards[0] as TestShard, away]);
+    const ids = Array.from({ length: 6 }, (_, i) => `db-${i}`);
+    await server.ask('GET', '/ready');
+    for (const id of ids) await (await write(server, id, 'x')).close();
+    expect(await (await server.ask('GET', '/ready')).json()).toMatchObject({ status: 'ready', unavailableShards: 1 });
+    expect(await (await server.ask('GET', '/metrics')).text()).toContain('rockpool_shard_ready{shard="b"} 0');
+  });
+});
+
+describe('a list of shards', () => {
+  const problemsOf = async (shards: readonly TestShard[]): Promise<unknown> => {
+    const opened = openShards(listOf(shards));
+    onTestFinished(() => opened.close());
+    return opened.shards.ready().then(
+      () => null,
+      (error: { readonly fields: Record<string, unknown> }) => error.fields['problems'],
+    );
+  };
+
+  it('is refused if it does not fit what is stored', async () => {
+    const shards = await createShards(postgres.server, [1, 1, 1]);
+    const [a, b, c] = shards as [TestShard, TestShard, TestShard];
+    const server = await startInstance([a, b]);
+    for (let i = 0; i < 6; i++) await (await write(server, `db-${i}`, 'x')).close();
+    expect(await problemsOf([a, b, c])).toBeNull();
+    expect(await problemsOf([b, a])).toMatch(/another first shard/);
+    expect(await problemsOf([a])).toMatch(/the shard b is missing: it has \d databases/);
+    expect(await problemsOf([a, { ...b, url: a.url }])).toMatch(/b: its url leads to another PostgreSQL database/);
+    expect(await problemsOf([a, b, { ...b, name: 'd' }])).toMatch(/the same PostgreSQL database as that of b/);
+    expect(await problemsOf([a, b])).toBeNull();
+  });
+
+  it('is refused if two servers have a database with the same id', async () => {
+    const shards = await createShards(postgres.server, [1, 1]);
+    for (const { url } of shards) {
+      const alone = await TestServer.start(temporaryFolder(), { postgres: url });
+      await (await write(alone, 'both', 'x')).close();
+      await alone.stop();
+    }
+    const server = openShards(listOf(shards));
+    onTestFinished(() => server.close());
+    const first = new ShardedStore(server.shards);
+    await expect(server.shards.ready()).rejects.toMatchObject({ code: 'config-invalid' });
+    await expect(first.list()).rejects.toMatchObject({ code: 'config-invalid' });
+  });
+
+  it('is needed by every instance', async () => {
+    const shards = await createShards(postgres.server, [1, 1]);
+    await startInstance(shards);
+    for (const { url } of shards) {
+      const alone = await TestServer.start(temporaryFolder(), { postgres: url, schema: TEST_SCHEMA });
+      onTestFinished(() => alone.stop());
+      await expect(alone.sync.ready()).rejects.toMatchObject({
+        code: 'config-invalid',
+        fields: { problems: expect.stringContaining('one of several shards') as string },
+      });
+    }
+  });
+});

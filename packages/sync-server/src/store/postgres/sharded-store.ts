@@ -1,0 +1,117 @@
+import type { DatabaseOutline } from '../database-outline.ts';
+import type { OpenDatabase } from '../durability.ts';
+import type { Readiness, Store, StoreEvents } from '../store.ts';
+import { DatabaseMoving, type MoveMark } from './move-mark.ts';
+import type { OpenShard, Shards } from './shards.ts';
+
+/** A database that moves again while it is looked up needs a second look, and never more in practice. */
+const LOOKUPS = 5;
+
+/**
+ * Stores databases in several PostgreSQL servers, each database in one of them. Any instance opens any database,
+ * because the directory names its shard.
+ */
+export class ShardedStore implements Store {
+  private readonly shards: Shards;
+  // Where databases were when they were last opened. What has moved since is found out at its shard, by the mark of the move.
+  private readonly known = new Map<string, string>();
+  private readonly states = new Map<string, Readiness>();
+
+  constructor(shards: Shards) {
+    this.shards = shards;
+  }
+
+  async open(databaseId: string, events: StoreEvents): Promise<OpenDatabase> {
+    await this.shards.ready();
+    for (let lookup = 1; ; lookup++) {
+      const shard = await this.shardOf(databaseId);
+      try {
+        return await shard.store.open(databaseId, events);
+      } catch (error) {
+        if (!(error instanceof DatabaseMoving) || lookup === LOOKUPS) throw error;
+        this.known.delete(databaseId);
+        await this.settle(databaseId, shard, error);
+      }
+    }
+  }
+
+  pathOf(databaseId: string): string {
+    return this.shards.get(this.known.get(databaseId) ?? this.shards.first.name).store.pathOf(databaseId);
+  }
+
+  async list(): Promise<string[]> {
+    await this.shards.ready();
+    return [...(await this.placed()).keys()].sort();
+  }
+
+  /** The shard of each database that exists. */
+  async placed(): Promise<ReadonlyMap<string, string>> {
+    const placed = new Map<string, string>();
+    for (const { name, store } of this.shards.all) {
+      const [ids, marked] = [await store.list(), await store.marked()];
+      const isElsewhere = await this.shards.directory.elsewhere([...marked.keys()], name);
+      for (const id of ids)
+        if (marked.get(id)?.role !== 'moved' && !isElsewhere.has(id) && !isIncoming(marked.get(id)))
+          placed.set(id, name);
+    }
+    return placed;
+  }
+
+  async outline(databaseId: string): Promise<DatabaseOutline> {
+    return (await this.shardOf(databaseId)).store.outline(databaseId);
+  }
+
+  markDamaged(): void {}
+
+  /** Ready while any shard is: the databases of the others are offline, and `unavailableShards` names them. */
+  async readiness(): Promise<Readiness> {
+    await Promise.all(
+      this.shards.all.map(async ({ name, store }) => void this.states.set(name, await store.readiness())),
+    );
+    const states = new Set(this.states.values());
+    return (['ready', 'schema-incompatible'] as const).find((state) => states.has(state)) ?? 'unavailable';
+  }
+
+  /** By name, as last seen. */
+  get shardStates(): ReadonlyMap<string, Readiness> {
+    return this.states;
+  }
+
+  /** The shard of a database, where it is created on first use. */
+  async shardOf(databaseId: string): Promise<OpenShard> {
+    await this.shards.ready();
+    const { directory, all } = this.shards;
+    const name =
+      this.known.get(databaseId) ??
+      (await directory.find(databaseId))?.shard ??
+      (await directory.place(databaseId, all, (one) => this.states.get(one) === 'unavailable'));
+    const shard = await this.shards.use(name);
+    this.known.set(databaseId, name);
+    return shard;
+  }
+
+  close(): Promise<void> {
+    return this.shards.closeStores();
+  }
+
+  /**
+   * Resolves the state of a move. Returns if the database should be looked up again, and throws the error while it is
+   * still moving. A move that was killed needs no operator: the directory has decided, or it decides now, and the mark
+   * is removed.
+   */
+  private async settle(databaseId: string, { name, store }: OpenShard, moving: DatabaseMoving): Promise<void> {
+    const { mark } = moving;
+    const placement = await this.shards.directory.find(databaseId);
+    if (placement?.shard !== name) return;
+    if (mark.role === 'moved') throw moving; // the directory was restored to an older state: doctor reports it
+    if (mark.role === 'source' && placement.moveId === mark.moveId) {
+      if (!placement.isMoveExpired) throw moving;
+      if (!(await this.shards.directory.endExpiredMove(databaseId, mark.moveId))) return;
+    }
+    await store.clearMark(databaseId, mark);
+  }
+}
+
+function isIncoming(mark: MoveMark | undefined): boolean {
+  return mark?.role === 'target';
+}

@@ -1,0 +1,117 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { Connections } from '../../postgres/connection.ts';
+import { NAMESPACE } from '../../postgres/namespace.ts';
+import type { Shard } from '../../postgres/shard.ts';
+import { Directory } from './directory.ts';
+import type { PostgresStore } from './postgres-store.ts';
+
+/** One shard with its store. */
+export interface OpenShard extends Shard {
+  readonly connections: Connections;
+  readonly store: PostgresStore;
+}
+
+/** A shard is registered under this name with another store. */
+const OTHER_STORE = 'its url leads to another PostgreSQL database than before';
+
+/** The shards of a server: their stores, and the directory at the first of them. */
+export class Shards {
+  readonly all: readonly OpenShard[];
+  readonly first: OpenShard;
+  readonly directory: Directory;
+  private registering: Promise<void> | null = null;
+  private readonly registered = new Set<string>();
+
+  constructor(all: readonly OpenShard[]) {
+    this.all = all;
+    this.first = all[0] as OpenShard;
+    this.directory = new Directory(this.first.connections);
+  }
+
+  /** Throws `database-unavailable` if this instance does not have the shard. */
+  get(name: string): OpenShard {
+    const shard = this.all.find((one) => one.name === name);
+    if (shard === undefined)
+      throw new RockpoolError('database-unavailable', {
+        problem: 'the shard of the database is missing in this instance’s list of shards',
+        shard: name,
+      });
+    return shard;
+  }
+
+  /**
+   * Resolves once the first shard can be used and every other one that answers is registered. Throws `config-invalid`
+   * if the list does not fit what is stored.
+   */
+  ready(): Promise<void> {
+    this.registering ??= this.register().catch((error: unknown) => {
+      this.registering = null;
+      throw error;
+    });
+    return this.registering;
+  }
+
+  /** Throws `database-unavailable` while the shard does not answer or is not registered. */
+  async use(name: string): Promise<OpenShard> {
+    const shard = this.get(name);
+    if (!this.registered.has(name)) {
+      const problem = await this.registerShard(shard, await this.first.store.storeId());
+      if (problem !== null) throw new RockpoolError('database-unavailable', { problem, shard: name });
+    }
+    return shard;
+  }
+
+  /** The caller closes the connections. */
+  async closeStores(): Promise<void> {
+    // The folder of the first one holds those of the others.
+    for (const { store } of this.all.toReversed()) await store.close();
+  }
+
+  private async register(): Promise<void> {
+    const { first, directory } = this;
+    const home = await first.store.storeId();
+    const problems: string[] = [];
+    const known = new Set(this.all.map(({ name }) => name));
+    const counts = await directory.counts();
+    for (const name of (await directory.shards()).keys()) {
+      if (known.has(name)) continue;
+      if ((counts.get(name) ?? 0) > 0)
+        problems.push(`the shard ${name} is missing: it has ${counts.get(name)} databases`);
+      else await directory.unregister(name);
+    }
+    for (const shard of this.all) {
+      try {
+        const problem = await this.registerShard(shard, home);
+        if (problem !== null) problems.push(`${shard.name}: ${problem}`);
+      } catch (error) {
+        // Another shard that does not answer has only its own databases offline.
+        if (shard === first || !isUnavailable(error)) throw error;
+      }
+    }
+    if (problems.length > 0)
+      throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+  }
+
+  /** Returns why the shard cannot be one of this list, or null. */
+  private async registerShard({ name, store, connections }: OpenShard, home: string): Promise<string | null> {
+    const storeId = await store.storeId();
+    const stored = await this.directory.shards();
+    if (stored.has(name) && stored.get(name) !== storeId) return OTHER_STORE;
+    const other = [...stored].find(([one, id]) => id === storeId && one !== name);
+    if (other !== undefined) return `its url leads to the same PostgreSQL database as that of ${other[0]}`;
+    const directoryId = await store.directoryId();
+    if (directoryId !== null && directoryId !== home)
+      return 'it belongs to the shards of another first shard: the first entry of the list must stay the first';
+    if (!stored.has(name)) {
+      const conflicts = await this.directory.register(name, storeId, await store.list());
+      if (conflicts > 0) return `it has ${conflicts} databases with ids that another shard has`;
+    }
+    await connections.query(`UPDATE ${NAMESPACE}.rockpool_store SET directory = $1 WHERE directory IS NULL`, [home]);
+    this.registered.add(name);
+    return null;
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof RockpoolError && error.code === 'database-unavailable';
+}

@@ -1,0 +1,36 @@
+import { RockpoolError, type Schema } from '@rockpool/shared';
+import { schemaAdditions } from './schema-additions.ts';
+import { schemaView } from './schema-view.ts';
+
+/** How a server opens a database that another schema was written with. */
+export interface OpenedSchema {
+  /** The schema that the database has from now on. */
+  readonly schema: Schema;
+  /** The statements that bring a file to it. */
+  readonly additions: readonly string[];
+}
+
+/**
+ * A server adds to a database what its own schema has more. A database whose schema only adds to the server's own stays
+ * as it is, and is served by its own schema: after a rollback, or while instances with a newer schema run. Throws
+ * `schema-incompatible` for any other difference, listing what the server's schema lacks or declares differently.
+ */
+export function openedSchema(stored: Schema, own: Schema): OpenedSchema {
+  try {
+    return { schema: own, additions: schemaAdditions(stored, own) };
+  } catch (error) {
+    if (schemaView(own, stored) === null) throw error;
+    return { schema: stored, additions: [] };
+  }
+}
+
+/**
+ * Returns the stored schema, to which another instance has migrated meanwhile. Throws `schema-incompatible` if it does
+ * more than add to the server's own.
+ */
+export function followedSchema(stored: Schema, own: Schema): Schema {
+  schemaAdditions(own, stored);
+  if (schemaView(own, stored) === null)
+    throw new RockpoolError('schema-incompatible', { count: 1, problems: 'the rules by which columns merge differ' });
+  return stored;
+}

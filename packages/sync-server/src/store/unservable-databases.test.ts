@@ -1,0 +1,58 @@
+import { buildSchema, type Schema } from '@rockpool/shared';
+import { expect, it } from 'vitest';
+import { column, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
+import { TestServer } from '../../testing/test-server.ts';
+import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { databasePath, databasesDirectory } from './data-directory.ts';
+import { openDatabaseFile } from './database-file.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+
+const withColumn = (name: string): Schema =>
+  buildSchema(
+    TEST_TABLES.map((one) =>
+      one.name === 'accounts' ? { ...one, columns: [...one.columns, column(name, 'text')] } : one,
+    ),
+  );
+
+/** A data directory with databases of these schemas. */
+function directoryWith(schemas: Readonly<Record<string, Schema>>): string {
+  const folder = temporaryFolder();
+  databasesDirectory(folder);
+  for (const [databaseId, schema] of Object.entries(schemas))
+    openDatabaseFile(databasePath(folder, databaseId), schema, { databaseId }).sql.close();
+  return folder;
+}
+
+it('names the databases that it cannot open at the start, and serves the others', async () => {
+  const folder = directoryWith({ old: TEST_SCHEMA, branched: withColumn('theirs'), newer: withColumn('ours') });
+  const format = new SqliteFile(databasePath(folder, 'old'));
+  format.exec(`UPDATE rockpool_meta SET value = '${STORAGE_FORMAT + 1}' WHERE name = 'storage_format'`);
+  format.close();
+  const server = await TestServer.start(folder, { schema: withColumn('ours') });
+  try {
+    await server.sync.ready();
+    expect(
+      server.events.flatMap(({ event, fields }) => (event === 'database-unservable' ? [fields] : [])),
+    ).toMatchObject([
+      { database: 'branched', code: 'schema-incompatible' },
+      { database: 'old', code: 'database-unavailable' },
+    ]);
+    expect(await (await server.ask('GET', '/ready')).json()).toMatchObject({ status: 'ready', unservableDatabases: 2 });
+    expect(await (await server.ask('GET', '/metrics')).text()).toContain('rockpool_databases_unservable 2');
+  } finally {
+    await server.stop();
+  }
+});
+
+it('does not start where it could open none of the databases', async () => {
+  const server = await TestServer.start(directoryWith({ one: withColumn('theirs') }), { schema: withColumn('ours') });
+  try {
+    await expect(server.sync.ready()).rejects.toMatchObject({
+      code: 'schema-incompatible',
+      fields: { problems: 'accounts: the column theirs is missing from the new schema' },
+    });
+  } finally {
+    await server.stop();
+  }
+});

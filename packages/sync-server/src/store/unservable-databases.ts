@@ -1,0 +1,56 @@
+import { statSync } from 'node:fs';
+import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
+import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
+import { readMeta } from '../sqlite/meta.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { databaseIds, databasePath } from './data-directory.ts';
+import { openedSchema } from './schema-window.ts';
+
+/**
+ * How many of the files that were written last are read at each start. Where a rollback leaves a server with an older
+ * schema or version, the newer one has written these.
+ */
+const SAMPLE_SIZE = 20;
+
+/**
+ * Returns the databases of a data directory that a server with this schema cannot open, with the reason of each. Reads
+ * all files only if one of those that were written last cannot be opened. Leaves out damaged files.
+ */
+export function unservableDatabases(dataDir: string, own: Schema): Map<string, RockpoolError> {
+  const databases = databaseIds(dataDir).map((databaseId) => ({ databaseId, path: databasePath(dataDir, databaseId) }));
+  const sample = databases
+    .map((database) => ({ ...database, writtenMs: writtenMs(database.path) }))
+    .sort((a, b) => b.writtenMs - a.writtenMs)
+    .slice(0, SAMPLE_SIZE);
+  if (sample.every(({ path }) => problemOf(path, own) === null)) return new Map();
+  return new Map(
+    databases.flatMap(({ databaseId, path }) => {
+      const problem = problemOf(path, own);
+      return problem === null ? [] : [[databaseId, problem] as const];
+    }),
+  );
+}
+
+/** Of the file or its write-ahead log. */
+function writtenMs(path: string): number {
+  return Math.max(...[path, `${path}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+}
+
+function problemOf(path: string, own: Schema): RockpoolError | null {
+  let sql: SqliteFile | null = null;
+  try {
+    sql = new SqliteFile(path, { readOnly: true });
+    if (Number(readMeta(sql, 'storage_format')) > STORAGE_FORMAT)
+      throw new RockpoolError('database-unavailable', {
+        problem: 'the file has an unknown storage format',
+        supported: STORAGE_FORMAT,
+      });
+    openedSchema(decodeSchema(readMeta(sql, 'schema') as string), own);
+    return null;
+  } catch (error) {
+    // Whatever else is wrong with the file, opening it says so.
+    return error instanceof RockpoolError ? error : null;
+  } finally {
+    sql?.close();
+  }
+}
