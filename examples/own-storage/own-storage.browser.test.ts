@@ -23,7 +23,7 @@ it("the example of the storage's README is this file, byte for byte, and short",
   expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
 });
 
-it('it finds what was written before its worker ended without closing', async () => {
+it('it finds the rows that were written before its worker ended without closing', async () => {
   for (const round of [1, 2, 3]) {
     expect(await searchInNewWorker()).toEqual([round, 'coffee at nine']);
     workers.at(-1)!.terminate();

@@ -6,8 +6,6 @@ import { shareLink } from './steps/navigation.ts';
 import { invite, join } from './steps/share.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-const patience = { timeout: 30_000 };
-
 function noteOf(page: Page, payee: string): Locator {
   return page.getByRole('textbox', { name: `Note on ${payee}, 3 Jan 2025` });
 }
@@ -34,16 +32,16 @@ test('two people edit the note of one entry at the same time, by keyboard; the r
     await expect(ledgerRow(page, 'Dentist')).toBeVisible();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('m');
-    await expect(noteOf(page, 'Dentist')).toBeFocused(patience);
+    await expect(noteOf(page, 'Dentist')).toBeFocused();
   }
   await anna.keyboard.type('nine');
-  await expect(noteOf(ben, 'Dentist')).toContainText('nine', patience);
+  await expect(noteOf(ben, 'Dentist')).toContainText('nine');
   await ben.keyboard.press('Control+Home');
-  await expect(anna.locator('.note-cursor')).toHaveCount(1, patience);
+  await expect(anna.locator('.note-cursor')).toHaveCount(1);
   await Promise.all([anna.keyboard.type(' crowns ', { delay: 30 }), ben.keyboard.type('insured ', { delay: 30 })]);
   for (const page of [anna, ben]) {
-    await expect(noteOf(page, 'Dentist')).toContainText('nine crowns', patience);
-    await expect(noteOf(page, 'Dentist')).toContainText('insured', patience);
+    await expect(noteOf(page, 'Dentist')).toContainText('nine crowns');
+    await expect(noteOf(page, 'Dentist')).toContainText('insured');
   }
   // Letters that are ledger shortcuts elsewhere are typed as text here.
   await expect(anna.getByRole('form')).toHaveCount(0);
@@ -60,8 +58,8 @@ test('two people edit the note of one entry at the same time, by keyboard; the r
   await openAccount(carla, 'Household');
   await expect(carla.getByRole('button', { name: /^Add a note/ })).toHaveCount(0);
   await marked(carla).click();
-  await expect(noteOf(carla, 'Dentist')).toContainText('insured', patience);
+  await expect(noteOf(carla, 'Dentist')).toContainText('insured');
   await expect(noteOf(carla, 'Dentist')).toHaveAttribute('contenteditable', 'false');
   await ben.keyboard.type('yes');
-  await expect(noteOf(carla, 'Dentist')).toContainText('yes', patience);
+  await expect(noteOf(carla, 'Dentist')).toContainText('yes');
 });

@@ -8,7 +8,7 @@ import { expectUpToDate } from './steps/sync.ts';
 test('a first visit requests each file once, compressed by the build, and nothing that is missing', async ({
   newPerson,
 }) => {
-  const { page, gateway } = await newPerson();
+  const { page, gateway } = await newPerson({ isFirstVisit: true });
   await expectUpToDate(page);
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   const { answered } = gateway;
@@ -16,7 +16,7 @@ test('a first visit requests each file once, compressed by the build, and nothin
   const counts = Map.groupBy(answered, ({ path }) => path);
   const assets = [...counts.keys()].filter((path) => path.startsWith('/assets/'));
   expect(assets.filter((path) => counts.get(path)?.length !== 1)).toEqual([]);
-  expect(assets.filter((path) => /\/(index|entry|wa-sqlite)-.*\.(js|wasm)$/.test(path))).toHaveLength(3);
+  expect(assets.filter((path) => /\/(index|entry|wa-sqlite)-[\w-]{8}\.(js|wasm)$/.test(path))).toHaveLength(3);
   // Files below a kilobyte are sent as they are.
   const large = /\/assets\/(index|entry|wa-sqlite|document-support|open-document|editor|yjs)-/;
   expect(answered.filter(({ path, contentEncoding }) => large.test(path) && contentEncoding !== 'br')).toEqual([]);

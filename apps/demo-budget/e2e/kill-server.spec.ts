@@ -34,6 +34,8 @@ interface Kill {
   readonly online?: true;
 }
 
+test.use({ hasOwnServer: true });
+
 test('every acknowledged write is stored exactly once after the server is killed during a push of 2,000 entries', async ({
   newPerson,
   server,

@@ -17,8 +17,11 @@ test.describe('a selection of 20,000 entries', () => {
     await chooseLeisure(page);
     await expect(toast(page)).toContainText('20,000 entries changed.');
     await expect.poll(() => categorised(page)).toBe(entryCount);
+    // React may skip any one of the ten.
     const shown = await takeProgressShown(page);
-    expect(shown.map(({ label }) => label)).toContain('Changing the category: 10,000 of 20,000');
+    expect(shown.map(({ label }) => label)).toContainEqual(
+      expect.stringMatching(/^Changing the category: [\d,]+ of 20,000$/),
+    );
     await expect(page.getByText('20,000 selected')).toBeVisible();
 
     await toast(page).getByRole('button', { name: 'Undo' }).click();

@@ -64,7 +64,7 @@ test('every page fits and works on a phone 360 px wide', async ({ newPerson }, t
   // Large amounts and long names must fit as well.
   await openAccount(page, 'Meridian Giro');
   await addEntry(page, {
-    payee: 'A payee whose name goes on for longer than any phone is wide GmbH & Co. KG',
+    payee: 'A payee whose name is longer than any phone is wide GmbH & Co. KG',
     amount: '1234567.89',
     notes: 'and notes that do so too',
     category: 'Leisure',

@@ -3,11 +3,13 @@ import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, ledgerRow } from './steps/entries.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
+test.use({ hasOwnServer: true });
+
 test('after the first visit the app starts offline in any tab and sends offline entries once the network returns', async ({
   newPerson,
   server,
 }) => {
-  const { page, context, gateway, goOffline, goOnline } = await newPerson();
+  const { page, newTab, gateway, goOffline, goOnline } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await expectUpToDate(page);
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
@@ -18,7 +20,7 @@ test('after the first visit the app starts offline in any tab and sends offline 
   await page.reload();
   await openAccount(page, 'Household');
   await addEntry(page, { payee: 'Kiosk', amount: '2' });
-  const second = await context.newPage();
+  const second = await newTab();
   await second.goto(address);
   await openAccount(second, 'Household');
   await expect(ledgerRow(second, 'Kiosk')).toBeVisible();

@@ -39,7 +39,7 @@ test('a viewer sees an owner’s entries and changes nothing; as an editor they 
   await scheduled.getByRole('button', { name: 'Add', exact: true }).click();
   await expectUpToDate(anna);
 
-  const { page: ben, context: benContext } = await newPerson({ link: await invite(anna, 'viewer') });
+  const { page: ben, newTab: newTabOfBen } = await newPerson({ link: await invite(anna, 'viewer') });
   await join(ben, 'Ben');
   await expect(ben.getByText('You can view this budget')).toBeVisible();
   await expect(ben.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Import' })).toHaveCount(0);
@@ -63,7 +63,7 @@ test('a viewer sees an owner’s entries and changes nothing; as an editor they 
     await expectNothingToChange(ben);
   }
   await openAccount(ben, 'Household');
-  const secondTab = await benContext.newPage();
+  const secondTab = await newTabOfBen();
   await secondTab.goto(ben.url());
   await expect(ledgerRow(secondTab, 'Kiosk')).toBeVisible();
   await expectNothingToChange(secondTab);

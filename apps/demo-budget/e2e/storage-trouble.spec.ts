@@ -158,15 +158,15 @@ test('a full device keeps the text typed in every form, and each form’s own bu
 });
 
 test('storage locked by another program is reported, and a button retries opening', async ({ newPerson }, testInfo) => {
-  const { context, page, gateway } = await newPerson();
+  const { newTab, page, gateway } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(page);
   const link = page.url();
   await page.goto('about:blank');
-  const release = await holdFiles(context, gateway.url);
+  const release = await holdFiles(await newTab(), gateway.url);
   await page.goto(link);
   await expect(page.getByText('Opening the budget')).toBeVisible();
-  await expect(page.getByRole('alert')).toContainText('Close other windows of this page', { timeout: 60_000 });
+  await expect(page.getByRole('alert')).toContainText('Close other windows of this page');
   await testInfo.attach('held', { body: await page.screenshot(), contentType: 'image/png' });
   await release();
   await page.getByRole('button', { name: 'Try again' }).click();

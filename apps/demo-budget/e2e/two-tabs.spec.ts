@@ -104,8 +104,8 @@ test('closing the leader’s tab halfway through its own writes keeps all resolv
   await expectUpToDate(follower);
 });
 
-async function openSecondTab({ context, page }: Person): Promise<Page> {
-  const second = await context.newPage();
+async function openSecondTab({ newTab, page }: Person): Promise<Page> {
+  const second = await newTab();
   await second.goto(page.url());
   await expectUpToDate(second);
   return second;

@@ -18,7 +18,7 @@ const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
 const repetitions = 5;
 
 test(`response times with ${entryCount} entries`, async ({ newPerson }) => {
-  const { page, context, goOffline } = await newPerson({ scriptPrefix: paintedScript });
+  const { page, newTab, goOffline } = await newPerson({ scriptPrefix: paintedScript });
   await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
   const filledMs = await fill(page, entryCount);
   const lines = [
@@ -70,7 +70,7 @@ test(`response times with ${entryCount} entries`, async ({ newPerson }) => {
     ] as const) {
       const times: number[] = [];
       for (let count = 0; count < repetitions; count += 1) {
-        const fresh = await context.newPage();
+        const fresh = await newTab();
         times.push(await startMs(fresh, url, selector));
         await fresh.close();
       }

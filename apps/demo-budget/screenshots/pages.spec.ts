@@ -93,6 +93,7 @@ async function takePictures(page: Page, name: string): Promise<void> {
   }
   await openSyncPage(page);
   await take('sync');
+  await lookBackAndTryAPlan(page, take);
   await goTo(page, 'Reports');
   for (const report of ['Spending', 'Cash flow', 'Net worth']) {
     await page.getByRole('navigation', { name: 'Reports' }).getByRole('link', { name: report }).click();
@@ -108,6 +109,49 @@ async function takePictures(page: Page, name: string): Promise<void> {
   await chooseFile(page, samples.harbour);
   await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
   await take('import');
+}
+
+/** The history of an entry, the budget as it was then, and a what-if that is compared with today. */
+async function lookBackAndTryAPlan(page: Page, take: (subject: string) => Promise<void>): Promise<void> {
+  await openAccount(page, 'Meridian Giro');
+  const entry = page.getByRole('button', { name: /^Edit / }).first();
+  await entry.click();
+  const form = page.getByRole('form', { name: 'Edit entry' });
+  await form.getByLabel(/^Amount in /).fill('24.90');
+  await form.getByLabel('Memo').fill('with the discount');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form).toBeHidden();
+  await expectUpToDate(page);
+  await entry.click();
+  await form.getByRole('button', { name: 'History' }).click();
+  const history = page.getByRole('region', { name: /^History of/ });
+  await expect(history.getByRole('listitem')).not.toHaveCount(0);
+  await expect(toast(page)).toBeEmpty();
+  await take('entry-history');
+  await history.getByRole('listitem').nth(1).getByRole('link', { name: 'Budget at this time' }).click();
+  await expect(page.getByRole('status', { name: 'Past state' })).toBeVisible();
+  await goTo(page, 'Budget');
+  await expect(page.getByRole('table', { name: /^Budget of/ })).toBeVisible();
+  await take('past-budget');
+  await page.getByRole('link', { name: 'Back to today' }).click();
+  await goTo(page, 'What if');
+  await page.getByRole('button', { name: 'Start a what-if' }).click();
+  for (const [category, amount] of [
+    ['Groceries', '420'],
+    ['Leisure', '150'],
+  ] as const) {
+    const field = page.getByRole('textbox', { name: `Assigned to ${category}` });
+    await field.fill(amount);
+    await field.press('Enter');
+    await expect(field).toHaveValue(`${amount}.00`);
+  }
+  await page.getByRole('link', { name: 'Compare with today' }).click();
+  await expect(page.getByRole('table', { name: /^Available in/ })).toBeVisible();
+  await take('what-if');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await take('what-if-dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.getByRole('link', { name: 'Back to today' }).click();
 }
 
 /** A formatted note with another user's cursor in it. */

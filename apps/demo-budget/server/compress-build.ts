@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 export interface BuildEncoding {
-  /** As in `content-encoding`. */
+  /** A value of `content-encoding`. */
   readonly name: 'br' | 'gzip';
-  /** Of the compressed file beside the file. */
+  /** The extension of the compressed file beside the original. */
   readonly suffix: '.br' | '.gz';
 }
 

@@ -33,14 +33,20 @@ export interface DemoServer {
 const tokenTtlMs = 60 * 60 * 1_000;
 
 /**
- * One program that serves the app, issues tokens for budgets, and syncs them: all that a household needs to run.
+ * One program that serves the app, issues tokens for budgets, and syncs them: everything that a household needs to run.
  * Rejects if the port is in use or another server uses the data folder.
  */
 export async function startDemoServer({ distFolder, dataFolder, host, port }: DemoServerOptions): Promise<DemoServer> {
   mkdirSync(dataFolder, { recursive: true });
   leaveOldLayout(dataFolder);
   const files = await staticFiles(distFolder);
-  const sync = createSyncServer({ dataDir: dataFolder, schema, secret: signingSecret(dataFolder) });
+  // Only members who may change the data may see its history.
+  const sync = createSyncServer({
+    dataDir: dataFolder,
+    schema,
+    secret: signingSecret(dataFolder),
+    historyRole: 'editor',
+  });
   const budgets = openBudgets(dataFolder);
   const people = openPeople(dataFolder);
   const { members } = sync;

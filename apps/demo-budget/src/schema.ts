@@ -294,6 +294,28 @@ export const settings = sqliteTable('settings', {
   value: text().notNull(),
 });
 
+/**
+ * The deleted entries, so that they can be found: the values to restore are in their history. Written in the
+ * transaction of the delete.
+ */
+export const deletedEntries = sqliteTable(
+  'deletedEntries',
+  {
+    /** The id of the entry. An entry that exists again does not count as deleted. */
+    id: text().primaryKey().notNull(),
+    /** As it was last; no foreign key, so that nothing depends on this list. */
+    accountId: text().notNull(),
+    date: text().notNull(),
+    payee: text().notNull(),
+    notes: text().notNull(),
+    amountMinor: integer().notNull(),
+    transferId: text(),
+    /** Wall time. */
+    deletedAtMs: integer().notNull(),
+  },
+  (table) => [index('deletedEntries_by_time').on(table.deletedAtMs)],
+);
+
 /** A conflict that a user has looked at. It is shared: one look by anyone in the household is enough. */
 export const dismissedConflicts = sqliteTable('dismissedConflicts', {
   /** The id of a row of Rockpool's conflict log. */
@@ -318,11 +340,30 @@ export const columnGroups = {
   schedules: [schedules.firstDate, schedules.every, schedules.unit],
 } as const;
 
+/** How long an old version can be read: last year's figures, until this year's are done. */
+const retainedDays = 730;
+
+/** Every table that pages read. A past state has only tables with a history. */
+const tablesWithHistory = [
+  accounts,
+  assignments,
+  categories,
+  entries,
+  goals,
+  notes,
+  parts,
+  rules,
+  scheduleDays,
+  schedules,
+  settings,
+];
+
 export const schema = defineSchema(
   {
     accounts,
     assignments,
     categories,
+    deletedEntries,
     dismissedConflicts,
     entries,
     entriesSearch,
@@ -337,6 +378,7 @@ export const schema = defineSchema(
     settings,
   },
   {
+    history: tablesWithHistory.map((table) => ({ table, retainedDays })),
     merge: [
       { table: goals, groups: [columnGroups.goals] },
       { table: importProfiles, groups: [columnGroups.importProfiles] },

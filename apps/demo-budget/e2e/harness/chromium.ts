@@ -18,7 +18,8 @@ const quietFlags = [
   '--disable-sync',
 ];
 
-const startDeadlineMs = 30_000;
+/** Only a hang takes this long. */
+const startDeadlineMs = 5 * 60_000;
 
 function executablePath(): string {
   const path = findChromium();
@@ -29,7 +30,7 @@ function executablePath(): string {
 /** A browser with its profile on disk. Not an incognito profile: those keep OPFS in memory and behave differently. */
 export async function openChromium(
   profile: string,
-  viewport: { width: number; height: number },
+  viewport: { width: number; height: number } = { width: 1280, height: 900 },
 ): Promise<BrowserContext> {
   return await chromium.launchPersistentContext(profile, {
     executablePath: executablePath(),

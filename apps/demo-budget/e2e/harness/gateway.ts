@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { listen } from './addresses.ts';
 
 /**
  * A proxy between one browser and the server that can cut and observe the network. Chromium's own "offline" mode stalls
@@ -46,11 +47,13 @@ export interface Gateway {
 
 export interface GatewayOptions {
   readonly serverPort: number;
+  /** A server that listens already, and continues to when the gateway is closed. Default: a port of its own. */
+  readonly at?: Server;
   /** Prepended to every script, in pages and in workers. */
   readonly scriptPrefix?: string;
 }
 
-export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions): Promise<Gateway> {
+export async function openGateway({ serverPort, at, scriptPrefix }: GatewayOptions): Promise<Gateway> {
   const answered: Answered[] = [];
   const sockets = new Set<Socket>();
   const syncSockets = new Set<Duplex>();
@@ -82,16 +85,16 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     };
   };
 
-  const server: Server = createServer((incoming, answer) =>
-    forward(incoming, answer, { serverPort, scriptPrefix, answered }),
-  );
-  server.on('connection', (socket: Socket) => {
+  const server = at ?? (await listen());
+  const onRequest = (incoming: IncomingMessage, answer: ServerResponse): void =>
+    forward(incoming, answer, { serverPort, scriptPrefix, answered });
+  const onConnection = (socket: Socket): void => {
     if (network === 'cut') return void socket.destroy();
     sockets.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
-  });
-  server.on('upgrade', (incoming: IncomingMessage, browserSide: Duplex, head: Buffer) => {
+  };
+  const onUpgrade = (incoming: IncomingMessage, browserSide: Duplex, head: Buffer): void => {
     if (network !== 'whole') return void browserSide.destroy();
     const serverSide = connect(serverPort, '127.0.0.1');
     syncSockets.add(browserSide);
@@ -106,9 +109,8 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     const lose = createDropFilter();
     browserSide.on('data', (chunk: Buffer) => forwardUp(lose(chunk), serverSide));
     serverSide.pipe(browserSide);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  };
+  server.on('connection', onConnection).on('request', onRequest).on('upgrade', onUpgrade);
   const { port } = server.address() as AddressInfo;
 
   return {
@@ -145,6 +147,8 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     },
     async close() {
       for (const socket of sockets) socket.destroy();
+      server.off('connection', onConnection).off('request', onRequest).off('upgrade', onUpgrade);
+      if (at !== undefined) return;
       server.close();
       await once(server, 'close');
     },

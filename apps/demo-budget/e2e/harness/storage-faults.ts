@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright/test';
+import type { Page } from 'playwright/test';
 
 /**
  * Returns a script, prepended to every script, that takes a browser's storage away. This cannot be simulated from
@@ -11,7 +11,7 @@ export const refusedStorage = `navigator.storage.getDirectory = () => Promise.re
 
 const channelName = 'storage-faults';
 
-/** Storage that `setStorage` can take away and give back while pages run. */
+/** Storage that `setStorage` can take away and restore while pages run. */
 export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== undefined && globalThis.storageFault === undefined) {
   globalThis.storageFault = 'none';
   const channel = new BroadcastChannel('${channelName}');
@@ -46,13 +46,12 @@ export async function setStorage(page: Page, fault: 'full' | 'none'): Promise<vo
 }
 
 /**
- * Locks every file of an origin, as another program would, from a page that is not the app. Resolves to a function that
- * releases them.
+ * Locks every file of an origin, as another program would, from a new tab that does not show the app. Resolves to a
+ * function that releases them.
  */
-export async function holdFiles(context: BrowserContext, origin: string): Promise<() => Promise<void>> {
-  const page = await context.newPage();
+export async function holdFiles(page: Page, origin: string): Promise<() => Promise<void>> {
   // The server's content security policy allows only the app's scripts.
-  await (await context.newCDPSession(page)).send('Page.setBypassCSP', { enabled: true });
+  await (await page.context().newCDPSession(page)).send('Page.setBypassCSP', { enabled: true });
   await page.goto(new URL('icon.svg', origin).href);
   const held = await page.evaluateHandle(async () => {
     const source = `onmessage = async () => {

@@ -1,14 +1,17 @@
 import { test as base, type BrowserContext, type Page } from 'playwright/test';
+import { openAddresses, type Addresses } from './addresses.ts';
 import { openChromium } from './chromium.ts';
 import { createDemoServer, type DemoServer } from './demo-server.ts';
+import { newDevice, type Device } from './device.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 import { openGateway, type Gateway } from './gateway.ts';
 import { shiftedClock } from './shifted-clock.ts';
 
-/** A user with their own browser, a profile on disk, and a network that can be cut. */
+/** A user with their own device and a network that can be cut. */
 export interface Person {
-  readonly context: BrowserContext;
   readonly page: Page;
+  /** Opens another tab of this user's browser, on about:blank. */
+  newTab(): Promise<Page>;
   readonly gateway: Gateway;
   goOffline(): Promise<void>;
   goOnline(): Promise<void>;
@@ -21,73 +24,125 @@ export interface PersonOptions {
   readonly clockAheadMs?: number;
   /** Code prepended to every script, such as a script from storage-faults.ts. */
   readonly scriptPrefix?: string;
+  /** Nothing of the app is in the browser's cache. */
+  readonly isFirstVisit?: boolean;
   /** The narrowest phones in use are 360 px wide. */
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 
 export interface Fixtures {
-  /** The real server, running, with an empty data folder. */
+  /** The real server, running. Tests share it unless they set `hasOwnServer`. */
   readonly server: DemoServer;
+  /** Whether the test may stop its server. Starting one takes as long as a short test. */
+  readonly hasOwnServer: boolean;
   readonly newPerson: (options?: PersonOptions) => Promise<Person>;
 }
 
-export const test = base.extend<Fixtures>({
-  // Playwright reads a fixture's dependencies from this pattern and requires a pattern even without dependencies.
-  // oxlint-disable-next-line no-empty-pattern
-  server: async ({}, use, testInfo) => {
-    const dataFolder = makeFolder('data');
-    const server = await createDemoServer(dataFolder);
-    await server.start();
+export interface WorkerFixtures {
+  readonly sharedServer: DemoServer;
+  /** A browser with its profile on disk, shared by the tests of a worker. */
+  readonly chromium: BrowserContext;
+  readonly addresses: Addresses;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  chromium: [
+    // Playwright reads a fixture's dependencies from this pattern and requires a pattern even without dependencies.
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, use) => {
+      const profile = makeFolder('profile');
+      const chromium = await openChromium(profile);
+      await use(chromium);
+      await chromium.close();
+      removeFolder(profile);
+    },
+    { scope: 'worker' },
+  ],
+
+  addresses: [
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, use) => {
+      const addresses = openAddresses();
+      await use(addresses);
+      addresses.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  hasOwnServer: [false, { option: true }],
+
+  sharedServer: [
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, use) => {
+      const dataFolder = makeFolder('data');
+      const server = await createDemoServer(dataFolder);
+      await server.start();
+      const stop = (): never => {
+        throw new Error('Other tests use this server; test.use({ hasOwnServer: true }) starts another one');
+      };
+      await use({ ...server, start: stop, kill: stop });
+      await server.kill('SIGTERM');
+      removeFolder(dataFolder);
+    },
+    { scope: 'worker' },
+  ],
+
+  server: async ({ hasOwnServer, sharedServer }, use, testInfo) => {
+    const dataFolder = hasOwnServer ? makeFolder('data') : undefined;
+    const server = dataFolder === undefined ? sharedServer : await createDemoServer(dataFolder);
+    if (hasOwnServer) await server.start();
+    const before = server.output().length;
     await use(server);
-    await server.kill('SIGTERM');
+    if (hasOwnServer) await server.kill('SIGTERM');
     if (testInfo.status !== testInfo.expectedStatus)
-      await testInfo.attach('server', { body: server.output(), contentType: 'text/plain' });
-    removeFolder(dataFolder);
+      await testInfo.attach('server', { body: server.output().slice(before), contentType: 'text/plain' });
+    if (dataFolder !== undefined) removeFolder(dataFolder);
   },
 
-  newPerson: async ({ server }, use, testInfo) => {
-    const leaveAll: (() => Promise<void>)[] = [];
+  newPerson: async ({ addresses, chromium, server }, use, testInfo) => {
+    const present: { readonly device: Device; readonly gateway: Gateway }[] = [];
     await use(async (options = {}) => {
       const {
         link,
         clockAheadMs,
         scriptPrefix = clockAheadMs === undefined ? undefined : shiftedClock(clockAheadMs),
+        isFirstVisit = false,
         viewport = { width: 1280, height: 900 },
       } = options;
+      // Scripts with a prefix have the names of those without, and would stay in the cache.
+      const isCached = scriptPrefix === undefined && !isFirstVisit;
       const gateway = await openGateway({
         serverPort: server.port,
+        at: isCached ? await addresses.ofPerson(present.length) : await addresses.another(),
         ...(scriptPrefix === undefined ? {} : { scriptPrefix }),
       });
-      const profile = makeFolder('profile');
-      const context = await openChromium(profile, viewport);
-      const page = context.pages()[0] ?? (await context.newPage());
-      const said = collectConsole(context);
-      leaveAll.push(async () => {
-        if (testInfo.status !== testInfo.expectedStatus)
-          await testInfo.attach(`console of person ${leaveAll.length}`, {
-            body: said.join('\n'),
-            contentType: 'text/plain',
-          });
-        await context.close();
-        await gateway.close();
-        removeFolder(profile);
-      });
+      const device = newDevice(chromium, gateway.url, viewport);
+      present.push({ device, gateway });
+      const page = await device.newTab();
       await page.goto(link === undefined ? gateway.url : throughGateway(link, gateway));
       return {
-        context,
         page,
+        newTab: device.newTab,
         gateway,
         async goOffline() {
           gateway.cut();
-          await context.setOffline(true); // so that the page knows it is offline
+          await device.setOffline(true); // so that the page knows it is offline
         },
         async goOnline() {
           gateway.restore();
-          await context.setOffline(false);
+          await device.setOffline(false);
         },
       };
     });
-    for (const leave of leaveAll.reverse()) await leave();
+    for (const [index, { device, gateway }] of present.entries()) {
+      if (testInfo.status !== testInfo.expectedStatus)
+        await testInfo.attach(`console of person ${index + 1}`, {
+          body: device.console.join('\n'),
+          contentType: 'text/plain',
+        });
+      await device.close();
+      await gateway.close();
+    }
   },
 });
 
@@ -98,12 +153,4 @@ export { expect } from 'playwright/test';
  */
 export function throughGateway(link: string, gateway: Gateway): string {
   return gateway.url + new URL(link).hash;
-}
-
-/** Console output of pages and workers, for the report of a failed test. */
-function collectConsole(context: BrowserContext): string[] {
-  const said: string[] = [];
-  context.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
-  context.on('weberror', (error) => said.push(`uncaught: ${String(error.error())}`));
-  return said;
 }

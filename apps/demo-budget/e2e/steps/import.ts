@@ -25,5 +25,5 @@ export async function chooseFile(
 export async function importPreviewed(page: Page, entryCount: number): Promise<void> {
   const shown = entryCount === 1 ? '1 entry' : `${entryCount.toLocaleString('en')} entries`;
   await page.getByRole('button', { name: `Import ${shown}` }).click();
-  await expect(page.getByRole('heading', { name: `${shown} imported` })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('heading', { name: `${shown} imported` })).toBeVisible();
 }

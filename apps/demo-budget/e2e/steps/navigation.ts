@@ -1,5 +1,7 @@
 import { expect, type Page } from 'playwright/test';
 
+const CLICK_MS = 3_000;
+
 export async function goTo(
   page: Page,
   name:
@@ -11,15 +13,20 @@ export async function goTo(
     | 'Notes'
     | 'Categories'
     | 'Payees'
+    | 'Look back'
+    | 'What if'
     | 'Share'
     | 'How this works',
 ): Promise<void> {
   const list = page.getByRole('navigation', { name: 'Pages' });
   await expect(list).toBeVisible();
   const link = list.getByRole('link', { name });
-  // In a narrow window most pages are behind a button.
-  if (!(await link.isVisible())) await list.getByRole('button', { name: 'More' }).click();
-  await link.click();
+  // In a narrow window most pages are behind a button. The menu closes if the app changes the page at this moment, for
+  // example when a submitted form is done, so the menu is opened again until the link could be clicked.
+  await expect(async () => {
+    if (!(await link.isVisible())) await list.getByRole('button', { name: 'More' }).click();
+    await link.click({ timeout: CLICK_MS });
+  }).toPass();
 }
 
 /** The share link this user would send to another. */

@@ -6,7 +6,7 @@ export interface Budget {
   readonly shareKey: string;
 }
 
-/** What a member may do. An owner also manages the members. */
+/** A member's role. An owner also manages the members. */
 export type BudgetRole = 'owner' | 'editor' | 'viewer';
 
 export function isBudgetRole(value: unknown): value is BudgetRole {

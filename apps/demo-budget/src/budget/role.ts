@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { isBudgetRole, type BudgetRole } from './budget.ts';
 import { withDeviceItems } from './device-items.ts';
 import { rememberBudget, type KnownBudget } from './known-budgets.ts';
+import { useView } from './view.ts';
 
 /*
  * The user's role in the open budget. The server checks every message; the app uses the role to offer only actions that
@@ -59,10 +60,18 @@ export function useIsRemoved(): boolean {
 }
 
 /**
- * False for viewers and removed members: the app then offers no action that changes the budget. The value can change at
- * any time.
+ * Whether the state of the budget that is shown can be changed. False for viewers and removed members, and in the past:
+ * the app then offers no action that changes the budget. Anyone may change a what-if, which stays on this device. The
+ * value can change at any time.
  */
 export function useMayWrite(): boolean {
+  const mayChangeBudget = useMayChangeBudget();
+  const view = useView();
+  return view === 'today' ? mayChangeBudget : view === 'what-if';
+}
+
+/** Whether the user may change the budget of today. */
+export function useMayChangeBudget(): boolean {
   const role = useRole();
   const isRemoved = useIsRemoved();
   return role !== 'viewer' && !isRemoved;

@@ -29,7 +29,7 @@ describe('categories', () => {
     expect(names().filter((name) => name.startsWith('Fixed'))).toEqual(['Fixed: Bills and insurance', 'Fixed: Home']);
     await renameGroup(writer, 'Fixed', 'Every month');
     expect(names()).toContain('Every month: Home');
-    // Many moves between the same two still find room.
+    // There is always space for another move between the same two.
     for (let round = 0; round < 80; round += 1) {
       const [first, second, third] = spending();
       await placeCategory(writer, spending(), third?.id ?? '', { groupName: '', beforeId: second?.id ?? '' });

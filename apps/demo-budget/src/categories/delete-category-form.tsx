@@ -8,7 +8,7 @@ import { deleteCategory } from './actions.ts';
 
 export interface DeleteCategoryFormProps {
   readonly category: CategoryRow;
-  /** Of the same kind. */
+  /** Categories of the same kind. */
   readonly categories: readonly CategoryRow[];
   readonly onDone: () => void;
 }

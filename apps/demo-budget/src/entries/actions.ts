@@ -118,17 +118,24 @@ export function clearedOf(ids: readonly string[], cleared: boolean): SqlStatemen
 }
 
 /**
- * Deletes entries with their parts, and both sides of transfers. Entries reconciled on either side stay: the user
- * unlocks them one by one. Counts other sides.
+ * Deletes entries with their parts, and both sides of transfers, and lists them as deleted. Entries reconciled on either
+ * side stay: the user unlocks them one by one. Counts other sides.
  */
-export function deletionOf(ids: readonly string[]): SqlStatement {
+export function deletionOf(ids: readonly string[]): readonly [SqlStatement, SqlStatement] {
   const chosen = JSON.stringify(ids);
-  return {
-    sql: `DELETE FROM entries
+  const deleted = `
      WHERE (${among} OR transferId IN (SELECT transferId FROM entries WHERE ${among}))
-       AND status <> 'reconciled' AND coalesce(transferId, '') NOT IN (SELECT transferId FROM entries WHERE transferId IS NOT NULL AND status = 'reconciled')`,
-    params: [chosen, chosen],
-  };
+       AND status <> 'reconciled' AND coalesce(transferId, '') NOT IN (SELECT transferId FROM entries WHERE transferId IS NOT NULL AND status = 'reconciled')`;
+  return [
+    {
+      sql: `INSERT INTO deletedEntries (id, accountId, date, payee, notes, amountMinor, transferId, deletedAtMs)
+     SELECT id, accountId, date, payee, notes, amountMinor, transferId, ? FROM entries ${deleted}
+     ON CONFLICT (id) DO UPDATE SET accountId = excluded.accountId, date = excluded.date, payee = excluded.payee, notes = excluded.notes,
+       amountMinor = excluded.amountMinor, transferId = excluded.transferId, deletedAtMs = excluded.deletedAtMs`,
+      params: [Date.now(), chosen, chosen],
+    },
+    { sql: `DELETE FROM entries ${deleted}`, params: [chosen, chosen] },
+  ];
 }
 
 // Each of the functions below resolves to the number of entries changed.
@@ -142,7 +149,7 @@ export async function setCleared(writer: Writer, ids: readonly string[], cleared
 }
 
 export async function deleteEntries(writer: Writer, ids: readonly string[]): Promise<number> {
-  return (await writer.execute(deletionOf(ids))).changes;
+  return (await writer.batch(deletionOf(ids))).at(-1)?.changes ?? 0;
 }
 
 /** Unlocks a reconciled entry, or the reconciled side of a transfer; it stays cleared. */

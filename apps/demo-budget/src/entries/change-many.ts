@@ -12,8 +12,8 @@ export interface LongWork {
   readonly signal: AbortSignal;
 }
 
-/** Changes entries by id. */
-export type ChangeOfEntries = (ids: readonly string[]) => SqlStatement;
+/** Changes entries by id. Of several statements, the last one counts them. */
+export type ChangeOfEntries = (ids: readonly string[]) => SqlStatement | readonly SqlStatement[];
 
 /** About 30 ms of work, so that progress moves and a stop takes effect at once. */
 const idsPerStatement = 2_000;
@@ -37,7 +37,10 @@ export async function changeMany(
       let changedCount = 0;
       for (let from = 0; from < ids.length; from += idsPerStatement) {
         onProgress({ doneCount: from, totalCount: ids.length });
-        changedCount += (await tx.execute(change(ids.slice(from, from + idsPerStatement)))).changes;
+        const statements = [change(ids.slice(from, from + idsPerStatement))].flat();
+        let changes = 0;
+        for (const statement of statements) ({ changes } = await tx.execute(statement));
+        changedCount += changes;
         signal.throwIfAborted();
       }
       onProgress({ doneCount: ids.length, totalCount: ids.length });

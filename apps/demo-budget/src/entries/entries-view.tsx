@@ -1,11 +1,12 @@
 import { useClient } from '@rockpool/client/react';
-import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { setAccountClosed } from '../accounts/actions.ts';
 import { totalsByCurrency } from '../accounts/totals.ts';
 import { RenameForm } from '../accounts/rename-form.tsx';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
+import { isPast, useView } from '../budget/view.ts';
 import { accountsWithBalances, clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import {
@@ -38,6 +39,8 @@ import { nothingSelected, selectedCount, withEntry, type Selection } from './sel
 import { SelectionBar } from './selection-bar.tsx';
 import { useHeightVariable } from '../shell/use-height-variable.ts';
 import { useLedgerKeys } from './use-ledger-keys.ts';
+
+const EntryHistory = lazy(() => import('../history/entry-history.tsx'));
 
 /**
  * The ledger of one account, every entry with its running balance, or of all accounts, every entry with its account.
@@ -79,11 +82,13 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
   const save = useSave();
   const runTask = useTask();
   const mayWrite = useMayWrite();
+  const view = useView();
   const [filter, setFilter] = useState<LedgerFilter>(wholeLedger);
   const [adding, setAdding] = useState(false);
   const [edited, setEdited] = useState<Edited | null>(null);
-  // The entry with its note open.
+  // The entry with its note or history open.
   const [noted, setNoted] = useState<LedgerRow | null>(null);
+  const [recalled, setRecalled] = useState<LedgerRow | null>(null);
   const [selection, setSelection] = useState<Selection>(nothingSelected);
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
   const [reconciling, setReconciling] = useState(false);
@@ -124,13 +129,20 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
       runTask(async () => {
         setEdited({ entry, parts: entry.partCount === 0 ? [] : await client.query<PartRow>(partsOfEntry, [entry.id]) });
         setNoted(null);
+        setRecalled(null);
       }),
     [client, runTask],
   );
   const openNote = useCallback((entry: LedgerRow) => {
     setEdited(null);
+    setRecalled(null);
     setNoted(entry);
   }, []);
+  const openHistory = (entry: LedgerRow): void => {
+    setEdited(null);
+    setNoted(null);
+    setRecalled(entry);
+  };
   const chooseCategory = useCallback(
     (entry: LedgerRow, categoryId: string | null) => {
       run(() => setCategory(client, [entry.id], categoryId), 'Category changed.');
@@ -158,6 +170,7 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
     flushSync(() => {
       setEdited(null);
       setNoted(null);
+      setRecalled(null);
     });
     document.getElementById(entryButtonId(entry.id))?.focus();
   };
@@ -192,13 +205,16 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
               <button type="button" onClick={() => setReconciling(true)}>
                 Reconcile
               </button>
-              <a className="button" href={hashOf(budget, { page: 'import', accountId: own.id })}>
-                Import
-              </a>
+              {view === 'today' && (
+                <a className="button" href={hashOf(budget, { page: 'import', accountId: own.id })}>
+                  Import
+                </a>
+              )}
             </>
           )}
         </LedgerHead>
-        {ownCount > 0 && (
+        {/* A past state has no search index. */}
+        {ownCount > 0 && !isPast(view) && (
           <FilterBar
             filter={filter}
             categories={categories}
@@ -256,7 +272,7 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
           onSelect={selectRow}
           onCleared={clear}
           onNote={openNote}
-          edited={edited?.entry ?? noted}
+          edited={edited?.entry ?? noted ?? recalled}
           editForm={
             noted !== null ? (
               <EntryNote
@@ -265,6 +281,17 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
                 name={`${entryName(noted)}, ${formatDay(noted.date)}`}
                 onClose={() => leaveRow(noted)}
               />
+            ) : recalled !== null ? (
+              <Suspense>
+                <EntryHistory
+                  key={recalled.id}
+                  budget={budget}
+                  entryId={recalled.id}
+                  name={`${entryName(recalled)}, ${formatDay(recalled.date)}`}
+                  currency={recalled.currency}
+                  onClose={() => leaveRow(recalled)}
+                />
+              </Suspense>
             ) : edited === null ? null : mayWrite ? (
               <EntryForm
                 key={`${edited.entry.id} ${edited.entry.locked}`}
@@ -289,6 +316,7 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
                   )
                 }
                 onNote={() => openNote(edited.entry)}
+                {...(view === 'today' ? { onHistory: () => openHistory(edited.entry) } : {})}
                 onUnlock={() =>
                   run(async () => {
                     await unlock(client, edited.entry.id);
@@ -328,6 +356,11 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
         <button type="button" className="quiet" onClick={() => setHelping(true)}>
           Keyboard shortcuts
         </button>
+        {mayWrite && view === 'today' && (
+          <a className="quiet-link" href={hashOf(budget, { page: 'deleted' })}>
+            Deleted entries
+          </a>
+        )}
         {mayWrite && own !== null && (
           <button
             type="button"

@@ -13,7 +13,7 @@ export interface EntryDetailsProps {
   readonly onClose: () => void;
 }
 
-/** All fields of an entry, read-only: viewers see this in place of the form. */
+/** All fields of an entry, read-only: shown to viewers instead of the form. */
 export function EntryDetails({ entry, parts, currency, categories, onClose }: EntryDetailsProps): ReactNode {
   const nameOf = (categoryId: string | null): string =>
     categories.find(({ id }) => id === categoryId)?.name ?? 'No category';

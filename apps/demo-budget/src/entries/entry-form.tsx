@@ -44,7 +44,9 @@ export interface EntryFormProps {
   readonly onDelete?: () => void;
   /** Opens the shared note and discards unsaved edits of the form. */
   readonly onNote?: () => void;
-  /** For a reconciled entry: unlocks it, so that it is only cleared. */
+  /** Opens the history and discards unsaved edits of the form. */
+  readonly onHistory?: () => void;
+  /** Shown for a reconciled entry: changes it back to cleared. */
   readonly onUnlock?: () => void;
 }
 
@@ -60,6 +62,7 @@ export function EntryForm({
   onCancel,
   onDelete,
   onNote,
+  onHistory,
   onUnlock,
 }: EntryFormProps): ReactNode {
   const id = useId();
@@ -332,6 +335,11 @@ export function EntryForm({
         {onNote !== undefined && (
           <button type="button" className="quiet" onClick={onNote}>
             Note
+          </button>
+        )}
+        {onHistory !== undefined && (
+          <button type="button" className="quiet" onClick={onHistory}>
+            History
           </button>
         )}
         {onDelete !== undefined && !locked && (

@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
+import { isPast, useView } from '../budget/view.ts';
 import { formatMinor } from '../money/format.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import type { LedgerRow } from '../queries/ledger.ts';
@@ -13,7 +14,7 @@ export interface EntryRowProps {
   readonly entry: LedgerRow;
   readonly categories: readonly CategoryRow[];
   readonly selected: boolean;
-  /** In the ledger of all accounts: the account instead of the balance. */
+  /** In the ledger of all accounts, the row shows the account instead of the balance. */
   readonly showsAccount: boolean;
   readonly onEdit: (entry: LedgerRow) => void;
   readonly onCategory: (entry: LedgerRow, categoryId: string | null) => void;
@@ -70,6 +71,7 @@ export const EntryRow = memo(function EntryRow({
   // The visible text of the button must be part of its accessible name.
   const shown = `${name} ${entry.notes}`.trim();
   const mayWrite = useMayWrite();
+  const view = useView();
   return (
     <tr
       role="row"
@@ -101,7 +103,7 @@ export const EntryRow = memo(function EntryRow({
         >
           <span className="payee">{name}</span> {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
         </button>
-        {(mayWrite || entry.hasNote === 1) && (
+        {(mayWrite || entry.hasNote === 1) && !isPast(view) && (
           <button
             type="button"
             id={noteButtonId(entry.id)}

@@ -10,7 +10,7 @@ import { locale } from '../shell/locale.ts';
 export interface FilterBarProps {
   readonly filter: LedgerFilter;
   readonly categories: readonly CategoryRow[];
-  /** Of typed amounts and of the total. */
+  /** The currency of typed amounts and of the total. */
   readonly currency: string;
   /** Whether all entries are in `currency`, so that their sum means something. */
   readonly hasTotal: boolean;

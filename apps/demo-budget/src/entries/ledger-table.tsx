@@ -27,7 +27,7 @@ export interface LedgerTableProps extends Pick<
 const columnCount = 7;
 
 /**
- * Renders the rows around the visible ones; spacers stand for all others, so that the page has the height of the whole
+ * Renders the rows around the visible ones; spacers replace all others, so that the page has the height of the whole
  * ledger.
  */
 export function LedgerTable({

@@ -1,7 +1,8 @@
 import { useClient } from '@rockpool/client/react';
-import { Fragment, useMemo, useState, type ReactNode } from 'react';
+import { Fragment, lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
+import { useToday, useView } from '../budget/view.ts';
 import { daysOfMonth, monthAfter, monthOfDay, monthsUpTo } from '../calendar/months.ts';
 import { setCategoryNote, setKeepsOverspent } from '../categories/actions.ts';
 import { removeGoal, setGoal } from '../goals/actions.ts';
@@ -16,7 +17,7 @@ import { useSettings } from '../settings/use-settings.ts';
 import { Amount } from '../shell/amount.tsx';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { useAction, useSave } from '../shell/failure.tsx';
-import { formatDay, formatMonthInFull, today } from '../shell/locale.ts';
+import { formatDay, formatMonthInFull } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
@@ -28,13 +29,17 @@ import { monthBudget, type Envelope, type MonthBudget } from './envelopes.ts';
 import { MonthEnd } from './month-end.tsx';
 import { MoveForm } from './move-form.tsx';
 
+const CategoryHistory = lazy(() => import('../history/category-history.tsx'));
+
 /** The budget of a month: how much each category may spend. One currency at a time. */
 export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNode {
   const currencies = useQuery<CurrencyRow>(currenciesOfAccounts);
   const [currency, choice] = useCurrency(currencies.rows);
   const { firstDay } = useSettings();
   const [chosenMonth, setMonth] = useState<string | null>(null);
-  const month = chosenMonth ?? monthOfDay(today(), firstDay);
+  const thisMonth = monthOfDay(useToday(), firstDay);
+  // A what-if is a plan for the month to come.
+  const month = chosenMonth ?? (useView() === 'what-if' ? monthAfter(thisMonth, 1) : thisMonth);
   const days = daysOfMonth(month, firstDay);
   const [monthCount, setMonthCount] = useState(1);
   const openingMinor = BigInt(currencies.rows.find((row) => row.currency === currency)?.openingMinor ?? 0);
@@ -111,6 +116,8 @@ function MonthOf({ budget, currency, month, monthCount, openingMinor }: MonthOfP
     readonly categoryId: string;
     readonly month: string;
   } | null>(null);
+  const view = useView();
+  const [recalling, setRecalling] = useState(false);
   const plans = useMemo(
     () =>
       monthsUpTo(lastMonth, monthCount).map((shownMonth) => ({
@@ -209,6 +216,16 @@ function MonthOf({ budget, currency, month, monthCount, openingMinor }: MonthOfP
         onRemove={() => save(() => removeGoal(client, categoryId, currency), 'Goal removed.', close)}
         onCancel={close}
       />
+      {view === 'today' && (
+        <details className="envelope-history" onToggle={({ currentTarget }) => setRecalling(currentTarget.open)}>
+          <summary>History of {name}</summary>
+          {recalling && (
+            <Suspense>
+              <CategoryHistory categoryId={categoryId} name={name} currency={currency} />
+            </Suspense>
+          )}
+        </details>
+      )}
     </>
   );
 

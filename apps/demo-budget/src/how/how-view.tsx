@@ -12,7 +12,16 @@ const reading: readonly (readonly [string, string])[] = [
   ['docs/storage.md', 'the files and tables on the device, and what a crash leaves'],
   ['apps/demo-budget/src/schema.ts', 'the tables of this budget'],
   ['apps/demo-budget/src/queries/', 'every live query of this app'],
+  ['docs/guides/history.md', 'versions, past states, restoring'],
   ['apps/demo-budget/src/how/', 'this page: the public API alone'],
+];
+
+/** The calls behind the pages of the past and of a what-if. */
+const looking: readonly (readonly [string, string])[] = [
+  ["client.history('entries', id)", 'who changed a row, when and what; also after it was deleted'],
+  ["history.document('content')", 'the versions of a note, with their text'],
+  ['client.past({ time })', 'the tables as they were, for any SELECT'],
+  ["client.branch('what-if')", 'a copy of the database on this device; diff, preview, merge, discard'],
 ];
 
 /** How the app works, for developers: its queries, its changes, its storage, and a conflict to make. */
@@ -38,6 +47,20 @@ export default function HowView(): ReactNode {
       </section>
       <ChangesCard />
       <ConflictWalk />
+      <section className="card form" aria-label="History and branches">
+        <h2>History and branches</h2>
+        <p>
+          The schema declares a history for most tables, so the server keeps what each transaction replaced. The pages
+          of the past and of a what-if are those of today, with another client below them.
+        </p>
+        <ul className="how-reading">
+          {looking.map(([code, about]) => (
+            <li key={code}>
+              <code>{code}</code> <span className="hint">{about}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
       <section className="card form" aria-label="Further reading">
         <h2>Further reading</h2>
         <p>In the repository that this server runs from:</p>

@@ -88,7 +88,7 @@ export async function importEntries(
   return addedIds;
 }
 
-/** Leaves an entry that another device has imported and split meanwhile as it is. */
+/** Leaves an entry unchanged that another device has imported and split meanwhile. */
 function partsOfImport({ importKey, amountMinor }: EntryDraft, split: readonly RulePart[]): SqlStatement[] {
   const parts = splitAmount(amountMinor, split).map((part) => ({ ...part, id: '', notes: '' }));
   return partChanges(importKey, [], parts).map(({ sql, params }) => ({
@@ -97,7 +97,7 @@ function partsOfImport({ importKey, amountMinor }: EntryDraft, split: readonly R
   }));
 }
 
-/** Finds the categories that a file names. Those that it adds are of the kind of most of their entries. */
+/** Finds the categories that a file names. Added categories have the kind of most of their entries. */
 async function categoriesOf(
   writer: Writer,
   drafts: readonly EntryDraft[],

@@ -6,7 +6,7 @@ export interface TurnSignsProps {
   readonly onFormats: (formats: FormatChoice) => void;
 }
 
-/** For banks that write spending without a minus. */
+/** For banks that write spending without a minus sign. */
 export function TurnSigns({ formats, onFormats }: TurnSignsProps): ReactNode {
   return (
     <label className="check">

@@ -1,9 +1,14 @@
 import type { LiveDocumentState } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
+import { useRole } from '../budget/role.ts';
+import { useView } from '../budget/view.ts';
 import { errorSentence } from '../shell/error-sentence.ts';
 import { useReport } from '../shell/failure.tsx';
 import { openNote, type NoteContent } from './actions.ts';
+
+const NoteHistory = lazy(() => import('./history/note-history.tsx'));
 
 export interface NoteEditorProps {
   /** The id of an existing note. */
@@ -27,6 +32,10 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
   const report = useReport();
   const host = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const role = useRole();
+  const view = useView();
+  const [recalling, setRecalling] = useState(false);
+  const historyButton = useRef<HTMLButtonElement>(null);
 
   useEffect(() => {
     let isShown = true;
@@ -50,13 +59,38 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
     };
   }, [client, focused, hint, label, mayWrite, noteId, report]);
 
+  // Closing the history removes the focused element.
+  const closeHistory = (): void => {
+    flushSync(() => setRecalling(false));
+    historyButton.current?.focus();
+  };
   return (
-    <section className="card notes-text">
-      <div ref={host} className="notes-editor" />
-      <p className="hint" role="status">
-        {problem ?? (mayWrite ? 'Saved as you type.' : 'Read-only.')}
-      </p>
-    </section>
+    <>
+      <section className="card notes-text">
+        <div ref={host} className="notes-editor" />
+        <div className="note-foot">
+          <p className="hint" role="status">
+            {problem ?? (mayWrite ? 'Saved as you type.' : 'Read-only.')}
+          </p>
+          {role !== 'viewer' && view === 'today' && (
+            <button
+              type="button"
+              ref={historyButton}
+              className="quiet"
+              aria-expanded={recalling}
+              onClick={() => setRecalling(!recalling)}
+            >
+              History
+            </button>
+          )}
+        </div>
+      </section>
+      {recalling && (
+        <Suspense>
+          <NoteHistory noteId={noteId} label={label} mayWrite={mayWrite} onClose={closeHistory} />
+        </Suspense>
+      )}
+    </>
   );
 }
 

@@ -20,3 +20,12 @@ export const categoriesByName = `
       ON heading.kind = category.kind AND heading.groupName = category.groupName
   WHERE category.deleted = 0 OR EXISTS (SELECT 1 FROM entries WHERE categoryId = category.id)
   ORDER BY category.kind DESC, heading.position, category.groupName, category.hidden, category.position, category.name COLLATE NOCASE, category.id`;
+
+export interface CategoryNameRow {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The name of every category, deleted ones included: old versions of entries have them. No parameters. */
+export const categoryNames = `
+  SELECT id, name FROM categories`;

@@ -40,7 +40,7 @@ export type ConflictValue = string | number | bigint | Uint8Array | null;
 export const latestConflicts = `
   WITH conflict AS (
     SELECT *, json_extract(row_key, '$[0]') AS rowId FROM rockpool_conflict
-    WHERE table_name <> 'dismissedConflicts' AND (column_name IS NULL OR column_name NOT IN ('enteredAtMs', 'createdAtMs', 'assignedAtMs', 'importKey', 'dismissedAtMs'))
+    WHERE table_name NOT IN ('dismissedConflicts', 'deletedEntries') AND (column_name IS NULL OR column_name NOT IN ('enteredAtMs', 'createdAtMs', 'assignedAtMs', 'importKey', 'dismissedAtMs', 'deletedAtMs'))
     ORDER BY id DESC LIMIT 200
   )
   SELECT conflict.id, conflict.watermark, conflict.table_name AS tableName, conflict.row_key AS rowKey, conflict.column_name AS columnName, conflict.rule,

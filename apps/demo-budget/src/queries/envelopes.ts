@@ -11,6 +11,10 @@ export const assignedByMonth = `
   SELECT month, categoryId, sum(amountMinor) AS assignedMinor
   FROM assignments WHERE currency = ? AND month <= ? GROUP BY month, categoryId`;
 
+/** The ids of the last assignments to a category. Parameters: category id, currency, row limit. */
+export const latestAssignmentIds = `
+  SELECT id FROM assignments WHERE categoryId = ? AND currency = ? ORDER BY assignedAtMs DESC, id DESC LIMIT ?`;
+
 export interface ActivityRow {
   readonly month: string;
   /** NULL: entries without a category. */

@@ -157,7 +157,7 @@ export interface BreakdownRow {
   /** Empty for entries without a payee, category or group. */
   readonly name: string;
   readonly spentMinor: number | bigint;
-  /** In the days to compare with. */
+  /** In the compared days. */
   readonly beforeMinor: number | bigint;
 }
 

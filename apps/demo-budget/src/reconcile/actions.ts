@@ -27,8 +27,8 @@ export async function finishReconciling(writer: Writer, accountId: string): Prom
 }
 
 /**
- * Adds a cleared entry for an unexplained difference. Its id is derived from what it corrects, so that two people who
- * find the same difference at once, or a second click, add it only once.
+ * Adds a cleared entry for an unexplained difference. Its id is derived from the corrected balance, so that two people
+ * who find the same difference at once, or a second click, add it only once.
  */
 export async function enterDifference(writer: Writer, statement: Statement): Promise<void> {
   const { accountId, date, statementMinor, clearedMinor } = statement;

@@ -1,11 +1,12 @@
 import { useId, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { useToday } from '../budget/view.ts';
 import { monthOfDay, type Days } from '../calendar/months.ts';
 import { currenciesOfAccounts, type CurrencyRow } from '../queries/accounts.ts';
 import { spanOfEntries, type SpanRow } from '../queries/reports.ts';
 import { useSettings } from '../settings/use-settings.ts';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
-import { formatMonth, today } from '../shell/locale.ts';
+import { formatMonth } from '../shell/locale.ts';
 import { hashOf, type Page } from '../shell/navigation.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery } from '../shell/use-query.ts';
@@ -42,10 +43,11 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
   const [currency, choice] = useCurrency(rows);
   const [lastMonth, setLastMonth] = useState<string | null>(null);
   const [count, setCount] = useState(12);
+  const day = useToday();
   const span = useQuery<SpanRow>(spanOfEntries, [currency ?? '']);
   const [known] = span.rows;
   const { firstDay } = useSettings();
-  const last = lastMonth ?? known?.lastMonth ?? monthOfDay(today(), firstDay);
+  const last = lastMonth ?? known?.lastMonth ?? monthOfDay(day, firstDay);
   const [days, setDays] = useState<Days | null>(null);
   const period = useMemo(
     (): Period => (days === null ? periodOfMonths(last, count, firstDay) : { ...days, firstDay }),
@@ -106,7 +108,7 @@ interface PeriodChoiceProps {
   readonly onRange: (days: Days) => void;
 }
 
-/** The option of the number of months that stands for any days. */
+/** The option of the number of months for a custom range of days. */
 const anyDays = 'days';
 
 function PeriodChoice({ count, last, days, months, onLast, onCount, onDays, onRange }: PeriodChoiceProps): ReactNode {

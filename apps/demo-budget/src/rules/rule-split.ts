@@ -22,7 +22,10 @@ export function readSplit(text: string): readonly RulePart[] | undefined {
   return Array.isArray(parts) && parts.every(isPart) && isSplit(parts) ? parts : undefined;
 }
 
-/** Whether the parts are a split: none, or several, of which all but the last have percentages of less than 100 in all. */
+/**
+ * Whether the parts are a valid split: none, or several, where the percentages of all but the last add up to less than
+ * 100.
+ */
 export function isSplit(parts: readonly RulePart[]): boolean {
   const shares = parts.slice(0, -1).map(({ percent }) => hundredths(percent ?? 0));
   return (
@@ -35,8 +38,8 @@ export function isSplit(parts: readonly RulePart[]): boolean {
 }
 
 /**
- * The parts that a split makes of an amount. Each boundary between parts is rounded, rather than each part, so that the
- * parts add up and none changes its direction.
+ * Splits an amount into parts. The boundaries between parts are rounded, not the parts, so that the parts add up and
+ * none changes its direction.
  */
 export function splitAmount(amountMinor: number, parts: readonly RulePart[]): SplitAmount[] {
   const boundaries = boundariesOf(parts);

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
+import { useToday } from '../budget/view.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
-import { today } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
 import type { DueDay } from './actions.ts';
 import { dayAfter, openDays } from './occurrences.ts';
@@ -18,7 +18,7 @@ export interface Schedules {
 export function useSchedules(): Schedules {
   const schedules = useQuery<ScheduleRow>(schedulesByPayee);
   const done = useQuery<ScheduleDayRow>(scheduleDaysDone);
-  const upTo = dayAfter(today(), aheadDays, 'day');
+  const upTo = dayAfter(useToday(), aheadDays, 'day');
   const due = useMemo(() => dueDays(schedules.rows, done.rows, upTo), [done.rows, schedules.rows, upTo]);
   return { schedules: schedules.rows, due, loading: schedules.loading || done.loading };
 }

@@ -1,6 +1,6 @@
 import type { Client } from '@rockpool/client';
 import { RockpoolProvider } from '@rockpool/client/react';
-import { lazy, Suspense, useEffect, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useMemo, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { KnownBudget } from '../budget/known-budgets.ts';
 import { useIsRemoved, useMayWrite } from '../budget/role.ts';
@@ -12,6 +12,7 @@ import { ImportView } from '../import/import-view.tsx';
 import { NotesView } from '../notes/notes-view.tsx';
 import { UpdateOffer } from '../offline/update-offer.tsx';
 import { WhoIsHere } from '../people/who-is-here.tsx';
+import { WhoProvider } from '../people/who.ts';
 import { isReportPage, reportPages, ReportsView } from '../reports/reports-view.tsx';
 import { RulesView } from '../rules/rules-view.tsx';
 import { SampleNotice } from '../sample/sample-notice.tsx';
@@ -40,6 +41,9 @@ const titles: Readonly<Record<Page, string>> = {
   entries: 'Entries',
   import: 'Import',
   export: 'Export',
+  'look-back': 'Look back',
+  deleted: 'Deleted entries',
+  'what-if': 'What if',
   ...reportPages,
   schedules: 'Scheduled',
   notes: 'Notes',
@@ -50,15 +54,25 @@ const titles: Readonly<Record<Page, string>> = {
   how: 'How this works',
 };
 
-// For developers; a household never loads them.
+// Only for developers; a household never loads them.
 const HowView = lazy(() => import('../how/how-view.tsx'));
+const DeletedEntriesView = lazy(() => import('../history/deleted-entries-view.tsx'));
 const Inspector = lazy(() => import('../how/inspector.tsx'));
 
-export function App({ client, budget, device }: AppProps): ReactNode {
+// Loaded when a household looks back or tries a plan.
+const LookBackView = lazy(() => import('../past/look-back-view.tsx'));
+const PastFrame = lazy(() => import('../past/past-frame.tsx'));
+const WhatIfFrame = lazy(() => import('../what-if/what-if-frame.tsx'));
+const WhatIfView = lazy(() => import('../what-if/what-if-view.tsx'));
+
+export function App({ client, budget: known, device }: AppProps): ReactNode {
   const place = usePlace();
-  const { page, accountId } = place;
+  const { page, accountId, view } = place;
   const mayWrite = useMayWrite();
   const isRemoved = useIsRemoved();
+  const who = useMemo(() => ({ budget: known, device }), [device, known]);
+  // The links of pages stay in the view; those of the bar at the top lead to the budget of today.
+  const budget = useMemo(() => ({ ...known, view }), [known, view]);
   const { isShown } = useInspector();
   useEffect(() => void statusHistory(client), [client]);
   const current =
@@ -66,52 +80,85 @@ export function App({ client, budget, device }: AppProps): ReactNode {
   useEffect(() => {
     document.title = `${titles[page]} · Rockpool Budget`;
   }, [page]);
+  const inView = (content: ReactNode): ReactNode => {
+    if (view === 'today') return content;
+    return (
+      <Suspense>
+        {view === 'what-if' ? (
+          <WhatIfFrame budget={known}>{content}</WhatIfFrame>
+        ) : (
+          <PastFrame key={view} budget={known} view={view}>
+            {content}
+          </PastFrame>
+        )}
+      </Suspense>
+    );
+  };
   return (
     <RockpoolProvider client={client}>
-      <header className="top">
-        <Brand budget={budget} />
-        <WhoIsHere device={device} page={titles[page]} budget={budget} />
-        <ConflictBadge budget={budget} />
-        <SyncBadge budget={budget} />
-      </header>
-      <MainNav budget={budget} place={place} current={current} />
-      <main>
-        <UpdateOffer />
-        <NothingKept />
-        {isRemoved ? (
-          <p className="looking-only">
-            You were removed from this budget. It no longer syncs. You can still view and{' '}
-            <a href={hashOf(budget, { page: 'export' })}>export</a> what is on this device.
-          </p>
-        ) : (
-          !mayWrite && <p className="looking-only">You can view this budget. To make changes, ask an owner.</p>
-        )}
-        <FailureNotice page={`${page} ${accountId}`}>
-          <SampleNotice budget={budget} />
-          {page === 'accounts' && <AccountsView budget={budget} />}
-          {page === 'envelopes' && <EnvelopesView budget={budget} />}
-          {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
-          {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
-          {page === 'export' && <ExportView />}
-          {isReportPage(page) && <ReportsView budget={budget} page={page} />}
-          {page === 'schedules' && <SchedulesView budget={budget} />}
-          {page === 'notes' && <NotesView />}
-          {page === 'categories' && <CategoriesView />}
-          {page === 'rules' && <RulesView />}
-          {page === 'sync' && <SyncView budget={budget} device={device} />}
-          {page === 'share' && <ShareView budget={budget} device={device} />}
-          {page === 'how' && (
-            <Suspense>
-              <HowView />
-            </Suspense>
+      <WhoProvider value={who}>
+        <header className="top">
+          <Brand budget={known} />
+          <WhoIsHere device={device} page={view === 'today' ? titles[page] : ''} budget={known} />
+          <ConflictBadge budget={known} />
+          <SyncBadge budget={known} />
+        </header>
+        <MainNav budget={budget} place={place} current={current} />
+        <main>
+          <UpdateOffer />
+          <NothingKept />
+          {isRemoved ? (
+            <p className="looking-only">
+              You were removed from this budget. It no longer syncs. You can still view and{' '}
+              <a href={hashOf(budget, { page: 'export' })}>export</a> what is on this device.
+            </p>
+          ) : (
+            !mayWrite && <p className="looking-only">You can view this budget. To make changes, ask an owner.</p>
           )}
-        </FailureNotice>
-      </main>
-      {isShown && page !== 'how' && (
-        <Suspense>
-          <Inspector />
-        </Suspense>
-      )}
+          {inView(
+            <FailureNotice page={`${page} ${accountId}`}>
+              <SampleNotice budget={known} />
+              {page === 'accounts' && <AccountsView budget={budget} />}
+              {page === 'envelopes' && <EnvelopesView budget={budget} />}
+              {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
+              {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
+              {page === 'export' && <ExportView />}
+              {isReportPage(page) && <ReportsView budget={budget} page={page} />}
+              {page === 'schedules' && <SchedulesView budget={budget} />}
+              {page === 'notes' && <NotesView />}
+              {page === 'categories' && <CategoriesView />}
+              {page === 'rules' && <RulesView />}
+              {page === 'look-back' && (
+                <Suspense>
+                  <LookBackView budget={budget} />
+                </Suspense>
+              )}
+              {page === 'what-if' && (
+                <Suspense>
+                  <WhatIfView budget={budget} />
+                </Suspense>
+              )}
+              {page === 'deleted' && (
+                <Suspense>
+                  <DeletedEntriesView budget={budget} />
+                </Suspense>
+              )}
+              {page === 'sync' && <SyncView budget={known} device={device} />}
+              {page === 'share' && <ShareView budget={known} device={device} />}
+              {page === 'how' && (
+                <Suspense>
+                  <HowView />
+                </Suspense>
+              )}
+            </FailureNotice>,
+          )}
+        </main>
+        {isShown && page !== 'how' && (
+          <Suspense>
+            <Inspector />
+          </Suspense>
+        )}
+      </WhoProvider>
     </RockpoolProvider>
   );
 }

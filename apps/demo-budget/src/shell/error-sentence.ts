@@ -35,6 +35,14 @@ export function errorSentence(error: unknown): string {
       return 'This was changed again since then, so it was not undone.';
     case 'conflict-not-restorable':
       return 'The item it belonged to was deleted, so it cannot be restored.';
+    case 'history-version-gone':
+      return 'This version is no longer kept.';
+    case 'branch-ended':
+      return 'This what-if was taken over or thrown away in another tab.';
+    case 'branch-missing':
+      return 'There is no what-if on this device. It may have been taken over or thrown away.';
+    case 'branch-schema-changed':
+      return 'The app was updated since this what-if began, so it cannot be taken over. You can still read it.';
     case 'leader-unreachable':
     case 'transaction-lost':
       return 'The tab that saves did not respond. This change was not saved. Try again.';

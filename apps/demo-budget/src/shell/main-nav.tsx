@@ -1,7 +1,7 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
-import { hashOf, type Page, type Place } from './navigation.ts';
+import { hashOf, showsPage, type Page, type Place } from './navigation.ts';
 
 type Link = readonly [Page, string];
 
@@ -18,6 +18,8 @@ const moreLinks: readonly Link[] = [
   ['notes', 'Notes'],
   ['categories', 'Categories'],
   ['rules', 'Payees'],
+  ['look-back', 'Look back'],
+  ['what-if', 'What if'],
   ['share', 'Share'],
   ['how', 'How this works'],
 ];
@@ -34,7 +36,7 @@ export interface MainNavProps {
 
 /** The page menu. */
 export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
-  const more = useMayWrite() ? moreLinks : moreLinksToLook;
+  const more = (useMayWrite() ? moreLinks : moreLinksToLook).filter(([page]) => showsPage(place.view, page));
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [place.page, place.accountId]);
   const linkTo = ([page, word]: Link): ReactNode => (

@@ -8,9 +8,20 @@ describe('the address', () => {
     expect(placeOfHash(hashOf(budget, { page: 'entries', accountId: 'a 1&b' }))).toEqual({
       page: 'entries',
       accountId: 'a 1&b',
+      view: 'today',
     });
-    expect(placeOfHash('')).toEqual({ page: 'accounts', accountId: '' });
-    expect(placeOfHash('#page=nowhere')).toEqual({ page: 'accounts', accountId: '' });
+    expect(placeOfHash('')).toEqual({ page: 'accounts', accountId: '', view: 'today' });
+    expect(placeOfHash('#page=nowhere&view=nothing')).toEqual({ page: 'accounts', accountId: '', view: 'today' });
+  });
+
+  it('keeps the view in the links of its pages, until one leads to a page that it does not have', () => {
+    for (const view of ['what-if', '2025-03-01', 'version-12'] as const) {
+      const viewed = { ...budget, view };
+      expect(placeOfHash(hashOf(viewed, { page: 'envelopes' })).view).toBe(view);
+      expect(placeOfHash(hashOf(viewed, { page: 'share' })).view).toBe('today');
+      expect(placeOfHash(hashOf(viewed, { page: 'envelopes', view: 'today' })).view).toBe('today');
+    }
+    expect(placeOfHash('#page=envelopes&view=2025-02-30').view).toBe('today');
   });
 
   it('is the share link if no page is named', () => {

@@ -1,6 +1,7 @@
 import { useClient } from '@rockpool/client/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { isTyping } from './keys.ts';
+import { TOAST_MS } from './toast-time.ts';
 import { WorkToast } from './work-toast.tsx';
 
 /** The last action, and its options. */
@@ -15,9 +16,6 @@ export interface UndoToastProps {
   readonly onDone: (done: Done | null) => void;
   readonly onFailure: (error: unknown) => void;
 }
-
-/** Long enough to read and decide; the undo shortcut works afterwards too. */
-const shownMs = 10_000;
 
 /**
  * Announces the last action, with "Undo". Ctrl+Z undoes this tab's last write and Ctrl+Y redoes it; in a text field
@@ -38,12 +36,12 @@ export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNod
   useUndoKeys(go);
   useEffect(() => {
     if (done === null) return undefined;
-    const timer = setTimeout(() => onDone(null), shownMs);
+    const timer = setTimeout(() => onDone(null), TOAST_MS);
     return () => clearTimeout(timer);
   }, [done, onDone]);
   const offer = done?.offer ?? null;
 
-  // One statement after another in one transaction, which cannot be stopped.
+  // Runs the statements one after another in one transaction, which cannot be stopped.
   if (going !== null)
     return <WorkToast work={{ label: going === 'undo' ? 'Undoing' : 'Redoing', progress: null, stop: null }} />;
   return (

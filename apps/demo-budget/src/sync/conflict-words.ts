@@ -1,4 +1,3 @@
-import { formatMinor } from '../money/format.ts';
 import type { ConflictValue, MergeRule } from '../queries/conflicts.ts';
 import { repetitionWords } from '../schedules/repetition-words.ts';
 import type { RuleRow } from '../queries/rules.ts';
@@ -6,39 +5,11 @@ import { readRule } from '../rules/rule.ts';
 import { conditionsSentence } from '../rules/rule-words.ts';
 import type { ScheduleUnit } from '../schema.ts';
 import { formatDay, formatMonthInFull } from '../shell/locale.ts';
+import { columnWords, valueWord, type Wording } from '../words/row-words.ts';
 import { currentRowOf, groupOf, type Conflict } from './conflicts.ts';
-
-/** Names for ids in conflict rows. */
-export interface Wording {
-  readonly locale: string;
-  readonly categoryNames: ReadonlyMap<string, string>;
-  readonly accountNames: ReadonlyMap<string, string>;
-  /** For amounts without an account. */
-  readonly currency: string;
-}
 
 type Side = 'lostValue' | 'wonValue';
 type Values = Readonly<Record<string, ConflictValue | undefined>>;
-
-const columnWords: Readonly<Record<string, string>> = {
-  name: 'Name',
-  kind: 'Kind',
-  currency: 'Currency',
-  openingMinor: 'Opening balance',
-  closed: 'Closed',
-  hidden: 'Hidden',
-  keepsOverspent: 'Overspending',
-  accountId: 'Account',
-  otherAccountId: 'To account',
-  date: 'Date',
-  payee: 'Payee',
-  notes: 'Memo',
-  categoryId: 'Category',
-  amountMinor: 'Amount',
-  status: 'Status',
-  lastDate: 'Last day',
-  content: 'Text',
-};
 
 /** The names of column groups, by table. */
 const groupWords: Readonly<Record<string, string>> = {
@@ -96,40 +67,6 @@ function conditionWords(values: Values, { accountNames, currency }: Wording): st
   return rule === undefined
     ? 'other conditions'
     : conditionsSentence(rule, { currency, account: (id) => accountNames.get(id) ?? 'an account' });
-}
-
-/** Display words for stored values, by column. */
-const fixedWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  status: { open: 'not cleared', cleared: 'cleared', reconciled: 'reconciled' },
-  closed: { 0: 'open', 1: 'closed' },
-  hidden: { 0: 'shown', 1: 'hidden' },
-  keepsOverspent: { 0: 'covered each month', 1: 'kept' },
-};
-
-function valueWord(
-  columnName: string | null,
-  value: ConflictValue,
-  currency: string | null,
-  { locale, categoryNames, accountNames }: Wording,
-): string {
-  if (value === null || value === '') return columnName === 'categoryId' ? 'no category' : 'nothing';
-  if (value instanceof Uint8Array) return `${value.length} bytes`;
-  const text = String(value);
-  switch (columnName) {
-    case 'amountMinor':
-    case 'openingMinor':
-      return typeof value === 'string' || currency === null ? text : formatMinor(value, currency, locale);
-    case 'categoryId':
-      return categoryNames.get(text) ?? 'a category';
-    case 'accountId':
-    case 'otherAccountId':
-      return accountNames.get(text) ?? 'an account';
-    case 'date':
-    case 'lastDate':
-      return formatDay(text);
-    default:
-      return fixedWords[columnName ?? '']?.[text] ?? text;
-  }
 }
 
 /** Why one value won over the other. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConflictRow } from '../queries/conflicts.ts';
-import { lossWords, ruleWords, valueWords, type Wording } from './conflict-words.ts';
+import type { Wording } from '../words/row-words.ts';
+import { lossWords, ruleWords, valueWords } from './conflict-words.ts';
 import { conflictsOf, isRestorable, stateOf, type Conflict } from './conflicts.ts';
 
 const amount: ConflictRow = {

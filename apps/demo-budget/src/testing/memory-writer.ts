@@ -95,7 +95,7 @@ function inputs(params: readonly SqlParam[]): SQLInputValue[] {
   return params.map((param) => (typeof param === 'boolean' ? Number(param) : param));
 }
 
-/** As Rockpool returns integers: a number if exact, else a bigint. */
+/** In the form that Rockpool returns integers: a number if exact, otherwise a bigint. */
 function narrowed(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

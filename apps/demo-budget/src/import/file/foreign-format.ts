@@ -1,4 +1,4 @@
-/** What a text without a table looks like. */
+/** The features of a text without a table. */
 export type ForeignFormat = 'mt940' | 'json' | 'xml' | 'sql' | 'vcard' | 'text';
 
 export const foreignFormatWords: Readonly<Record<ForeignFormat, string>> = {

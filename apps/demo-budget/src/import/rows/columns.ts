@@ -152,7 +152,7 @@ function shapeOf(table: Table, name: string, column: number): ColumnShape {
 const outWords = /^(dr|d|db|dbit|debit|debet|debito|débit|soll|s|af|out|-)\.?$/i;
 const inWords = /^(cr|c|crdt|credit|kredit|credito|crédit|haben|h|bij|in|\+)\.?$/i;
 
-/** What a cell says about the direction of the amount beside it; undefined for any other text. */
+/** The direction that a cell states for the amount beside it; undefined for any other text. */
 export function directionOf(cell: string): 'out' | 'in' | undefined {
   const text = cell.trim();
   return outWords.test(text) ? 'out' : inWords.test(text) ? 'in' : undefined;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Amount } from '../../shell/amount.tsx';
 import type { ChartFact } from './column-chart.tsx';
 
-/** A key figure, and the same of the year before, if it is known. */
+/** A key figure, and the value of the year before, if it is known. */
 export interface ComparedFact extends ChartFact {
   readonly beforeMinor?: bigint | undefined;
 }

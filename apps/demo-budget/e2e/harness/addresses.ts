@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+
+/** Where gateways listen: ports that stay open while a browser is in use, so that no port is assigned twice. */
+export interface Addresses {
+  /**
+   * The address of the first, second, … person of each test. The browser has the app's files from there in its cache,
+   * with their compiled code, which saves a second of processor time.
+   */
+  ofPerson(index: number): Promise<Server>;
+  /** An address from which the browser has nothing. */
+  another(): Promise<Server>;
+  close(): void;
+}
+
+export function openAddresses(): Addresses {
+  const opened: Server[] = [];
+  const ofPersons: Server[] = [];
+  const another = async (): Promise<Server> => {
+    const server = await listen();
+    opened.push(server);
+    return server;
+  };
+  return {
+    ofPerson: async (index) => (ofPersons[index] ??= await another()),
+    another,
+    close() {
+      for (const server of opened) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+}
+
+/** Listens on a free port, without an answer to anything until a gateway opens there. */
+export async function listen(): Promise<Server> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

@@ -1,0 +1,80 @@
+import type { BrowserContext, CDPSession, Page } from 'playwright/test';
+import { TOAST_MS } from '../../src/shell/toast-time.ts';
+
+/**
+ * A user's browser from the app's view, with its own storage, locks, service worker and tabs. Each device is an origin
+ * of a Chromium that the tests of a worker share, because starting Chromium with a new profile takes longer than most
+ * tests.
+ */
+export interface Device {
+  /** Opens a tab on about:blank. */
+  newTab(): Promise<Page>;
+  /** Tells the tabs, open ones and later ones, whether there is a network. */
+  setOffline(offline: boolean): Promise<void>;
+  /** What pages and workers wrote to the console, for the report of a failed test. */
+  readonly console: readonly string[];
+  /** Closes all tabs. */
+  close(): Promise<void>;
+}
+
+/** @param url of the gateway that only this device uses; its port makes the origin */
+export function newDevice(
+  chromium: BrowserContext,
+  url: string,
+  viewport: { readonly width: number; readonly height: number },
+): Device {
+  const tabs = new Map<Page, CDPSession>();
+  const said: string[] = [];
+  let isOffline = false;
+  let isEmpty = false;
+
+  return {
+    console: said,
+    async newTab() {
+      const page = await chromium.newPage();
+      page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+      page.on('pageerror', (error) => said.push(`uncaught: ${String(error)}`));
+      page.once('close', () => tabs.delete(page));
+      await page.setViewportSize(viewport);
+      await page.addInitScript(keepToasts, TOAST_MS);
+      const devtools = await chromium.newCDPSession(page);
+      tabs.set(page, devtools);
+      if (!isEmpty) await clearStorage(devtools, url);
+      isEmpty = true;
+      if (isOffline) await emulateNetwork(devtools, isOffline);
+      return page;
+    },
+    async setOffline(offline) {
+      isOffline = offline;
+      await Promise.all([...tabs.values()].map((devtools) => emulateNetwork(devtools, offline)));
+    },
+    async close() {
+      // A test may have opened some without this device, for example by a link.
+      const others = chromium.pages().filter((page) => page.url().startsWith(url));
+      await Promise.all([...new Set([...tabs.keys(), ...others])].map((page) => page.close()));
+    },
+  };
+}
+
+/** Stops the timer of a toast: a busy machine may need longer to find its button than a user. */
+function keepToasts(toastMs: number): void {
+  const setRealTimeout = globalThis.setTimeout;
+  globalThis.setTimeout = ((run: () => void, ms?: number, ...given: unknown[]) =>
+    ms === toastMs ? 0 : setRealTimeout(run, ms, ...given)) as typeof setTimeout;
+}
+
+/** Playwright's own setting is one for all tabs of a browser. */
+async function emulateNetwork(devtools: CDPSession, offline: boolean): Promise<void> {
+  await devtools.send('Network.enable');
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: -1,
+  });
+}
+
+/** Deletes what the device of an earlier test stored for this origin, its service worker too. */
+async function clearStorage(devtools: CDPSession, url: string): Promise<void> {
+  await devtools.send('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes: 'all' });
+}

@@ -1,0 +1,50 @@
+import { createContext, useContext } from 'react';
+import { today } from '../shell/locale.ts';
+
+/**
+ * The state of the budget that the pages show: that of today; a what-if, which is a branch; or a past one, which is that
+ * at the end of a day (`YYYY-MM-DD`) or after a version (`version-N`).
+ */
+export type View = 'today' | 'what-if' | PastView;
+export type PastView = `${number}-${number}-${number}` | `version-${number}`;
+
+export interface ShownView {
+  readonly view: View;
+  /** The day that counts as today, `YYYY-MM-DD`. In the past, the day that is shown. */
+  readonly day: string;
+}
+
+const ViewContext = createContext<ShownView | null>(null);
+
+/** Tells the pages below which state they show. Without it, they show today's budget. */
+export const ViewProvider = ViewContext.Provider;
+
+export function useView(): View {
+  return useContext(ViewContext)?.view ?? 'today';
+}
+
+/** The day that counts as today, `YYYY-MM-DD`. */
+export function useToday(): string {
+  return useContext(ViewContext)?.day ?? today();
+}
+
+/** Whether the view is read-only and has no search index, notes and deleted entries. */
+export function isPast(view: View): view is PastView {
+  return view !== 'today' && view !== 'what-if';
+}
+
+/** The view that a text names; today's if it names none. */
+export function readView(text: string): View {
+  if (text === 'what-if') return text;
+  return isDay(text) || /^version-[1-9]\d{0,15}$/.test(text) ? (text as PastView) : 'today';
+}
+
+function isDay(text: string): boolean {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+/** The version of a past view that names one; null for a day. */
+export function versionOf(view: PastView): number | null {
+  return view.startsWith('version-') ? Number(view.slice('version-'.length)) : null;
+}

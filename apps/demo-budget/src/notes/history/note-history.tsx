@@ -1,0 +1,172 @@
+import type { DocumentHistory, DocumentHistoryPage, DocumentVersion } from '@rockpool/client';
+import { useClient } from '@rockpool/client/react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import '../../history/history.css';
+import { useWhoIs } from '../../people/who.ts';
+import { errorSentence } from '../../shell/error-sentence.ts';
+import { useAction, useReport, useTask } from '../../shell/failure.tsx';
+import { formatMoment, locale } from '../../shell/locale.ts';
+import type { NoteContent } from '../actions.ts';
+import { noteLines, type NoteLine } from './note-lines.ts';
+import { NoteText } from './note-text.tsx';
+import './note-history.css';
+
+export interface NoteHistoryProps {
+  readonly noteId: string;
+  /** The name of the note. */
+  readonly label: string;
+  readonly mayWrite: boolean;
+  readonly onClose: () => void;
+}
+
+interface Shown {
+  readonly version: number;
+  readonly lines: readonly NoteLine[];
+}
+
+/** The versions of a note: what one person wrote without a long pause. Each can be read and restored. */
+export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHistoryProps): ReactNode {
+  const client = useClient();
+  const run = useTask();
+  const write = useAction();
+  const report = useReport();
+  const whoIs = useWhoIs();
+  const history = useRef<DocumentHistory<NoteContent> | null>(null);
+  const [page, setPage] = useState<DocumentHistoryPage | null>(null);
+  const [shown, setShown] = useState<Shown | null>(null);
+  const [isRestored, setRestored] = useState(false);
+
+  useEffect(() => {
+    let isShown = true;
+    let stop = (): void => undefined;
+    const open = async (): Promise<void> => {
+      const row = await client.history('notes', noteId);
+      const opened = row.document<NoteContent>('content');
+      history.current = opened;
+      if (!isShown) return;
+      // The row has a new state whenever the note gets a new version.
+      stop = row.subscribe(({ loading }) => {
+        if (loading) return;
+        opened.page().then((newest) => {
+          if (isShown) setPage(newest);
+        }, report);
+      });
+    };
+    open().catch(report);
+    return () => {
+      isShown = false;
+      stop();
+    };
+  }, [client, noteId, report]);
+
+  const more = (): void =>
+    run(async () => {
+      if (history.current === null || page === null || page.next === null) return;
+      const older = await history.current.page({ before: page.next });
+      setPage({ ...older, versions: [...page.versions, ...older.versions] });
+    });
+  const show = (version: number, older: DocumentVersion | undefined): void =>
+    run(async () => {
+      if (history.current === null) return;
+      // The oldest version that is known is compared with nothing, unless older ones are not kept.
+      const next = page?.next ?? null;
+      const before = older?.version ?? (next === null ? null : await versionBefore(history.current, next));
+      const [newer, known] = await Promise.all([
+        history.current.at(version),
+        before === null ? null : history.current.at(before),
+      ]);
+      const isOldestKept = before === null && page?.isTruncated === true;
+      setShown({ version, lines: noteLines(newer?.body ?? [], isOldestKept ? undefined : (known?.body ?? [])) });
+    });
+  const restore = (version: number): void =>
+    write(async () => {
+      await history.current?.restore(version);
+      setRestored(true);
+      setShown(null);
+    });
+
+  const problem = page?.error ?? null;
+
+  return (
+    <section
+      className="card history note-history"
+      aria-label={`History of ${label}`}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onClose();
+      }}
+    >
+      <header className="history-head">
+        <h2>History of {label}</h2>
+        <button type="button" onClick={onClose} autoFocus>
+          Close
+        </button>
+      </header>
+      <p className="hint" role="status">
+        {isRestored && 'Restored. The text before is still in this list.'}
+        {problem !== null && ` ${errorSentence(problem)} Only recent changes of this device are shown.`}
+      </p>
+      {page === null && <p className="hint">Loading the history …</p>}
+      <ol className="moments">
+        {page?.versions.map(({ version, author, fromMs, untilMs, count }, index) => (
+          <li key={version ?? `pending ${index}`} className="moment">
+            <p className="moment-head">
+              <strong>{sentenceStart(whoIs(author))}</strong>
+              <time dateTime={new Date(untilMs).toISOString()}>{spanWords(fromMs, untilMs)}</time>
+              <span className="hint">
+                {version === null
+                  ? 'Not synced yet'
+                  : count === 1
+                    ? '1 change'
+                    : `${count.toLocaleString(locale)} changes`}
+              </span>
+            </p>
+            {version !== null && shown?.version === version && (
+              <NoteText lines={shown.lines} label={`${label} on ${formatMoment(untilMs)}`} />
+            )}
+            {version !== null && (
+              <div className="buttons">
+                <button
+                  type="button"
+                  className="quiet"
+                  aria-expanded={shown?.version === version}
+                  onClick={() =>
+                    shown?.version === version ? setShown(null) : show(version, page.versions[index + 1])
+                  }
+                >
+                  {shown?.version === version ? 'Hide' : 'Show'}
+                </button>
+                {mayWrite && index > 0 && (
+                  <button type="button" className="quiet" onClick={() => restore(version)}>
+                    Restore
+                  </button>
+                )}
+              </div>
+            )}
+          </li>
+        ))}
+      </ol>
+      {page !== null && page.next !== null && (
+        <button type="button" className="more" onClick={more}>
+          Show older versions
+        </button>
+      )}
+      {page?.isTruncated === true && <p className="hint">Versions before these are no longer kept.</p>}
+    </section>
+  );
+}
+
+async function versionBefore(history: DocumentHistory<NoteContent>, before: number): Promise<number | null> {
+  const { versions } = await history.page({ before, limit: 1 });
+  return versions[0]?.version ?? null;
+}
+
+function spanWords(fromMs: number, untilMs: number): string {
+  const [from, until] = [formatMoment(fromMs), formatMoment(untilMs)];
+  return from === until ? until : `${from} to ${until}`;
+}
+
+function sentenceStart(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

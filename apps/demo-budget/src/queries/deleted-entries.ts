@@ -1,0 +1,22 @@
+export interface DeletedEntryRow {
+  readonly id: string;
+  readonly accountName: string;
+  readonly currency: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly amountMinor: number;
+  readonly transferId: string | null;
+  readonly deletedAtMs: number;
+}
+
+/** The entries that were deleted last, and do not exist again. Parameters: a part of the payee or memo, empty for all; row limit. */
+export const latestDeletedEntries = `
+  SELECT deleted.id, account.name AS accountName, account.currency, deleted.date, deleted.payee, deleted.notes, deleted.amountMinor, deleted.transferId, deleted.deletedAtMs
+  FROM deletedEntries AS deleted JOIN accounts AS account ON account.id = deleted.accountId
+  WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = deleted.id) AND instr(lower(deleted.payee || ' ' || deleted.notes), lower(?)) > 0
+  ORDER BY deleted.deletedAtMs DESC, deleted.date DESC, deleted.id LIMIT ?`;
+
+/** The ids of both sides of a deleted transfer. Parameter: its transfer id. */
+export const deletedSides = `
+  SELECT id FROM deletedEntries WHERE transferId = ?`;

@@ -1,0 +1,110 @@
+import type { BranchConflict, BranchRowChange } from '@rockpool/client';
+import { expect, it } from 'vitest';
+import { formatDay } from '../shell/locale.ts';
+import { conflictChoice, differencesOf, type KnownRows } from './difference.ts';
+
+const day = formatDay('2026-04-01');
+
+const known: KnownRows = {
+  wording: {
+    locale: 'en',
+    categoryNames: new Map([
+      ['food', 'Groceries'],
+      ['fun', 'Leisure'],
+    ]),
+    accountNames: new Map([['giro', 'Giro']]),
+    currency: 'EUR',
+  },
+  entries: new Map([['e', { id: 'e', date: '2026-04-01', payee: 'Rent', currency: 'JPY' }]]),
+  currencyOfAccount: new Map([['giro', 'JPY']]),
+};
+
+function assigned(id: string, categoryId: string, month: string, minor: number, isGone = false): BranchRowChange {
+  const values = { categoryId, month, currency: 'EUR', amountMinor: minor };
+  const changes = Object.entries(values).map(([column, value]) => ({
+    column,
+    before: isGone ? value : null,
+    after: isGone ? null : value,
+    operations: null,
+  }));
+  return { table: 'assignments', key: [id], kind: isGone ? 'delete' : 'insert', changes };
+}
+
+it('adds up the assignments to one envelope and month', () => {
+  const rows = [
+    assigned('a', 'food', '2026-04', 5_000),
+    assigned('b', 'food', '2026-04', -2_000),
+    assigned('c', 'food', '2026-05', 100),
+    assigned('d', 'fun', '2026-04', 700, true),
+    assigned('e', 'fun', '2026-05', 700),
+    assigned('f', 'fun', '2026-05', -700),
+  ];
+  expect(differencesOf(rows, known).map(({ title, lines }) => [title, lines[0]?.after])).toEqual([
+    ['Groceries, April 2026', '+€30.00'],
+    ['Groceries, May 2026', '+€1.00'],
+    ['Leisure, April 2026', '-€7.00'],
+  ]);
+});
+
+it('names entries by payee and day, in the currency of their account, and omits the list of deleted ones', () => {
+  const cell = (column: string, before: string | number | null, after: string | number | null) => ({
+    column,
+    before,
+    after,
+    operations: null,
+  });
+  const rows: BranchRowChange[] = [
+    { table: 'entries', key: ['e'], kind: 'update', changes: [cell('amountMinor', -900, -950)] },
+    {
+      table: 'parts',
+      key: ['e/1'],
+      kind: 'insert',
+      changes: [cell('entryId', null, 'e'), cell('amountMinor', null, -5)],
+    },
+    {
+      table: 'entries',
+      key: ['gone'],
+      kind: 'delete',
+      changes: [cell('accountId', 'giro', null), cell('amountMinor', -1, null)],
+    },
+    { table: 'deletedEntries', key: ['gone'], kind: 'insert', changes: [] },
+    { table: 'categories', key: ['food'], kind: 'update', changes: [cell('name', 'Food', 'Groceries')] },
+  ];
+  expect(
+    differencesOf(rows, known).map(({ title, lines }) => [
+      title,
+      ...lines.map(({ label, before, after }) => `${label}: ${before ?? ''} > ${after ?? ''}`),
+    ]),
+  ).toEqual([
+    [`Changed entry: Rent, ${day}`, 'Amount: -¥900 > -¥950'],
+    [`New part of a split: Rent, ${day}`, 'Amount:  > -¥5'],
+    ['Deleted entry', 'Account: Giro > ', 'Amount: -¥1 > '],
+    ['Changed category: Groceries', 'Name: Food > Groceries'],
+  ]);
+});
+
+it('shows both values of a conflict, and the result for a row that one side deleted', () => {
+  const conflict: BranchConflict = {
+    kind: 'cell',
+    table: 'entries',
+    key: ['e'],
+    column: 'amountMinor',
+    base: -900,
+    ours: -950,
+    theirs: -920,
+  };
+  expect(conflictChoice(conflict, known)).toMatchObject({
+    title: `Entry: Rent, ${day} · Amount`,
+    today: '-¥920',
+    whatIf: '-¥950',
+  });
+  for (const [kind, today, whatIf] of [
+    ['deleted-in-branch', 'Changed: keep it', 'Deleted: delete it'],
+    ['deleted-in-origin', 'Deleted: leave it deleted', 'Changed: bring it back'],
+  ] as const)
+    expect(conflictChoice({ ...conflict, kind, column: null }, known)).toMatchObject({
+      title: `Entry: Rent, ${day}`,
+      today,
+      whatIf,
+    });
+});

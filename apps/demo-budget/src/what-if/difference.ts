@@ -1,0 +1,189 @@
+import type { BranchConflict, BranchRowChange, SqlValue } from '@rockpool/client';
+import { formatMinor } from '../money/format.ts';
+import type { ChangeLine } from '../history/moment-words.ts';
+import { formatDay, formatMonthInFull } from '../shell/locale.ts';
+import { columnWords, valueWord, type Wording } from '../words/row-words.ts';
+
+/** Facts about the named rows that the words of a difference need. */
+export interface KnownRows {
+  readonly wording: Wording;
+  /** Entries by id, from the what-if and from today. */
+  readonly entries: ReadonlyMap<string, KnownEntry>;
+  readonly currencyOfAccount: ReadonlyMap<string, string>;
+}
+
+export interface KnownEntry {
+  readonly id: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly currency: string;
+}
+
+/** One difference: `New entry: Rent, 1 Apr 2026`, with its values. */
+export interface Difference {
+  readonly id: string;
+  readonly title: string;
+  readonly lines: readonly ChangeLine[];
+}
+
+/** Columns that say nothing to a person, or repeat the title. */
+const unseen: ReadonlySet<string> = new Set([
+  'entryId',
+  'enteredAtMs',
+  'createdAtMs',
+  'assignedAtMs',
+  'importKey',
+  'position',
+  'deleted',
+  'currency',
+  'transferId',
+]);
+
+/** The differences of a what-if, in words. Assignments to one envelope and month are one line. */
+export function differencesOf(rows: readonly BranchRowChange[], known: KnownRows): Difference[] {
+  const assignments = rows.filter(({ table }) => table === 'assignments');
+  const others = rows.filter(({ table }) => table !== 'assignments' && table !== 'deletedEntries');
+  return [...assignmentDifferences(assignments, known), ...others.map((row) => differenceOf(row, known))];
+}
+
+function assignmentDifferences(rows: readonly BranchRowChange[], { wording }: KnownRows): Difference[] {
+  const sums = new Map<string, { readonly categoryId: string; month: string; currency: string; minor: bigint }>();
+  for (const { changes } of rows) {
+    const side = (name: 'before' | 'after', column: string): SqlValue =>
+      changes.find((change) => change.column === column)?.[name] ?? null;
+    for (const [name, sign] of [
+      ['before', -1n],
+      ['after', 1n],
+    ] as const) {
+      const [categoryId, month, currency, minor] = ['categoryId', 'month', 'currency', 'amountMinor'].map((column) =>
+        side(name, column),
+      );
+      if (minor === null || categoryId === null) continue;
+      const id = `${String(month)} ${String(categoryId)} ${String(currency)}`;
+      const sum = sums.get(id) ?? {
+        categoryId: String(categoryId),
+        month: String(month),
+        currency: String(currency),
+        minor: 0n,
+      };
+      sum.minor += sign * BigInt(minor as number | bigint);
+      sums.set(id, sum);
+    }
+  }
+  return [...sums]
+    .filter(([, { minor }]) => minor !== 0n)
+    .map(([id, { categoryId, month, currency, minor }]) => ({
+      id,
+      title: `${wording.categoryNames.get(categoryId) ?? 'A category'}, ${formatMonthInFull(month)}`,
+      lines: [
+        {
+          label: 'Assigned',
+          before: null,
+          after: `${minor > 0n ? '+' : ''}${formatMinor(minor, currency, wording.locale)}`,
+        },
+      ],
+    }));
+}
+
+const tableWords: Readonly<Record<string, string>> = {
+  accounts: 'account',
+  categories: 'category',
+  entries: 'entry',
+  goals: 'goal',
+  notes: 'note',
+  parts: 'part of a split',
+  rules: 'rule',
+  scheduleDays: 'day of a scheduled entry',
+  schedules: 'scheduled entry',
+  settings: 'setting',
+};
+
+function differenceOf(row: BranchRowChange, known: KnownRows): Difference {
+  const { table, key, kind, changes } = row;
+  const currency = currencyOf(row, known);
+  const lines = changes.flatMap(({ column, before, after }): ChangeLine[] => {
+    if (unseen.has(column)) return [];
+    const value = kind === 'insert' ? after : before;
+    if (kind !== 'update' && (value === null || value === '' || value === 0 || value === 'open')) return [];
+    const words = (shown: SqlValue): string => valueWord(column, shown, currency, known.wording);
+    return [
+      {
+        label: columnWords[column] ?? column,
+        before: kind === 'insert' ? null : words(before),
+        after: kind === 'delete' ? null : words(after),
+      },
+    ];
+  });
+  return { id: JSON.stringify([table, key]), title: `${titleWord(row)}${nameOf(row, known)}`, lines };
+}
+
+function titleWord({ table, kind }: BranchRowChange): string {
+  const word = tableWords[table] ?? table;
+  return kind === 'insert' ? `New ${word}` : `${kind === 'delete' ? 'Deleted' : 'Changed'} ${word}`;
+}
+
+function nameOf({ table, key, changes }: Pick<BranchRowChange, 'table' | 'key' | 'changes'>, known: KnownRows): string {
+  const id = String(key[0]);
+  if (table === 'entries' || table === 'parts') {
+    const entry = known.entries.get(table === 'parts' ? id.slice(0, id.lastIndexOf('/')) : id);
+    return entry === undefined ? '' : `: ${entry.payee === '' ? 'No payee' : entry.payee}, ${formatDay(entry.date)}`;
+  }
+  if (table === 'categories' || table === 'goals') {
+    const name = known.wording.categoryNames.get(id.split('/')[0] ?? id);
+    return name === undefined ? '' : `: ${name}`;
+  }
+  if (table === 'accounts') {
+    const name = known.wording.accountNames.get(id);
+    return name === undefined ? '' : `: ${name}`;
+  }
+  const payee = changes.find(({ column }) => column === 'payee');
+  return payee === undefined ? '' : `: ${String(payee.after ?? payee.before)}`;
+}
+
+function currencyOf(
+  { table, key, changes }: Pick<BranchRowChange, 'table' | 'key' | 'changes'>,
+  { entries, currencyOfAccount, wording }: KnownRows,
+): string {
+  const id = String(key[0]);
+  const entry = entries.get(table === 'parts' ? id.slice(0, id.lastIndexOf('/')) : id);
+  if (entry !== undefined) return entry.currency;
+  const valueOf = (column: string): string | undefined => {
+    const change = changes.find((one) => one.column === column);
+    const value = change?.after ?? change?.before;
+    return typeof value === 'string' ? value : undefined;
+  };
+  return valueOf('currency') ?? currencyOfAccount.get(valueOf('accountId') ?? '') ?? wording.currency;
+}
+
+/** Identifies a conflict across comparisons of the what-if. */
+export function conflictId({ kind, table, key, column }: BranchConflict): string {
+  return JSON.stringify([kind, table, key.map(String), column]);
+}
+
+/** A conflict in words, with the two values to choose from. */
+export interface ConflictChoice {
+  readonly id: string;
+  readonly title: string;
+  /** The amount in the budget today. */
+  readonly today: string;
+  /** The amount in the what-if. */
+  readonly whatIf: string;
+}
+
+export function conflictChoice(conflict: BranchConflict, known: KnownRows): ConflictChoice {
+  const { kind, table, key, column, ours, theirs } = conflict;
+  const row = { table, key, kind: 'update', changes: [] } as const;
+  const word = tableWords[table] ?? table;
+  const name = `${word.charAt(0).toUpperCase()}${word.slice(1)}${nameOf(row, known)}`;
+  const id = conflictId(conflict);
+  if (kind === 'deleted-in-branch') return { id, title: name, today: 'Changed: keep it', whatIf: 'Deleted: delete it' };
+  if (kind === 'deleted-in-origin')
+    return { id, title: name, today: 'Deleted: leave it deleted', whatIf: 'Changed: bring it back' };
+  const words = (value: SqlValue): string => valueWord(column, value, currencyOf(row, known), known.wording);
+  return {
+    id,
+    title: `${name} · ${columnWords[column ?? ''] ?? column ?? ''}`,
+    today: words(theirs),
+    whatIf: words(ours),
+  };
+}

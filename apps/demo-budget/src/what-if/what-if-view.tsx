@@ -1,0 +1,100 @@
+import { useClient, useSyncStatus } from '@rockpool/client/react';
+import { useEffect, useState, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { useView } from '../budget/view.ts';
+import { useReport, useTask } from '../shell/failure.tsx';
+import { hashOf } from '../shell/navigation.ts';
+import { Comparison } from './comparison.tsx';
+import { takeLastEnd, whatIfName } from './what-if.ts';
+import './what-if.css';
+
+/** In a what-if: how it compares with today. Otherwise: the way into one. */
+export default function WhatIfView({ budget }: { readonly budget: Budget }): ReactNode {
+  return useView() === 'what-if' ? <Comparison budget={budget} /> : <Start budget={budget} />;
+}
+
+function Start({ budget }: { readonly budget: Budget }): ReactNode {
+  const client = useClient();
+  const run = useTask();
+  const report = useReport();
+  const { persistence } = useSyncStatus();
+  const [exists, setExists] = useState<boolean | null>(null);
+  const [starting, setStarting] = useState(false);
+  const [end, setEnd] = useState(takeLastEnd);
+  useEffect(() => {
+    client
+      .listBranches()
+      .then((branches) => setExists(branches.some(({ name }) => name === whatIfName)))
+      .catch(report);
+  }, [client, report]);
+  const enter = (): void => {
+    location.hash = hashOf(budget, { page: 'envelopes', view: 'what-if' });
+  };
+  const start = (): void => {
+    setStarting(true);
+    run(async () => {
+      try {
+        const branch = await client.branch(whatIfName);
+        await branch.close();
+        enter();
+      } finally {
+        setStarting(false);
+      }
+    });
+  };
+  return (
+    <>
+      <h1>What if</h1>
+      {end !== null && (
+        <p className="offer" role="status">
+          {end === 'thrown-away' ? (
+            <span>The what-if was thrown away. The budget is as it was.</span>
+          ) : (
+            <>
+              <span>The what-if was taken over. The budget has its changes now.</span>
+              <button
+                type="button"
+                onClick={() =>
+                  run(async () => {
+                    await client.undo();
+                    setEnd(null);
+                  })
+                }
+              >
+                Undo
+              </button>
+            </>
+          )}
+        </p>
+      )}
+      <section className="card form" aria-label="Try a plan">
+        <h2>{exists === true ? 'A what-if is open' : 'Try a plan for next month'}</h2>
+        <p>
+          A what-if is a copy of the budget on this device. Assign other amounts, add entries that you plan, and see
+          what they do to each envelope. Nobody else sees it and the budget stays as it is, until you take the changes
+          over or throw them away.
+        </p>
+        {persistence === 'memory' ? (
+          <p className="hint">Nothing is saved on this device, so a what-if cannot be kept here.</p>
+        ) : (
+          exists !== null && (
+            <div className="buttons">
+              {exists ? (
+                <>
+                  <button type="button" className="primary" onClick={enter}>
+                    Continue
+                  </button>
+                  <a href={hashOf(budget, { page: 'what-if', view: 'what-if' })}>Compare with today</a>
+                </>
+              ) : (
+                <button type="button" className="primary" disabled={starting} onClick={start}>
+                  {starting ? 'Copying the budget …' : 'Start a what-if'}
+                </button>
+              )}
+            </div>
+          )
+        )}
+      </section>
+    </>
+  );
+}
