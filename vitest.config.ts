@@ -200,7 +200,7 @@ const config: ViteUserConfig = defineConfig({
           environment: 'node',
           // The server tests again, on PostgreSQL.
           include: [
-            'packages/sync-server/src/{admission,auth,backend,conflict-log,documents,fanout,history,log,merge,pull,session,snapshot}/*.test.ts',
+            'packages/sync-server/src/{admin,admission,auth,backend,conflict-log,documents,fanout,history,log,merge,pull,session,snapshot}/*.test.ts',
           ],
           exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
           provide: { level },
@@ -215,7 +215,8 @@ const config: ViteUserConfig = defineConfig({
           environment: 'node',
           // The server tests again, with databases on threads of their own.
           include: [
-            'packages/sync-server/src/{admission,auth,conflict-log,documents,fanout,history,log,merge,pull,presence,session,snapshot}/*.test.ts',
+            'packages/sync-server/src/{admin,admission,auth,conflict-log,documents,fanout,history,log,merge,pull,presence,session,snapshot}/*.test.ts',
+            'packages/sync-server/src/store/schema-versions.test.ts',
           ],
           exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
           provide: { level, threads: 2 },

@@ -1,5 +1,6 @@
 // `npm run bench -- documents`: a document column beside plain JSON and JSONB on the same build of SQLite and the same
-// storage, in a worker in Chromium; and an editing trace that is replayed by two devices in Node.
+// storage, in a worker in Chromium; and, in Node, an editing trace that is replayed by two devices, and the versions of a
+// document in its history.
 // `--trace FILE` replays a public trace, and nothing else.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { SIZES_KIB } from './documents/dataset.ts';
 import { STORE_NAMES } from './documents/store-name.ts';
 import { measureReplay, replayTargets, traceFrom, typedTrace, WHEN } from './documents/replay-trace.ts';
 import { DOCUMENT_TARGETS } from './documents/targets.ts';
+import { measureVersions, versionTargets } from './documents/versions.ts';
 import { launchChromium } from './harness/chromium.ts';
 import { buildPages, servePages } from './harness/pages.ts';
 import { installPeers } from './harness/peers.ts';
@@ -33,6 +35,11 @@ if (flags.trace !== undefined) {
   process.exit();
 }
 
+const versions = flags.quick ? 100 : 1000;
+console.log(`  ${versions} versions`);
+for (const { workload, unit, value } of await measureVersions(versions))
+  samples.add({ workload, subject: 'rockpool', variant: '', unit, better: 'lower' }, value);
+
 await installPeers(join(import.meta.dirname, 'storage'));
 await buildPages();
 const pages = await servePages();
@@ -46,10 +53,20 @@ try {
         console.log(`  round ${round + 1}, ${sizeKiB} KB: ${subject}`);
         for (const { test, unit, value } of await tab.bench.measureDocuments(
           subject,
-          `${subject}-${sizeKiB}-${round}`,
+          `${STORE_NAMES.indexOf(subject)}-${sizeKiB}-${round}`,
           sizeKiB,
         )) {
-          samples.add({ workload: `${sizeKiB}K-${test}`, subject, variant: '', unit, better: 'lower' }, value);
+          const isBinary = subject === 'rockpool (binary)';
+          samples.add(
+            {
+              workload: `${sizeKiB}K-${test}`,
+              subject: isBinary ? 'rockpool' : subject,
+              variant: isBinary ? 'binary' : '',
+              unit,
+              better: 'lower',
+            },
+            value,
+          );
         }
       }
     }
@@ -62,6 +79,6 @@ try {
 report(
   'documents',
   samples.rows(),
-  [...DOCUMENT_TARGETS, ...replayTargets(trace)],
+  [...DOCUMENT_TARGETS, ...versionTargets(versions), ...replayTargets(trace)],
   !flags.quick && flags.rounds === undefined,
 );

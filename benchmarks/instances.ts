@@ -140,7 +140,8 @@ function balance(ports: readonly number[]): Promise<{ readonly port: number; clo
 }
 
 /**
- * A writer at an instance that is killed: from the kill until what it writes then has come to a reader at another one.
+ * A writer at an instance that is killed: the time from the kill until its next write reaches a reader at another
+ * instance.
  */
 async function takeOver(instances: readonly Instance[]): Promise<number> {
   const [doomed, ...others] = instances as readonly [Instance, ...Instance[]];

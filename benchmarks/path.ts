@@ -31,7 +31,7 @@ try {
   const [writer, reader] = [await open('ann'), await open('ben')];
   const seen = showNewest(reader);
 
-  /** One row at a time; the next one is written once the reader shows it. */
+  /** Writes one row at a time, the next one once the reader shows it. */
   const lone = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
       const shown = seen.until(ledgerRow(nextRow).id);

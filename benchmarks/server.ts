@@ -2,14 +2,14 @@
 // clients of one database, and the return of all clients after SIGKILL, with 1, 2 and 4 threads that own databases.
 import { parseArgs } from 'node:util';
 import { insert } from '../packages/sync-server/testing/changeset.ts';
-import type { TestConnection } from '../packages/sync-server/testing/test-client.ts';
+import { TestSite, type TestConnection } from '../packages/sync-server/testing/test-client.ts';
 import { ownerOf } from '../packages/sync-server/src/threads/owner-of.ts';
 import { report } from './report/report.ts';
 import { Samples } from './report/samples.ts';
 import { OURS, type Target } from './report/target.ts';
 import { ATTACK_NAMES, startAttack } from './server/attacks.ts';
 import { HonestLoad, type HonestFigures } from './server/honest-load.ts';
-import { MeasuredServer, openConnection } from './server/server-process.ts';
+import { MeasuredServer, openAgain } from './server/server-process.ts';
 import { quantile, sleep } from './sync/workload.ts';
 
 const { values: flags } = parseArgs({
@@ -102,7 +102,9 @@ async function connectAll(port: number, databaseIds: readonly string[]): Promise
   const connections: TestConnection[] = [];
   for (let first = 0; first < databaseIds.length; first += AT_ONCE)
     connections.push(
-      ...(await Promise.all(databaseIds.slice(first, first + AT_ONCE).map((id) => openConnection(port, id)))),
+      ...(await Promise.all(
+        databaseIds.slice(first, first + AT_ONCE).map((id) => openAgain(port, id, new TestSite())),
+      )),
     );
   return connections;
 }
@@ -152,7 +154,7 @@ async function crowd(
     await server.kill();
     await server.start();
     const startMs = performance.now();
-    await Promise.all(sites.map((site, i) => openConnection(server.port, databaseIds[i] as string, site)));
+    await Promise.all(sites.map((site, i) => openAgain(server.port, databaseIds[i] as string, site)));
     add(`${workload}-return`, threads, 'ms', performance.now() - startMs);
     for (const connection of warm) connection.cut();
   } finally {

@@ -44,7 +44,7 @@ export async function ensureChromium() {
     trouble.push(lastLines(`${update.output}\n${install.output}`));
   }
   throw new SetupError(
-    `${trouble.join('\n')}\n\nThe tests need Chromium, and none was found or could be fetched. Any of these helps:\n` +
+    `${trouble.join('\n')}\n\nThe tests need Chromium, and none was found or could be fetched. Do one of the following:\n` +
       '  - Debian:  apt-get install chromium\n' +
       '  - Ubuntu:  node_modules/.bin/playwright install --with-deps chromium\n' +
       '  - macOS:   install Google Chrome or Chromium into /Applications\n' +

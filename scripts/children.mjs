@@ -32,6 +32,8 @@ export function stopSignal() {
  * @property {boolean} [quiet] collects the output instead of showing it
  * @property {(line: string) => void} [onLine] gets the output instead of the terminal, both streams, line by line
  * @property {number} [timeoutMs] the child is killed after that
+ * @property {number} [outputGraceMs] how long to read on after the child has exited, while a process that it left
+ * behind still has its output open; default: 10,000
  * @property {AbortSignal} [signal] ends the child when it aborts
  */
 
@@ -50,7 +52,11 @@ export function stopSignal() {
  * @param {RunOptions} [options]
  * @returns {Promise<Ended>}
  */
-export function run(program, args, { cwd = root, env = {}, quiet = false, onLine, timeoutMs, signal } = {}) {
+export function run(
+  program,
+  args,
+  { cwd = root, env = {}, quiet = false, onLine, timeoutMs, outputGraceMs = graceMs, signal } = {},
+) {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd,
@@ -84,6 +90,13 @@ export function run(program, args, { cwd = root, env = {}, quiet = false, onLine
     child.once('error', (error) => {
       output += `${program} could not be started: ${error.message}\n`;
       end(127);
+    });
+    // A process that the child left behind inherits its output, so that 'close' might never come.
+    child.once('exit', () => {
+      setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, outputGraceMs).unref();
     });
     child.once('close', (code, signal) => end(code ?? 128 + (signal === null ? 0 : signalNumber(signal))));
   });

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { root } from './children.mjs';
 
 const read = (/** @type {string} */ path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -25,9 +26,8 @@ function rows(lastHead) {
   return wanted.flatMap((table) => table.slice(2));
 }
 
-const tests = new Map(
-  rows('test').map(([name = '', file = '', title = '']) => [name, { file: file.replaceAll('`', ''), title }]),
-);
+/** The file of each test, by the id that its title cites. */
+const tests = new Map(rows('file').map(([id = '', file = '']) => [id, file.replaceAll('`', '')]));
 
 it('every row of the crash table names tests that are listed below it', () => {
   const shown = rows('shown by');
@@ -41,11 +41,22 @@ it('every row of the crash table names tests that are listed below it', () => {
   }
 });
 
-it('every test that the crash table lists exists, and shows something', () => {
+it('every test that the crash table lists exists, cites its id, and shows something', () => {
   const used = new Set(rows('shown by').flatMap((row) => row.at(-1)?.split(', ') ?? []));
-  for (const [name, { file, title }] of tests) {
-    expect(used, name).toContain(name);
+  for (const [id, file] of tests) {
+    expect(used, id).toContain(id);
     expect(existsSync(new URL(`../${file}`, import.meta.url)), file).toBe(true);
-    expect(read(file), name).toContain(title);
+    expect(read(file), id).toMatch(new RegExp(`\\[CT-${id}\\](?: \\[[\\w-]+\\])*['"\`]`));
   }
+});
+
+it('every id of the crash table that a test cites is in the table', () => {
+  const cited = globSync('{packages/*,tests}/**/*.{test,contract}.ts', {
+    cwd: root,
+    exclude: (name) => name === 'node_modules',
+  })
+    .flatMap((file) => [...read(file).matchAll(/\[CT-([\w-]+)\]/g)])
+    .map(([, id]) => id ?? '');
+  expect(cited.length).toBeGreaterThan(20);
+  expect(cited.filter((id) => !tests.has(id))).toEqual([]);
 });

@@ -22,7 +22,7 @@ export async function buildDemo() {
   const build = await run('npm', ['run', '--silent', 'build'], { cwd: join(root, app), quiet: true });
   if (stopSignal() !== undefined) throw new SetupError('Stopped while building.');
   if (build.exitCode !== 0)
-    throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; what its build said stands above.`);
+    throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; see the output above.`);
   mkdirSync(join(root, '.rockpool'), { recursive: true });
   writeFileSync(stampFile, buildStamp()); // computed after the build, which may write generated sources
 }

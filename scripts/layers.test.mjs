@@ -42,7 +42,7 @@ describe.each(Object.entries(LAYERS))('the layers of %s', (folder, layers) => {
     expect(layerProblems(broken, layers)).toEqual([`${file} points up: imports ${target}`]);
   });
 
-  it('name no folder that is gone', () => {
+  it('name no folder that does not exist', () => {
     const names = layers.flat().filter((name) => name !== '.');
     expect(
       names.filter((name) => ![...graph.keys()].some((file) => file.startsWith(`${name}/`) || file === name)),

@@ -21,7 +21,7 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 
-it('every test that a page names is there', () => {
+it('every test that a page names exists', () => {
   expect(existsSync(new URL('docs/protocol.md', ROOT))).toBe(true);
   const files = FOLDERS.flatMap(filesIn);
   const named = pages.flatMap((page) =>
@@ -33,7 +33,7 @@ it('every test that a page names is there', () => {
   expect(named.filter((one) => !files.some((file) => file.endsWith(`/${one.split(': ')[1]}`)))).toEqual([]);
 });
 
-it('every source file that a page names is there', () => {
+it('every source file that a page names exists', () => {
   const files = FOLDERS.flatMap(filesIn);
   const named = pages.flatMap((page) =>
     [...readFileSync(new URL(page, ROOT), 'utf8').matchAll(/`([\w-]+(?:\/[\w.-]+)+\.(?:tsx?|mjs))`/g)].map(

@@ -50,7 +50,7 @@ export async function setup() {
       ? `took longer than ${installTimeoutMs / 60_000} minutes`
       : `ended with exit code ${install.exitCode}`;
     throw new SetupError(
-      `${install.output.trim()}\n\nThe dependencies could not be installed: pnpm ${reason}; what it said stands above.\n` +
+      `${install.output.trim()}\n\nThe dependencies could not be installed: pnpm ${reason}; see the output above.\n` +
         'It needs access to an npm registry. After a change of a package.json, run ' +
         `\`${pnpm(['install']).flat().join(' ')}\` once, which updates pnpm-lock.yaml.`,
     );
@@ -58,7 +58,7 @@ export async function setup() {
   const version = existsSync(node24) ? await runNode24(['--version'], { quiet: true }) : undefined;
   if (version?.exitCode !== 0) {
     throw new SetupError(
-      `${version?.output.trim() ?? ''}\nThe package \`node\`, which brings Node 24, has no program that runs on ${process.platform} ${process.arch}.`,
+      `${version?.output.trim() ?? ''}\nThe package \`node\`, which brings Node 24, has no binary for ${process.platform} ${process.arch}.`,
     );
   }
   mkdirSync(join(root, 'node_modules'), { recursive: true });

@@ -190,7 +190,7 @@ function parseArguments(args) {
   const at = args.findIndex((arg) => arg === '-t' || arg === '--testNamePattern');
   if (at === -1) return { words: args };
   const name = args[at + 1];
-  if (name === undefined) throw new SetupError('After -t comes the name of a test, or a part of it.');
+  if (name === undefined) throw new SetupError('Give the name of a test, or a part of it, after -t.');
   return { words: [...args.slice(0, at), ...args.slice(at + 2)], name };
 }
 

@@ -12,7 +12,6 @@ const allowed = {
   'apps/demo-budget/e2e/offline-conflicts.spec.ts':
     'two clocks of real workers must have moved on, at least so far; more does no harm',
   'packages/client/src/tab/own-transactions.test.ts': 'the clock is virtual',
-  'packages/client/src/tab/tab-worker.browser.test.ts': 'the worker under test answers late',
   'packages/sync-server/src/auth/host-rules.test.ts': 'the host under test answers late',
   'packages/sync-server/src/session/hostile-clients.deep.test.ts': 'the pace of an honest client',
   'packages/sync-server/src/session/load.deep.test.ts': 'the pace of the load',
@@ -38,6 +37,27 @@ function waitsIn(code) {
     (line, index) => WAIT.test(line) && !lines.slice(Math.max(0, index - 4), index + 1).some((near) => LOOP.test(near)),
   );
 }
+
+// A limit of its own is one that a busy machine reaches: the configurations have limits that only a hang takes, also for
+// `expect.poll`. Vitest's own waits end after a second. Tests that take minutes are the exception.
+const LIMITED = /\btimeout: |\bvi\.waitFor\(|\bvi\.waitUntil\(/;
+const LONG_TEST = /\.(?:deep|verify|stock)\./;
+
+describe('time limits in tests', () => {
+  it('are those of the configuration', () => {
+    const limited = sourceFiles()
+      .filter((file) => TEST.test(file) && !LONG_TEST.test(file))
+      .filter((file) => LIMITED.test(readFileSync(join(root, file), 'utf8')));
+    expect(limited).toEqual([]);
+  });
+
+  it.each([
+    'await vi.waitFor(() => expect(opened).toHaveBeenCalled());',
+    "it('hashes', { timeout: 120_000 }, async () => {",
+  ])('detects %s', (line) => {
+    expect(LIMITED.test(line)).toBe(true);
+  });
+});
 
 describe('fixed delays in tests', () => {
   const waiting = sourceFiles()

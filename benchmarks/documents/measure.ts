@@ -21,6 +21,7 @@ const WARM_UP_EDITS = 20;
 export async function measureDocuments(name: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]> {
   const store = await openStore(name, file);
   try {
+    const isCaptured = name.startsWith('rockpool');
     const count = TOTAL_KIB / sizeKiB;
     const texts = Array.from({ length: count }, (_, number) => documentOf(number, sizeKiB * 1024));
     const timed = (test: string, body: () => void): DocumentFigure => {
@@ -33,7 +34,7 @@ export async function measureDocuments(name: StoreName, file: string, sizeKiB: n
     const ofLastEdit = (bytes: string): number =>
       Number(
         store.connection.value(
-          name === 'rockpool'
+          isCaptured
             ? `SELECT ${bytes} FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1`
             : `SELECT length(${store.read}) FROM page WHERE id = '${idOf(0)}'`,
         ),
@@ -95,7 +96,7 @@ function edits(store: Store, timed: (test: string, body: () => void) => Document
     store.run([
       [`UPDATE page SET content = ${store.set}(content, '$.items[3].note', ?) WHERE id = ?`, `edit ${number}`, idOf(0)],
     ]);
-  // The first of all makes of the JSON what edits go into.
+  // The first edit derives a document from the JSON.
   for (let number = 0; number < WARM_UP_EDITS; number++) edit(number);
   const { test, unit, value } = timed('small edit', () => {
     for (let number = 1; number <= EDITS; number++) edit(number);

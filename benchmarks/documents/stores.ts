@@ -1,4 +1,9 @@
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES } from '../../packages/shared/src/index.ts';
+import {
+  buildSchema,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  type DocumentStorage,
+} from '../../packages/shared/src/index.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
 import { openStorage, opfsSharedMedium, type SqliteModule, type Storage } from '../../packages/vfs-opfs/src/index.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
@@ -9,7 +14,7 @@ import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.
 import type { StoreName } from './store-name.ts';
 
 export interface Store {
-  /** SQL around a document that is written, and around one that is read whole. */
+  /** SQL for a written document, and for one that is read whole. */
   readonly write: (expression: string) => string;
   readonly read: string;
   /** Name of the function that sets a value at a path. */
@@ -27,8 +32,8 @@ export async function openStore(name: StoreName, file: string): Promise<Store> {
     loadDocumentSupport(),
   ]);
   storage.register(runtime.module as unknown as SqliteModule);
-  return name === 'rockpool'
-    ? documentStore(storage, runtime)
+  return name === 'rockpool' || name === 'rockpool (binary)'
+    ? documentStore(storage, runtime, name === 'rockpool' ? 'text' : 'binary')
     : plainStore(
         name,
         new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: false }),
@@ -39,12 +44,20 @@ export async function openStore(name: StoreName, file: string): Promise<Store> {
 type Runtime = Awaited<ReturnType<typeof loadSqlite>>;
 
 /** A synced table with a document column: capture, changelog and merging included. */
-function documentStore(storage: Storage, runtime: Runtime): Store {
+function documentStore(storage: Storage, runtime: Runtime, documents: DocumentStorage): Store {
   const schema = buildSchema([
     sampleTable('page', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('content', 'text')], {
       merge: {
         ...DEFAULT_MERGE_RULES,
-        documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'], maxLength: 2 * 1024 * 1024 }],
+        documents: [
+          {
+            ...DEFAULT_DOCUMENT_RULE,
+            column: 'content',
+            text: ['body'],
+            maxLength: 2 * 1024 * 1024,
+            storage: documents,
+          },
+        ],
       },
     }),
   ]);
@@ -63,7 +76,8 @@ function documentStore(storage: Storage, runtime: Runtime): Store {
   return {
     write: (expression) => expression,
     read: 'content',
-    set: 'json_set',
+    // A binary column takes JSONB as it is; text would be converted.
+    set: documents === 'text' ? 'json_set' : 'jsonb_set',
     run: (statements) =>
       void database.write({
         id: String(++requests),

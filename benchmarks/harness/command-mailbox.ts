@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// For browsers that can only be told to open a page: the page requests its next command and posts the answer.
+// For browsers that can only open a page: the page requests its next command and posts the answer.
 const COMMANDS = '/commands/';
 const ANSWERS = '/answers/';
 

@@ -8,26 +8,34 @@ import { CommandMailbox } from './command-mailbox.ts';
 import { POWERSYNC_WORKER_PATH } from './served-paths.ts';
 
 const benchmarks = join(root, 'benchmarks');
-const output = join(benchmarks, 'dist/pages');
 const powerSync = join(benchmarks, 'storage/node_modules/@powersync/web/dist/worker');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
+  '.css': 'text/css',
   '.js': 'text/javascript',
   '.wasm': 'application/wasm',
 };
 
-/** Builds the pages as an app would be built: minified, one chunk per subject. */
-export async function buildPages(): Promise<void> {
+/** The built pages of a name. */
+const outputOf = (name: string): string => join(benchmarks, 'dist', name);
+
+/** Builds the pages in a folder as an app would be built: minified, one chunk per subject. `alias`: folders of packages. */
+export async function buildPages(
+  folder = join(benchmarks, 'page'),
+  name = 'pages',
+  alias: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await build({
-    root: join(benchmarks, 'page'),
+    root: folder,
     configFile: false,
+    resolve: { alias },
     logLevel: 'error',
     // absurd-sql's SQLite asks for Node's `process` at start.
     define: { 'process.env': '{}' },
     worker: { format: 'es' },
     build: {
-      outDir: output,
+      outDir: outputOf(name),
       emptyOutDir: true,
       target: 'esnext',
       modulePreload: false,
@@ -48,14 +56,14 @@ export interface ServedPages {
  * Serves the built pages on any host name that resolves to this machine, so that each subject has its own origin and
  * therefore its own storage.
  */
-export async function servePages(): Promise<ServedPages> {
+export async function servePages(name = 'pages', port = 0): Promise<ServedPages> {
   const mailbox = new CommandMailbox();
   const server = createServer((request, response) => {
     if (mailbox.handle(request, response)) return;
     const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
     const file = path.startsWith(POWERSYNC_WORKER_PATH)
       ? join(powerSync, path.slice(POWERSYNC_WORKER_PATH.length))
-      : join(output, path === '/' ? 'index.html' : path);
+      : join(outputOf(name), path === '/' ? 'index.html' : path);
     if (!existsSync(file)) {
       response.writeHead(404).end();
       return;
@@ -70,11 +78,11 @@ export async function servePages(): Promise<ServedPages> {
     });
     response.end(readFileSync(file));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const { port: listening } = server.address() as AddressInfo;
   return {
     mailbox,
-    urlOf: (host) => `http://${host}.localhost:${port}/`,
+    urlOf: (host) => `http://${host === '' ? '' : `${host}.`}localhost:${listening}/`,
     close() {
       server.closeAllConnections();
       server.close();

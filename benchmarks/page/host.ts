@@ -1,8 +1,8 @@
-import type { OpenedDatabase, PackedPeople, Role, Settings } from '../storage/adapters/adapter.ts';
+import type { Adapter, OpenedDatabase, PackedPeople, Role, Settings } from '../storage/adapters/adapter.ts';
 import type { Sizes } from '../storage/dataset.ts';
 import { fill, type Dataset } from '../storage/fill.ts';
 import type { Operations } from '../storage/operations.ts';
-import { ADAPTERS, type AdapterName } from '../storage/subjects.ts';
+import type { AdapterName } from '../storage/subjects.ts';
 import type { Conditions } from '../storage/workload.ts';
 import { WORKLOADS } from '../storage/workloads.ts';
 
@@ -29,7 +29,9 @@ export interface Host {
   close(): Promise<void>;
 }
 
-export function createHost(): Host {
+export type Adapters = Partial<Readonly<Record<AdapterName, () => Promise<Adapter>>>>;
+
+export function createHost(adapters: Adapters): Host {
   let opened: OpenedDatabase | undefined;
 
   const operations = (): Operations => {
@@ -39,8 +41,9 @@ export function createHost(): Host {
 
   return {
     async open({ adapter, settings, database, role }) {
-      if (adapter === 'node-sqlite') throw new Error('node-sqlite runs in Node');
-      opened = await (await ADAPTERS[adapter]()).open(database, settings, role);
+      const load = adapters[adapter];
+      if (load === undefined) throw new Error(`${adapter} does not run here`);
+      opened = await (await load()).open(database, settings, role);
     },
     fill: (dataset, sizes, lacks) => fill(operations(), dataset, sizes, lacks),
     measure(workloadId, conditions) {

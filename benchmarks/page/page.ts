@@ -31,10 +31,11 @@ const bench: BenchPage = {
         : () => undefined;
     const startMs = performance.now();
     if (ON_PAGE.has(request.adapter)) {
-      const local = (localHost = createHost());
+      const local = (localHost = createHost(ADAPTERS));
       host = { ...local, call: async (operation, args) => local.call(operation as keyof Operations, args) };
     } else {
-      ({ host, worker } = startWorkerHost(prepareWorker));
+      worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+      host = startWorkerHost(worker, prepareWorker);
     }
     await host.open(request);
     if (readsFirstRow) await host.call('readValue', [keyOf(42)]);

@@ -8,11 +8,7 @@ export type RemoteHost = Pick<Host, 'open' | 'fill' | 'measure' | 'close'> & {
 };
 
 /** `prepare` runs before the worker receives its first call. */
-export function startWorkerHost(prepare: (worker: Worker) => void): {
-  readonly host: RemoteHost;
-  readonly worker: Worker;
-} {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+export function startWorkerHost(worker: Worker, prepare: (worker: Worker) => void = () => undefined): RemoteHost {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   prepare(worker);
@@ -38,13 +34,10 @@ export function startWorkerHost(prepare: (worker: Worker) => void): {
         worker.postMessage({ id, method, args } satisfies Call);
       });
   return {
-    worker,
-    host: {
-      open: call('open'),
-      fill: call('fill'),
-      measure: call('measure'),
-      call: call('call'),
-      close: call('close'),
-    },
+    open: call('open'),
+    fill: call('fill'),
+    measure: call('measure'),
+    call: call('call'),
+    close: call('close'),
   };
 }

@@ -3,7 +3,7 @@ import { stepOf } from './steps.ts';
 
 const SAMPLING_INTERVAL_US = 100;
 
-/** What the profiler calls a sample in which this thread did nothing, and its own work. */
+/** The profiler's names for an idle sample of this thread, and for its own work. */
 const IDLE = '(idle)';
 const PROFILER = 'node:inspector';
 const OUTSIDE = new Map([

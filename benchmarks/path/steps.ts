@@ -35,8 +35,8 @@ export const STEPS: readonly Step[] = [
 ];
 
 /**
- * Code of which the caller decides the step: SQLite, storage, the wire's form, codecs. It comes before `STEPS`, since a
- * step's folder may contain it.
+ * Code whose caller decides the step: SQLite, storage, the wire format, codecs. It precedes `STEPS`, since a step's
+ * folder may contain it.
  */
 const SHARED: readonly string[] = [
   `${WORKER}sqlite/`,

@@ -8,7 +8,7 @@ const DOCUMENT = join(import.meta.dirname, '../../docs/benchmarks.md');
 
 /**
  * Prints the tables, writes `results/GROUP.json`, and puts the tables into docs/benchmarks.md. A reduced run goes to a
- * file of its own that is not kept: its figures must not be taken for the others.
+ * file of its own that is not kept: its figures must not be confused with the others.
  */
 export function report(group: string, rows: readonly ResultRow[], targets: readonly Target[], isWhole: boolean): void {
   const verdicts = judge(targets, rows);

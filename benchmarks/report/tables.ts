@@ -32,7 +32,7 @@ function prefixOf({ workload }: ResultRow): string {
   return /^(L[IFW]|C|\d+K)-/.exec(workload)?.[1] ?? '';
 }
 
-/** The document with the tables of a group in their place. Throws when it has none for them. */
+/** The document with the tables of a group in their place. Throws if it has no section for them. */
 export function withTables(document: string, group: string, tables: string): string {
   const [before, rest] = document.split(`<!-- begin ${group} -->`);
   const after = rest?.split(`<!-- end ${group} -->`)[1];

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** What one tenant does to the others, legally. */
+/** The legal actions of one tenant that burden the others. */
 export const ATTACK_NAMES = ['changesets', 'viewer', 'cascade'] as const;
 export type AttackName = (typeof ATTACK_NAMES)[number];
 

@@ -20,11 +20,28 @@ export function tokenOf(databaseId: string): Promise<string> {
   );
 }
 
-/** Opens a connection that has received the welcome and the first delivery. */
+/** As often as clients send one. The server ends sessions from which it hears nothing for 40 s, as those that wait for a frozen one. */
+const PING_INTERVAL_MS = 10_000;
+const RETRY_MS = 1_000;
+
+/** Opens a connection that has received the welcome and the first delivery, and stays in use. */
 export async function openConnection(port: number, databaseId: string, site?: TestSite): Promise<TestConnection> {
   const connection = await TestConnection.connect(`ws://127.0.0.1:${port}/sync`, site);
   await connection.open(await tokenOf(databaseId), databaseId);
+  const pings = setInterval(() => connection.keepAlive(), PING_INTERVAL_MS).unref();
+  connection.socketForAbuse.once('close', () => clearInterval(pings));
   return connection;
+}
+
+/** As clients do whose server refuses or cuts them: tries again after a second or less. */
+export async function openAgain(port: number, databaseId: string, site: TestSite): Promise<TestConnection> {
+  for (;;) {
+    try {
+      return await openConnection(port, databaseId, site);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS * Math.random()));
+    }
+  }
 }
 
 /** A server of its own process, which can be killed and started again on its files. */

@@ -1,14 +1,13 @@
 import type { Adapter, Settings } from './adapters/adapter.ts';
 
 /**
- * What a subject cannot do, or cannot do in reasonable time: workloads by their id, each with the reason that stands in
- * the report.
+ * Workloads that a subject cannot run, or not in reasonable time, by id, each with the reason that the report prints.
  */
 export type Lacks = Readonly<Record<string, string>>;
 
 /** One row of the table: an adapter with settings. */
 export interface Subject {
-  /** Peers by their name; of ours, what differs from the default stands in `variant`. */
+  /** Peers by their name; for ours, `variant` holds what differs from the default. */
   readonly name: string;
   readonly variant: string;
   readonly adapter: AdapterName;
@@ -55,11 +54,11 @@ export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>([
 /** The write-ahead log of SQLite's own, for one connection in one tab: the fastest that the pools of handles have. */
 const EXCLUSIVE_WAL = 'PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA synchronous = normal';
 /**
- * Those that took longest with a million rows and are no target's measure leave it out, or a run would take half as
- * long again.
+ * Subjects that took longest with a million rows, and that no target uses, omit it, or a run would take half as long
+ * again.
  */
 const HALF_A_MINUTE = 'takes half a minute and more';
-/** What sqlite.org's build has by default. The others have 4 KB and 2 MB, which decides more than their VFS does. */
+/** The defaults of sqlite.org's build. The others have 4 KB and 2 MB, which matters more than their VFS. */
 const PAGE_8K_CACHE_16M = 'PRAGMA page_size = 8192; PRAGMA cache_size = -16384';
 
 export const FILE_SUBJECTS: readonly Subject[] = [

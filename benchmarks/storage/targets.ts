@@ -4,7 +4,7 @@ import { WORKLOADS } from './workloads.ts';
 const AHP_WAL = 'AccessHandlePool-wal';
 const WRITE_AHEAD = 'WriteAhead +8K16';
 
-/** Of the lines that the runner measures itself. */
+/** For the lines that the runner measures itself. */
 const TITLES: Readonly<Record<string, string>> = {
   L1: 'cold open of a 50 MB database to its first row',
   L8w: 'one tab writes every 10 ms while another reads: a write',
@@ -93,7 +93,7 @@ export const TARGETS: readonly Target[] = [
 ];
 
 /**
- * What the client must reach on the page. Tables are synced: whatever is written is captured, which no peer here does.
+ * The targets of the client on the page. Its tables are synced, so every write is captured, which no peer here does.
  */
 export const CLIENT_TARGETS: readonly Target[] = [
   target('C-L1', 0.8),

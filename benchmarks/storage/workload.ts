@@ -12,8 +12,8 @@ export interface Conditions {
 
 /**
  * One line of the table. `measure` runs where `thread` says: beside the database (in its worker, or on the page for a
- * subject whose API lives there), or on the page, through one message a call. It throws when an answer is wrong: a
- * figure of a wrong answer is none.
+ * subject whose API lives there), or on the page, through one message a call. It throws if an answer is wrong, because
+ * its figure would be meaningless.
  */
 export interface Workload {
   /** As in the JSON and the table. */

@@ -73,7 +73,7 @@ export const INDEXEDDB_PLAN: Plan = {
   withLiveQueries: false,
 };
 
-/** What can be compared with IndexedDB used directly, in browsers that have no access handles to share. */
+/** Workloads comparable with direct use of IndexedDB, in browsers without shared access handles. */
 const BESIDE_INDEXEDDB: Omit<Plan, 'prefix'> = {
   rounds: 3,
   withinMinutes: 0.75,

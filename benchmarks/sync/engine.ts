@@ -24,7 +24,7 @@ export interface SyncClient {
   count(): number;
   /** Called for each row that comes from another client; after a first sync it may be called late or not at all. */
   onRow(listener: (id: string) => void): void;
-  /** Whether the server has acknowledged everything that was written here, as far as the library tells. */
+  /** Whether the server has acknowledged every local write, if the library reports it. */
   isSent(): boolean;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// node server-process.ts ENGINE PORT FOLDER: one engine's server in a process of its own, until it is killed or whoever
+// node server-process.ts ENGINE PORT FOLDER: one engine's server in a process of its own, until it is killed or the process that
 // started it ends.
 import { ENGINES, type EngineName } from './engines.ts';
 

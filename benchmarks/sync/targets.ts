@@ -24,8 +24,8 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What sync must reach. Peers do not wait for the disk before they acknowledge, so these are figures of our own, for a
- * machine of two cores. `fsyncMs`: of this run.
+ * The targets of sync. Peers do not wait for the disk before they acknowledge, so these are figures of our own, for a
+ * machine with two cores. `fsyncMs`: measured in this run.
  */
 export function syncTargets(fsyncMs: number): Target[] {
   return [

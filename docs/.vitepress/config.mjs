@@ -36,12 +36,12 @@ export default defineConfig({
           page('When to use Rockpool', '/why'),
           page('Quick start', '/quick-start'),
           page('Concepts', '/concepts'),
-          page('A first app', '/guides/first-app'),
         ],
       },
       {
         text: 'Guides',
         items: [
+          page('A first app', '/guides/first-app'),
           page('The client', '/guides/client'),
           page('Drizzle', '/guides/drizzle'),
           page('History', '/guides/history'),
@@ -50,16 +50,21 @@ export default defineConfig({
       },
       {
         text: 'Operations',
-        items: [page('Run the server', '/server'), page('Configuration', '/configuration')],
+        items: [
+          page('Run the server', '/server'),
+          page('Deploy the server', '/operations/deploy'),
+          page('Traces', '/operations/tracing'),
+        ],
       },
       {
         text: 'Reference',
         items: [
           page('API', '/api'),
           page('Error codes', '/errors'),
+          page('Configuration', '/configuration'),
+          page('Wire protocol', '/protocol'),
           page('Merge rules', '/merge-rules'),
           page('Values and keys', '/values'),
-          page('Wire protocol', '/protocol'),
           page('Storage', '/storage'),
           page('Browser support', '/browser-support'),
           page('Benchmarks', '/benchmarks'),

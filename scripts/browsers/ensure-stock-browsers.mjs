@@ -23,7 +23,7 @@ export async function ensureStockBrowsers() {
     trouble = `${update.output}\n${install.output}`.trim().split('\n').slice(-10).join('\n');
   }
   throw new SetupError(
-    `${trouble}\nThe tests in stock browsers need what is missing here: ${missing().join('; ')}.\n` +
+    `${trouble}\nThe tests in stock browsers lack: ${missing().join('; ')}.\n` +
       `On Debian: apt-get install ${Object.values(packages).join(' ')}. Elsewhere: put firefox, WebKitWebDriver and Xvfb on the PATH.`,
   );
 }

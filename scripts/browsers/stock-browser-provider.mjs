@@ -9,7 +9,7 @@ import { playwright } from '@vitest/browser-playwright';
  * @returns {import('vitest/node').BrowserProviderOption}
  */
 export function stockBrowser(name, start) {
-  // What serves the tests is the same for every provider; only who opens the page differs.
+  // The tests are served the same way for every provider; only the program that opens the page differs.
   const { prewarm: _, ...provider } = playwright();
   return {
     ...provider,

@@ -13,7 +13,7 @@ export function decisionsPage() {
       const [, number, title, summary] =
         /^# (\d{4}): (.+)\n\n(?!#)((?:.+\n)+)\n/.exec(readFileSync(join(folder, name), 'utf8')) ?? [];
       if (number === undefined || number !== name.slice(0, 4))
-        throw new Error(`${name} begins with "# NUMBER: title", a blank line, and a summary of one paragraph`);
+        throw new Error(`${name} must begin with "# NUMBER: title", a blank line, and a summary of one paragraph`);
       return `- [${number}: ${title}](${name})<br>${summary?.trim().replaceAll('\n', ' ')}`;
     });
   return `# Decisions

@@ -8,7 +8,7 @@ export const ERROR_GROUPS = [
     'Opening a database',
     {
       'app-outdated':
-        'Reads work and sync goes on; every write rejects. Deploy a bundle that knows the newer schema. `table`, `column` and `problem` name the difference.',
+        'Reads work and sync continues; every write rejects. Deploy a bundle that knows the newer schema. `table`, `column` and `problem` name the difference.',
       'client-closed': 'Do not use a client after `close()` or `leave()`. Create a new one.',
       'code-unloadable':
         'Repeat the call when the device is online; `part` names what is missing. If it fails again, a deploy removed the files of this bundle: reload the page.',
@@ -99,8 +99,35 @@ export const ERROR_GROUPS = [
   [
     'History',
     {
+      'history-moment-gone':
+        'Ask for a later moment: `earliestMs` is the first one that may be kept; `reason` is `unknown` for the named version of a transaction that the server does not have. Longer `retainedDays` keep more from now on.',
       'history-not-kept': 'Declare the table under `history` in `defineSchema`.',
-      'history-version-gone': 'Read the versions again: the version is pruned, or belongs to another row.',
+      'history-version-gone':
+        'Read the versions again: the version is pruned, or belongs to another row. `oldestVersion` is the oldest one that is kept, received at `oldestMs`.',
+      'version-name-invalid': 'Ask for a name of 1 to `maxLength` characters.',
+      'version-name-missing':
+        'Read the names with `history.names()`: this one was removed, or is of another row or document.',
+      'version-name-taken': 'Ask for another name, or remove this one with `history.unname` first.',
+      'version-names-full': 'Remove a name with `history.unname` first: a row or document has at most `maxNames`.',
+      'version-names-undeclared':
+        'Pass `versionName` of `@rockpool/client/schema` to `defineSchema` with the tables of the app, on the server too.',
+    },
+  ],
+  [
+    'Branches',
+    {
+      'document-place-missing': 'Restore the place above it, or the whole document. Nothing was written.',
+      'restore-conflicts':
+        'Show the `conflicts` of the plan, then apply it with `conflicts`. Nothing was written, and the plan can be applied.',
+      'branch-conflicts':
+        'Show the conflicts of `branch.preview()`, then merge with `conflicts`. Nothing was written, and the branch stays.',
+      'branch-ended':
+        '`by` says whether it was merged or discarded, here or in another tab. Make a new branch with `client.branch`.',
+      'branch-exists': 'Open it with `client.openBranch`, or use another name.',
+      'branch-missing': 'List the branches with `client.listBranches`: it was merged, discarded or never made.',
+      'branch-of-branch': 'Make the branch from the client of the database, or merge this one first.',
+      'branch-schema-changed':
+        'Read the branch with `diff` and `query`, write what is still wanted to the database, then discard the branch.',
     },
   ],
   [
@@ -153,12 +180,18 @@ export const ERROR_GROUPS = [
   [
     'Server and history',
     {
+      'backup-damaged':
+        'Restore an earlier or later moment, which `--at` names. `object` and `problem` say what is wrong: [continuous backup](server.md#continuous-backup).',
+      'backup-unavailable':
+        'Check address, credentials and network of the storage. `operation`, `status` and `systemCode` say what failed. The server tries again by itself.',
       'changeset-chain-broken': 'Report a bug.',
       'changeset-failed':
         'Split the transaction, or change its values, and retry. The operator finds the cause in the server’s log.',
       'changeset-invalid': 'Report a bug.',
       'cursor-ahead': 'Nothing: the client takes a full resync and sends what the server lacks.',
       'database-damaged': 'The operator repairs the database: [a damaged database](server.md#a-damaged-database).',
+      'database-fetching':
+        'Nothing: the client connects again by itself. `fetchedBytes` of `totalBytes` have arrived. If it stays, the operator reads the server’s log ([continuous backup](server.md#continuous-backup)).',
       'database-unavailable': 'The operator reads the server’s log for the cause.',
       'epoch-changed': 'Nothing: the client reconnects and syncs with the restored log.',
       internal: 'Report a bug, with the fields of the error.',

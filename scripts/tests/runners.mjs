@@ -65,8 +65,8 @@ function vitest({
       'run',
       '--config',
       config,
-      // Node reads the configuration as it is. Vitest would bundle it first, with the server that a test may ask for:
-      // two seconds of a processor.
+      // Node reads the configuration directly. Vitest would bundle it first, with the server that a test may request:
+      // two seconds of processor time.
       '--configLoader=native',
       ...projects.flatMap((project) => ['--project', project]),
       '--reporter=default',

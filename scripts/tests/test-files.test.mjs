@@ -19,7 +19,7 @@ it("every test runs in the one suite that its suffix selects, here and in Vitest
       globs?.some((glob) => matchesGlob(file, glob)) === true;
     const names = [...projects, ...stock]
       .filter(({ test }) => matches(test?.include) && !matches(test?.exclude))
-      // Those with modules of their own are a project of their own.
+      // Tests with modules of their own form a separate project.
       .map(({ test }) => (test?.name === 'node-isolated' ? 'node' : test?.name));
     expect(names, file).toEqual([suiteOf(file) === 'stock' ? 'firefox-killed' : suiteOf(file)]);
   }

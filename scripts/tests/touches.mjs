@@ -1,4 +1,5 @@
-// `npm test -- WORD`: the tests of what has the word in its path. Pure, but for the reader of files that comes in.
+// `npm test -- WORD`: the tests for files with the word in their path. Pure, except for the file reader that is passed
+// in.
 
 import { posix } from 'node:path';
 import { suiteOf } from './test-files.mjs';
@@ -7,7 +8,7 @@ import { suiteOf } from './test-files.mjs';
 // workers and pages are named.
 const REFERENCE = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)['"](\.{1,2}\/[^'"]+)['"]/g;
 const CODE = /\.(?:tsx?|mjs)$/;
-// Code that exists for tests alone. A test is about what it reaches through it, as about what it imports itself.
+// Code for tests only. A test covers what it reaches through such code, as well as its own imports.
 const HELPER = /(?:^tests|\/testing|\/e2e|\/test-support)\//;
 
 /**

@@ -10,10 +10,13 @@ it('the SQLite build matches its script and sources', () => {
   const sums = readFileSync(new URL('SHA256SUMS', folder), 'utf8').trim().split('\n');
   expect(sums.map((line) => line.slice(66))).toEqual([
     'build.mjs',
+    'json-storage.c',
     'capture.c',
     'row-effects.c',
     'rows.c',
     'scan.c',
+    'scan-lookup.c',
+    'scan-batch.c',
     'exported-functions.txt',
     'hooks.mjs',
     'no-files.c',

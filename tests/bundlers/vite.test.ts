@@ -45,9 +45,10 @@ afterAll(async () => {
 /** The page's output once the client works. */
 async function bodyAt(url: string): Promise<string> {
   const page = await browser.newPage();
+  page.setDefaultTimeout(0); // the test has the only limit
   try {
     await page.goto(url);
-    await page.waitForFunction(() => document.body.textContent.includes('milk'), undefined, { timeout: 100_000 });
+    await page.waitForFunction(() => document.body.textContent.includes('milk'));
     expect(await page.evaluate(() => globalThis.crossOriginIsolated)).toBe(false);
     return await page.evaluate(() => document.body.textContent.trim());
   } finally {
@@ -58,6 +59,7 @@ async function bodyAt(url: string): Promise<string> {
 /** The page's error. */
 async function errorAt(url: string): Promise<string> {
   const page = await browser.newPage();
+  page.setDefaultTimeout(0); // the test has the only limit
   try {
     const failed = page.waitForEvent('pageerror');
     await page.goto(url);

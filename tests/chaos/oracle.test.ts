@@ -23,7 +23,7 @@ it('finds writes that are lost, doubled, partial, or present although they faile
   expect(judged([0, 7])).toMatch('failed: 7');
 });
 
-it('expects of a read only what had resolved before it', () => {
+it('expects from a read only the writes that had resolved before it', () => {
   const oracle = new Oracle();
   const number = oracle.begin();
   const judge = oracle.expectation();

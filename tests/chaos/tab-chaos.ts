@@ -94,7 +94,7 @@ export async function runTabChaos({ seed, stepsOfEachTab, persistence, stuckMs }
           await timed(step, () => Promise.all(Array.from({ length: 1 + random.below(5) }, () => write(opened.client))));
           break;
         case 'write and die':
-          // Nobody waits: a promise of a page that is gone never settles.
+          // Not awaited: a promise of a closed page never settles.
           for (let count = 1 + random.below(5); count > 0; count--) write(opened.client).catch(() => undefined);
           await pause(random.below(10));
           steps[step]++;

@@ -13,7 +13,7 @@ export interface StatementCounts {
   readonly statements: number;
   readonly committed: number;
   readonly refused: number;
-  /** By error code. */
+  /** Keyed by error code. */
   readonly codes: ReadonlyMap<string, number>;
   /** Changesets that the server rejected, with a reason. */
   readonly rejected: number;

@@ -15,7 +15,7 @@ export interface EditingTrace {
   readonly endContent: string;
   readonly txns: readonly {
     readonly patches: readonly (readonly [at: number, removed: number, inserted: string])[];
-    /** When it was typed, if the trace tells: what devices keep for a time depends on it. */
+    /** When it was typed, if the trace records it: devices keep some data for a limited time. */
     readonly time?: string;
   }[];
 }

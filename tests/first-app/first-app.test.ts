@@ -57,8 +57,9 @@ describe('the app of the guide', () => {
   /** One person's browser: tabs of one context share its storage. */
   async function openTab(context = browser.newContext()): Promise<Page> {
     const page = await (await context).newPage();
+    page.setDefaultTimeout(0); // the test has the only limit
     await page.goto(vite.resolvedUrls?.local[0] ?? '');
-    await page.getByRole('heading', { name: 'Todos' }).waitFor({ timeout: 100_000 });
+    await page.getByRole('heading', { name: 'Todos' }).waitFor();
     return page;
   }
 
@@ -69,7 +70,6 @@ describe('the app of the guide', () => {
   const titles = async (page: Page): Promise<string[]> =>
     (await page.locator('li label').allTextContents()).map((title) => title.trim());
   const status = (page: Page): Promise<string | null> => page.getByRole('status').textContent();
-  const patient = { timeout: 60_000 };
 
   beforeAll(async () => {
     const probe = createNetServer().listen(0);
@@ -103,25 +103,25 @@ describe('the app of the guide', () => {
     const first = await openTab(ours);
     const second = await openTab(ours);
     await add(first, 'milk');
-    await expect.poll(() => titles(second), patient).toEqual(['milk']);
-    await expect.poll(() => status(first), patient).toBe('up-to-date, 0 to send');
+    await expect.poll(() => titles(second)).toEqual(['milk']);
+    await expect.poll(() => status(first)).toBe('up-to-date, 0 to send');
 
     await stopServer();
     await second.getByRole('button', { name: 'Note' }).click();
     const note = second.getByRole('textbox', { name: 'Note' });
-    await expect.poll(() => note.isEnabled(), patient).toBe(true);
+    await expect.poll(() => note.isEnabled()).toBe(true);
     await note.pressSequentially('two litres');
     expect(await note.inputValue()).toBe('two litres');
     await add(second, 'bread');
-    await expect.poll(() => titles(first), patient).toEqual(['milk', 'bread']);
+    await expect.poll(() => titles(first)).toEqual(['milk', 'bread']);
     await second.reload();
-    await expect.poll(() => titles(second), patient).toEqual(['milk', 'bread']);
-    await expect.poll(() => status(second), patient).toMatch(/^offline, [1-9]\d* to send: /);
+    await expect.poll(() => titles(second)).toEqual(['milk', 'bread']);
+    await expect.poll(() => status(second)).toMatch(/^offline, [1-9]\d* to send: /);
 
     await startServer();
     const other = await openTab();
-    await expect.poll(() => titles(other), patient).toEqual(['milk', 'bread']);
+    await expect.poll(() => titles(other)).toEqual(['milk', 'bread']);
     await other.getByRole('button', { name: 'Note' }).first().click();
-    await expect.poll(() => other.getByRole('textbox', { name: 'Note' }).inputValue(), patient).toBe('two litres');
+    await expect.poll(() => other.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('two litres');
   });
 });

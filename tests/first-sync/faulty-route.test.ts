@@ -94,13 +94,13 @@ describe('a broken snapshot route', () => {
       'snapshot-download',
     ],
     [
-      'always begins anew, and is always cut',
+      'always starts over, and is always cut',
       (request, response) => response.writeHead(200, HEADERS).write(BYTES, () => request.socket.destroy()),
       { stage: 'snapshot-download', receivedBytes: 1_000 },
       'snapshot-download',
     ],
     [
-      'stalls in the middle, and again where it should go on',
+      'stalls in the middle, and again where it should continue',
       (request, response) =>
         void (request.headers.range === undefined && response.writeHead(200, HEADERS).write(BYTES)),
       { stage: 'snapshot-download', receivedBytes: 1_000 },

@@ -13,7 +13,7 @@ import { DATABASE } from '#sync-server/testing/test-server.ts';
 import { describe, expect, it } from 'vitest';
 import { fetchBuilt } from './test-snapshots.ts';
 
-// As a worker gets it from its page.
+// In the form that a worker receives from its page.
 const SCHEMA = decodeSchema(encodeSchema(TEST_SCHEMA));
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
 

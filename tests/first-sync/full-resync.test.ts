@@ -92,7 +92,7 @@ describe('a full resync of a database in use', () => {
     ]);
     await writer.commit([update('accounts', 'a', { name: 'Swap' })]);
     await writer.commit([insert('accounts', 'b', { name: 'Cash' })]);
-    // A column of its own, of which the server knows nothing.
+    // A column that exists only here and that the server does not know.
     mine.database.connection.exec(
       "CREATE TABLE own (id INTEGER PRIMARY KEY); INSERT INTO own VALUES (1); UPDATE entries SET note = 'damaged' WHERE id = 'e3'",
     );
@@ -176,7 +176,7 @@ describe('a full resync of a database in use', () => {
     const mine = await device();
     mine.start();
     await mine.upToDate();
-    // The state machine gets each of them too, and continues to wait.
+    // The state machine receives each of them too, and continues to wait.
     expect(
       mine.progress.filter(({ receivedBytes, totalBytes }) => receivedBytes === totalBytes).length,
     ).toBeGreaterThan(3);

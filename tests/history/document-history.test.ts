@@ -1,10 +1,8 @@
 import type { Client } from '#client/index.ts';
-import { createClient, inProcess } from '#client/node/index.ts';
 import { defineSchema } from '#client/schema/index.ts';
-import { temporaryFolder } from '#kit/temporary-folder.ts';
-import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
+import { shows, useClientsOfServer } from '#kit/clients-of-server.ts';
 import { sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 interface Content {
   readonly body: string;
@@ -17,50 +15,15 @@ const schema = defineSchema(
 );
 const MINUTE_MS = 60_000;
 
-let nowMs: number;
-let server: SyncServer;
-const clients: Client[] = [];
-beforeEach(async () => {
-  nowMs = Date.now();
-  server = createSyncServer({
-    dataDir: temporaryFolder(),
-    schema,
-    secret: 'a secret of this test, long enough',
-    now: () => nowMs,
-    log: () => undefined,
-  });
-  await server.ready();
-});
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-  await server.close();
-});
-
-async function open(principal: string): Promise<Client> {
-  const client = await createClient({
-    name: 'pages',
-    schema,
-    sync: {
-      url: 'ws://in-process',
-      transport: inProcess(server),
-      databaseId: 'pages',
-      principal,
-      token: () => server.issueToken({ principal, databases: ['pages'], ttlMs: 600 * MINUTE_MS }),
-    },
-  });
-  clients.push(client);
-  return client;
-}
+const world = useClientsOfServer({ schema });
+const open = (principal: string): Promise<Client> => world.open({ principal });
 
 async function write(client: Client, body: string): Promise<void> {
   await client.execute('UPDATE page SET content = ?', [JSON.stringify({ body })]).synced;
 }
 
-/** Resolves once the device has this text. */
-async function shows(client: Client, body: string): Promise<void> {
-  const live = client.live<{ body: string }>("SELECT content ->> 'body' AS body FROM page");
-  for await (const { rows } of live) if (rows[0]?.body === body) return;
-}
+const showsBody = (client: Client, body: string): Promise<void> =>
+  shows(client, "SELECT content ->> 'body' FROM page", body);
 
 describe('the history of a document', () => {
   it('has the edits of one author without a pause as one version, each with its JSON and its differences', async () => {
@@ -68,12 +31,12 @@ describe('the history of a document', () => {
     await ann.execute('INSERT INTO page (id, content) VALUES (\'p\', \'{"body":"We"}\')').synced;
     for (const body of ['We meet', 'We meet on', 'We meet on Monday.']) await write(ann, body);
     await ann.execute("UPDATE page SET title = 'Plan'").synced;
-    await shows(bob, 'We meet on Monday.');
-    nowMs += MINUTE_MS;
+    await showsBody(bob, 'We meet on Monday.');
+    world.nowMs += MINUTE_MS;
     await write(bob, 'We meet on Friday.');
-    nowMs += 10 * MINUTE_MS;
+    world.nowMs += 10 * MINUTE_MS;
     await write(bob, 'We meet on Friday, at noon.');
-    await shows(ann, 'We meet on Friday, at noon.');
+    await showsBody(ann, 'We meet on Friday, at noon.');
 
     const document = await ann.document<Content>('page', 'p', 'content');
     const history = await document.history();
@@ -93,9 +56,9 @@ describe('the history of a document', () => {
     expect(await history.diff(last, last)).toEqual([]);
 
     await history.restore(monday);
-    await shows(ann, 'We meet on Monday.');
+    await showsBody(ann, 'We meet on Monday.');
     await history.restore(last);
-    await shows(ann, 'We meet on Friday, at noon.');
+    await showsBody(ann, 'We meet on Friday, at noon.');
     await document.close();
   });
 
@@ -103,7 +66,7 @@ describe('the history of a document', () => {
     const ann = await open('ann');
     await ann.execute('INSERT INTO page (id, content) VALUES (\'p\', \'{"body":"0"}\')').synced;
     for (let i = 1; i <= 6; i++) {
-      if (i % 2 === 1) nowMs += 10 * MINUTE_MS;
+      if (i % 2 === 1) world.nowMs += 10 * MINUTE_MS;
       await write(ann, String(i));
     }
     const history = (await ann.history('page', 'p')).document('content');
@@ -130,6 +93,35 @@ describe('the history of a document', () => {
       versions.map(async ({ version }) => (await row.document<Content>('content').at(version as number))?.body),
     );
     expect(found.reverse().map((text, i) => text === texts[i])).toEqual(texts.map(() => true));
+  });
+
+  it('restores a place, and leaves the rest of the document as it is', async () => {
+    const ann = await open('ann');
+    const contentOf = async (): Promise<unknown> =>
+      JSON.parse((await ann.query<{ content: string }>('SELECT content FROM page'))[0]?.content ?? 'null');
+    const set = async (content: unknown): Promise<void> => {
+      await ann.execute('UPDATE page SET content = ?', [JSON.stringify(content)]).synced;
+    };
+    await ann.execute(
+      'INSERT INTO page (id, content) VALUES (\'p\', \'{"body":"one","tags":["a"],"style":{"bold":true}}\')',
+    ).synced;
+    await set({ body: 'two', tags: ['a', 'b'], style: { bold: false, size: 12 }, extra: 1 });
+    const history = (await ann.history('page', 'p')).document<Content>('content');
+    await history.restore(1, { path: ['style', 'bold'] });
+    expect(await contentOf()).toEqual({ body: 'two', tags: ['a', 'b'], style: { bold: true, size: 12 }, extra: 1 });
+    await history.restore(1, { path: ['tags', 1] });
+    await history.restore(1, { path: ['extra'] });
+    expect(await contentOf()).toEqual({ body: 'two', tags: ['a'], style: { bold: true, size: 12 } });
+    await set({ body: 'two' });
+    await expect(history.restore(1, { path: ['style', 'bold'] })).rejects.toMatchObject({
+      code: 'document-place-missing',
+    });
+    await history.restore(1, { path: ['style'] });
+    expect(await contentOf()).toEqual({ body: 'two', style: { bold: true } });
+    await ann.execute('UPDATE page SET content = NULL').synced;
+    await expect(history.restore(1, { path: ['style'] })).rejects.toMatchObject({ code: 'document-gone' });
+    await ann.execute('DELETE FROM page').synced;
+    await expect(history.restore(1, { path: ['style'] })).rejects.toMatchObject({ code: 'row-missing' });
   });
 
   it('rejects columns that are no documents, and versions without a document', async () => {

@@ -1,5 +1,6 @@
+import type { RowVersion } from '#client/index.ts';
 import { createClient, inProcess } from '#client/node/index.ts';
-import { defineSchema } from '#client/schema/index.ts';
+import { defineSchema, versionName } from '#client/schema/index.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { createSyncServer } from '#sync-server/index.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
@@ -15,7 +16,7 @@ const page = sqliteTable('page', {
   content: text(),
 });
 const schema = defineSchema(
-  { entry, page },
+  { entry, page, versionName },
   {
     history: [entry, { table: page, retainedDays: 365 }],
     merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }],
@@ -63,6 +64,23 @@ it('runs the code of the guide', async () => {
   expect(row).toEqual({ id: 'e', amount: 4210, note: 'market' });
   expect(await client.query('SELECT amount FROM entry')).toEqual([{ amount: 4190 }]);
 
+  await history.name(versions[0] as RowVersion, 'before the move');
+  const named = await history.at('before the move');
+  await history.restore('before the move', { columns: ['amount'] });
+  const then = await client.past({ table: 'entry', key: entryId, name: 'before the move' });
+  expect(named).toEqual({ id: 'e', amount: 4190, note: 'market' });
+  expect(await then.query('SELECT amount FROM entry')).toEqual([{ amount: 4190 }]);
+  await then.close();
+
+  await client.execute("INSERT INTO entry (id, amount) VALUES ('i', 1)").synced;
+  // The server corrects the time of writing by its own clock.
+  const [imported] = (await (await client.history('entry', 'i')).page()).versions;
+  const importedMs = imported?.writtenMs ?? 0;
+  const plan = await client.planRestore({ author: 'ann', fromMs: importedMs, toMs: importedMs + 60_000 });
+  const shown = plan.rows.map(({ table, key, kind }) => `${kind} ${table} ${key.join()}`);
+  if (plan.conflicts.length === 0) await plan.apply();
+  expect(shown).toContain('delete entry i');
+
   const stop = history.subscribe(({ versions: newest, source, completeUntilMs }) => {
     console.info(newest.length, source === 'server' ? 'all versions' : `up to ${String(completeUntilMs)}`);
   });
@@ -79,8 +97,16 @@ it('runs the code of the guide', async () => {
   const before = await document.at(older);
   const operations = await document.diff(older, newer);
   await document.restore(older);
+  await document.restore(newer, { path: ['body'] });
   expect(before).toEqual({ body: 'Monday' });
   expect(operations).toMatchObject([
     { op: 'replace', path: '/body', text: [{ at: 0, removed: 'Mon', inserted: 'Fri' }] },
   ]);
+
+  const lastMonthMs = Date.now();
+  const past = await client.past({ time: new Date(lastMonthMs) });
+  const totals = await past.query('SELECT count(*) AS entries, sum(amount) AS total FROM entry');
+  await past.close();
+  // An earlier write of the same millisecond may be taken back too.
+  expect(totals).toEqual(await client.query('SELECT count(*) AS entries, sum(amount) AS total FROM entry'));
 });

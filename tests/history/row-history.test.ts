@@ -1,10 +1,9 @@
 import type { Client, RowHistory, RowHistoryState, RowVersion } from '#client/index.ts';
-import { createClient, createDevice, inProcess } from '#client/node/index.ts';
+import { createDevice } from '#client/node/index.ts';
 import { defineSchema } from '#client/schema/index.ts';
-import { temporaryFolder } from '#kit/temporary-folder.ts';
-import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
+import { shows, useClientsOfServer } from '#kit/clients-of-server.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const entry = sqliteTable('entry', {
   id: text().primaryKey(),
@@ -19,43 +18,11 @@ const schema = defineSchema(
   { history: [entry], merge: [{ table: entry, counters: [entry.hits], documents: [entry.details] }] },
 );
 
-let server: SyncServer;
-const clients: Client[] = [];
-beforeEach(async () => {
-  server = createSyncServer({
-    dataDir: temporaryFolder(),
-    schema,
-    secret: 'a secret of this test, long enough',
-    log: () => undefined,
-  });
-  await server.ready();
-});
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-  await server.close();
-});
+const world = useClientsOfServer({ schema });
+const open = (principal: string): Promise<Client> => world.open({ principal });
 
-async function open(principal: string): Promise<Client> {
-  const client = await createClient({
-    name: 'budget',
-    schema,
-    sync: {
-      url: 'ws://in-process',
-      transport: inProcess(server),
-      databaseId: 'budget',
-      principal,
-      token: () => server.issueToken({ principal, databases: ['budget'], ttlMs: 60_000 }),
-    },
-  });
-  clients.push(client);
-  return client;
-}
-
-/** Resolves once the device shows a row with this value. */
-async function shows(client: Client, column: string, value: unknown): Promise<void> {
-  const live = client.live(`SELECT "${column}" AS value FROM entry`);
-  for await (const { rows } of live) if (rows[0]?.['value'] === value) return;
-}
+const showsValue = (client: Client, column: string, value: unknown): Promise<void> =>
+  shows(client, `SELECT "${column}" FROM entry`, value);
 
 async function reaches(history: RowHistory, isSo: (state: RowHistoryState) => boolean): Promise<RowHistoryState> {
   return new Promise((resolve) => {
@@ -78,7 +45,7 @@ describe('the history of a row', () => {
   it('has the versions of all devices, also after the row was deleted', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await ann.execute("INSERT INTO entry (id, amount, note) VALUES ('e', 4210, 'market')").synced;
-    await shows(bob, 'amount', 4210);
+    await showsValue(bob, 'amount', 4210);
     await bob.execute("UPDATE entry SET amount = 4190, hits = hits + 2 WHERE id = 'e'").synced;
     await bob.execute("DELETE FROM entry WHERE id = 'e'").synced;
     const { versions, next, source, isTruncated, error } = await (await ann.history('entry', 'e')).page();
@@ -117,12 +84,12 @@ describe('the history of a row', () => {
   it('answers from this device while the server cannot be reached, and keeps what it has read', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await bob.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
-    await shows(ann, 'amount', 1);
+    await showsValue(ann, 'amount', 1);
     await ann.execute("UPDATE entry SET amount = 2 WHERE id = 'e'").synced;
     const history = await ann.history('entry', 'e');
     const stop = history.subscribe(() => undefined);
     const online = await reaches(history, ({ loading }) => !loading);
-    await server.close();
+    await world.server.close();
     await ann.execute("UPDATE entry SET amount = 3 WHERE id = 'e'");
     const offline = await reaches(history, ({ error, versions }) => error !== null && versions.length === 3);
     expect(lines(offline.versions)).toEqual([
@@ -195,7 +162,7 @@ describe('the history of a row', () => {
 
   it('has only the versions of this device without a server', async () => {
     const alone = await createDevice().createClient({ name: 'alone', schema });
-    clients.push(alone);
+    world.closesLater(alone);
     await alone.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)");
     await alone.execute('UPDATE entry SET amount = 2');
     const { versions, source, error } = await (await alone.history('entry', 'e')).page();

@@ -73,8 +73,7 @@ export class Journal {
       if (count !== last) fault(`${count} transactions of ${name}, the last one is ${last}`);
       if (incomplete > 0) fault(`${incomplete} transactions of ${name} are not whole`);
     }
-    // While a writer looks nobody writes, so there is at most the one transaction that was committed and not yet
-    // reported.
+    // While a writer checks, no other tab writes, so at most one transaction is committed but not yet reported.
     if (role === 'writer') this.#judgeIssued(tabs, fault);
   }
 
@@ -83,7 +82,7 @@ export class Journal {
       const acknowledged = this.acknowledged[name] ?? 0;
       if (last > acknowledged + 1)
         fault(`transaction ${last} of ${name} was never issued, the last acknowledged was ${acknowledged}`);
-      // It is there for good now: whoever looks next must find it.
+      // The transaction is permanent now: every later check must find it.
       this.acknowledged[name] = Math.max(acknowledged, last);
     }
   }

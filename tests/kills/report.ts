@@ -5,7 +5,8 @@ export type Report =
   /** The COMMIT of the tab's transaction `sequence` returned. */
   | { readonly kind: 'acknowledged'; readonly sequence: number }
   /**
-   * What a writer or reader found. `readFrom`: the number of acknowledged transactions of each tab before it looked.
+   * The finding of a writer or reader. `readFrom`: the number of acknowledged transactions of each tab before the
+   * check.
    */
   | {
       readonly kind: 'found';

@@ -16,7 +16,7 @@ interface Written {
   readonly principal: string;
   /** The numbers of writes whose local promise resolved. */
   readonly done: Set<number>;
-  /** Those of them whose `synced` resolved. */
+  /** Those whose `synced` resolved. */
   readonly acknowledged: Set<number>;
 }
 

@@ -33,7 +33,7 @@ afterAll(() => {
 }, 120_000);
 
 it(
-  `${KILLS} kills of a browser whose tabs write and read lose nothing that was acknowledged`,
+  `${KILLS} kills of a browser whose tabs write and read lose nothing that was acknowledged [CT-kills]`,
   { timeout: 60 * 60_000 },
   async () => {
     let hangs = 0;
@@ -90,7 +90,7 @@ it.runIf(canMountDisk)(
         await chromium.kill();
         disk.empty();
       }
-      // One who comes last, with room, finds everything.
+      // A late client, with enough space, finds everything.
       const looks = journal.counts.writerLooks;
       const chromium = startChromium(join(mounted, 'profile'), `${server.url}/?tab=z`);
       expect(await journal.until(() => journal.counts.writerLooks > looks, START_TIMEOUT_MS)).toBe(true);

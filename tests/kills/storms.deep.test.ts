@@ -73,7 +73,7 @@ async function lookOnceMore(): Promise<void> {
   expect(journal.faults.slice(0, 5)).toEqual([]);
 }
 
-it('four tabs that open a new database at once share one database', { timeout: TIMEOUT_MS }, async () => {
+it('four tabs that open a new database at once share one database [CT-fresh]', { timeout: TIMEOUT_MS }, async () => {
   const pages = await Promise.all(['a', 'b', 'c', 'd'].map((tab) => openTab(tab)));
   expect(await journal.until(() => Object.keys(journal.acknowledged).length === 4, HANG_MS)).toBe(true);
   await closeAll(pages);
@@ -81,7 +81,7 @@ it('four tabs that open a new database at once share one database', { timeout: T
 });
 
 it(
-  'reloads and closed tabs lose nothing at any moment, even within large batches',
+  'reloads and closed tabs lose nothing at any moment, even within large batches [CT-storms]',
   { timeout: TIMEOUT_MS },
   async () => {
     const names = ['a', 'b', 'c'];
@@ -104,7 +104,7 @@ it(
 );
 
 it(
-  'a reader that is frozen for long blocks nobody, and continues when it is resumed',
+  'a reader that is frozen for a long time blocks no other tab, and continues when it is resumed [CT-frozen]',
   { timeout: TIMEOUT_MS },
   async () => {
     const writers = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
@@ -122,7 +122,7 @@ it(
   },
 );
 
-it('lost, doubled or reordered broadcasts only cost time', { timeout: TIMEOUT_MS }, async () => {
+it('lost, doubled or reordered broadcasts only cost time [CT-broadcasts]', { timeout: TIMEOUT_MS }, async () => {
   const pages = await Promise.all(['a', 'b', 'c'].map((tab) => openTab(tab, { broadcasts: 'disturbed' })));
   for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
   await closeAll(pages);
@@ -130,7 +130,7 @@ it('lost, doubled or reordered broadcasts only cost time', { timeout: TIMEOUT_MS
 });
 
 it(
-  'an exhausted quota fails only the transactions that do not fit, and everything works once there is space',
+  'an exhausted quota fails only the transactions that do not fit, and everything works once there is space [CT-quota]',
   { timeout: TIMEOUT_MS },
   async () => {
     const pages = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));

@@ -11,7 +11,6 @@ import type { OpenDatabaseOptions } from '#client/worker/database/open-database.
 import type { WelcomeVerdict } from '#client/worker/sync/judge-welcome.ts';
 import type { LiveDatabase } from '#sync-server/database/live-database.ts';
 import type { Subscriber } from '#sync-server/fanout/subscription.ts';
-import { EVERYTHING } from '#sync-server/store/read-filter.ts';
 import { untilCommitted } from '#sync-server/testing/direct-session.ts';
 import { inMemory, TestDevice } from './test-device.ts';
 
@@ -20,9 +19,9 @@ import { inMemory, TestDevice } from './test-device.ts';
  * to the device. Deterministic: its clock, random bytes and request ids repeat in each run.
  */
 export class DirectDevice extends TestDevice implements Subscriber {
-  /** Of the session that is open. */
+  /** The messages of the open session. */
   readonly inbox: ServerMessage[] = [];
-  /** Of all sessions. */
+  /** The deliveries of all sessions. */
   readonly heard: Delivery[] = [];
   readonly hasEnded: boolean = false;
   /** Settles once the server has accepted the session. */
@@ -75,7 +74,7 @@ export class DirectDevice extends TestDevice implements Subscriber {
       snapshot: 'refused',
     } as const;
     const principal = { id: this.principal };
-    this.joined = live.join(this, hello, { principal, canWrite: true, filter: EVERYTHING, nowMs: this.nowMs() });
+    this.joined = live.join(this, hello, { principal, canWrite: true, rows: 'everything', nowMs: this.nowMs() });
   }
 
   /** Loses the messages in flight. */

@@ -13,7 +13,7 @@ export interface Opened {
   close(): void | Promise<void>;
 }
 
-/** The platform's clocks and random bytes, in place of the constant ones of unit tests. */
+/** The platform's clocks and random bytes, instead of the constant ones of unit tests. */
 export const REAL_PLATFORM = {
   randomBytes: (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count)),
   nowMs: (): number => Date.now(),

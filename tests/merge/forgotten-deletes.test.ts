@@ -91,7 +91,7 @@ it('a device that returns after a long time resyncs in full, and keeps its site,
   expect(ben.database.listRejected()).toMatchObject([
     { reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note', key: ['orphan'] }] },
   ]);
-  // The next time it is told what changed.
+  // The next time, it receives only changes.
   ben.cut();
   ben.connect(live);
   expect(ben.inbox).toMatchObject([

@@ -127,8 +127,8 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     restore();
     ann.connect(live);
-    // Its first changeset is gone; of those that are too old the last one stays, since the next is linked to it. What
-    // is left goes on under another name, which the engine of a device sees to.
+    // Its first changeset is pruned. The last of the too old ones stays, because the next is linked to it. The engine
+    // of a device sends the rest under another name.
     expect(() => ann.takeNext()).toThrow('the welcome is new-site');
     ann.sync.becomeNewSite(2);
     ann.cut();
@@ -136,7 +136,7 @@ describe('a server restored from an older backup', () => {
     expect(ben.rows('SELECT id FROM page ORDER BY id')).toEqual([['last old'], ['new'], ['newest']]);
   });
 
-  it('admits changes of rows that come later as far as possible: the rest is rejected or in the conflict log, and fits once the rows have come [MR-46]', async () => {
+  it('admits changes of rows that arrive later as far as possible: the rest is rejected or in the conflict log, and fits once the rows have arrived [MR-46]', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -240,7 +240,7 @@ describe('a server restored from an older backup', () => {
     expect(lost()).toContainEqual(['page', 'title', 'start', 'by ben']);
   });
 
-  it('keeps a row deleted whose delete comes before the row is given back [MR-46]', async () => {
+  it('keeps a row deleted if its delete arrives before the row is sent again [MR-46]', async () => {
     backUp();
     for (const key of ['p', 'q'])
       ann.writeAll(
@@ -261,7 +261,7 @@ describe('a server restored from an older backup', () => {
     expect(lost()).toContainEqual(['page', 'title', 'start', null]);
   });
 
-  it('brings a row back under update-wins whose delete comes before it is given back with an update [MR-46]', async () => {
+  it('restores a row under update-wins if its delete arrives before an update sends it again [MR-46]', async () => {
     backUp();
     ann.write("INSERT INTO idea (id, title, body) VALUES ('i', 'start', 'all of it')");
     await sync(ann, ben);

@@ -3,7 +3,7 @@ import { atLevel } from '#kit/level.ts';
 import { sendValues, type RoundTripStore } from './round-trip.ts';
 
 it.each<RoundTripStore>(['files', 'PostgreSQL'])(
-  'any value is the same on a server for %s and on another device as on the first, or is rejected on the first',
+  'any value is the same on a server for %s and on another device as on the first, or is rejected on the first [VK-03]',
   async (store) => {
     const { taken, refused } = await sendValues(atLevel({ test: 3_000, verify: 10_000 }), 1, store);
     expect(taken).toBeGreaterThan(refused);

@@ -106,7 +106,7 @@ class World {
   }
 }
 
-/** One that was applied, or has become old otherwise; also of a session long ago. */
+/** An applied delivery, or one that is stale for another reason, even from a session long ago. */
 function heardBefore(device: DirectDevice, which: number): Delivery | undefined {
   const { cursor } = device.sync.position();
   const old = device.heard.filter(

@@ -5,6 +5,7 @@ import { testTable } from '#client/testing/worker/table-schema.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { DirectDevice } from '#kit/direct-device.ts';
+import { atLevel } from '#kit/level.ts';
 
 const RULE: RenameRule = { rename: 'name', suffix: ' ({n})' };
 const account = testTable(
@@ -230,7 +231,7 @@ describe('devices that write without seeing each other', () => {
         const end = await endOf(histories, first ?? []);
         for (const order of others) expect(await endOf(histories, order)).toEqual(end);
       }),
-      { numRuns: 60, examples: [[RENAMED_AS_IT_CAME_BACK]] },
+      { numRuns: atLevel({ test: 25, verify: 60 }), examples: [[RENAMED_AS_IT_CAME_BACK]] },
     );
   });
 });

@@ -135,7 +135,7 @@ it('a device and a copy of its files that both retry a rejected changeset count 
   expect(await hitsOnServer()).toEqual({ hits: 1 });
 });
 
-it('a device and a copy of its files that both give a restored server what they share count once [MR-49]', async () => {
+it('a device and a copy of its files that both resend shared changesets to a restored server count once [MR-49]', async () => {
   const medium = memoryMedium();
   const ann = await open(createDeviceOn(medium));
   await ann.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;
@@ -157,7 +157,7 @@ it('a device and a copy of its files that both give a restored server what they 
   expect(await hitsOf(again)).toEqual({ hits: 3 });
   const copy = await open(createDeviceOn(files));
   await settled(copy);
-  // The changeset that only the original dropped is admitted now: nobody has the seat in the restored database.
+  // The changeset that only the original dropped is admitted now: the seat is free in the restored database.
   expect(await hitsOf(copy)).toEqual({ hits: 4 });
   expect(await hitsOnServer()).toEqual({ hits: 4 });
 });

@@ -140,7 +140,7 @@ it('a deleted and re-created server database is another one: every tab reports i
   expect(await idsIn(client)).toEqual([]);
 });
 
-it('a database with the same id on another server is another one, also for a device that reopens its file for it', async () => {
+it('a database with the same id on another server is another one, even for a device that reopens its file for it', async () => {
   for (const { client } of tabs) await client.close();
   clients.length = 0;
   const elsewhere = await startServer();

@@ -66,22 +66,22 @@ it('in-process: syncs, downloads a first snapshot and reconnects, without any so
     ...sync,
     firstSync: { onProgress: ({ receivedBytes }) => received.push(receivedBytes) },
   });
-  expect(await titles(laptop)).toEqual(['bread']);
+  await expect.poll(() => titles(laptop)).toEqual(['bread']);
   expect(received.at(-1)).toBeGreaterThan(0);
 
   await server.close();
-  await vi.waitUntil(() => phone.status.current.state === 'offline');
+  await expect.poll(() => phone.status.current.state).toBe('offline');
   server = start();
   await phone.sync.tryNow();
   await laptop.sync.tryNow();
   await addItem(phone, 'milk');
-  await vi.waitUntil(async () => (await titles(laptop)).length === 2);
+  await expect.poll(() => titles(laptop)).toHaveLength(2);
   expect([sockets.mock.calls, requests.mock.calls]).toEqual([[], []]);
   await Promise.all(clients.splice(0).map((client) => client.close()));
   await server.close();
 });
 
-it.each(['http', 'websocket', 'auto'] as const)('%s: syncs over what it names', async (transport) => {
+it.each(['http', 'websocket', 'auto'] as const)('%s: syncs over the named transport', async (transport) => {
   const sockets = vi.spyOn(globalThis, 'WebSocket');
   const requests = vi.spyOn(globalThis, 'fetch');
   const { url, token } = await accessToSyncServer(encodeSchema(schema), `list-${transport}`, 'http://localhost');

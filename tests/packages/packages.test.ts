@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -73,4 +74,21 @@ describe.each(names)('the package in packages/%s', (name) => {
     expect([oldest.name, parts(oldest.version)]).toEqual([peer, parts(floor)]);
     expect(manifestOf(join(packages, tester)).peerDependencies?.[peer]).toBe(range);
   });
+});
+
+it('the command of an installed server runs the built files, because Node runs no TypeScript below node_modules', () => {
+  const app = mkdtempSync(join(tmpdir(), 'rockpool-installed-'));
+  try {
+    const installed = join(app, 'node_modules/@rockpool/sync-server');
+    for (const folder of ['bin', 'dist', 'src']) mkdirSync(join(installed, folder), { recursive: true });
+    for (const file of ['package.json', 'bin/rockpool-server.mjs', 'src/cli.ts'])
+      cpSync(join(packages, 'sync-server', file), join(installed, file));
+    writeFileSync(join(installed, 'dist/cli.js'), 'export const run = async ([word]) => (word === "go" ? 7 : 1);');
+    const command = spawnSync(process.execPath, [join(installed, 'bin/rockpool-server.mjs'), 'go'], {
+      encoding: 'utf8',
+    });
+    expect([command.status, command.stderr]).toEqual([7, '']);
+  } finally {
+    rmSync(app, { recursive: true });
+  }
 });

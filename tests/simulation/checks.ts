@@ -1,6 +1,6 @@
-import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type TableSchema } from '#shared/index.ts';
+import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type Schema, type TableSchema } from '#shared/index.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
-import { householdSchema, TALLIES } from './household-schema.ts';
+import { householdSchema, olderSchema, TALLIES } from './household-schema.ts';
 import { marksIn, type Model } from './model.ts';
 import type { Tab } from './tab.ts';
 
@@ -13,23 +13,42 @@ export const FIRST_MARK = 'counters';
 /** Runs a query whose rows are all texts or NULL. */
 export type AskForText = (sql: string) => string | null;
 
-const TABLES: readonly TableSchema[] = [...syncedTables(householdSchema), CONFLICT_TABLE];
-
 /** One line per row of a table. Equal lines mean equal types and bytes. */
-const CONTENT_SQL: readonly (readonly [name: string, sql: string])[] = TABLES.map((table) => {
+function contentSql(table: TableSchema): string {
   const values = table.columns.map(({ name }) => `quote(${quoteName(name)})`).join(` || ',' || `);
   const order = keyColumns(table)
     .map(({ name }) => quoteName(name))
     .join(', ');
-  return [
-    table.name,
-    `SELECT group_concat(line, char(10)) FROM (SELECT ${values} AS line FROM ${quoteName(table.name)} ORDER BY ${order})`,
-  ];
-});
+  return `SELECT group_concat(line, char(10)) FROM (SELECT ${values} AS line FROM ${quoteName(table.name)} ORDER BY ${order})`;
+}
 
-/** All rows of all synced tables and of the conflict log. */
-export function contentOf(ask: AskForText): Map<string, string> {
-  return new Map(CONTENT_SQL.map(([name, sql]) => [name, ask(sql) ?? '']));
+type ContentSql = ReadonlyMap<string, string>;
+
+const contentSqlOf = (schema: Schema): ContentSql =>
+  new Map([...syncedTables(schema), CONFLICT_TABLE].map((table) => [table.name, contentSql(table)]));
+
+const CONTENT_SQL: ContentSql = contentSqlOf(householdSchema);
+const OLDER_CONTENT_SQL: ContentSql = contentSqlOf(olderSchema);
+
+/** All rows of all synced tables and of the conflict log, with the columns of this schema. */
+export function contentOf(ask: AskForText, schema: Schema = householdSchema): Map<string, string> {
+  const sqlByTable = isOlder(schema) ? OLDER_CONTENT_SQL : CONTENT_SQL;
+  return new Map([...sqlByTable].map(([name, sql]) => [name, ask(sql) ?? '']));
+}
+
+/** What an older schema shows of the content of the whole one. Asks only for tables that it shows in part. */
+export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText): Map<string, string> {
+  return new Map(
+    [...OLDER_CONTENT_SQL].map(([name, sql]) => [
+      name,
+      sql === CONTENT_SQL.get(name) ? (content.get(name) ?? '') : (ask(sql) ?? ''),
+    ]),
+  );
+}
+
+/** A file that the newer version of the app has once opened has the whole schema. */
+export function isOlder({ hash }: Schema): boolean {
+  return hash === olderSchema.hash;
 }
 
 /** Returns the first difference, or null. */

@@ -14,6 +14,7 @@ import {
   shownBy,
   viewFault,
 } from './checks.ts';
+import type { AppVersion } from './household-schema.ts';
 import { DeviceClock } from './device-clock.ts';
 import { createDeviceStorage, type DeviceStorage, type MediumKind, type StorageEvents } from './device-storage.ts';
 import { checkLater } from './later-reads.ts';
@@ -24,6 +25,7 @@ import type { Random } from './random.ts';
 import { SILENT } from './silent-passes.ts';
 import type { Tally } from './tally.ts';
 import { Tab, type Runtimes } from './tab.ts';
+import { tokenFor } from './tokens.ts';
 import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
@@ -37,8 +39,14 @@ const VISIBLE_AFTER_MS = NOTICE_REPEAT_MS + 500;
 /** Errors that may end a connection although a retry does not fix them: swapped frames and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
 
+/** The same for a device whose role has changed, or whose token has expired. */
+const LACK_OF_RIGHTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['auth-database-forbidden', 'auth-forbidden']);
+
 /** Time in which the leader learns that the tab of an open transaction is gone, or gets its rollback. */
 const ABANDONED_MS = 500;
+
+/** The user notices that a tab is outdated. */
+const RELOAD_MS = 200;
 
 /** A read may outlast its leader, or its tab. */
 const HONEST_READ_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['leader-unreachable', 'client-closed']);
@@ -63,6 +71,8 @@ export interface DeviceOptions {
   readonly snapshot: () => Promise<Uint8Array<ArrayBuffer> | null>;
   readonly medium: MediumKind;
   readonly isStrict: boolean;
+  /** The version of its app. */
+  readonly app: AppVersion;
   /** The device whose storage this one starts with a copy of. */
   readonly copyOf?: Device;
 }
@@ -74,11 +84,19 @@ export class Device implements Place {
   readonly random: Random;
   readonly storage: DeviceStorage;
   readonly isStrict: boolean;
+  /** The version of the app that tabs open with. */
+  app: AppVersion;
+  /** Tabs of both versions may be open. */
+  private hasChangedApp = false;
   readonly clock: DeviceClock;
   readonly browser: Browser;
   isPartitioned = false;
   isSlow = false;
   exchanges = 0;
+  /** Of the tokens that its app requests. */
+  tokenLifetimeMs = Infinity;
+  /** Its role in the database has been changed in this history. */
+  hasLackedRights = false;
   /** It started as a copy of another device's files. */
   readonly isCopy: boolean;
   tabs: Tab[] = [];
@@ -91,8 +109,8 @@ export class Device implements Place {
   private isFull = false;
   /** The number of upcoming storage changes after which it runs out of room. */
   private writesUntilFull = Infinity;
-  /** The tabs that run a transaction of several calls. */
-  readonly openTransactions = new Set<Tab>();
+  /** The tabs that run a transaction of several calls, by its mark. */
+  readonly openTransactions = new Map<string, Tab>();
   /** Since when the leader's connection has had a transaction that no tab runs; null: it has none. */
   private abandonedSinceMs: number | null = null;
   /** A row was changed behind Rockpool's back, and no audit has found it yet. */
@@ -120,6 +138,7 @@ export class Device implements Place {
     this.name = name;
     this.isCopy = copyOf !== undefined;
     this.isStrict = options.isStrict;
+    this.app = options.app;
     this.time = time;
     this.random = random;
     const events: StorageEvents = {
@@ -165,10 +184,50 @@ export class Device implements Place {
         this.options.tally.add('tab did not open');
         const isHonest =
           thrown.code === 'storage-busy' || thrown.code === 'storage-missing' || thrown.code === 'client-closed';
+        if (this.isForOtherApp(thrown.code)) return this.reload(tab);
         if (!isHonest && !this.isForLackOfRoom(thrown.code))
           this.options.onFault(`${tab.owner.name} cannot open: ${thrown.message}`);
         this.tabs = this.tabs.filter((one) => one !== tab);
       });
+  }
+
+  /** What its app's own server issues. */
+  token(): string {
+    return tokenFor(this.name, this.time.nowMs + this.tokenLifetimeMs);
+  }
+
+  /** Tabs that are open keep the older version until they meet a newer one. */
+  updateApp(): void {
+    this.hasChangedApp = true;
+    this.app = 'newer';
+    this.options.tally.add('app updated');
+    if ((this.leader?.opened?.database.outbox.pendingCount() ?? 0) > 0)
+      this.options.tally.add('app updated over pending writes');
+    this.openTab();
+  }
+
+  /** A faulty version is taken back: the older one opens what the newer one has left. */
+  rollBackApp(): void {
+    this.hasChangedApp = true;
+    this.app = 'older';
+    this.options.tally.add('app rolled back');
+    for (const tab of [...this.tabs]) tab.kill();
+    this.openTab();
+  }
+
+  /** A tab met one of a newer version. */
+  isForOtherApp(code: ErrorCode): boolean {
+    return this.hasChangedApp && code === 'tab-outdated';
+  }
+
+  /** The user follows the page's advice. */
+  reload(tab: Tab): void {
+    if (!this.tabs.includes(tab)) return;
+    this.options.tally.add('outdated tab reloaded');
+    this.closeTab(tab);
+    this.time.after(RELOAD_MS, () => {
+      if (this.tabs.length < 3) this.openTab();
+    });
   }
 
   closeTab(tab: Tab): void {
@@ -360,7 +419,10 @@ export class Device implements Place {
 
   /** Sync ended a connection and starts another one. Hiding a fault that way is still a fault. */
   onTrouble(tab: Tab, { code, recovery, message }: ErrorData): void {
-    if (recovery !== 'retry' && !HONEST_TROUBLE.has(code) && !this.isForLackOfRoom(code))
+    const isForLackOfRights = this.hasLackedRights && LACK_OF_RIGHTS.has(code);
+    const isExpired = this.tokenLifetimeMs < Infinity && code === 'auth-token-expired';
+    if (recovery === 'retry' || HONEST_TROUBLE.has(code) || isForLackOfRights || isExpired) return;
+    if (!this.isForLackOfRoom(code) && !this.isForOtherApp(code))
       this.options.onFault(`${tab.owner.name} cannot go on: ${message}`);
   }
 
@@ -381,6 +443,11 @@ export class Device implements Place {
     });
     this.isDamaged = true;
     return leader;
+  }
+
+  onEnded(tab: Tab, error: RockpoolError): void {
+    if (this.isForOtherApp(error.code)) this.reload(tab);
+    else this.onProblem(tab, error);
   }
 
   onProblem(tab: Tab, error: RockpoolError): void {
@@ -430,7 +497,7 @@ export class Device implements Place {
   /** The leader rolls back an open transaction whose tab is gone. */
   private checkAbandoned(): void {
     const isOpen = this.leader?.opened?.database.connection.inTransaction === true;
-    for (const tab of this.openTransactions) if (!tab.owner.isAlive) this.openTransactions.delete(tab);
+    for (const [mark, tab] of this.openTransactions) if (!tab.owner.isAlive) this.openTransactions.delete(mark);
     if (!isOpen || this.openTransactions.size > 0) this.abandonedSinceMs = null;
     else if (this.abandonedSinceMs === null) this.abandonedSinceMs = this.time.nowMs;
     else if (this.abandonedSinceMs + ABANDONED_MS < this.time.nowMs) {
@@ -480,8 +547,8 @@ export class Device implements Place {
   private readLater(tab: Tab, read: () => Promise<void>): void {
     tab.run(read).catch((thrown: unknown) => {
       const { code, message } = toRockpoolError(thrown);
-      if (tab.owner.isAlive && !HONEST_READ_FAILURES.has(code) && !this.isForLackOfRoom(code))
-        this.options.onFault(`${tab.owner.name} cannot read: ${message}`);
+      const isHonest = HONEST_READ_FAILURES.has(code) || this.isForLackOfRoom(code) || this.isForOtherApp(code);
+      if (tab.owner.isAlive && !isHonest) this.options.onFault(`${tab.owner.name} cannot read: ${message}`);
     });
   }
 

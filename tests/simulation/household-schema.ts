@@ -1,8 +1,12 @@
 import {
   buildSchema,
+  columnIdOf,
+  decodeSchema,
   DEFAULT_DOCUMENT_RULE,
   DEFAULT_MERGE_RULES,
   DEFAULT_TOKENIZE,
+  encodeSchema,
+  tableIdOf,
   type DocumentRule,
   type ForeignKeyAction,
   type Schema,
@@ -124,7 +128,7 @@ export const householdSchema: Schema = buildSchema([
       primaryKey: ['pair', 'side'],
     },
   ),
-  // One row for each transaction, which a trigger of the app adds to a counter: whoever sees one sees the other.
+  // One row for each transaction, which a trigger of the app adds to a counter: a reader sees both or neither.
   sampleTable('mark', [
     id,
     sampleColumn('author', 'text', { notNull: true }),
@@ -193,6 +197,39 @@ export const householdSchema: Schema = buildSchema([
     synced: false,
   }),
 ]);
+
+/** What the older version of the app does not know. */
+const NEWER_TABLES: ReadonlySet<string> = new Set(['task', 'tag']);
+const NEWER_COLUMNS: ReadonlyMap<string, string> = new Map([
+  ['plan', 'detail'],
+  ['trip', 'title'],
+]);
+
+/** By table id. */
+export const NEWER_COLUMN_IDS: ReadonlyMap<number, readonly number[]> = new Map(
+  [...NEWER_COLUMNS].map(([table, column]) => [tableIdOf(table), [columnIdOf(column)]]),
+);
+
+/** The schema of the app's older version: fewer columns, and no table that refers to projects. */
+export const olderSchema: Schema = buildSchema(
+  householdSchema.tables
+    .filter(({ name }) => !NEWER_TABLES.has(name))
+    .map((table) => ({
+      ...table,
+      columns: table.columns.filter(({ name }) => name !== NEWER_COLUMNS.get(table.name)),
+    })),
+);
+
+/** The version of the app on a device. */
+export type AppVersion = 'older' | 'newer';
+
+/** As workers get it from the page. */
+const asSent = (schema: Schema): Schema => decodeSchema(encodeSchema(schema));
+
+export const APP_SCHEMAS: Readonly<Record<AppVersion, Schema>> = {
+  older: asSent(olderSchema),
+  newer: asSent(householdSchema),
+};
 
 /** The counters. The first device creates them before anything else happens. */
 export const TALLIES: readonly string[] = ['even', 'odd'];

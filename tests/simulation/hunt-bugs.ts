@@ -1,6 +1,10 @@
-import { runSeeds, seedsFrom } from './run-seeds.ts';
+import { planHistory } from './operations.ts';
+import { keepsHistory } from './past-check.ts';
+import { runSeeds } from './run-seeds.ts';
+import type { SeededBug } from './seeded-bug.ts';
 import { SEEDED_BUGS } from './seeded-bugs.ts';
 import { SIZES } from './sizes.ts';
+import { PLAIN } from './variant.ts';
 
 export interface Catch {
   readonly bug: string;
@@ -14,7 +18,7 @@ export interface Catch {
 export async function* huntBugs(names: readonly string[], mostHistories: number): AsyncGenerator<Catch> {
   for (const bug of SEEDED_BUGS.filter(({ name }) => names.length === 0 || names.includes(name))) {
     const { failures, histories, seconds } = await runSeeds({
-      seeds: seedsFrom(1, mostHistories),
+      seeds: seedsThatShow(bug, mostHistories),
       size: SIZES.quick,
       bug,
     });
@@ -24,6 +28,17 @@ export async function* huntBugs(names: readonly string[], mostHistories: number)
       seconds,
       failure: failures[0]?.failure ?? '',
     };
+  }
+}
+
+function* seedsThatShow({ needs }: SeededBug, count: number): Generator<number> {
+  for (let seed = 1, found = 0; found < count; seed++) {
+    const { variant = PLAIN } = planHistory(seed, SIZES.quick);
+    if (needs === 'several instances' && (variant.instances ?? 1) === 1) continue;
+    if (needs === 'older apps' && variant.apps === undefined) continue;
+    if (needs === 'history' && !keepsHistory(seed, variant)) continue;
+    found++;
+    yield seed;
   }
 }
 

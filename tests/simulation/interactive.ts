@@ -11,7 +11,7 @@ import { draftId, randomTransaction } from './writes.ts';
 /** Thrown by the app's own code, to roll back. */
 class ChangedMind extends Error {}
 
-/** The ends of a transaction that its author is told of. */
+/** The ends of a transaction that its author receives as an error. */
 const HONEST_ENDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['transaction-timeout', 'transaction-ended']);
 
 /** How long the app computes between two steps, in ms. The last is longer than the time limit of a transaction. */
@@ -32,13 +32,13 @@ export function transactInSteps(world: World, tab: Tab, random: Random, mark: st
   };
   const steps = new WrittenSteps(tab, random, mark);
   let isOver = false;
-  tab.device.openTransactions.add(tab);
+  tab.device.openTransactions.set(mark, tab);
   const transacting = tab.run(() =>
     runTransaction(source, `${mark} in steps`, (tx) => steps.run(tx), { atomic: isAtomic }, new OwnTransactions()),
   );
   const end = (): void => {
     isOver = true;
-    tab.device.openTransactions.delete(tab);
+    tab.device.openTransactions.delete(mark);
   };
   transacting.then(
     () => {

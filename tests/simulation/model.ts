@@ -1,5 +1,5 @@
 import { keyToString, tableIdOf, columnIdOf, type CellValue, type ChangeKind } from '#shared/index.ts';
-import { ROOM_RULES, roomChild } from './household-schema.ts';
+import { NEWER_COLUMN_IDS, olderSchema, ROOM_RULES, roomChild } from './household-schema.ts';
 import type { SqlStatement } from '#client/rpc/sql-statement.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 
@@ -69,6 +69,8 @@ export class Model {
   readonly atomic = new Set<string>();
   /** Transactions whose promise resolved in the page. */
   readonly acknowledged = new Set<string>();
+  /** Cells of rows that an older version of the app deleted, which does not know these columns. */
+  readonly deletedUnknown = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
   /** By device and site, in hex. */
   private readonly sentUpTo = new Map<string, number>();
@@ -87,6 +89,9 @@ export class Model {
           const key = group.keys.map((part) => part[r] ?? null);
           if (group.tableId === MARK && group.kind === 'insert') mark = String(key[0]);
           const row = `${group.tableId}:${keyToString(key)}`;
+          if (group.kind === 'delete' && database.schema.hash === olderSchema.hash)
+            for (const columnId of NEWER_COLUMN_IDS.get(group.tableId) ?? [])
+              this.deletedUnknown.add(`${row} ${columnId}`);
           const oldValue = (columnId: number): CellValue => old?.values[old.columnIds.indexOf(columnId)]?.[r] ?? null;
           const columnIds = columnsOf(group.kind, group.columnIds, old?.columnIds ?? []);
           for (const columnId of columnIds) {
@@ -326,7 +331,7 @@ export interface Ending {
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();
   const overwritten = model.unmarked.flatMap((write) => writtenOver(model, write, wasRestored));
-  const followed: { value: string; commit: Commit; name: string }[] = [];
+  const followed: { value: string; commit: Commit; name: string; cell: string }[] = [];
   // A write of NULL has no text of its own: it is known by its place.
   const nullOf = (place: string, mark: string): string => `NULL of ${place} in ${mark}`;
   const lastOwn = new Map<string, { readonly value: string; readonly commit: Commit }>();
@@ -348,7 +353,7 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
       // Of a transaction that was sent again after it was rejected, the last time counts.
       if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
       overwritten.push(...below);
-      if (typeof after === 'string') followed.push({ value: after, commit, name: column });
+      if (typeof after === 'string') followed.push({ value: after, commit, name: column, cell: `${row} ${columnId}` });
     }
   }
   const gone = new Set<string>();
@@ -357,7 +362,9 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
     gone.add(value);
     overwritten.push(...(seenBelow.get(value) ?? []));
   }
-  for (const { value, commit, name } of followed) {
+  for (const { value, commit, name, cell } of followed) {
+    // Who deletes a row also deletes what the app does not show of it.
+    if (model.deletedUnknown.has(cell)) continue;
     if (!visible.has(value) && !lost.has(value) && !gone.has(value))
       return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
   }

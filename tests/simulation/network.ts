@@ -7,6 +7,8 @@ import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 /** What the server does with a connection. */
 export interface ServerEnd {
+  /** The process. */
+  readonly owner: Owner;
   receive(frame: Uint8Array): void;
   disconnected(): void;
 }
@@ -18,7 +20,6 @@ export interface NetworkOptions {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly tally: Tally;
-  readonly serverOwner: () => Owner;
   /** Called after a worker handed over a frame. It may kill the worker. */
   readonly onSent: (client: Owner) => void;
   /** Called after a worker handed over a push of its site (hex) up to this changeset. */
@@ -89,10 +90,11 @@ export class Network {
     }
   }
 
-  /** The server is dead; frames that it sent may still arrive. */
-  serverGone(): void {
-    this.unread = [];
+  /** A process of the server is dead; frames that it sent may still arrive. */
+  serverGone(owner: Owner): void {
+    this.unread = this.unread.filter(({ connection }) => !connection.reaches(owner));
     for (const connection of this.connections) {
+      if (!connection.reaches(owner)) continue;
       if (this.options.random.chance(0.5)) connection.lastWords();
       else connection.cut({ clientHears: !connection.place.isPartitioned, serverHears: false });
     }
@@ -128,7 +130,6 @@ const CLOSED = 3;
 class ClientEnd {
   binaryType = '';
   readyState = CONNECTING;
-  readonly bufferedAmount = 0;
   onopen: ((event: object) => void) | null = null;
   onmessage: ((event: { readonly data: unknown }) => void) | null = null;
   onclose: ((event: { readonly code: number }) => void) | null = null;
@@ -136,6 +137,10 @@ class ClientEnd {
 
   constructor(connection: SimulatedConnection) {
     this.connection = connection;
+  }
+
+  get bufferedAmount(): number {
+    return this.connection.bytesUp;
   }
 
   send(data: Uint8Array): void {
@@ -165,6 +170,9 @@ export class SimulatedConnection {
   private readonly down: Pipe;
   private server: ServerEnd | null = null;
   private outcomesUnderWay = 0;
+  /** Sent by the client or by the server, and not yet read by the other end. */
+  bytesUp = 0;
+  private bytesDown = 0;
   /** Of the hello. */
   private site = '';
   private isEnded = false;
@@ -201,8 +209,13 @@ export class SimulatedConnection {
       this.network.options.onPushSent(this.client, this.site, message.changesets.at(-1)?.sequence ?? 0);
     if (type === 'hello' || type === 'push') this.place.exchanges++;
     const times = type === 'push' && this.mangles('double') ? 2 : 1;
-    for (let time = 0; time < times; time++)
-      this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));
+    for (let time = 0; time < times; time++) {
+      this.bytesUp += frame.length;
+      this.up.send(() => {
+        this.bytesUp -= frame.length;
+        this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame)));
+      });
+    }
   }
 
   sent(): void {
@@ -257,6 +270,11 @@ export class SimulatedConnection {
     this.end();
   }
 
+  /** Whether the process serves this connection, or may when it arrives. */
+  reaches(owner: Owner): boolean {
+    return this.server === null || this.server.owner === owner;
+  }
+
   lastWords(): void {
     this.up.cut();
     this.down.send(() => this.clientHearsClose(1006));
@@ -269,9 +287,7 @@ export class SimulatedConnection {
   }
 
   private reachServer(): void {
-    this.toServer(() => {
-      this.server = this.network.options.listen(this.socket());
-    });
+    this.server = this.network.options.listen(this.socket());
     if (this.server === null) {
       this.down.send(() => this.clientHearsClose(1006));
       return;
@@ -293,12 +309,16 @@ export class SimulatedConnection {
         const message = assembler.add(bytes);
         const hasOutcomes = message !== null && carriesOutcomes(message);
         if (hasOutcomes) this.outcomesUnderWay++;
+        this.bytesDown += bytes.length;
+        let isRead = false;
         this.sendDown(wholeMessage(bytes, decodeServerMessage)?.type === 'delivery', () => {
           if (hasOutcomes) this.outcomesUnderWay--;
+          if (!isRead) this.bytesDown -= bytes.length;
+          isRead = true;
           this.toClient(() => this.clientEnd.onmessage?.({ data: bytes.slice().buffer }));
         });
       },
-      unreadBytes: () => 0,
+      unreadBytes: () => this.bytesDown,
       pause: () => this.up.hold(true),
       resume: () => this.up.hold(this.place.isPartitioned),
       close: (code) => this.down.send(() => this.clientHearsClose(code)),
@@ -341,8 +361,8 @@ export class SimulatedConnection {
   }
 
   private toServer(run: () => void): void {
-    const owner = this.network.options.serverOwner();
-    if (owner.isAlive) this.network.options.time.as(owner, run);
+    const { server } = this;
+    if (server?.owner.isAlive === true) this.network.options.time.as(server.owner, run);
   }
 }
 

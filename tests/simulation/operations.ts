@@ -68,6 +68,10 @@ const LATER_WEIGHTS = {
   'double asks': 1,
   'fill storage': 3,
   'fill server disk': 2,
+  'change role': 4,
+  'shorten tokens': 2,
+  'restore below': 2,
+  'change app': 3,
 } as const;
 
 /** How many of them per hundred others. */
@@ -109,7 +113,7 @@ function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<K
 // (docs/decisions). No history has both.
 const EITHER_OR: readonly (readonly OperationKind[])[] = [
   ['copy profile'],
-  ['back up server', 'restore server', 'restore behind'],
+  ['back up server', 'restore server', 'restore behind', 'restore below'],
 ];
 
 export function planHistory(seed: number, size: Size): Plan {
@@ -120,6 +124,7 @@ export function planHistory(seed: number, size: Size): Plan {
   const count = between(size.operations);
   const without = random.pick(EITHER_OR);
   const kinds = KINDS.filter((kind) => !without.includes(kind));
+  const laterKinds = LATER_KINDS.filter((kind) => !without.includes(kind));
   const operation = (from: Random, number: number, kind: OperationKind): Operation => ({
     number,
     kind,
@@ -129,7 +134,7 @@ export function planHistory(seed: number, size: Size): Plan {
   const operations = Array.from({ length: count }, (_, number) => operation(random, number, random.pick(kinds)));
   const later = new Random(~seed);
   for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++)
-    operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(LATER_KINDS)));
+    operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(laterKinds)));
   return {
     seed,
     devices,

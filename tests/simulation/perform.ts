@@ -4,6 +4,7 @@ import { transactInSteps } from './interactive.ts';
 import { marksIn } from './model.ts';
 import type { Operation } from './operations.ts';
 import { Random } from './random.ts';
+import { changeApp } from './scenes/change-app.ts';
 import { changeKeys } from './scenes/change-keys.ts';
 import { countApart } from './scenes/count-apart.ts';
 import { editBesideMasked } from './scenes/edit-beside-masked.ts';
@@ -15,6 +16,7 @@ import { meet } from './scenes/meet.ts';
 import { meetInRooms } from './scenes/meet-in-rooms.ts';
 import { openElsewhere } from './scenes/open-elsewhere.ts';
 import { restoreBehind } from './scenes/restore-behind.ts';
+import { restoreBelow } from './scenes/restore-below.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
 import { tagApart } from './scenes/tag-apart.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
@@ -152,6 +154,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return;
     case 'restore behind':
       return restoreBehind(world, device, random, number);
+    case 'restore below':
+      return restoreBelow(world, device, random, number);
     case 'edit beside masked':
       return editBesideMasked(world, device, random, number);
     case 'meet in rooms':
@@ -183,8 +187,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       device.openTab();
       return;
     case 'fail server disk':
-      server.failingSyncs = 1 + random.below(2);
-      return;
+      return server.failSyncs(1 + random.below(2));
     case 'compact documents':
       return server.compactDocuments();
     case 'edit compacted':
@@ -210,9 +213,26 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return device.fillUp(random.below(20), random.below(20_000));
     case 'fill server disk':
       return server.fillUp(random.below(40), random.below(15_000));
+    case 'change role':
+      return changeRole(world, device, random);
+    case 'shorten tokens':
+      device.tokenLifetimeMs = random.pick([8_000, 30_000]);
+      return;
+    case 'change app':
+      return changeApp(world, device, random, number);
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }
+}
+
+/** An owner takes rights from a device, and gives them back some time later. */
+function changeRole(world: World, device: Device, random: Random): void {
+  const role = random.pick(['viewer', 'viewer', 'revoked'] as const);
+  device.hasLackedRights = true;
+  const by = random.pick(['owner', 'command line'] as const);
+  world.server.setRole(device.name, role, by);
+  world.tally.add(`role ${role}`);
+  world.time.after(random.below(30_000), () => world.server.setRole(device.name, 'editor', by));
 }
 
 /** A user looks at rejected changesets and retries or drops them. */

@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import { encodeKey, type CellValue, type TableSchema } from '#shared/index.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
-import { contentOf, difference, FIRST_MARK, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
+import {
+  contentOf,
+  difference,
+  FIRST_MARK,
+  firstOpening,
+  isOlder,
+  lostTogether,
+  lostWrites,
+  readText,
+} from './checks.ts';
 import { REQUEST_DEADLINE_MS } from '#client/worker/leader/leader-link.ts';
 import type { Device } from './device.ts';
 import { checkLater } from './later-reads.ts';
@@ -35,6 +44,7 @@ const PAGE_TABLE = householdSchema.tables.find(({ name }) => name === 'page') as
 /** After the last fault ends: long enough for every deadline, and few enough exchanges to detect endless loops. */
 const HEALING_MS = 4 * 60_000;
 const MOST_EXCHANGES = 20;
+const HEALING_TOKEN_MS = 60_000;
 
 /**
  * The reasons for which a transaction may be rejected. Devices send only valid changesets, so any other reason is a
@@ -42,8 +52,19 @@ const MOST_EXCHANGES = 20;
  */
 const HONEST_REFUSALS = /^(constraint-|atomic-conflict$|document-gap$)/;
 
+/** Something that looks at the world when its devices are connected and quiet. */
+export interface Observer {
+  /** Before the first step. */
+  readonly atTheStart: (world: World) => Promise<void>;
+  /** After healing. */
+  readonly atTheEnd: (world: World) => Promise<void>;
+}
+
 /** Runs one history. Everything in it follows from the plan. */
-export async function runHistory({ seed, devices, operations, variant = PLAIN }: Plan): Promise<Result> {
+export async function runHistory(
+  { seed, devices, operations, variant = PLAIN }: Plan,
+  observer: Observer | null = null,
+): Promise<Result> {
   const loaded = await loadRuntimes();
   const world = new World(seed, loaded, variant);
   world.install();
@@ -58,6 +79,7 @@ export async function runHistory({ seed, devices, operations, variant = PLAIN }:
     const [firstTab] = world.devices[0]?.usableTabs ?? [];
     if (firstTab === undefined) throw new HistoryFailed('the first device does not open');
     await world.time.until(firstTab.write(firstTransaction(firstTab, FIRST_MARK)));
+    await observer?.atTheStart(world);
     for (const operation of operations) {
       stepsTaken++;
       world.note(`${operation.number} ${operation.kind} ${operation.device}`);
@@ -65,7 +87,9 @@ export async function runHistory({ seed, devices, operations, variant = PLAIN }:
       world.assertSound();
     }
     await heal(world);
+    await observer?.atTheEnd(world);
     checkEnding(world, await seenByFollowers(world));
+    if (world.server.live !== null) world.past?.atTheEnd(world.server.live.file);
     world.assertSound();
   } catch (thrown) {
     failure =
@@ -89,7 +113,7 @@ export async function runHistory({ seed, devices, operations, variant = PLAIN }:
 async function heal(world: World): Promise<void> {
   world.note('healing');
   world.server.trap = null;
-  world.server.failingSyncs = 0;
+  world.server.failSyncs(0);
   world.server.makeRoom();
   world.server.start();
   for (const device of world.devices) {
@@ -97,6 +121,8 @@ async function heal(world: World): Promise<void> {
     device.isSlow = false;
     device.forgetDoom();
     device.makeRoom();
+    device.tokenLifetimeMs = Math.max(device.tokenLifetimeMs, HEALING_TOKEN_MS);
+    world.server.setRole(device.name, 'editor', 'owner');
     for (const tab of device.tabs) {
       tab.medium.freeze(false);
       if (tab.isSuspended) wake(tab);
@@ -123,7 +149,8 @@ async function seenByFollowers(world: World): Promise<SeenByFollowers> {
     const contents = new Map<Tab, ReadonlyMap<string, string>>();
     seen.set(device, contents);
     const followers = device.usableTabs.filter((tab) => tab !== device.leader);
-    return followers.map(async (tab) => void contents.set(tab, await checkLater(tab, contentOf)));
+    const schema = device.leader?.opened?.database.schema ?? householdSchema;
+    return followers.map(async (tab) => void contents.set(tab, await checkLater(tab, (ask) => contentOf(ask, schema))));
   });
   await Promise.all([...reading, world.time.advance(REQUEST_DEADLINE_MS)]);
   return seen;
@@ -131,7 +158,9 @@ async function seenByFollowers(world: World): Promise<SeenByFollowers> {
 
 function checkEnding(world: World, seen: SeenByFollowers): void {
   const { devices, model, server, tally } = world;
-  const expected = world.serverContent();
+  const differing = server.difference();
+  if (differing !== null) throw new HistoryFailed(`the instances differ: ${differing}`);
+  const contents = world.serverContents();
   const askServer: AskForValue = (sql, ...params) =>
     (server.live?.file.sql.get(sql, ...params)?.[0] ?? null) as CellValue;
   const pageIds = (server.live?.file.sql.all('SELECT id FROM page ORDER BY id') ?? []).map(([id]) => String(id));
@@ -141,6 +170,9 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
     if (tab === undefined || tab.opened === null) throw new HistoryFailed(`${device.name} has no leader in the end`);
     const { database } = tab.opened;
     const { name } = device;
+    const { schema } = database;
+    const expected = contents.get(isOlder(schema) ? 'older' : 'newer') ?? new Map<string, string>();
+    if (isOlder(schema)) tally.add('older schema in the end');
     const where = `${name} after healing`;
     // Also what was made anew after a rejection, without being asked for.
     model.record(name, database);
@@ -150,7 +182,7 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
         `${where}: ${pending} changesets wait, ${tab.status.state}, ${tab.status.reason?.message ?? 'no reason'}`,
       );
     const found = difference(
-      contentOf((sql) => readText(database, sql)),
+      contentOf((sql) => readText(database, sql), schema),
       expected,
     );
     if (found !== null) throw new HistoryFailed(`${where} differs from the server: ${found}`);

@@ -10,6 +10,8 @@ export interface SeededBug extends Edit {
   readonly name: string;
   /** Safeguards that would hide the fault; they are disabled too. */
   readonly without?: readonly Edit[];
+  /** The histories in which it can show. Default: all. */
+  readonly needs?: 'several instances' | 'history' | 'older apps';
 }
 
 export function editsOf({ file, find, replace, without = [] }: SeededBug): readonly Edit[] {

@@ -7,14 +7,18 @@ import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 import { pagesSeen, randomTransaction, type Subject } from './writes.ts';
 
-/** Write failures that the author is told of and can act on. Any other failure is a fault. */
+/** Write failures that the author receives and can act on. Any other failure is a fault. */
 export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
 
-/** The tab closed before the answer, or the write is stored and could not be flushed. */
-export const MAY_HAVE_TAKEN_EFFECT: ReadonlySet<string> = new Set(['client-closed', 'storage-unflushed']);
+/** The tab closed, or met a newer version of the app, before the answer, or the write is stored and could not be flushed. */
+export const MAY_HAVE_TAKEN_EFFECT: ReadonlySet<string> = new Set([
+  'client-closed',
+  'storage-unflushed',
+  'tab-outdated',
+]);
 
 export function isHonest({ device }: Tab, { code }: RockpoolError): boolean {
-  return HONEST_FAILURES.test(code) || device.isForLackOfRoom(code);
+  return HONEST_FAILURES.test(code) || device.isForLackOfRoom(code) || device.isForOtherApp(code);
 }
 
 /** In any tab of the device that can write now. */

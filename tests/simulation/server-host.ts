@@ -1,38 +1,20 @@
 import { readFileSync, rmSync } from 'node:fs';
-import {
-  decodeClientMessage,
-  FrameAssembler,
-  MAX_MESSAGE_BYTES,
-  RockpoolError,
-  type Hello,
-  type Push,
-  type Schema,
-} from '#shared/index.ts';
-import { decodeDocumentCell } from '#shared/document/index.ts';
-import { Gate } from '#sync-server/auth/gate.ts';
-import { DatabaseCache } from '#sync-server/database/database-cache.ts';
-import type { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { RockpoolError, type ErrorCode, type Push, type Schema, type Welcome } from '#shared/index.ts';
+import type { Role } from '#sync-server/auth/role.ts';
 import { RETENTION, type Retention } from '#sync-server/log/retention.ts';
-import type { Logger } from '#sync-server/observe/log-line.ts';
-import { ServerMetrics } from '#sync-server/observe/server-metrics.ts';
-import { Session, type SessionContext } from '#sync-server/session/session.ts';
-import { SESSION_LIMITS } from '#sync-server/session/limits.ts';
-import { ConnectionQuota } from '#sync-server/session/connection-quota.ts';
 import type { SessionSocket } from '#sync-server/session/session-socket.ts';
 import { writePlainSnapshot } from '#sync-server/snapshot/write-snapshot.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import type { OpenDatabase } from '#sync-server/store/durability.ts';
-import { SqliteStore } from '#sync-server/store/sqlite-store.ts';
 import { storeFailure } from '#sync-server/store/store-failure.ts';
-import type { Store } from '#sync-server/store/store.ts';
-import { DocumentThreads } from './document-threads.ts';
 import type { ServerEnd } from './network.ts';
+import { PostgresError } from './postgres/postgres-error.ts';
+import { PostgresStorage, type Committed } from './postgres/postgres-storage.ts';
 import type { Random } from './random.ts';
-import { DATABASE_ID, DISK_FAILURE, ServerDisk, type EndOfServer } from './server-disk.ts';
+import { DISK_FAILURE, ServerDisk, type EndOfServer } from './server-disk.ts';
+import { documentIdOf, ServerProcess } from './server-process.ts';
+import { FileStorage, type ServerStorage, type StoreProcess } from './server-storage.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
-
-/** Thrown where the server process dies, to unwind code that would not run any further. */
-class ServerKilled extends Error {}
 
 /**
  * Where the server dies: before an upcoming statement, within or right after an upcoming COMMIT, or while it hands over
@@ -49,8 +31,10 @@ export interface ServerHostOptions {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly schema: Schema;
-  /** Disk syncs and document threads take time. False: none. */
+  /** Disk syncs, document threads and round trips to PostgreSQL take time. False: none. */
   readonly isSlow: boolean;
+  /** The number of processes. More than one share a PostgreSQL. */
+  readonly instances: number;
   readonly onPush: (site: string, push: Push) => void;
   /** A client connected with a snapshot file. */
   readonly onFile: () => void;
@@ -60,20 +44,31 @@ export interface ServerHostOptions {
   readonly onCompacted: () => void;
   /** A late edit of a compacted document arrived. */
   readonly onCarriedOver: () => void;
-  /** The server process ended, with all its connections. */
-  readonly onKilled: (how: EndOfServer['kind']) => void;
+  /** A server process ended, with all its connections. */
+  readonly onKilled: (how: EndOfServer['kind'], owner: Owner) => void;
   /** A disk sync failed, and the server gave up the database. */
   readonly onDiskFailed: () => void;
   /** The disk has run out of room. */
   readonly onDiskFull: () => void;
+  /** A session ended because of the client's rights, its token or its unread bytes. */
+  readonly onSessionEnd: (code: string) => void;
   /** A document was worked on in another thread. */
   readonly onDocumentThread: () => void;
   readonly onError: (error: unknown) => void;
+  readonly count: (what: string) => void;
 }
 
 const SQLITE_FULL = 13;
 
-const SWEEP_INTERVAL_MS = 5_000;
+/** Small, because histories are: a client that is partitioned or slow exceeds it. */
+const MAX_UNREAD_BYTES = 4 * 1024;
+
+const ENDS_TO_COUNT: ReadonlySet<string> = new Set<ErrorCode>([
+  'auth-database-forbidden',
+  'auth-forbidden',
+  'auth-token-expired',
+  'slow-consumer',
+]);
 
 /** Tombstones are pruned so soon that a short absence requires a full resync. */
 export const TOMBSTONES_MS = 20_000;
@@ -87,75 +82,193 @@ const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_
 const SYNC_MS = [0, 1, 3, 3, 8, 40, 600] as const;
 
 /**
- * The server's machine: its disk, and its process, which can die at any statement, COMMIT or frame. The process runs
- * the same code as `rockpool-server`.
+ * The server: its processes, which can die at any statement, COMMIT or frame, and what they store databases in: a disk,
+ * or a PostgreSQL that several processes share.
  */
 export class ServerHost {
-  owner: Owner = { name: 'server', isAlive: false, wallMs: () => this.options.time.nowMs };
   trap: Trap | null = null;
-  /** The number of upcoming disk syncs that fail. */
-  failingSyncs = 0;
+  /** Collects faults of the server itself, such as an error code that it must never send. */
+  readonly failures: string[] = [];
+  /** By device. Default: editor. Roles outlast the process. */
+  private readonly roles = new Map<string, Role | 'revoked'>();
   private isFull = false;
   /** The number of upcoming statements after which the disk is full. */
   private statementsUntilFull = Infinity;
-  /** Collects faults of the server itself, such as an error code that it must never send. */
-  readonly failures: string[] = [];
+  /** The number of upcoming disk syncs, or commits to PostgreSQL, that fail. */
+  private syncsToFail = 0;
   // By document id; a compacted document has a new one.
   private readonly compactions = new Map<string, number>();
   private readonly options: ServerHostOptions;
-  private readonly disk: ServerDisk;
-  private cache: DatabaseCache | null = null;
-  private opened: LiveDatabase | null = null;
-  private open: OpenDatabase | null = null;
+  private readonly storage: ServerStorage;
+  private readonly postgres: PostgresStorage | null;
+  /** By instance; null: it is down. */
+  private readonly processes: (ServerProcess | null)[];
   private readonly dead: OpenDatabase[] = [];
-  private sessions = new Set<Session>();
+  private framesBefore = 0;
 
   constructor(options: ServerHostOptions) {
+    const { time, random, schema, isSlow, instances, count } = options;
     this.options = options;
-    this.disk = new ServerDisk(options.random);
-    this.disk.syncMs = () => this.nextSyncMs();
+    const disk = new ServerDisk(random);
+    disk.syncMs = () => this.nextSyncMs();
+    const clock = {
+      nowMs: () => time.nowMs,
+      after: (delayMs: number, run: () => void): (() => void) => time.after(delayMs, run),
+    };
+    this.postgres =
+      instances > 1
+        ? new PostgresStorage({
+            clock,
+            random,
+            schema,
+            disk,
+            instances,
+            isSlow,
+            count,
+            onBehind: (follows, watermark) => this.requireFollowed(follows, watermark),
+          })
+        : null;
+    this.storage = this.postgres ?? new FileStorage(disk, schema);
+    this.processes = Array.from({ length: this.storage.instances }, () => null);
   }
 
-  /** Null while the process is down, and while it opens the database. */
-  get live(): LiveDatabase | null {
-    return this.opened;
+  /** The last committed state; null while it is unknown. */
+  get live(): { readonly file: DatabaseFile } | null {
+    const file = this.storage.committed(this.processes[0]?.live?.file ?? null);
+    return file === null ? null : { file };
   }
 
   /** Whether the file has a commit that a power cut could revert. */
   get isSettling(): boolean {
-    return this.open !== null && this.open.settling() !== null;
+    return this.running.some((process) => process.isSettling);
   }
 
+  get instances(): number {
+    return this.storage.instances;
+  }
+
+  /** Of the last commit. */
+  get watermark(): number {
+    return this.live?.file.log.watermark ?? 0;
+  }
+
+  private get running(): ServerProcess[] {
+    return this.processes.filter((process) => process !== null);
+  }
+
+  /** Starts the processes that are down. */
   start(): void {
-    if (this.cache !== null) return;
-    const { time, onError, onDiskFailed } = this.options;
-    this.owner = { name: 'server', isAlive: true, wallMs: () => time.nowMs };
-    const { owner } = this;
-    time.as(owner, () => {
-      const onFailure = (_: string, error: unknown): void => {
-        if (!owner.isAlive || error instanceof ServerKilled) return;
-        if (isDiskFailure(error)) onDiskFailed();
-        else if (isFullDisk(error)) return;
-        else onError(error);
-      };
-      const cache = new DatabaseCache({
-        store: this.store(owner),
-        retention: SIMULATED_RETENTION,
-        offersSnapshot: () => true,
-        onFailure,
-      });
-      this.cache = cache;
-      void this.openDatabase(cache).catch((error: unknown) => onFailure(DATABASE_ID, error));
-      setInterval(() => {
-        for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
-      }, SWEEP_INTERVAL_MS);
+    this.processes.forEach((process, instance) => {
+      if (process === null) this.startProcess(instance);
     });
+  }
+
+  private startProcess(instance: number): void {
+    let started: ServerProcess | null = null;
+    const { options } = this;
+    started = new ServerProcess({
+      host: options,
+      name: this.storage.instances === 1 ? 'server' : `server ${instance + 1}`,
+      retention: SIMULATED_RETENTION,
+      maxUnreadBytes: MAX_UNREAD_BYTES,
+      documentBytesAway: DOCUMENT_BYTES_AWAY,
+      openStore: (process) => {
+        started = process;
+        return this.storage.openStore(instance, this.storeProcess(process));
+      },
+      events: {
+        reaches: (at) => {
+          // On PostgreSQL, a COMMIT is a statement on its way, and not the end of a transaction of the file.
+          if (this.postgres === null || at === 'statement' || at === 'send') this.spring(at, started);
+        },
+        requireRoom: () => this.requireRoom(),
+        onFailure: (error) => this.onFailure(error),
+        committed: () => this.postgres?.position() ?? null,
+        onWelcome: (welcome, before) => this.requireCaughtUp(welcome, before),
+        onFollowed: () => options.count('commit of another instance followed'),
+        roleOf: (device) => {
+          const role = this.roles.get(device) ?? 'editor';
+          return role === 'revoked' ? null : role;
+        },
+        onTransaction: () => {
+          this.framesBefore = this.storage.frames;
+        },
+        onLogLine: (event, fields) => {
+          const code = String(fields['code']);
+          if (event === 'session-error' || BUGS.has(code)) this.failures.push(`${event} ${JSON.stringify(fields)}`);
+          if (ENDS_TO_COUNT.has(code)) options.onSessionEnd(code);
+        },
+        onCompacted: (before, after) => this.compacted(before, after),
+      },
+    });
+    this.processes[instance] = started;
+  }
+
+  /** Every instance that has the database open follows each commit, whether it was notified of it or not. */
+  private requireFollowed(follows: (file: DatabaseFile) => boolean, watermark: number): void {
+    this.options.count('commit followed by every instance');
+    for (const { file, owner } of this.running)
+      if (file !== null && !follows(file))
+        this.failures.push(`${owner.name} has not followed the commit at ${watermark}: it is at ${file.log.watermark}`);
+  }
+
+  /** A session begins with everything that was committed before its hello, at whichever instance. */
+  private requireCaughtUp({ watermark, logEpoch }: Welcome, before: Committed): void {
+    const now = this.postgres?.position() ?? null;
+    const isOfOneLog =
+      now !== null &&
+      now.restores === before.restores &&
+      [now.logEpoch, logEpoch].every((epoch) => Buffer.compare(epoch, before.logEpoch) === 0);
+    if (!isOfOneLog) return;
+    this.options.count('welcome of one of several instances');
+    if (watermark < before.watermark)
+      this.failures.push(`a session began at ${watermark}, where ${before.watermark} was committed before its hello`);
+  }
+
+  private storeProcess(process: ServerProcess): StoreProcess {
+    return {
+      run: (body) => process.run(body),
+      onCommit: (when) => this.spring(when === 'sent' ? 'in commit' : 'after commit', process),
+      onError: (error) => process.failed(error),
+    };
+  }
+
+  private onFailure(error: unknown): void {
+    if (isDiskFailure(error)) return this.options.onDiskFailed();
+    if (isFullDisk(error)) return;
+    if (this.isHonestTrouble(error)) return this.options.count('PostgreSQL unavailable');
+    this.options.onError(error);
+  }
+
+  /** A lost connection to PostgreSQL, or a copy of a state that a backup has taken back. */
+  private isHonestTrouble(error: unknown): boolean {
+    if (this.postgres === null) return false;
+    if (error instanceof PostgresError) return this.postgres.hasHadTrouble;
+    if (!(error instanceof RockpoolError) || error.code !== 'database-unavailable') return false;
+    const cause = error.cause instanceof Error ? error.cause.message : '';
+    if (cause.includes('cannot follow')) return this.postgres.wasRestored;
+    return this.postgres.hasHadTrouble || this.isFull;
+  }
+
+  /** How many upcoming syncs of the disk fail, or how many commits to PostgreSQL. */
+  failSyncs(count: number): void {
+    this.syncsToFail = count;
+    if (this.postgres !== null) this.postgres.failingCommits = count;
   }
 
   /** The disk is full after this many more statements that write, and has room again some time later. */
   fillUp(statements: number, forMs: number): void {
     this.statementsUntilFull = statements;
     this.options.time.after(forMs, () => this.makeRoom());
+  }
+
+  /**
+   * Changes the role of a device. Open sessions apply it at once if an owner changes it here, as in create-sync-server.ts,
+   * and within seconds if the command line does.
+   */
+  setRole(device: string, role: Role | 'revoked', by: 'owner' | 'command line'): void {
+    this.roles.set(device, role);
+    if (by === 'owner') for (const process of this.running) process.reauthorize();
   }
 
   makeRoom(): void {
@@ -170,23 +283,38 @@ export class ServerHost {
     throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: SQLITE_FULL });
   }
 
-  /** Keeps the file as far as `end` says; everything else is lost. */
+  /** Ends one process, or all of them. What they stored stays as far as `end` says. */
   kill(how: EndOfServer = { kind: 'killed' }): void {
-    if (this.cache === null) return;
+    const { running } = this;
+    const { random } = this.options;
+    const some = running.length > 1 && random.chance(0.7) ? [random.pick(running)] : running;
+    for (const process of some) this.killProcess(process, how);
+  }
+
+  private killAll(): void {
+    for (const process of this.running) this.killProcess(process, { kind: 'killed' });
+  }
+
+  private killProcess(process: ServerProcess, how: EndOfServer): void {
+    const instance = this.processes.indexOf(process);
+    if (instance < 0) return;
     this.trap = null;
-    this.cache = null;
-    this.opened = null;
-    this.owner.isAlive = false;
-    this.sessions = new Set();
-    this.disk.end(how);
-    if (this.open !== null) this.dead.push(this.open);
-    this.open = null;
-    this.options.onKilled(how.kind);
+    this.processes[instance] = null;
+    const open = process.die();
+    this.storage.end(instance, how);
+    if (open !== null) this.dead.push(open);
+    if (this.running.length > 0) this.options.count('crash of one of several instances');
+    this.options.onKilled(how.kind, process.owner);
   }
 
   /** Makes the next edit of every document compact it. Histories are too short for that to happen by itself. */
   compactDocuments(): void {
-    this.opened?.file.sql.exec('UPDATE rockpool_document SET compact_above = 0');
+    const process = this.running.find(({ file }) => file !== null);
+    const compact = ({ sql }: DatabaseFile): void => sql.exec('UPDATE rockpool_document SET compact_above = 0');
+    if (process === undefined) return;
+    if (this.postgres === null) compact(process.file as DatabaseFile);
+    // What other processes have to know has to be a commit. It may fail as any other one.
+    else process.run(() => void process.commit(compact).catch(() => undefined));
   }
 
   /**
@@ -194,36 +322,51 @@ export class ServerHost {
    * nothing.
    */
   backUp(): void {
-    if (this.opened?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.disk.backUp();
+    if (this.live?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.storage.backUp();
   }
 
-  /** Replaces the file with the backup and starts the server. False: there is no backup. */
-  restore(): boolean {
-    if (!this.disk.hasBackup) return false;
-    this.kill();
-    this.disk.restore();
+  /** Several instances learn of commits by notices alone for a while. */
+  failPolls(forMs: number): void {
+    this.postgres?.failPolls(forMs);
+  }
+
+  /**
+   * Replaces what is stored with the backup and starts the server. PostgreSQL may also be restored below processes that
+   * run, at random or always. False: there is no backup.
+   */
+  restore(below: 'at random' | 'always' = 'at random'): boolean {
+    if (!this.storage.hasBackup) return false;
+    const isBelow = this.postgres !== null && (below === 'always' || !this.options.random.chance(0.5));
+    if (!isBelow) this.killAll();
+    this.storage.restore();
     this.start();
     return true;
   }
 
   /** The snapshot file of a full resync; null while the server is down. */
   async snapshot(): Promise<Uint8Array<ArrayBuffer> | null> {
-    const { cache, owner, disk } = this;
-    if (cache === null) return null;
-    const to = disk.snapshotPath;
+    const process = this.anyRunning();
+    if (process === null) return null;
+    const to = this.storage.snapshotPath;
     try {
-      return await this.options.time.as(owner, async () => {
-        await this.openDatabase(cache);
+      return await this.options.time.as(process.owner, async () => {
+        await process.openDatabase();
         rmSync(to, { force: true });
-        writePlainSnapshot(disk.path, to);
+        writePlainSnapshot(process.path, to);
         const bytes = new Uint8Array(readFileSync(to));
         // As in create-sync-server.ts: it may have a commit in it that was under way.
-        await (await this.openDatabase(cache)).catchUp();
-        return owner.isAlive ? bytes : null;
+        await (await process.openDatabase()).catchUp();
+        return process.owner.isAlive ? bytes : null;
       });
     } catch {
       return null; // The database was given up meanwhile.
     }
+  }
+
+  /** Null: PostgreSQL, and every process that is at its last commit, has the same rows. */
+  difference(): string | null {
+    if (this.postgres === null) return null;
+    return this.postgres.difference(this.running.flatMap(({ file }) => file ?? []));
   }
 
   /** Frees the resources of dead processes. Do not call while their code is on the stack. */
@@ -232,186 +375,54 @@ export class ServerHost {
   }
 
   close(): void {
-    this.kill();
+    this.killAll();
     this.bury();
-    this.disk.remove();
+    this.storage.remove();
   }
 
+  /** A balancer chooses the process. Null: none listens. */
   listen(socket: SessionSocket): ServerEnd | null {
-    const { cache, owner } = this;
-    if (cache === null) return null;
-    const { time } = this.options;
-    const now = (): number => time.nowMs;
-    const log: Logger = (event, fields) => {
-      if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code']))))
-        this.failures.push(`${event} ${JSON.stringify(fields)}`);
-    };
-    const context: SessionContext = {
-      schemas: new Map([[this.options.schema.hash, null]]),
-      schemaOutline: '',
-      address: null,
-      readableRows: () => 'everything',
-      gate: new Gate({
-        authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }),
-        authorize: () => true,
-        now,
-        log,
-      }),
-      openDatabase: () => this.openDatabase(cache),
-      onDamaged: (databaseId, error) => cache.takeOffline(databaseId, error),
-      now,
-      log,
-      limits: SESSION_LIMITS,
-      connectionQuota: new ConnectionQuota(Infinity),
-      metrics: new ServerMetrics(),
-      onAuthenticated: () => undefined,
-      onClosed: (closed) => void this.sessions.delete(closed),
-    };
-    const session = new Session(this.watched(socket, owner), context);
-    this.sessions.add(session);
-    const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
-    return {
-      receive: (frame) => {
-        if (!owner.isAlive) return;
-        const bytes = assembler.add(frame);
-        const message = bytes === null ? null : decodeClientMessage(bytes);
-        if (message?.type === 'hello' && this.opened !== null && isBehindHorizon(message, this.opened))
-          this.options.onReload();
-        if (message?.type === 'hello' && typeof message.snapshot === 'object') this.options.onFile();
-        this.dying(() => session.receive(frame));
-        if (message?.type === 'push') this.options.onPush(session.site, message);
-      },
-      disconnected: () => owner.isAlive && this.dying(() => session.disconnected()),
-    };
+    const process = this.anyRunning();
+    return process === null ? null : this.options.time.as(process.owner, () => process.listen(socket));
   }
 
-  private watched(socket: SessionSocket, owner: Owner): SessionSocket {
-    return {
-      ...socket,
-      send: (frame) => {
-        if (!owner.isAlive) return;
-        socket.send(frame);
-        // Throws nothing, because no caller may catch it. What a dead server does next has no effect.
-        if (this.springs('send')) this.endAt('send');
-      },
-    };
-  }
-
-  /** The shipped store, on the simulated disk, with traps in it. */
-  private store(owner: Owner): Store {
-    const store = new SqliteStore(this.disk.dataDir, this.options.schema, { openLogSync: this.disk.openLogSync });
-    return {
-      open: (databaseId, { onLost }) => {
-        const open = store.open(databaseId, {
-          onLost: (error) => {
-            // The file is closed by whoever is told.
-            if (this.open === open) [this.open, this.opened] = [null, null];
-            onLost(error);
-          },
-        });
-        this.open = open;
-        this.setTraps(open.file, owner);
-        this.watchDocuments(open.file);
-        const { random, isSlow, onDocumentThread } = this.options;
-        if (isSlow) open.file.documents.use(new DocumentThreads(random, onDocumentThread), DOCUMENT_BYTES_AWAY);
-        return open;
-      },
-      pathOf: (databaseId) => store.pathOf(databaseId),
-      markDamaged: (databaseId, problem) => store.markDamaged(databaseId, problem),
-      readiness: () => store.readiness(),
-      close: () => store.close(),
-    };
-  }
-
-  private async openDatabase(cache: DatabaseCache): Promise<LiveDatabase> {
-    const live = await cache.get(DATABASE_ID);
-    if (this.cache === cache && live.file === this.open?.file) this.opened = live;
-    return live;
+  private anyRunning(): ServerProcess | null {
+    const { running } = this;
+    return running.length > 1 ? this.options.random.pick(running) : (running[0] ?? null);
   }
 
   private nextSyncMs(): number {
-    if (this.failingSyncs > 0) {
-      this.failingSyncs--;
+    if (this.syncsToFail > 0) {
+      this.syncsToFail--;
       return Infinity;
     }
     return this.options.isSlow ? this.options.random.pick(SYNC_MS) : 0;
   }
 
-  private setTraps({ sql }: DatabaseFile, owner: Owner): void {
-    const [run, transaction] = [sql.run.bind(sql), sql.transaction.bind(sql)];
-    sql.run = (...args) => {
-      if (!owner.isAlive) throw new ServerKilled();
-      this.spring('statement');
-      this.requireRoom();
-      run(...args);
-    };
-    sql.transaction = (body) => {
-      if (!owner.isAlive) throw new ServerKilled();
-      const framesBefore = this.disk.frames;
-      const result = transaction(() => {
-        const done = body();
-        this.requireRoom();
-        return done;
-      });
-      this.spring('in commit', framesBefore);
-      this.spring('after commit');
-      return result;
-    };
-  }
-
-  private watchDocuments({ documents }: DatabaseFile): void {
-    const work = documents.work.bind(documents);
-    documents.work = (asked) => {
-      const worked = work(asked);
-      if (asked.kind === 'merge' && asked.replaced !== null) this.options.onCarriedOver();
-      else if (asked.kind === 'merge' && worked.replaced !== null) this.compacted(asked.document, worked.state);
-      return worked;
-    };
-  }
-
   private compacted(before: Uint8Array, after: Uint8Array): void {
     // Documents of the same content have the same id.
-    this.compactions.set(idOf(after), Math.max(this.timesCompacted(after), this.timesCompacted(before) + 1));
+    this.compactions.set(documentIdOf(after), Math.max(this.timesCompacted(after), this.timesCompacted(before) + 1));
     this.options.onCompacted();
   }
 
   /** How often a document was compacted before this state. */
   timesCompacted(state: Uint8Array): number {
-    return this.compactions.get(idOf(state)) ?? 0;
+    return this.compactions.get(documentIdOf(state)) ?? 0;
   }
 
-  private spring(at: Trap['at'], framesBefore: number = 0): void {
-    if (!this.springs(at)) return;
-    this.endAt(at, framesBefore);
-    throw new ServerKilled();
-  }
-
-  private springs(at: Trap['at']): boolean {
-    return this.trap?.at === at && this.trap.left-- <= 0;
-  }
-
-  private endAt(at: Trap['at'], framesBefore: number = 0): void {
-    this.kill(
-      this.trap?.losesPower === true
+  /** Ends the process that reaches the trap. */
+  private spring(at: Trap['at'], process: ServerProcess | null): void {
+    const { trap } = this;
+    if (process === null || trap?.at !== at || trap.left-- > 0) return;
+    this.killProcess(
+      process,
+      trap.losesPower === true
         ? { kind: 'power loss' }
         : at === 'in commit'
-          ? { kind: 'killed in commit', framesBefore }
+          ? { kind: 'killed in commit', framesBefore: this.framesBefore }
           : { kind: 'killed' },
     );
   }
-
-  private dying(run: () => void): void {
-    try {
-      run();
-    } catch (thrown) {
-      if (!(thrown instanceof ServerKilled)) throw thrown;
-    }
-  }
-}
-
-function idOf(state: Uint8Array): string {
-  const cell = decodeDocumentCell(state);
-  return cell.kind === 'state' ? Buffer.from(cell.documentId).toString('hex') : '';
 }
 
 /** The errors of `durableOnceSynced` for a failed sync, and for a database that was given up after one. */
@@ -425,15 +436,6 @@ function isDiskFailure(error: unknown): boolean {
 
 function isFullDisk(error: unknown): boolean {
   return storeFailure(error).code === 'server-disk-full';
-}
-
-function isBehindHorizon({ logEpoch, cursor }: Hello, { file }: LiveDatabase): boolean {
-  return (
-    logEpoch !== null &&
-    Buffer.compare(logEpoch, file.logEpoch.id) === 0 &&
-    cursor > 0 &&
-    cursor < file.tombstones.tombstoneHorizon
-  );
 }
 
 /** Error codes of a faulty server or client. Honest clients never get them. */

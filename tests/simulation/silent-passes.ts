@@ -4,6 +4,7 @@ import type { Tally } from './tally.ts';
 export const SILENT = {
   otherEpoch: 'not compared: log of another epoch',
   unknownContent: 'not compared: content at the cursor not known',
+  updatedApp: 'not compared: the app was updated',
   recreatedCounters: 'counters of a device not checked: it has re-created them',
 } as const;
 
@@ -19,6 +20,7 @@ interface Ceiling {
 const CEILINGS: readonly Ceiling[] = [
   { passes: SILENT.otherEpoch, of: 'comparison at a cursor', share: 0.12 },
   { passes: SILENT.unknownContent, of: 'comparison at a cursor', share: 0.02 },
+  { passes: SILENT.updatedApp, of: 'comparison at a cursor', share: 0.02 },
   { passes: SILENT.recreatedCounters, of: 'comparison at a cursor', share: 0.005 },
   { passes: 'oracle: changeset that is not known', of: 'oracle: changeset judged', share: 0.03 },
   { passes: 'oracle: row taken over', of: 'oracle: changeset judged', share: 0.05 },

@@ -12,7 +12,7 @@ import { createLocalOpener, type OpenLocal } from '#client/worker/storage/open-l
 import { startSync } from '#client/worker/sync/start-sync.ts';
 import type { Device } from './device.ts';
 import type { WorkerMedium } from './device-storage.ts';
-import { APP_SQL, householdSchema } from './household-schema.ts';
+import { APP_SCHEMAS, APP_SQL, type AppVersion } from './household-schema.ts';
 import { DATABASE_ID } from './server-disk.ts';
 import type { Owner } from './virtual-time.ts';
 
@@ -32,7 +32,10 @@ const TUNING = {
 
 const STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 
-const SCHEMA_JSON = encodeSchema(householdSchema);
+const SCHEMA_JSON: Readonly<Record<AppVersion, string>> = {
+  older: encodeSchema(APP_SCHEMAS.older),
+  newer: encodeSchema(APP_SCHEMAS.newer),
+};
 
 /**
  * One tab of a device: the real membership, leadership, storage, database and sync, in a worker that can die at any
@@ -41,6 +44,8 @@ const SCHEMA_JSON = encodeSchema(householdSchema);
 export class Tab {
   readonly owner: Owner;
   readonly device: Device;
+  /** The version of the app that it was opened with. */
+  readonly app: AppVersion;
   readonly medium: WorkerMedium;
   readonly membership: Membership<OpenDatabase>;
   opened: { readonly database: OpenDatabase; readonly role: 'writer' | 'reader' } | null = null;
@@ -60,13 +65,15 @@ export class Tab {
 
   constructor(device: Device, name: string, runtimes: Runtimes) {
     this.device = device;
+    this.app = device.app;
+    const schema = APP_SCHEMAS[this.app];
     this.owner = { name, isAlive: true, wallMs: () => device.clock.nowMs() };
     this.medium = device.storage.medium();
     const durability = device.isStrict ? 'strict' : 'relaxed';
     const openerOn = (runtime: SqliteRuntime): OpenLocal =>
       createLocalOpener({
         name: 'household',
-        schema: householdSchema,
+        schema,
         migrations: null,
         databaseId: DATABASE_ID,
         principal: null,
@@ -79,7 +86,7 @@ export class Tab {
     let ids = 0;
     this.membership = new Membership<OpenDatabase>({
       scope: 'household',
-      schema: SCHEMA_JSON,
+      schema: SCHEMA_JSON[this.app],
       migrationCount: 0,
       tabOptions: { sync: { url: 'ws://server', databaseId: DATABASE_ID, principal: null }, durability },
       initialStatus: STATUS,
@@ -92,13 +99,13 @@ export class Tab {
       startWork: (tools) =>
         startSync({
           target: { url: 'ws://server', databaseId: DATABASE_ID },
-          token: () => Promise.resolve(device.name),
+          token: async () => device.token(),
           tools,
           persistence: 'opfs',
           snapshots: snapshotSource({
             name: 'household',
             medium: this.medium,
-            schema: householdSchema,
+            schema: tools.database.schema,
             runtime: runtimes.writers,
             download: () => device.download(),
             databaseIdentity: () => tools.database.meta.databaseIdentity,
@@ -115,7 +122,9 @@ export class Tab {
         this.role = role;
       },
       onProblem: (error) => this.note(error),
-      onEnded: (error) => this.note(error),
+      onEnded: (error) => {
+        if (this.owner.isAlive && error.code !== 'client-closed') device.onEnded(this, error);
+      },
     });
   }
 

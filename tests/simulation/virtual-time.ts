@@ -5,6 +5,8 @@ import { Random } from './random.ts';
 export interface Owner {
   readonly name: string;
   isAlive: boolean;
+  /** Added to `performance.now()`: what its code seems to have taken. */
+  spentMs?: number;
   /** This machine's clock: `Date.now()` for the code of this owner. */
   wallMs(): number;
 }
@@ -99,7 +101,7 @@ export class VirtualTime {
       ...globals,
     });
     this.replace(Date, { now: () => currentOwner()?.wallMs() ?? this.nowMs });
-    this.replace(performance, { now: () => this.nowMs });
+    this.replace(performance, { now: () => this.nowMs + (currentOwner()?.spentMs ?? 0) });
     this.replace(Math, { random: () => random.next() });
     // The log of a file takes integers for a salt, which no decision depends on: they do not shift what follows.
     const salts = new Random(0x5a17);

@@ -5,13 +5,14 @@ import { loadDocumentSupport } from '#client/worker/documents/load-document-supp
 import { loadSqlite } from '#client/worker/sqlite/load-sqlite.node.ts';
 import { Connection } from '#client/worker/sqlite/connection.ts';
 import type { SqliteRuntime } from '#client/worker/sqlite/sqlite-runtime.ts';
-import { contentOf, difference, readText, serverFault } from './checks.ts';
+import { contentOf, difference, isOlder, narrowed, readText, serverFault } from './checks.ts';
 import { Device } from './device.ts';
-import { householdSchema } from './household-schema.ts';
+import { householdSchema, type AppVersion } from './household-schema.ts';
 import { Model } from './model.ts';
 import { Network } from './network.ts';
 import { Oracle } from './oracle/oracle.ts';
 import { RecordedWrites } from './oracle/recorded-writes.ts';
+import { keepsHistory, PastCheck, withHistory } from './past-check.ts';
 import { Random } from './random.ts';
 import { ServerHost } from './server-host.ts';
 import { SILENT } from './silent-passes.ts';
@@ -69,7 +70,7 @@ export class World {
   private readonly random: Random;
   private readonly faults: string[] = [];
   /** The server's content by log hash: watermarks repeat after a restore, log hashes do not. */
-  private readonly contents = new Map<string, Map<string, string>>();
+  private readonly contents = new Map<string, ReadonlyMap<AppVersion, ReadonlyMap<string, string>>>();
   private readonly pushedUpTo = new Map<string, number>();
   readonly stamps = new StampCheck();
   private readonly writes = new RecordedWrites();
@@ -83,11 +84,13 @@ export class World {
     onFault: (fault) => this.fault(`the oracle: ${fault}`),
     count: (what, times) => this.tally.add(what, times),
   });
+  /** Null: the server keeps no history. */
+  readonly past: PastCheck | null;
   /** A restored server lacks changesets that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
   private readonly variant: Variant;
-  /** The epoch before the current one. A power cut may take the commit that began the current one, before it is told. */
+  /** The epoch before the current one. A power cut may take the commit that began the current one, before anyone sees it. */
   private epochBefore: Uint8Array | null = null;
   /** The server has lost power since the current epoch began. */
   private hasLostPower = false;
@@ -105,32 +108,40 @@ export class World {
     this.variant = variant;
     this.random = new Random(seed ^ 0x5eed);
     const { time, tally } = this;
+    this.past = keepsHistory(seed, variant)
+      ? new PastCheck(
+          (fault) => this.fault(fault),
+          () => tally.add('past state read'),
+        )
+      : null;
     this.server = new ServerHost({
       time,
       random: new Random(seed ^ 0xd15c),
-      schema: householdSchema,
+      schema: keepsHistory(seed, variant) ? withHistory(householdSchema) : householdSchema,
       isSlow: variant.isServerSlow,
+      instances: variant.instances ?? 1,
       onPush: (site, push) => this.onPush(site, push),
       onFile: () => tally.add('whole state as a file'),
       onReload: () => tally.add('reload below the floor'),
       onCompacted: () => tally.add('document compacted'),
       onCarriedOver: () => tally.add('edit of a compacted document carried over'),
       onDiskFailed: () => tally.add('disk of server failed'),
+      onSessionEnd: (code) => tally.add(`session ended: ${code}`),
       onDiskFull: () => tally.add('disk of server full'),
       onDocumentThread: () => tally.add('document in another thread'),
-      onKilled: (how) => {
+      onKilled: (how, owner) => {
         tally.add(END_OF_SERVER[how]);
         if (how !== 'killed') this.hasLostPower = true;
         this.note(`server ends: ${how}`);
-        this.network.serverGone();
+        this.network.serverGone(owner);
       },
       onError: (error) => this.fault(`the server failed: ${String(error)}`),
+      count: (what) => tally.add(what),
     });
     this.network = new Network({
       time,
       random: this.random,
       tally,
-      serverOwner: () => this.server.owner,
       onSent: (client) => this.deviceOf(client).onSent(client),
       onPushSent: (client, site, upTo) => this.model.recordSent(this.deviceOf(client).name, site, upTo),
       listen: (socket) => this.server.listen(socket),
@@ -157,9 +168,14 @@ export class World {
     return device;
   }
 
+  /** The app of some devices is older, and is updated. */
+  get hasOlderApps(): boolean {
+    return this.variant.apps !== undefined;
+  }
+
   addDevice(copyOf?: Device): Device {
     const { time, random, network, model, writes, tally, runtimes: loaded } = this;
-    const { media = ['opfs'], strict = [false] } = this.variant;
+    const { media = ['opfs'], strict = [false], apps = ['newer'] } = this.variant;
     // A copy is the same machine, with the same app.
     const number = copyOf === undefined ? this.devices.length : this.devices.indexOf(copyOf);
     const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
@@ -178,6 +194,7 @@ export class World {
       snapshot: () => this.server.snapshot(),
       medium: media[number % media.length] ?? 'opfs',
       isStrict: strict[number % strict.length] ?? false,
+      app: copyOf?.app ?? apps[number % apps.length] ?? 'newer',
       ...(copyOf === undefined ? {} : { copyOf }),
     });
     this.devices.push(device);
@@ -195,7 +212,13 @@ export class World {
   }
 
   async damageOne(): Promise<void> {
-    const device = this.random.pick(this.devices);
+    // Audits between different schemas do not compare.
+    const audited = this.devices.filter(({ leader }) => {
+      const schema = leader?.opened?.database.schema;
+      return schema === undefined || !isOlder(schema);
+    });
+    if (audited.length === 0) return;
+    const device = this.random.pick(audited);
     const damaged = device.damage();
     while (device.storage.isBehind) await this.time.advance(1);
     damaged?.kill();
@@ -240,10 +263,16 @@ export class World {
     if (fault !== undefined) throw new HistoryFailed(fault);
   }
 
-  serverContent(): Map<string, string> {
+  /** As devices of each version of the app see it. */
+  serverContents(): ReadonlyMap<AppVersion, ReadonlyMap<string, string>> {
     const { live } = this.server;
     if (live === null) throw new Error('the server is down');
-    return contentOf((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
+    const ask = (sql: string): string | null => (live.file.sql.get(sql)?.[0] ?? null) as string | null;
+    const content = contentOf(ask);
+    return new Map([
+      ['newer', content],
+      ...(this.variant.apps === undefined ? [] : [['older', narrowed(content, ask)] as const]),
+    ]);
   }
 
   async dispose(): Promise<void> {
@@ -314,7 +343,9 @@ export class World {
     // A clock that is a year ahead must not make a write newer than its arrival.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
-    this.contents.set(this.logHash, this.serverContent());
+    const contents = this.serverContents();
+    this.contents.set(this.logHash, contents);
+    this.past?.onCommit(live.file, this.logHash, contents.get('newer') ?? new Map());
     this.note(`server at ${watermark}`);
   }
 
@@ -329,11 +360,15 @@ export class World {
     // Its content belongs to a log that has lost its end since.
     if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0)
       return this.tally.add(SILENT.otherEpoch);
-    const expected = this.contents.get(hex(database.meta.cursorHash));
+    // The app was updated, and values of the new columns come with the whole state.
+    if (database.meta.get('wants_whole') === 1) return this.tally.add(SILENT.updatedApp);
+    const { schema } = database;
+    const expected = this.contents.get(hex(database.meta.cursorHash))?.get(isOlder(schema) ? 'older' : 'newer');
     if (expected === undefined) return this.tally.add(SILENT.unknownContent);
     this.tally.add('comparison at a cursor');
+    if (isOlder(schema)) this.tally.add('comparison of an older schema');
     const found = difference(
-      contentOf((sql) => readText(database, sql)),
+      contentOf((sql) => readText(database, sql), schema),
       expected,
     );
     if (found !== null)

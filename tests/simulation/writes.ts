@@ -146,7 +146,12 @@ function statement(sql: string, ...params: SqlParam[]): SqlStatement {
   return { sql, params };
 }
 
+/** What the older version of the app does not have. */
+const NEWER_SUBJECTS: ReadonlySet<Subject> = new Set(['detail', 'trip title', 'task', 'move task', 'tag', 'drop tag']);
+
 function subjectStatements(tab: Tab, random: Random, token: string, subject: Subject): SqlStatement[] {
+  const isOlder = tab.app === 'older';
+  if (isOlder && NEWER_SUBJECTS.has(subject)) return [];
   const some = (table: string): string | null => pickId(tab, random, table);
   const name = random.pick(NAMES);
   switch (subject) {
@@ -235,7 +240,9 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
         ),
       ];
     case 'plan':
-      return [statement('INSERT INTO plan (id, title, detail) VALUES (?, ?, ?)', token, `${token}t`, `${token}d`)];
+      return isOlder
+        ? [statement('INSERT INTO plan (id, title) VALUES (?, ?)', token, `${token}t`)]
+        : [statement('INSERT INTO plan (id, title, detail) VALUES (?, ?, ?)', token, `${token}t`, `${token}d`)];
     case 'title':
       return [statement('UPDATE plan SET title = ? WHERE id = ?', token, some('plan'))];
     case 'detail':
@@ -264,7 +271,9 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
     case 'trip':
       return [
         statement(
-          'INSERT INTO trip (id, first_day, last_day, days, title) VALUES (?1, ?2, ?2 + ?3, ?3, ?1)',
+          isOlder
+            ? 'INSERT INTO trip (id, first_day, last_day, days) VALUES (?1, ?2, ?2 + ?3, ?3)'
+            : 'INSERT INTO trip (id, first_day, last_day, days, title) VALUES (?1, ?2, ?2 + ?3, ?3, ?1)',
           token,
           random.below(300),
           random.below(9),

@@ -11,8 +11,8 @@ const PAUSE_MS = 20;
 const TOUCHED_KEY = keyOf(42);
 
 /**
- * 100 live queries on one page over the whole table. Each write changes a row that is in 5 of them: from the call until
- * all 5 have told the page.
+ * 100 live queries on one page over the whole table. Each write changes a row that is in 5 of them; measures the time
+ * from the call until all 5 have updated the page.
  */
 export async function writeToLiveQueries(operations: Operations): Promise<Latencies> {
   if (operations.watchKeyValues === undefined) throw new Error('this subject has no live queries');

@@ -1,5 +1,5 @@
-// Evolu's relay keeps what clients send, encrypted, in SQLite. It is of Evolu 8: the one of Evolu 7 cannot be installed
-// any more, and both speak the same protocol.
+// Evolu's relay keeps what clients send, encrypted, in SQLite. This is the relay of Evolu 8: that of Evolu 7 can no
+// longer be installed, and both speak the same protocol.
 import { createConsole, ok } from '@evolu/common';
 import { createRelayDeps, createRun, startRelay } from '@evolu/nodejs';
 import { openEvoluDriver } from './evolu-sqlite.ts';

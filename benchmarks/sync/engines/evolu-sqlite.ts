@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
-/** What Evolu asks of a SQLite: one call for reading and writing. */
+/** The interface that Evolu requires of SQLite: one call for reading and writing. */
 export interface EvoluDriver {
   exec(query: { readonly sql: string; readonly parameters: readonly SQLInputValue[] }): {
     readonly rows: unknown[];

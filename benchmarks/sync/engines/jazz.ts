@@ -99,7 +99,7 @@ class JazzLedger implements SyncClient {
     this.#gate.close();
   }
 
-  /** What the record names is loaded one by one. */
+  /** The referenced values are loaded one by one. */
   #scan(): void {
     const rows = this.#rows;
     if (!this.#hasUpdates || rows === undefined) return;

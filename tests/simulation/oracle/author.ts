@@ -78,20 +78,13 @@ export function authorOf(
         throw new Undetermined('a delete over a value that another one hid');
       return true;
     },
-    hasSeenCell: ({ row, kind, table }, column, stored) => {
+    hasSeenCell: ({ row, table }, column, stored) => {
       if (isOfOlderEpoch && !isOfTwoEpochs) {
         if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
         // The rules page does not say whether an author who had seen only what both logs have counts as of the older one.
         if (stored.site !== version.site && stored.watermark <= write.cursor && write.cursor <= startedAt)
           throw new Undetermined('a value in the log before its epoch, and a write of the older log');
         return stored.site === version.site;
-      }
-      if (kind === 'delete') {
-        // A delete has one base for the whole row: the oldest of its cells.
-        const oldest = Math.min(...table.values.map((one) => baseOf(row, one) ?? 0), baseOf(row, WHOLE_ROW) ?? 0);
-        const own = baseOf(row, column);
-        if (own !== null && oldest < stored.watermark && stored.watermark <= own && stored.site !== version.site)
-          throw new Undetermined('a delete over a value that another one hid');
       }
       const group = table.groups.find((members) => members.includes(column)) ?? [column];
       const bases = group.map((one) => baseOf(row, one));

@@ -1,13 +1,16 @@
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import type { WriteOutcome } from '#client/rpc/write-request.ts';
 import { readText } from '../checks.ts';
+import { olderSchema } from '../household-schema.ts';
 import { marksIn } from '../model.ts';
 import {
   linesOf,
+  NULL,
   ORACLE_TABLES,
   parseLine,
   readTables,
   rowNameOf,
+  tablesOf,
   toLiteral,
   unquoted,
   type Literal,
@@ -54,7 +57,7 @@ export interface RecordedWrite {
 interface Interrupted {
   readonly before: TableTexts;
   readonly isAtomic: boolean;
-  readonly ofSequence: number | null;
+  readonly original: RecordedWrite | undefined;
 }
 
 export interface WriteKind {
@@ -85,19 +88,21 @@ export class RecordedWrites {
 
   /** Performs a write of the device and records it. */
   around(device: string, database: OpenDatabase, kind: WriteKind, body: () => WriteOutcome): WriteOutcome {
-    const before = kind.before ?? tablesOf(database);
+    const before = kind.before ?? textsOf(database);
+    const { isAtomic, ofSequence } = kind;
+    const original = ofSequence === null ? undefined : this.originalOf(device, database, ofSequence);
     // Until it returns, its outcome is not known.
-    this.interrupted.set(device, { ...kind, before });
+    this.interrupted.set(device, { isAtomic, original, before });
     const outcome = body();
     this.interrupted.delete(device);
     if (outcome.sequence !== null && !outcome.repeated)
-      this.record(device, database, outcome.sequence, before, tablesOf(database), kind);
+      this.record(device, database, outcome.sequence, { before, isAtomic, original });
     return outcome;
   }
 
   /** The rows that a transaction of several calls begins with. */
   contentOf(database: OpenDatabase): TableTexts {
-    return tablesOf(database);
+    return textsOf(database);
   }
 
   /** A write failed, and the tab is alive: nothing of it is stored. */
@@ -113,8 +118,7 @@ export class RecordedWrites {
     const own = this.ofDevice(device);
     const site = siteOf(database);
     if (interrupted === undefined || head === 0 || own.has(`${site} ${head}`)) return;
-    if (own.has(`${site} ${head - 1}`) || head === 1)
-      this.record(device, database, head, interrupted.before, tablesOf(database), interrupted);
+    if (own.has(`${site} ${head - 1}`) || head === 1) this.record(device, database, head, interrupted);
   }
 
   /** Call when the device may have lost what its storage had not flushed. */
@@ -162,6 +166,14 @@ export class RecordedWrites {
     return write;
   }
 
+  /** The write of a rejected changeset, which has another number once the device is another site. */
+  private originalOf(device: string, database: OpenDatabase, sequence: number): RecordedWrite | undefined {
+    const known = this.ofDevice(device).get(`${siteOf(database)} ${sequence}`);
+    if (known !== undefined) return known;
+    const { mark } = namesOf(database, sequence);
+    return mark === undefined ? undefined : this.byMark.get(mark);
+  }
+
   private ofDevice(device: string): Map<string, RecordedWrite> {
     const own = this.byDevice.get(device) ?? new Map<string, RecordedWrite>();
     this.byDevice.set(device, own);
@@ -172,18 +184,16 @@ export class RecordedWrites {
     device: string,
     database: OpenDatabase,
     sequence: number,
-    before: TableTexts,
-    after: TableTexts,
-    { isAtomic, ofSequence }: WriteKind,
+    { before, isAtomic, original }: Interrupted,
   ): void {
     const own = this.ofDevice(device);
     const site = siteOf(database);
     const { cursor, logEpoch } = database.meta;
     const epoch = logEpoch === null ? null : Buffer.from(logEpoch).toString('hex');
-    const rows = changedRows(before, after);
+    const rows = changedRows(tablesOf(database.schema), before, textsOf(database));
     const markRow = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');
-    const original = ofSequence === null ? undefined : own.get(`${site} ${ofSequence}`);
     const hidden = hiddenCells(own, database, { site, sequence, epoch });
+    if (hidden !== null && database.meta.wantsFullResync) hideNewer(hidden, rows);
     const write: RecordedWrite = {
       device,
       holders: new Set([device]),
@@ -208,7 +218,7 @@ function hiddenCells(
   own: ReadonlyMap<string, RecordedWrite>,
   database: OpenDatabase,
   { site, sequence, epoch }: { readonly site: string; readonly sequence: number; readonly epoch: string | null },
-): ReadonlyMap<string, number> | null {
+): Map<string, number> | null {
   const hidden = new Map<string, number>();
   const masked = database.rejected.sequences();
   for (let pending = database.outbox.lastAckedSequence() + 1; pending < sequence; pending++) {
@@ -227,9 +237,25 @@ function hiddenCells(
   return hidden;
 }
 
-function changedRows(before: TableTexts, after: TableTexts): RowWrite[] {
+/** A column that an older version of the app does not name gets its default, which is NULL. */
+function withDefaults({ name }: OracleTable, values: ReadonlyMap<string, Literal>): ReadonlyMap<string, Literal> {
+  const missing = (ORACLE_TABLES.get(name)?.values ?? []).filter((column) => !values.has(column));
+  return missing.length === 0 ? values : new Map([...values, ...missing.map((column) => [column, NULL] as const)]);
+}
+
+/** The app was updated, and what the newer version has more is not there yet. */
+function hideNewer(hidden: Map<string, number>, rows: readonly RowWrite[]): void {
+  for (const { table, row, kind } of rows) {
+    const older = tablesOf(olderSchema).get(table.name);
+    if (older === undefined) hidden.set(hiddenCell(row, WHOLE_ROW), 0);
+    else if (kind !== 'delete')
+      for (const column of table.values) if (!older.values.includes(column)) hidden.set(hiddenCell(row, column), 0);
+  }
+}
+
+function changedRows(tables: ReadonlyMap<string, OracleTable>, before: TableTexts, after: TableTexts): RowWrite[] {
   const rows: RowWrite[] = [];
-  for (const table of ORACLE_TABLES.values()) {
+  for (const table of tables.values()) {
     const [oldText, newText] = [before.get(table.name) as string, after.get(table.name) as string];
     if (oldText === newText) continue;
     const [old, now] = [linesOf(oldText), linesOf(newText)];
@@ -245,7 +271,7 @@ function changedRows(before: TableTexts, after: TableTexts): RowWrite[] {
       was.delete(row);
       rows.push(
         oldLine === undefined
-          ? { table, row, key, kind: 'insert', values }
+          ? { table, row, key, kind: 'insert', values: withDefaults(table, values) }
           : { table, row, key, kind: 'update', values: changes(table, parseLine(table, oldLine).values, values) },
       );
     }
@@ -278,8 +304,8 @@ function rowNames(rows: readonly RowWrite[]): string {
     .join();
 }
 
-function tablesOf(database: OpenDatabase): TableTexts {
-  return readTables((sql) => readText(database, sql));
+function textsOf(database: OpenDatabase): TableTexts {
+  return readTables((sql) => readText(database, sql), tablesOf(database.schema));
 }
 
 function siteOf(database: OpenDatabase): string {

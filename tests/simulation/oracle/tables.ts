@@ -1,5 +1,5 @@
-import { foreignKeyRule, syncedTables, type ForeignKeyRule, type TableSchema } from '#shared/index.ts';
-import { householdSchema } from '../household-schema.ts';
+import { foreignKeyRule, syncedTables, type ForeignKeyRule, type Schema, type TableSchema } from '#shared/index.ts';
+import { householdSchema, olderSchema } from '../household-schema.ts';
 
 /** A value as SQLite's quote() prints it. Equal literals mean equal types and bytes. */
 export type Literal = string;
@@ -32,9 +32,19 @@ export interface OracleTable {
 
 const [FIELD, LINE] = ['\u001f', '\u001e'];
 
-export const ORACLE_TABLES: ReadonlyMap<string, OracleTable> = new Map(
-  syncedTables(householdSchema).map((table) => [table.name, toOracleTable(table)]),
-);
+type OracleTables = ReadonlyMap<string, OracleTable>;
+
+const oracleTables = (schema: Schema): OracleTables =>
+  new Map(syncedTables(schema).map((table) => [table.name, toOracleTable(table)]));
+
+export const ORACLE_TABLES: OracleTables = oracleTables(householdSchema);
+
+const OLDER_TABLES: OracleTables = oracleTables(olderSchema);
+
+/** The tables of a device's file, with the columns that it has. */
+export function tablesOf({ hash }: Schema): OracleTables {
+  return hash === olderSchema.hash ? OLDER_TABLES : ORACLE_TABLES;
+}
 
 function toOracleTable(schema: TableSchema): OracleTable {
   const { id, name, primaryKey, columns, uniques, foreignKeys, merge } = schema;
@@ -64,8 +74,8 @@ function toOracleTable(schema: TableSchema): OracleTable {
 /** The rows of all synced tables, as one text for each table. */
 export type TableTexts = ReadonlyMap<string, string>;
 
-export function readTables(ask: (sql: string) => string | null): TableTexts {
-  return new Map([...ORACLE_TABLES.values()].map(({ name, sql }) => [name, ask(sql) ?? '']));
+export function readTables(ask: (sql: string) => string | null, tables: OracleTables = ORACLE_TABLES): TableTexts {
+  return new Map([...tables.values()].map(({ name, sql }) => [name, ask(sql) ?? '']));
 }
 
 /** One row: its key and its values, in the order of the table's columns. */

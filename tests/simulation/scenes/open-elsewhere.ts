@@ -9,11 +9,10 @@ import { openDatabase, type OpenDatabase } from '#client/worker/database/open-da
 import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import type { Subscriber } from '#sync-server/fanout/subscription.ts';
-import { EVERYTHING } from '#sync-server/store/read-filter.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { openStorage } from '#vfs-opfs/index.ts';
 import type { Device } from '../device.ts';
-import { householdSchema } from '../household-schema.ts';
+import { APP_SCHEMAS, householdSchema } from '../household-schema.ts';
 import type { Random } from '../random.ts';
 import { DATABASE_ID } from '../server-disk.ts';
 import type { World } from '../world.ts';
@@ -41,7 +40,7 @@ export async function openElsewhere(world: World, device: Device, random: Random
       path: storage.path,
       vfsName: storage.vfsName,
       role: 'writer',
-      schema: householdSchema,
+      schema: APP_SCHEMAS.newer,
       databaseId,
       randomBytes: (count) => random.bytes(count),
       nowMs: () => world.time.nowMs,
@@ -91,7 +90,7 @@ async function meetRecreated(world: World, database: OpenDatabase, isFromBefore:
         ...sync.position(),
         snapshot: 'refused',
       },
-      { principal: { id: 'ann' }, canWrite: true, filter: EVERYTHING, nowMs: world.time.nowMs },
+      { principal: { id: 'ann' }, canWrite: true, rows: 'everything', nowMs: world.time.nowMs },
     );
     for (const message of heard) {
       if (message.type === 'welcome') sync.greet(message);

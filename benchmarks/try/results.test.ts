@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import type { Workload } from '../storage/workload.ts';
+import { asMarkdown, cell, figuresOf } from './results.ts';
+
+const SUM = { id: 'L4w', title: 'SUM', unit: 'ms' } as Workload;
+
+it('shows medians with least and greatest values, and no figure of a subject with a wrong answer', () => {
+  const figures = figuresOf(
+    [
+      { workload: 'L4w', subject: 'Rockpool', value: 3 },
+      { workload: 'L4w', subject: 'Rockpool', value: 1 },
+      { workload: 'L4w', subject: 'Rockpool', value: 2.5 },
+      { workload: 'L3', subject: 'Rockpool', value: 100 },
+      { workload: 'L4w', subject: 'sqlite.org', value: 5 },
+      { workload: 'L4w', subject: 'sqlite.org', value: null, error: 'sum: 1 instead of 2' },
+    ],
+    SUM,
+  );
+  expect(figures.map((figure) => cell(figure, 'ms'))).toEqual(['2.5 ms (1–3)', 'failed: sum: 1 instead of 2', '–']);
+  expect(asMarkdown([{ title: 'a | b', unit: 'ms', figures }], 'Chromium')).toBe(
+    'Chromium\n\n| workload | Rockpool | sqlite.org | IndexedDB |\n| --- | --- | --- | --- |\n| a \\| b | 2.5 ms (1–3) | failed: sum: 1 instead of 2 | – |\n',
+  );
+});

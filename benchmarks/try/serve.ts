@@ -1,0 +1,12 @@
+// `npm run bench:page`: builds and serves the page on which anyone runs the workloads in a browser of theirs. `PORT=5180`.
+import { join } from 'node:path';
+import { installPeers } from '../harness/peers.ts';
+import { buildPages, servePages } from '../harness/pages.ts';
+
+const folder = import.meta.dirname;
+await installPeers(folder);
+await buildPages(folder, 'try', {
+  '@sqlite.org/sqlite-wasm': join(folder, 'node_modules/@sqlite.org/sqlite-wasm'),
+});
+const { urlOf } = await servePages('try', Number(process.env['PORT'] ?? 5180));
+console.log(`Open ${urlOf('')} in the browser to measure.`);

@@ -1,0 +1,45 @@
+import type { AdapterName } from '../storage/subjects.ts';
+import type { Workload } from '../storage/workload.ts';
+import { bulkInsert } from '../storage/workloads/bulk-insert.ts';
+import { autocommitInsert } from '../storage/workloads/autocommit-insert.ts';
+import { groupByMonth } from '../storage/workloads/group-by.ts';
+import { jsonTextFilter } from '../storage/workloads/json-filter.ts';
+import { pointRead } from '../storage/workloads/point-read.ts';
+import { randomUpdate } from '../storage/workloads/random-update.ts';
+import { rowsToPage } from '../storage/workloads/rows-to-page.ts';
+import { sumScanWarm } from '../storage/workloads/sum-scan.ts';
+import { likeScan } from '../storage/workloads/text-search.ts';
+import type { Dataset } from '../storage/fill.ts';
+
+export interface TrySubject {
+  readonly name: string;
+  readonly adapter: AdapterName;
+  /** Of the bars and the head of its column. */
+  readonly colour: string;
+}
+
+export const SUBJECTS: readonly TrySubject[] = [
+  { name: 'Rockpool', adapter: 'rockpool', colour: '#0b6e75' },
+  { name: 'sqlite.org', adapter: 'sqlite-wasm', colour: '#c2762b' },
+  { name: 'IndexedDB', adapter: 'raw-indexeddb', colour: '#7a6ba8' },
+];
+
+/** A new database of each subject in every round, filled, and what runs on it. */
+export const PARTS: readonly { readonly dataset: Dataset; readonly workloads: readonly Workload[] }[] = [
+  { dataset: 'empty', workloads: [bulkInsert, autocommitInsert] },
+  { dataset: 'main', workloads: [pointRead, randomUpdate, sumScanWarm, jsonTextFilter] },
+  { dataset: 'reports', workloads: [rowsToPage, likeScan, groupByMonth] },
+];
+
+/** Numbers of rows in titles, and what they are with a tenth of the data: no more rows than there are. */
+const TENTHS: Readonly<Record<string, string>> = {
+  '300,000': '30,000',
+  '100,000': '10,000',
+  '50,000': '10,000',
+  '20,000': '2,000',
+};
+
+/** The title of a workload with the numbers of the chosen size. */
+export function titleOf({ title }: Workload, isFull: boolean): string {
+  return isFull ? title : title.replaceAll(/\d+,000/g, (rows) => TENTHS[rows] ?? rows);
+}

@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '#sync-server/testing/admin-client.ts';
+import { insert } from '#sync-server/testing/changeset.ts';
+import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
+import { DATABASE } from '#sync-server/testing/test-server.ts';
+import { atLevel } from '#kit/level.ts';
+import { findChromium } from '../../scripts/find-chromium.mjs';
+
+// The demo depends on axe. Its script is run in the page as it is.
+const axe = createRequire(
+  createRequire(new URL('../../apps/demo-budget/package.json', import.meta.url)).resolve('@axe-core/playwright'),
+).resolve('axe-core/axe.min.js');
+
+const MARKUP = '<img src=x onerror="window.ran = true">';
+
+const tested = serverUnderTest({ admin: { token: ADMIN_TOKEN } });
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let problems: string[];
+
+beforeAll(async () => {
+  const executablePath = findChromium();
+  browser = await chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args: ['--no-sandbox'],
+  });
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  problems = [];
+  context = await browser.newContext({ acceptDownloads: true });
+  page = await context.newPage();
+  page.setDefaultTimeout(100_000);
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    // A refused request is an answer, not a defect of the page.
+    if (message.type() === 'error' && !message.text().includes('the server responded with a status'))
+      problems.push(message.text());
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol === 'http:' && url.host !== tested.server.host) problems.push(`asks ${url.host}`);
+  });
+});
+afterEach(async () => {
+  await context.close();
+  expect(problems).toEqual([]);
+});
+
+const see = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+const status = (text: string): Promise<void> => page.getByRole('status').filter({ hasText: text }).waitFor();
+const button = (name: string): ReturnType<Page['getByRole']> => page.getByRole('button', { name, exact: true });
+const names = async (): Promise<string[]> =>
+  (await page.getByRole('table', { name: 'Databases' }).getByRole('link').allTextContents()).sort();
+
+async function signIn(token: string = ADMIN_TOKEN): Promise<void> {
+  await page.goto(`http://${tested.server.host}/admin`);
+  await page.getByLabel('Operator token').fill(token);
+  await page.keyboard.press('Enter');
+}
+
+async function openDatabase(): Promise<void> {
+  await signIn();
+  await page.getByRole('link', { name: DATABASE }).click();
+  await page.getByRole('heading', { name: DATABASE }).waitFor();
+}
+
+/** A database with rows, a blocked device, members, and an invitation. */
+async function fill(): Promise<void> {
+  const { server } = tested;
+  const ann = await server.open();
+  await ann.commit([insert('accounts', 'a', { name: 'a' })]);
+  const old = await server.connect();
+  old.hello(await server.token('editor', 'ben'), DATABASE, { schemaHash: 'of-another-app' });
+  await old.failure();
+  await server.sync.members.setRole(DATABASE, 'cyd', 'viewer');
+  await server.sync.members.setRole(DATABASE, MARKUP, 'viewer');
+  await server.sync.members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 60_000 });
+}
+
+it('asks for the token, keeps it in the tab alone, and forgets it', async () => {
+  await fill();
+  await signIn('wrong'.repeat(10));
+  await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor();
+  await signIn();
+  await expect.poll(names).toEqual([DATABASE]);
+  await page.reload();
+  await expect.poll(names).toEqual([DATABASE]);
+  const elsewhere = (await context.storageState()).origins.concat((await context.cookies()) as never);
+  expect([elsewhere, page.url().includes(ADMIN_TOKEN)]).toEqual([[], false]);
+  await button('Sign out').click();
+  await page.getByLabel('Operator token').waitFor();
+  expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  expect(await page.getByRole('table').count()).toBe(0);
+});
+
+it('shows what a database holds and what blocks a device, as text', async () => {
+  await fill();
+  await openDatabase();
+  await see(/\(schema-mismatch\)/);
+  for (const [table, row] of [
+    ['Devices', 'ann'],
+    ['Members', MARKUP],
+    ['Invitations', 'the server'],
+    ['Tables', 'accounts'],
+  ] as const)
+    await page.getByRole('table', { name: table }).getByRole('row').filter({ hasText: row }).waitFor();
+  expect(await page.evaluate('window.ran')).toBe(undefined);
+});
+
+it('changes roles, revokes members and withdraws invitations', async () => {
+  await fill();
+  const { members } = tested.server.sync;
+  await openDatabase();
+  await page.getByLabel('Role of cyd').selectOption('owner');
+  await status('cyd is now owner.');
+  await page.getByRole('row').filter({ hasText: 'cyd' }).getByRole('button', { name: 'Revoke' }).click();
+  await status('cyd is revoked.');
+  await page.getByRole('textbox', { name: 'Principal' }).fill('dan');
+  await page.getByLabel('Role', { exact: true }).selectOption('viewer');
+  await button('Set role').click();
+  await status('dan is now viewer.');
+  expect(members.list(DATABASE)).toEqual(
+    expect.arrayContaining([
+      { principal: 'cyd', role: null },
+      { principal: 'dan', role: 'viewer' },
+    ]),
+  );
+  await button('Withdraw').click();
+  await status('The invitation is withdrawn.');
+  expect(await members.invitations(DATABASE)).toEqual([]);
+});
+
+it('drains and opens a database, downloads it, and adds it again from the file', async () => {
+  await fill();
+  await openDatabase();
+  await button('Drain').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+  await status('1 session ended.');
+  await see('Drained');
+  await button('Open').click();
+  await status('Clients can use the database again.');
+  const downloading = page.waitForEvent('download');
+  await button('Download').click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe(`${DATABASE}.sqlite`);
+  const file = await download.path();
+  expect(readFileSync(file).subarray(0, 15).toString()).toBe('SQLite format 3');
+  await page.getByRole('link', { name: 'All databases' }).click();
+  await page.getByLabel('Id', { exact: true }).fill('copy');
+  await page.getByLabel(/^File/).first().setInputFiles(file);
+  await button('Add').click();
+  await status('copy is added.');
+  await expect.poll(names).toEqual(['copy', DATABASE].sort());
+});
+
+it('deletes a database only after its id was typed, with the keyboard alone', async () => {
+  await fill();
+  await openDatabase();
+  await button('Delete').focus();
+  await page.keyboard.press('Enter');
+  const typed = page.getByLabel('To confirm, type the id of the database');
+  await typed.waitFor();
+  await page.keyboard.type('other');
+  await page.keyboard.press('Enter');
+  expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  await page.keyboard.press('Escape');
+  await typed.waitFor({ state: 'hidden' });
+  await button('Delete').focus();
+  await page.keyboard.press('Enter');
+  await typed.waitFor();
+  await page.keyboard.type(DATABASE);
+  await page.keyboard.press('Enter');
+  await status(`${DATABASE} is deleted.`);
+  expect(await names()).toEqual([]);
+});
+
+it('has no serious defects of accessibility and no sideways scrolling, on a phone and in the dark', async () => {
+  await fill();
+  const windows = atLevel<readonly (readonly [number, ...('light' | 'dark')[]])[]>({
+    test: [
+      [1280, 'light'],
+      [390, 'dark'],
+    ],
+    verify: [
+      [1280, 'light', 'dark'],
+      [390, 'light', 'dark'],
+    ],
+  });
+  for (const [width, ...schemes] of windows)
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      await openDatabase();
+      for (const place of ['database', 'list', 'sign-in']) {
+        if (place === 'list') await page.getByRole('link', { name: 'All databases' }).click();
+        if (place === 'list') await expect.poll(names).toEqual([DATABASE]);
+        if (place === 'sign-in') await button('Sign out').click();
+        const view = `${place} ${width} ${colorScheme}`;
+        expect(await page.evaluate('document.documentElement.scrollWidth'), view).toBeLessThanOrEqual(width);
+        await page.evaluate(readFileSync(axe, 'utf8'));
+        const { violations } = (await page.evaluate('axe.run()')) as {
+          violations: { id: string; impact: string; nodes: { target: string[] }[] }[];
+        };
+        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+        expect(
+          serious.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${view}: ${id}: ${target.join()}`)),
+        ).toEqual([]);
+      }
+    }
+});

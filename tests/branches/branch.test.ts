@@ -1,0 +1,434 @@
+import type { Branch, Client } from '#client/index.ts';
+import { createDevice, inProcess, type Device } from '#client/node/index.ts';
+import { defineSchema } from '#client/schema/index.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
+import { createSyncServer } from '#sync-server/index.ts';
+import {
+  integer,
+  sqliteTable,
+  text,
+  type AnySQLiteColumn,
+} from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const account = sqliteTable('account', { id: text().primaryKey(), name: text().notNull().unique() });
+const entry = sqliteTable('entry', {
+  id: text().primaryKey(),
+  accountId: text('account_id').references((): AnySQLiteColumn => account.id),
+  amount: integer(),
+  currency: text(),
+  note: text(),
+  hits: integer().notNull().default(0),
+  details: text(),
+});
+const TABLES = { account, entry };
+const MERGE = {
+  merge: [
+    {
+      table: entry,
+      counters: [entry.hits],
+      groups: [[entry.amount, entry.currency]],
+      documents: [{ column: entry.details, text: ['body'] }],
+    },
+  ],
+} satisfies Parameters<typeof defineSchema>[1];
+const schema = defineSchema(TABLES, MERGE);
+
+let device: Device;
+let client: Client;
+const clients: { close(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  device = createDevice();
+  client = await device.createClient({ name: 'budget', schema });
+  clients.push(client);
+  await client.batch([
+    { sql: "INSERT INTO account VALUES ('a', 'cash'), ('b', 'bank')", params: [] },
+    {
+      sql: `INSERT INTO entry VALUES
+        ('e', 'a', 10, 'EUR', 'market', 5, '{"body":"We meet on Monday.","tags":["x"]}'),
+        ('f', 'b', 20, 'USD', 'rent', 0, NULL)`,
+      params: [],
+    },
+  ]);
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((opened) => opened.close()));
+});
+
+async function begin(name: string = 'what if'): Promise<Branch> {
+  const branch = await client.branch(name);
+  clients.push(branch);
+  return branch;
+}
+
+const entries = (of: Client): Promise<unknown[]> => of.query('SELECT * FROM entry ORDER BY id');
+
+describe('a branch', () => {
+  it('is a copy that is written and queried like any database, apart from its origin', async () => {
+    const beforeMs = Date.now();
+    const branch = await begin();
+    expect(branch.begunMs).toBeGreaterThanOrEqual(beforeMs);
+    expect(branch.begunMs).toBeLessThanOrEqual(Date.now());
+    expect(await entries(branch)).toEqual(await entries(client));
+    await branch.execute("UPDATE entry SET note = 'in the branch' WHERE id = 'e'");
+    await client.execute("UPDATE entry SET note = 'in the origin' WHERE id = 'f'");
+    const notes = 'SELECT id, note FROM entry ORDER BY id';
+    expect(await branch.query(notes)).toEqual([
+      { id: 'e', note: 'in the branch' },
+      { id: 'f', note: 'rent' },
+    ]);
+    expect(await client.query(notes)).toEqual([
+      { id: 'e', note: 'market' },
+      { id: 'f', note: 'in the origin' },
+    ]);
+    expect(branch.branchName).toBe('what if');
+  });
+
+  it('lists the rows and cells that differ from its beginning, with old and new values', async () => {
+    await client.execute("UPDATE entry SET note = 'before the branch' WHERE id = 'e'");
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'first', hits = hits + 2 WHERE id = 'e'");
+    await branch.execute("UPDATE entry SET note = 'second' WHERE id = 'e'");
+    await branch.execute("UPDATE entry SET details = json_set(details, '$.body', 'We meet on Friday.') WHERE id = 'e'");
+    await branch.execute("DELETE FROM entry WHERE id = 'f'");
+    await branch.execute("INSERT INTO account VALUES ('c', 'savings'), ('d', 'gone again')");
+    await branch.execute("DELETE FROM account WHERE id = 'd'");
+    await branch.execute("UPDATE account SET name = 'x' WHERE id = 'a'");
+    await branch.execute("UPDATE account SET name = 'cash' WHERE id = 'a'");
+    expect(await branch.diff()).toEqual([
+      {
+        table: 'account',
+        key: ['c'],
+        kind: 'insert',
+        changes: [{ column: 'name', before: null, after: 'savings', operations: null }],
+      },
+      {
+        table: 'entry',
+        key: ['e'],
+        kind: 'update',
+        changes: [
+          { column: 'note', before: 'before the branch', after: 'second', operations: null },
+          { column: 'hits', before: 5, after: 7, operations: null },
+          {
+            column: 'details',
+            before: '{"body":"We meet on Monday.","tags":["x"]}',
+            after: '{"body":"We meet on Friday.","tags":["x"]}',
+            operations: [
+              {
+                op: 'replace',
+                path: '/body',
+                value: 'We meet on Friday.',
+                oldValue: 'We meet on Monday.',
+                text: [{ at: 11, removed: 'Mon', inserted: 'Fri' }],
+              },
+            ],
+          },
+        ],
+      },
+      {
+        table: 'entry',
+        key: ['f'],
+        kind: 'delete',
+        changes: [
+          { column: 'account_id', before: 'b', after: null, operations: null },
+          { column: 'amount', before: 20, after: null, operations: null },
+          { column: 'currency', before: 'USD', after: null, operations: null },
+          { column: 'note', before: 'rent', after: null, operations: null },
+          { column: 'hits', before: 0, after: null, operations: null },
+        ],
+      },
+    ]);
+  });
+
+  it('merges as one transaction of its origin, which one undo takes back', async () => {
+    const before = await entries(client);
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'new' WHERE id = 'e'");
+    await branch.execute("INSERT INTO account VALUES ('c', 'savings')");
+    await branch.execute("UPDATE entry SET account_id = 'a' WHERE id = 'f'");
+    await branch.execute("DELETE FROM account WHERE id = 'b'");
+    const after = await entries(branch);
+    const count = 'SELECT max(sequence) AS n FROM rockpool_changelog';
+    const [{ n }] = (await client.query<{ n: number }>(count)) as [{ n: number }];
+    const { rows, conflicts } = await branch.merge();
+    expect(conflicts).toEqual([]);
+    expect(rows.map(({ table, kind }) => [table, kind])).toEqual([
+      ['account', 'insert'],
+      ['account', 'delete'],
+      ['entry', 'update'],
+      ['entry', 'update'],
+    ]);
+    expect(await client.query(count)).toEqual([{ n: n + 1 }]);
+    expect(await entries(client)).toEqual(after);
+    await client.undo();
+    expect(await entries(client)).toEqual(before);
+    expect(await client.query('SELECT id FROM account ORDER BY id')).toEqual([{ id: 'a' }, { id: 'b' }]);
+  });
+
+  it('adds counters, merges documents by their edits, and moves the columns of a group together', async () => {
+    const branch = await begin();
+    await branch.execute(`UPDATE entry SET hits = hits + 3, amount = 11,
+      details = '{"body":"We meet on Friday.","tags":["x"]}' WHERE id = 'e'`);
+    await client.execute(`UPDATE entry SET hits = hits + 10, note = 'theirs',
+      details = '{"body":"Today we meet on Monday.","tags":["x","y"]}' WHERE id = 'e'`);
+    await branch.merge();
+    expect(await client.query("SELECT amount, currency, note, hits, details FROM entry WHERE id = 'e'")).toEqual([
+      {
+        amount: 11,
+        currency: 'EUR',
+        note: 'theirs',
+        hits: 18,
+        details: '{"body":"Today we meet on Friday.","tags":["x","y"]}',
+      },
+    ]);
+  });
+
+  it('survives the close of every client, and is opened by name', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'kept' WHERE id = 'e'");
+    await branch.close();
+    await client.close();
+    client = await device.createClient({ name: 'budget', schema });
+    clients.push(client);
+    expect(await client.listBranches()).toEqual([{ name: 'what if', sizeBytes: expect.any(Number) as number }]);
+    const again = await client.openBranch('what if');
+    clients.push(again);
+    expect((await again.diff()).map(({ key }) => key)).toEqual([['e']]);
+    await again.merge();
+    expect(await client.query("SELECT note FROM entry WHERE id = 'e'")).toEqual([{ note: 'kept' }]);
+    expect(await client.listBranches()).toEqual([]);
+  });
+
+  it('leaves the device with its database', async () => {
+    await (await begin()).close();
+    await client.leave({ discardUnsent: true });
+    client = await device.createClient({ name: 'budget', schema });
+    clients.push(client);
+    expect(await client.listBranches()).toEqual([]);
+  });
+
+  it('is never synced; its merge is', async () => {
+    const server = createSyncServer({
+      dataDir: temporaryFolder(),
+      schema,
+      secret: 'a secret of this test, long enough',
+      log: () => undefined,
+    });
+    const open = async (): Promise<Client> => {
+      const opened = await createDevice().createClient({
+        name: 'synced',
+        schema,
+        sync: {
+          url: 'ws://in-process',
+          transport: inProcess(server),
+          databaseId: 'budget',
+          token: () => server.issueToken({ principal: 'ann', databases: ['budget'], ttlMs: 60_000 }),
+        },
+      });
+      clients.push(opened);
+      return opened;
+    };
+    const [ann, bob] = [await open(), await open()];
+    await ann.execute("INSERT INTO account VALUES ('s', 'one')").synced;
+    const branch = await ann.branch('try');
+    clients.push(branch);
+    await branch.execute("UPDATE account SET name = 'two' WHERE id = 's'");
+    expect(branch.status.current.state).toBe('offline');
+    await ann.execute("INSERT INTO account VALUES ('t', 'three')").synced;
+    const live = bob.live<{ name: string }>('SELECT name FROM account ORDER BY id');
+    for await (const { rows } of live)
+      if (rows.length === 2) {
+        expect(rows.map(({ name }) => name)).toEqual(['one', 'three']);
+        break;
+      }
+    await branch.merge();
+    for await (const { rows } of live) if (rows[0]?.name === 'two') break;
+    await Promise.all(clients.splice(0).map((opened) => opened.close()));
+    await server.close();
+  });
+});
+
+describe('a conflict', () => {
+  it('is shown with all three values, and stops the merge until the app decides', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'e'");
+    await client.execute("UPDATE entry SET note = 'theirs' WHERE id = 'e'");
+    const conflict = {
+      kind: 'cell',
+      table: 'entry',
+      key: ['e'],
+      column: 'note',
+      base: 'market',
+      ours: 'ours',
+      theirs: 'theirs',
+    };
+    expect((await branch.preview()).conflicts).toEqual([conflict]);
+    await expect(branch.merge()).rejects.toMatchObject({ code: 'branch-conflicts', fields: { count: 1 } });
+    expect(await client.query("SELECT note FROM entry WHERE id = 'e'")).toEqual([{ note: 'theirs' }]);
+    expect((await branch.merge({ conflicts: 'branch' })).conflicts).toEqual([conflict]);
+    expect(await client.query("SELECT note FROM entry WHERE id = 'e'")).toEqual([{ note: 'ours' }]);
+  });
+
+  it('is decided one by one', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'ours'");
+    await client.execute("UPDATE entry SET note = 'theirs'");
+    await branch.merge({ conflicts: ({ key }) => (key[0] === 'e' ? 'branch' : 'origin') });
+    expect(await client.query('SELECT note FROM entry ORDER BY id')).toEqual([{ note: 'ours' }, { note: 'theirs' }]);
+  });
+
+  it('is no conflict where both wrote the same', async () => {
+    const branch = await begin();
+    for (const of of [branch, client]) await of.execute("UPDATE entry SET note = 'same' WHERE id = 'e'");
+    expect(await branch.preview()).toEqual({ rows: [], conflicts: [] });
+    await branch.merge();
+  });
+
+  it('names a row that one side deleted and the other changed', async () => {
+    const branch = await begin();
+    await branch.execute("DELETE FROM entry WHERE id = 'e'");
+    await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'f'");
+    await client.execute("UPDATE entry SET note = 'theirs' WHERE id = 'e'");
+    await client.execute("DELETE FROM entry WHERE id = 'f'");
+    expect((await branch.preview()).conflicts.map(({ kind, key }) => [kind, key])).toEqual([
+      ['deleted-in-branch', ['e']],
+      ['deleted-in-origin', ['f']],
+    ]);
+    await branch.merge({ conflicts: 'branch' });
+    expect(await client.query('SELECT id, note FROM entry')).toEqual([{ id: 'f', note: 'ours' }]);
+  });
+
+  it('keeps the rows of the origin if the app decides so', async () => {
+    const branch = await begin();
+    await branch.execute("DELETE FROM entry WHERE id = 'e'");
+    await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'f'");
+    await client.execute("UPDATE entry SET note = 'theirs' WHERE id = 'e'");
+    await client.execute("DELETE FROM entry WHERE id = 'f'");
+    expect(await branch.merge({ conflicts: 'origin' })).toMatchObject({ rows: [] });
+    expect(await client.query('SELECT id, note FROM entry')).toEqual([{ id: 'e', note: 'theirs' }]);
+  });
+
+  it('takes a group of columns as one value', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET amount = 99 WHERE id = 'e'");
+    await client.execute("UPDATE entry SET currency = 'CHF' WHERE id = 'e'");
+    expect((await branch.preview()).conflicts.map(({ column, ours, theirs }) => [column, ours, theirs])).toEqual([
+      ['amount', 99, 10],
+      ['currency', 'EUR', 'CHF'],
+    ]);
+    await branch.merge({ conflicts: 'branch' });
+    expect(await client.query("SELECT amount, currency FROM entry WHERE id = 'e'")).toEqual([
+      { amount: 99, currency: 'EUR' },
+    ]);
+  });
+
+  it('is found in a row that both inserted', async () => {
+    const branch = await begin();
+    await branch.execute("INSERT INTO account VALUES ('n', 'ours')");
+    await client.execute("INSERT INTO account VALUES ('n', 'theirs')");
+    expect((await branch.preview()).conflicts).toMatchObject([{ kind: 'cell', base: null, ours: 'ours' }]);
+    await branch.merge({ conflicts: 'branch' });
+    expect(await client.query("SELECT name FROM account WHERE id = 'n'")).toEqual([{ name: 'ours' }]);
+  });
+});
+
+describe('the order of a merge', () => {
+  it('lets rows take unique values that others free, whatever their order', async () => {
+    const branch = await begin();
+    await branch.execute("DELETE FROM entry WHERE id = 'f'");
+    await branch.execute("DELETE FROM account WHERE id = 'b'");
+    await branch.execute("UPDATE account SET name = 'bank' WHERE id = 'a'");
+    await branch.execute("INSERT INTO account VALUES ('0', 'cash')");
+    await branch.merge();
+    expect(await client.query('SELECT * FROM account ORDER BY id')).toEqual([
+      { id: '0', name: 'cash' },
+      { id: 'a', name: 'bank' },
+    ]);
+  });
+
+  it('moves children to other parents before their parents are deleted', async () => {
+    const branch = await begin();
+    await branch.execute("INSERT INTO account VALUES ('z', 'new')");
+    await branch.execute("UPDATE entry SET account_id = 'z' WHERE id = 'e'");
+    await branch.execute("DELETE FROM account WHERE id = 'a'");
+    await branch.merge();
+    expect(await client.query("SELECT account_id FROM entry WHERE id = 'e'")).toEqual([{ account_id: 'z' }]);
+  });
+});
+
+describe('bad input', () => {
+  it('refuses a branch of a branch', async () => {
+    const branch = await begin();
+    await expect(branch.branch('more')).rejects.toMatchObject({ code: 'branch-of-branch' });
+    await expect(branch.openBranch('more')).rejects.toMatchObject({ code: 'branch-of-branch' });
+  });
+
+  it('refuses a name in use, an invalid name, and a branch that does not exist', async () => {
+    await begin();
+    await expect(client.branch('what if')).rejects.toMatchObject({ code: 'branch-exists' });
+    for (const name of ['', 'x'.repeat(33), 'a\0'])
+      await expect(client.branch(name)).rejects.toMatchObject({ code: 'config-invalid' });
+    await expect(client.openBranch('other')).rejects.toMatchObject({ code: 'branch-missing' });
+    await (await begin('ü'.repeat(16))).discard();
+  });
+
+  it.each(['merge', 'discard'] as const)('rejects every call after %s, in every tab', async (by) => {
+    const branch = await begin();
+    const tab = await device.createClient({ name: 'budget', schema });
+    clients.push(tab);
+    const other = await tab.openBranch('what if');
+    clients.push(other);
+    await branch.execute("UPDATE entry SET note = 'x'");
+    await branch[by]();
+    for (const ended of [branch, other]) {
+      const error = { code: 'branch-ended', fields: { branch: 'what if', by } };
+      await expect(ended.query('SELECT 1')).rejects.toMatchObject(error);
+      await expect(ended.execute('DELETE FROM entry')).rejects.toMatchObject(error);
+      await expect(ended.execute('DELETE FROM entry').catch(() => ended.diff())).rejects.toMatchObject(error);
+      for (const call of ['diff', 'preview', 'merge', 'discard'] as const)
+        await expect(ended[call]()).rejects.toMatchObject(error);
+      expect(() => ended.live('SELECT 1')).toThrow(expect.objectContaining(error) as Error);
+    }
+    await expect(tab.openBranch('what if')).rejects.toMatchObject({ code: 'branch-missing' });
+    await (await begin()).discard();
+  });
+
+  it('refuses to merge after the origin was migrated; the branch can be read', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'e'");
+    await branch.close();
+    await client.close();
+    const added = sqliteTable('added', { id: text().primaryKey() });
+    client = await device.createClient({ name: 'budget', schema: defineSchema({ ...TABLES, added }, MERGE) });
+    clients.push(client);
+    const again = await client.openBranch('what if');
+    clients.push(again);
+    await expect(again.merge()).rejects.toMatchObject({ code: 'branch-schema-changed' });
+    await expect(again.preview()).rejects.toMatchObject({ code: 'branch-schema-changed' });
+    expect(await again.diff()).toMatchObject([{ key: ['e'], changes: [{ after: 'ours' }] }]);
+    expect(await client.listBranches()).toHaveLength(1);
+  });
+
+  it('keeps the branch and the origin as they are when a constraint rejects the merge', async () => {
+    const branch = await begin();
+    await branch.execute("INSERT INTO account VALUES ('c', 'savings')");
+    await branch.execute("UPDATE entry SET account_id = 'b', note = 'ours' WHERE id = 'e'");
+    await client.execute("INSERT INTO account VALUES ('d', 'savings')");
+    await expect(branch.merge()).rejects.toMatchObject({ code: 'constraint-unique' });
+    expect(await client.query("SELECT note FROM entry WHERE id = 'e'")).toEqual([{ note: 'market' }]);
+    await branch.execute("UPDATE account SET name = 'savings 2' WHERE id = 'c'");
+    await branch.merge();
+    expect(await client.query("SELECT note FROM entry WHERE id = 'e'")).toEqual([{ note: 'ours' }]);
+    expect(await client.query('SELECT name FROM account ORDER BY id')).toHaveLength(4);
+  });
+
+  it('refuses a merge that breaks a foreign key, at its commit', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET account_id = 'b' WHERE id = 'e'");
+    await client.execute("DELETE FROM entry WHERE id = 'f'");
+    await client.execute("DELETE FROM account WHERE id = 'b'");
+    await expect(branch.merge()).rejects.toMatchObject({ code: 'constraint-foreign-key' });
+    expect((await branch.diff()).map(({ key }) => key)).toEqual([['e']]);
+  });
+});

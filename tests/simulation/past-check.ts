@@ -1,0 +1,107 @@
+import { buildSchema, keyColumns, quoteName, syncedTables, tableToDdl, type Schema } from '#shared/index.ts';
+import { pastRows } from '#sync-server/history/past-rows.ts';
+import { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
+import type { StoredTable } from '#sync-server/sqlite/stored-table.ts';
+import type { DatabaseFile } from '#sync-server/store/database-file.ts';
+import { contentOf } from './checks.ts';
+import { householdSchema } from './household-schema.ts';
+import type { Variant } from './variant.ts';
+
+/** Every third history on one instance keeps versions, so that the others keep their meaning and their speed. */
+export function keepsHistory(seed: number, { instances = 1 }: Variant): boolean {
+  return instances === 1 && seed % 3 === 0;
+}
+
+/** The schema with a history of every synced table. It has the same hash. */
+export function withHistory(schema: Schema): Schema {
+  return buildSchema(
+    schema.tables.map((table) => (table.synced ? { ...table, history: { retainedDays: null } } : table)),
+  );
+}
+
+/** A past state is read after so many commits, and the last ones in the end. */
+const EVERY = 25;
+const AT_THE_END = 8;
+
+interface Recorded {
+  readonly watermark: number;
+  readonly logHash: string;
+  readonly content: ReadonlyMap<string, string>;
+}
+
+/**
+ * What the server's tables held after each commit, which is what a device holds that stopped there. Later the history has
+ * to lead back to it, whatever the server pruned, compacted or lost in between.
+ */
+export class PastCheck {
+  private readonly recorded: Recorded[] = [];
+  private readonly onFault: (fault: string) => void;
+  private readonly count: () => void;
+  private commits = 0;
+
+  constructor(onFault: (fault: string) => void, count: () => void) {
+    this.onFault = onFault;
+    this.count = count;
+  }
+
+  onCommit(file: DatabaseFile, logHash: string, content: ReadonlyMap<string, string>): void {
+    this.recorded.push({ watermark: file.log.watermark, logHash, content });
+    // An older one each time.
+    if (++this.commits % EVERY === 0) this.check(file, this.recorded[(this.commits * 7) % this.recorded.length]);
+  }
+
+  atTheEnd(file: DatabaseFile): void {
+    const step = Math.max(1, Math.floor(this.recorded.length / AT_THE_END));
+    for (let at = 0; at < this.recorded.length; at += step) this.check(file, this.recorded[at]);
+  }
+
+  private check(file: DatabaseFile, recorded: Recorded | undefined): void {
+    if (recorded === undefined) return;
+    const { watermark, logHash, content } = recorded;
+    // A server that was restored, or lost power, has another log from some watermark on.
+    if (watermark > file.log.watermark || hex(file.log.hashAt(watermark)) !== logHash) return;
+    const past = pastContent(file, watermark);
+    for (const { name } of syncedTables(householdSchema)) {
+      const [found, expected] = [past.get(name) ?? '', content.get(name) ?? ''];
+      if (found === expected) continue;
+      const lines = (from: string, without: string): string =>
+        from
+          .split('\n')
+          .filter((line) => !without.split('\n').includes(line))
+          .slice(0, 3)
+          .join(' | ');
+      this.onFault(
+        `the past at ${watermark} differs in ${name}: it has ${lines(found, expected) || '(nothing)'} instead of ${lines(expected, found) || '(nothing)'}`,
+      );
+    }
+    this.count();
+  }
+}
+
+/** The rows as contentOf writes them. */
+function pastContent(file: DatabaseFile, watermark: number): Map<string, string> {
+  const sql = new SqliteFile(':memory:');
+  try {
+    sql.exec(
+      'CREATE TABLE rockpool_conflict (id, table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark, path)',
+    );
+    for (const schema of syncedTables(householdSchema)) {
+      const table = file.tableByName.get(schema.name) as StoredTable;
+      const [create = ''] = tableToDdl(schema);
+      sql.exec(create);
+      const columns = [...keyColumns(schema), ...table.values].map(({ name }) => quoteName(name));
+      for (const row of pastRows(file, table, { watermark, receivedMs: 0 }, 0))
+        sql.run(
+          `INSERT INTO ${quoteName(schema.name)} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+          ...row,
+        );
+    }
+    return contentOf((text) => (sql.get(text)?.[0] ?? null) as string | null);
+  } finally {
+    sql.close();
+  }
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

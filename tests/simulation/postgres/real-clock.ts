@@ -1,0 +1,13 @@
+import type { ModelClock } from './postgres-model.ts';
+
+/** For tests of the model outside of virtual time. */
+export const REAL_CLOCK: ModelClock = {
+  nowMs: () => Date.now(),
+  after: (delayMs: number, run: () => void): (() => void) => {
+    const timer = delayMs === 0 ? setImmediate(run) : setTimeout(run, delayMs).unref();
+    return () => {
+      clearTimeout(timer as NodeJS.Timeout);
+      clearImmediate(timer as NodeJS.Immediate);
+    };
+  },
+};

@@ -1,0 +1,328 @@
+import {
+  decodeClientMessage,
+  decodeServerMessage,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  type Hello,
+  type Welcome,
+} from '#shared/index.ts';
+import { decodeDocumentCell } from '#shared/document/index.ts';
+import { Gate } from '#sync-server/auth/gate.ts';
+import { roleAllows, type Role } from '#sync-server/auth/role.ts';
+import { DatabaseCache } from '#sync-server/database/database-cache.ts';
+import type { LiveDatabase } from '#sync-server/database/live-database.ts';
+import type { Retention } from '#sync-server/log/retention.ts';
+import type { Logger } from '#sync-server/observe/log-line.ts';
+import { ServerMetrics } from '#sync-server/observe/server-metrics.ts';
+import { Session, type SessionContext } from '#sync-server/session/session.ts';
+import { SESSION_LIMITS } from '#sync-server/session/limits.ts';
+import { ConnectionQuota } from '#sync-server/session/connection-quota.ts';
+import type { SessionSocket } from '#sync-server/session/session-socket.ts';
+import type { DatabaseFile } from '#sync-server/store/database-file.ts';
+import type { OpenDatabase } from '#sync-server/store/durability.ts';
+import { KnownSchemas } from '#sync-server/store/known-schemas.ts';
+import type { Store } from '#sync-server/store/store.ts';
+import { DocumentThreads } from './document-threads.ts';
+import type { ServerEnd } from './network.ts';
+import type { Committed } from './postgres/postgres-storage.ts';
+import { DATABASE_ID } from './server-disk.ts';
+import type { ServerHostOptions } from './server-host.ts';
+import { olderSchema } from './household-schema.ts';
+import { readToken } from './tokens.ts';
+import type { Owner } from './virtual-time.ts';
+
+/** Thrown where the server process dies, to unwind code that would not run any further. */
+export class ServerKilled extends Error {}
+
+export interface ProcessEvents {
+  /** The process is about to do this. May kill it. */
+  readonly reaches: (at: 'statement' | 'in commit' | 'after commit' | 'send') => void;
+  /** Throws if the disk has no room. */
+  readonly requireRoom: () => void;
+  /** Something failed, for the operator to see. */
+  readonly onFailure: (error: unknown) => void;
+  /** What is committed in the store that the processes share; null: this process has it for itself. */
+  readonly committed: () => Committed | null;
+  /** A session begins, with what was committed when its hello arrived. */
+  readonly onWelcome: (welcome: Welcome, before: Committed) => void;
+  /** A commit of another process has arrived. */
+  readonly onFollowed: () => void;
+  /** Null: revoked. */
+  readonly roleOf: (device: string) => Role | null;
+  /** A transaction of the file begins. */
+  readonly onTransaction: () => void;
+  readonly onLogLine: (event: string, fields: Readonly<Record<string, unknown>>) => void;
+  /** The state of a document before and after it was compacted. */
+  readonly onCompacted: (before: Uint8Array, after: Uint8Array) => void;
+}
+
+export interface ServerProcessOptions {
+  readonly host: ServerHostOptions;
+  readonly events: ProcessEvents;
+  readonly retention: Retention;
+  readonly maxUnreadBytes: number;
+  readonly documentBytesAway: number;
+  readonly openStore: (process: ServerProcess) => Store;
+  readonly name: string;
+}
+
+const SWEEP_INTERVAL_MS = 5_000;
+
+/** How long a decision takes that holds the thread: longer than what a store decides again under its lock. */
+const LONG_DECISIONS_MS = [150, 400, 3_000] as const;
+
+/** One process of the server: its cache and its sessions, which die with it. Runs the code of `rockpool-server`. */
+export class ServerProcess {
+  readonly owner: Owner;
+  private readonly options: ServerProcessOptions;
+  private readonly cache: DatabaseCache;
+  private readonly store: Store;
+  private readonly sessions = new Set<Session>();
+  private opened: LiveDatabase | null = null;
+  private open: OpenDatabase | null = null;
+
+  constructor(options: ServerProcessOptions) {
+    this.options = options;
+    const { time } = options.host;
+    this.owner = { name: options.name, isAlive: true, wallMs: () => time.nowMs };
+    [this.store, this.cache] = time.as(this.owner, () => {
+      const store = options.openStore(this);
+      const cache = new DatabaseCache({
+        store: this.watchedStore(store),
+        retention: options.retention,
+        schemas: new KnownSchemas([olderSchema]),
+        offersSnapshot: () => true,
+        onFailure: (_, error) => this.failed(error),
+      });
+      setInterval(() => {
+        for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
+      }, SWEEP_INTERVAL_MS);
+      return [store, cache];
+    });
+    time.as(this.owner, () => void this.openDatabase().catch((error: unknown) => this.failed(error)));
+  }
+
+  /** Null while it opens the database. */
+  get live(): LiveDatabase | null {
+    return this.opened;
+  }
+
+  /** The file of the database, as soon as it is open. */
+  get file(): DatabaseFile | null {
+    return this.open?.file ?? null;
+  }
+
+  get path(): string {
+    return this.store.pathOf(DATABASE_ID);
+  }
+
+  /** Whether the file has a commit that a power cut could revert. */
+  get isSettling(): boolean {
+    return this.open !== null && this.open.settling() !== null;
+  }
+
+  async openDatabase(): Promise<LiveDatabase> {
+    const live = await this.cache.get(DATABASE_ID);
+    if (this.owner.isAlive && live.file === this.open?.file) this.opened = live;
+    return live;
+  }
+
+  /** Commits beside the sessions. */
+  async commit(body: (file: DatabaseFile) => void): Promise<void> {
+    const { open } = this;
+    if (open !== null) await open.commit(() => body(open.file));
+  }
+
+  failed(error: unknown): void {
+    if (this.owner.isAlive && !(error instanceof ServerKilled)) this.options.events.onFailure(error);
+  }
+
+  reauthorize(): void {
+    for (const session of [...this.sessions]) this.run(() => session.reauthorizeNow());
+  }
+
+  /** Runs code of the process, unless it is dead. */
+  run(body: () => void): void {
+    if (!this.owner.isAlive) return;
+    this.options.host.time.as(this.owner, () => {
+      try {
+        body();
+      } catch (thrown) {
+        if (!(thrown instanceof ServerKilled)) throw thrown;
+      }
+    });
+  }
+
+  /** Returns what has to be closed once its code is off the stack. */
+  die(): OpenDatabase | null {
+    this.owner.isAlive = false;
+    this.sessions.clear();
+    this.opened = null;
+    const { open } = this;
+    this.open = null;
+    return open;
+  }
+
+  listen(socket: SessionSocket): ServerEnd {
+    const { host, events, maxUnreadBytes } = this.options;
+    const { owner } = this;
+    const now = (): number => host.time.nowMs;
+    const log: Logger = (event, fields) => {
+      if (owner.isAlive) events.onLogLine(event, fields);
+    };
+    const context: SessionContext = {
+      address: null,
+      readableRows: () => 'everything',
+      gate: new Gate({
+        authenticate: async (token) => readToken(token),
+        authorize: ({ id }, _, operation) => roleAllows(events.roleOf(id), operation),
+        now,
+        log,
+      }),
+      openDatabase: () => this.openDatabase(),
+      onDamaged: (databaseId, error) => this.cache.takeOffline(databaseId, error),
+      now,
+      log,
+      limits: { ...SESSION_LIMITS, maxUnreadBytes },
+      connectionQuota: new ConnectionQuota(Infinity),
+      metrics: new ServerMetrics(),
+      onAuthenticated: () => undefined,
+      onClosed: (closed) => void this.sessions.delete(closed),
+    };
+    let before: Committed | null = null;
+    const onSent = (frame: Uint8Array): void => {
+      if (before === null) return;
+      const message = decodeServerMessage(new FrameAssembler(MAX_MESSAGE_BYTES).add(frame) as Uint8Array);
+      if (message.type === 'welcome') events.onWelcome(message, before);
+      before = null;
+    };
+    const session = new Session(this.watched(socket, onSent), context);
+    this.sessions.add(session);
+    const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+    return {
+      owner,
+      receive: (frame) => {
+        if (!owner.isAlive) return;
+        const bytes = assembler.add(frame);
+        const message = bytes === null ? null : decodeClientMessage(bytes);
+        if (message?.type === 'hello' && this.opened !== null && isBehindHorizon(message, this.opened)) host.onReload();
+        if (message?.type === 'hello') before = events.committed();
+        if (message?.type === 'hello' && typeof message.snapshot === 'object') host.onFile();
+        this.run(() => session.receive(frame));
+        if (message?.type === 'push') host.onPush(session.site, message);
+      },
+      disconnected: () => this.run(() => session.disconnected()),
+    };
+  }
+
+  private watched(socket: SessionSocket, onSent: (frame: Uint8Array) => void): SessionSocket {
+    return {
+      ...socket,
+      send: (frame) => {
+        if (!this.owner.isAlive) return;
+        socket.send(frame);
+        onSent(frame);
+        // Throws nothing, because no caller may catch it. What a dead server does next has no effect.
+        this.options.events.reaches('send');
+      },
+    };
+  }
+
+  /** The shipped store, with traps in it. */
+  private watchedStore(store: Store): Store {
+    return {
+      open: (databaseId, { onCaughtUp, onLost }) => {
+        let open: OpenDatabase | null = null;
+        const opened = store.open(databaseId, {
+          onCaughtUp: () => {
+            if (this.owner.isAlive) this.options.events.onFollowed();
+            onCaughtUp();
+          },
+          onLost: (error) => {
+            // The server closes the file in `onLost`.
+            if (this.open === open) [this.open, this.opened] = [null, null];
+            onLost(error);
+          },
+        });
+        const watch = (database: OpenDatabase): OpenDatabase => {
+          open = database;
+          if (!this.owner.isAlive) return database;
+          this.open = database;
+          this.setTraps(database.file);
+          this.watchDocuments(database.file);
+          const { random, isSlow, onDocumentThread } = this.options.host;
+          if (isSlow)
+            database.file.documents.use(new DocumentThreads(random, onDocumentThread), this.options.documentBytesAway);
+          return database;
+        };
+        return opened instanceof Promise ? opened.then(watch) : watch(opened);
+      },
+      pathOf: (databaseId) => store.pathOf(databaseId),
+      list: () => store.list(),
+      outline: (databaseId) => store.outline(databaseId),
+      markDamaged: (databaseId, problem) => store.markDamaged(databaseId, problem),
+      readiness: () => store.readiness(),
+      close: () => store.close(),
+    };
+  }
+
+  private setTraps({ sql }: DatabaseFile): void {
+    const { owner } = this;
+    const { events, host } = this.options;
+    const reach = (at: 'statement' | 'in commit' | 'after commit'): void => {
+      events.reaches(at);
+      if (!owner.isAlive) throw new ServerKilled();
+    };
+    const [run, transaction, rehearse] = [sql.run.bind(sql), sql.transaction.bind(sql), sql.rehearse.bind(sql)];
+    sql.run = (...args) => {
+      if (!owner.isAlive) throw new ServerKilled();
+      reach('statement');
+      events.requireRoom();
+      run(...args);
+    };
+    sql.transaction = (body) => {
+      if (!owner.isAlive) throw new ServerKilled();
+      events.onTransaction();
+      const result = transaction(() => {
+        const done = body();
+        events.requireRoom();
+        return done;
+      });
+      reach('in commit');
+      reach('after commit');
+      return result;
+    };
+    sql.rehearse = (body) => {
+      if (!owner.isAlive) throw new ServerKilled();
+      // Virtual time stands still while code runs.
+      if (host.isSlow && host.random.chance(0.03))
+        owner.spentMs = (owner.spentMs ?? 0) + host.random.pick(LONG_DECISIONS_MS);
+      return rehearse(body);
+    };
+  }
+
+  private watchDocuments({ documents }: DatabaseFile): void {
+    const { host, events } = this.options;
+    const work = documents.work.bind(documents);
+    documents.work = (asked) => {
+      const worked = work(asked);
+      if (asked.kind === 'merge' && asked.replaced !== null) host.onCarriedOver();
+      else if (asked.kind === 'merge' && worked.replaced !== null) events.onCompacted(asked.document, worked.state);
+      return worked;
+    };
+  }
+}
+
+export function documentIdOf(state: Uint8Array): string {
+  const cell = decodeDocumentCell(state);
+  return cell.kind === 'state' ? Buffer.from(cell.documentId).toString('hex') : '';
+}
+
+function isBehindHorizon({ logEpoch, cursor }: Hello, { file }: LiveDatabase): boolean {
+  return (
+    logEpoch !== null &&
+    Buffer.compare(logEpoch, file.logEpoch.id) === 0 &&
+    cursor > 0 &&
+    cursor < file.tombstones.tombstoneHorizon
+  );
+}

@@ -1,0 +1,84 @@
+import type { Schema } from '#shared/index.ts';
+import type { DatabaseFile } from '#sync-server/store/database-file.ts';
+import { SqliteStore } from '#sync-server/store/sqlite-store.ts';
+import type { Store } from '#sync-server/store/store.ts';
+import type { ServerDisk, EndOfServer } from './server-disk.ts';
+
+/** What the server's processes store databases in, and what outlasts them. */
+export interface ServerStorage {
+  /** How many processes serve one store. */
+  readonly instances: number;
+  readonly hasBackup: boolean;
+  /** Where `snapshot` may write a file. */
+  readonly snapshotPath: string;
+  /** The store of a process that starts. */
+  openStore(instance: number, process: StoreProcess): Store;
+  /** The number of frames in the log of the file; 0: the storage has none. */
+  readonly frames: number;
+  /** The process is gone. */
+  end(instance: number, how: EndOfServer): void;
+  /** The last committed state; null: unknown while no process has the database open. */
+  committed(opened: DatabaseFile | null): DatabaseFile | null;
+  backUp(): void;
+  /** Brings the backup back, while all processes are down. */
+  restore(): void;
+  remove(): void;
+}
+
+/** What the storage needs to know of the process that uses it. */
+export interface StoreProcess {
+  /** Runs code of the process, unless it is dead. */
+  run(body: () => void): void;
+  /** A COMMIT is on its way to PostgreSQL, or has been answered. */
+  onCommit(when: 'sent' | 'answered'): void;
+  /** The store failed outside of a call. */
+  onError(error: unknown): void;
+}
+
+/** One process, and a file on its disk. */
+export class FileStorage implements ServerStorage {
+  readonly instances = 1;
+  private readonly disk: ServerDisk;
+  private readonly schema: Schema;
+
+  constructor(disk: ServerDisk, schema: Schema) {
+    this.disk = disk;
+    this.schema = schema;
+  }
+
+  get hasBackup(): boolean {
+    return this.disk.hasBackup;
+  }
+
+  get snapshotPath(): string {
+    return this.disk.snapshotPath;
+  }
+
+  get frames(): number {
+    return this.disk.frames;
+  }
+
+  openStore(): Store {
+    return new SqliteStore(this.disk.dataDir, this.schema, { openLogSync: this.disk.openLogSync });
+  }
+
+  end(_: number, how: EndOfServer): void {
+    this.disk.end(how);
+  }
+
+  committed(opened: DatabaseFile | null): DatabaseFile | null {
+    return opened;
+  }
+
+  backUp(): void {
+    this.disk.backUp();
+  }
+
+  restore(): void {
+    this.disk.restore();
+  }
+
+  remove(): void {
+    this.disk.remove();
+  }
+}
