@@ -123,6 +123,8 @@ for (const { viewport, schemes: viewportSchemes } of windows) {
     await look('comparison');
     await page.getByRole('button', { name: 'Throw away …' }).click();
     await page.getByRole('button', { name: 'Throw it away' }).click();
+    await expect(page.getByRole('status').filter({ hasText: 'thrown away' })).toBeVisible();
+    await look('what-if thrown away');
     await openAccount(page, 'Giro');
     await page.getByRole('button', { name: 'New entry' }).click();
     await page.getByRole('form', { name: 'New entry' }).getByRole('button', { name: 'Split', exact: true }).click();

@@ -12,7 +12,7 @@ import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { errorSentence } from '../shell/error-sentence.ts';
 import { useReport } from '../shell/failure.tsx';
 import { formatMoment, formatMonthInFull, locale } from '../shell/locale.ts';
-import { hashOf } from '../shell/navigation.ts';
+import { hashOf, placeOfHash } from '../shell/navigation.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { conflictChoice, differencesOf, type ConflictChoice } from './difference.ts';
 import type { MonthEffect } from './effect.ts';
@@ -51,7 +51,9 @@ export function Comparison({ budget }: { readonly budget: Budget }): ReactNode {
     work()
       .then(() => {
         rememberEnd(end);
-        location.hash = hashOf(budget, { page: 'what-if', view: 'today' });
+        // The user may have returned to today's budget in the meantime, and stays there.
+        if (placeOfHash(location.hash).view === 'what-if')
+          location.hash = hashOf(budget, { page: 'what-if', view: 'today' });
       })
       .catch((error: unknown) => {
         setEnding(false);

@@ -29,6 +29,14 @@ const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
   fc.tuple(ID, AMOUNT).map(([id, net]) => testGroup('insert', priced, [{ id, net: cell(net) }])),
 );
 
+/**
+ * Errors of local writes that earlier deliveries cause, although every write says OR IGNORE. A changed key writes the
+ * whole row again, and a delivery may have stored a value of another type there. A delivery may also store references
+ * to a parent that has not arrived; if a parent takes that key and its own children follow it, SQLite counts the waiting
+ * references as violations.
+ */
+const REJECTIONS_AFTER_DELIVERIES: ReadonlySet<string> = new Set(['constraint-data-type', 'constraint-foreign-key']);
+
 interface Step {
   readonly groups: readonly ChangeGroup[];
   /** Local writes before the delivery. */
@@ -65,9 +73,7 @@ it('never changes the result of a query that the described changes do not affect
           try {
             if (written.length > 0) database.write({ id: String(number), statements: written });
           } catch (thrown) {
-            // A changed key writes the whole row again, and an earlier delivery may have stored a value of another type
-            // there.
-            if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-data-type') throw thrown;
+            if (!(thrown instanceof RockpoolError) || !REJECTIONS_AFTER_DELIVERIES.has(thrown.code)) throw thrown;
           }
           const last = isAdmitted ? database.changelog.head().sequence : lastAckedSequence;
           const before = queries.map((one) => ({
