@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { RockpoolError } from '#shared/index.ts';
 import { canonicalJson, rootValue, type JsonValue, type Node } from '#shared/document/index.ts';
-import type { LiveDocument } from '#client/client.ts';
+import type { LiveDocument } from '#client/interface/live-document.ts';
 import { openDocumentOn } from '#kit/open-document-on.ts';
 import type { Device } from './device.ts';
 

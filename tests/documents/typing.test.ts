@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import type { LiveDocument } from '#client/client.ts';
+import type { LiveDocument } from '#client/interface/live-document.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import { PAGES, TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
 import { openDocumentOn } from '#kit/open-document-on.ts';

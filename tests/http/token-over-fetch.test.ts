@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import type { TokenAnswer } from '#client/client.ts';
+import type { TokenAnswer } from '#client/interface/client-options.ts';
 import { createTokenSource } from '#client/tab/token-source.ts';
 
 it('reports an unreachable network if the token request has no server or a truncated answer', async () => {

@@ -1,4 +1,4 @@
-import type { LiveDocument } from '#client/client.ts';
+import type { LiveDocument } from '#client/interface/live-document.ts';
 import { openDocument } from '#client/document/open-document.ts';
 import { toStatementResult } from '#client/rpc/statement-result.ts';
 import type { TableSchema } from '#shared/index.ts';

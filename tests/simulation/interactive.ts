@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError, type ErrorCode } from '#shared/index.ts';
-import type { Transaction } from '#client/client.ts';
+import type { Transaction } from '#client/interface/writes.ts';
 import { OwnTransactions } from '#client/tab/own-transactions.ts';
 import { runTransaction, type TransactionSource } from '#client/tab/transaction.ts';
 import type { Random } from './random.ts';

@@ -1,11 +1,11 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { proxy, type Remote } from 'comlink';
-import type { ClientOptions, SqlStatement } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
 import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import { reportUncaught } from './rpc/error-transfer.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
-import type { StatementOutcome } from './rpc/sql-statement.ts';
+import type { SqlStatement, StatementOutcome } from './rpc/sql-statement.ts';
 import type { WriteAction } from './rpc/write-action.ts';
 import type { OpenOptions, TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
 import { createLiveQueries, type LiveQueries } from './tab/live-queries.ts';

@@ -15,51 +15,6 @@ import type { SqlParam, SqlRow } from './rpc/sql-value.ts';
 import type { SyncStatus } from './rpc/sync-status.ts';
 
 // The public interface: the client here, the parts of it in interface/. open-client.ts wires it.
-export { INITIAL_STATUS } from './rpc/sync-status.ts';
-export type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
-export type { RejectedChange, RejectedChangeset, RejectedValue } from './rpc/rejected-changeset.ts';
-export type { RowKey } from './rpc/row-key.ts';
-export type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-state.ts';
-export type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
-export type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
-export type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
-export type { TransportName } from './rpc/transport.ts';
-export type { Durability } from './rpc/worker-api.ts';
-export type { ClientOptions, DrizzleMigrations, SyncOptions, TokenAnswer } from './interface/client-options.ts';
-export type { Subscribable } from './interface/subscribable.ts';
-export type { Peer, Presence } from './interface/presence.ts';
-export type { BatchOptions, ResultColumns, Transaction, TransactionOptions, Write } from './interface/writes.ts';
-export type { Conflicts, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
-export type { PastMoment, PastOptions, PastState } from './interface/past-state.ts';
-export type {
-  RestoreConflict,
-  RestorePlan,
-  RestorePlanOptions,
-  RestorePreview,
-  RestoreSelection,
-} from './interface/restore-plan.ts';
-export type {
-  ColumnChange,
-  DocumentHistory,
-  DocumentHistoryPage,
-  DocumentOperation,
-  DocumentVersion,
-  RowHistory,
-  RowHistoryPage,
-  RowHistoryState,
-  RowVersion,
-  VersionName,
-} from './interface/row-history.ts';
-export type {
-  BranchCellChange,
-  BranchConflict,
-  BranchInfo,
-  BranchMergeOptions,
-  BranchPreview,
-  BranchRowChange,
-} from './interface/branch-merge.ts';
-export type { LiveQuery, LiveState } from './interface/live-query.ts';
-export type { LiveDocument, LiveDocumentState } from './interface/live-document.ts';
 
 /** A database that this tab has open, returned by `createClient`. Use one client per tab and database. */
 export interface Client {

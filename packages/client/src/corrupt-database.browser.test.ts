@@ -1,7 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
-import type { ClientOptions } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
 import { createClient, listDatabases, quarantineDatabase, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from '../testing/browser-tabs.ts';

@@ -1,6 +1,8 @@
 import { integer, real, blob, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions, LiveState } from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
+import type { LiveState } from './interface/live-query.ts';
 import { createClient, newId, RockpoolError, sql, type ErrorCode } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName, until } from '../testing/browser-tabs.ts';

@@ -1,4 +1,5 @@
-import type { Client, ClientOptions } from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
 import { deleteDatabase } from './databases.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { openClient } from './open-client.ts';

@@ -1,6 +1,8 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions, PersistenceChoice } from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
+import type { PersistenceChoice } from './rpc/persistence.ts';
 import { backupDatabase, createClient, deleteDatabase, listDatabases, restoreDatabase, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from '../testing/browser-tabs.ts';

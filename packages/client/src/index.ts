@@ -1,74 +1,49 @@
 export { RockpoolError } from '@rockpool/shared';
 export type { ErrorCode, ErrorData, ErrorFields, Recovery, Schema } from '@rockpool/shared';
+export type { Branch, Client, SyncControl } from './client.ts';
 export type {
-  Branch,
   BranchCellChange,
   BranchConflict,
   BranchInfo,
   BranchMergeOptions,
   BranchPreview,
   BranchRowChange,
-  BatchOptions,
-  ChangeStage,
-  Client,
-  ClientOptions,
-  ColumnChange,
-  DrizzleMigrations,
-  Conflicts,
-  DocumentHistory,
-  DocumentHistoryPage,
-  DocumentOperation,
-  DocumentVersion,
-  Durability,
-  LiveDocument,
-  LiveDocumentState,
-  LiveQuery,
-  LiveState,
-  RejectedChange,
-  RejectedChangeset,
-  RejectedChangesets,
-  RejectedValue,
-  Persistence,
-  PersistenceChoice,
-  Peer,
-  Presence,
-  ResultColumns,
-  ChangeSyncState,
-  PastMoment,
-  PastOptions,
-  PastState,
+} from './interface/branch-merge.ts';
+export type { ClientOptions, DrizzleMigrations, SyncOptions, TokenAnswer } from './interface/client-options.ts';
+export type { LiveDocument, LiveDocumentState } from './interface/live-document.ts';
+export type { LiveQuery, LiveState } from './interface/live-query.ts';
+export type { PastMoment, PastOptions, PastState } from './interface/past-state.ts';
+export type { Peer, Presence } from './interface/presence.ts';
+export type { Conflicts, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
+export type {
   RestoreConflict,
   RestorePlan,
   RestorePlanOptions,
   RestorePreview,
   RestoreSelection,
+} from './interface/restore-plan.ts';
+export type {
+  ColumnChange,
+  DocumentHistory,
+  DocumentHistoryPage,
+  DocumentOperation,
+  DocumentVersion,
   RowHistory,
   RowHistoryPage,
   RowHistoryState,
-  RowKey,
-  RowSyncState,
   RowVersion,
-  SqlParam,
-  SqlRow,
-  SqlStatement,
-  SqlValue,
-  StatementResult,
-  StuckStage,
-  Subscribable,
-  SyncControl,
-  SyncOptions,
-  SyncRemedy,
-  SyncStage,
-  SyncState,
-  SyncStatus,
-  TabRole,
-  TransportName,
-  TokenAnswer,
   VersionName,
-  Transaction,
-  TransactionOptions,
-  Write,
-} from './client.ts';
+} from './interface/row-history.ts';
+export type { Subscribable } from './interface/subscribable.ts';
+export type { BatchOptions, ResultColumns, Transaction, TransactionOptions, Write } from './interface/writes.ts';
+export type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
+export type { RejectedChange, RejectedChangeset, RejectedValue } from './rpc/rejected-changeset.ts';
+export type { RowKey } from './rpc/row-key.ts';
+export type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-state.ts';
+export type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
+export type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
+export type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
+export type { TransportName } from './rpc/transport.ts';
 export type { RichText } from '@rockpool/shared/document';
 export { createClient } from './create-client.ts';
 export {
@@ -79,7 +54,7 @@ export {
   quarantineDatabase,
   type RestoreOptions,
 } from './databases.ts';
-export type { DatabaseInfo } from './rpc/worker-api.ts';
+export type { DatabaseInfo, Durability } from './rpc/worker-api.ts';
 export { newId } from './new-id.ts';
 export { searchText } from './search-text.ts';
 export { sql } from './tab/sql.ts';

@@ -1,4 +1,5 @@
-import type { Client, LiveState } from './client.ts';
+import type { Client } from './client.ts';
+import type { LiveState } from './interface/live-query.ts';
 import type { LiveQueryRuns } from './rpc/worker-api.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { SqlRow } from './rpc/sql-value.ts';

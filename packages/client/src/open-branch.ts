@@ -1,6 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { BranchDocuments } from './branch/changed-rows.ts';
-import type { Branch, BranchInfo, Client, ClientOptions } from './client.ts';
+import type { Branch, Client } from './client.ts';
+import type { BranchInfo } from './interface/branch-merge.ts';
+import type { ClientOptions } from './interface/client-options.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { branchFile, branchName, isBranchOf } from './rpc/branch-file.ts';
 import { reportUncaught } from './rpc/error-transfer.ts';

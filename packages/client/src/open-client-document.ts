@@ -1,7 +1,10 @@
 import { quoteName, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
-import type { LiveDocument, RowHistory, RowKey, SqlParam, SqlStatement } from './client.ts';
+import type { LiveDocument } from './interface/live-document.ts';
+import type { RowHistory } from './interface/row-history.ts';
+import type { SqlStatement } from './rpc/sql-statement.ts';
+import type { SqlParam } from './rpc/sql-value.ts';
 import type { ClientSession } from './client-session.ts';
-import { toKeyValues } from './rpc/row-key.ts';
+import { toKeyValues, type RowKey } from './rpc/row-key.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import { openDocument } from './document/open-document.ts';

@@ -1,7 +1,8 @@
 import { buildSchema, RockpoolError } from '@rockpool/shared';
 import type { Remote } from 'comlink';
 import { expect, it } from 'vitest';
-import type { Client, PersistenceChoice } from './client.ts';
+import type { Client } from './client.ts';
+import type { PersistenceChoice } from './rpc/persistence.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { openClient } from './open-client.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';

@@ -1,13 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
-import type {
-  Client,
-  ClientOptions,
-  SqlParam,
-  SqlStatement,
-  StatementResult,
-  TransactionOptions,
-  Write,
-} from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
+import type { TransactionOptions, Write } from './interface/writes.ts';
+import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
+import type { SqlParam } from './rpc/sql-value.ts';
 import { ClientSession, type ClientEnvironment } from './client-session.ts';
 import { liveQueryInspections } from './live-query-inspection.ts';
 import type { Branches } from './open-branch.ts';

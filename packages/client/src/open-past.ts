@@ -1,5 +1,5 @@
 import { proxy } from 'comlink';
-import type { PastState } from './client.ts';
+import type { PastState } from './interface/past-state.ts';
 import type { ClientSession } from './client-session.ts';
 import { openPastState, type KnownMoment } from './history/past-state.ts';
 import { newId } from './new-id.ts';

@@ -1,6 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { BranchDocuments } from './branch/changed-rows.ts';
-import type { Client, ClientOptions, RestorePlan, RestoreSelection, SqlRow } from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
+import type { RestorePlan, RestoreSelection } from './interface/restore-plan.ts';
+import type { SqlRow } from './rpc/sql-value.ts';
 import type { ClientSession } from './client-session.ts';
 import { planRestore } from './restore/restore-plan.ts';
 

@@ -1,5 +1,8 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
-import type { Client, ClientOptions, PastMoment, RowHistory, RowKey } from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
+import type { PastMoment } from './interface/past-state.ts';
+import type { RowHistory } from './interface/row-history.ts';
 import type { ClientSession } from './client-session.ts';
 import { deviceHistory } from './history/device-versions.ts';
 import type { DocumentPlaces } from './history/document-history.ts';
@@ -7,7 +10,7 @@ import { historyRow, restoreStatement, selectRow } from './history/history-row.t
 import { createRowHistory } from './history/row-history.ts';
 import { createVersionNames } from './history/version-names.ts';
 import type { ChangesetMoment } from './history/past-state.ts';
-import { toKeyValues } from './rpc/row-key.ts';
+import { toKeyValues, type RowKey } from './rpc/row-key.ts';
 
 type NamedMoment = Extract<PastMoment, { readonly name: string }>;
 

@@ -1,6 +1,7 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions } from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
 import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from '../testing/browser-tabs.ts';

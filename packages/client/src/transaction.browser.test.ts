@@ -1,6 +1,9 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
-import type { Client, ClientOptions, StatementResult, Transaction } from './client.ts';
+import type { Client } from './client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
+import type { Transaction } from './interface/writes.ts';
+import type { StatementResult } from './rpc/sql-statement.ts';
 import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';

@@ -1,7 +1,8 @@
 import { encodeSchema, type RockpoolError } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions, SyncOptions } from '../src/client.ts';
+import type { Client } from '../src/client.ts';
+import type { ClientOptions, SyncOptions } from '../src/interface/client-options.ts';
 import { defineSchema } from '../src/schema/define-schema.ts';
 import { sql } from '../src/tab/sql.ts';
 import { freshName } from './browser-tabs.ts';

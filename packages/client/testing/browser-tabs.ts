@@ -1,4 +1,5 @@
-import type { Client, ClientOptions } from '../src/client.ts';
+import type { Client } from '../src/client.ts';
+import type { ClientOptions } from '../src/interface/client-options.ts';
 import { newId } from '../src/new-id.ts';
 import type { TabWindow } from './tab-page.ts';
 

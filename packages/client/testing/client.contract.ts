@@ -1,18 +1,13 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { blob, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type {
-  Client,
-  ClientOptions,
-  LiveQuery,
-  Persistence,
-  SqlStatement,
-  SyncOptions,
-  SyncState,
-  TokenAnswer,
-  Transaction,
-  Write,
-} from '../src/client.ts';
+import type { Client } from '../src/client.ts';
+import type { ClientOptions, SyncOptions, TokenAnswer } from '../src/interface/client-options.ts';
+import type { LiveQuery } from '../src/interface/live-query.ts';
+import type { Transaction, Write } from '../src/interface/writes.ts';
+import type { Persistence } from '../src/rpc/persistence.ts';
+import type { SqlStatement } from '../src/rpc/sql-statement.ts';
+import type { SyncState } from '../src/rpc/sync-status.ts';
 import { newId } from '../src/new-id.ts';
 import { defineSchema } from '../src/schema/define-schema.ts';
 import { searchIndex } from '../src/schema/search-index.ts';

@@ -13,7 +13,7 @@ import {
   type JsonChange,
 } from '@rockpool/shared/document';
 import * as Y from 'yjs';
-import type { SqlValue } from '../client.ts';
+import type { SqlValue } from '../rpc/sql-value.ts';
 
 // Loaded only for branches of schemas with documents, because it loads Yjs into the page.
 

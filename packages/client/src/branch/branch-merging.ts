@@ -1,5 +1,7 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
-import type { BranchMergeOptions, BranchPreview, Client, Transaction } from '../client.ts';
+import type { Client } from '../client.ts';
+import type { BranchMergeOptions, BranchPreview } from '../interface/branch-merge.ts';
+import type { Transaction } from '../interface/writes.ts';
 import type { BranchStart } from '../rpc/branch-file.ts';
 import { readChangedRows, type BranchDocuments, type ChangedRow } from './changed-rows.ts';
 import { withDependentRows } from './dependent-rows.ts';

@@ -10,7 +10,7 @@ import {
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
-import type { SqlValue } from '../client.ts';
+import type { SqlValue } from '../rpc/sql-value.ts';
 import { toSqlValue } from '../history/history-row.ts';
 import { keyText, readRows, sameValue, type Query, type RowImage } from './row-image.ts';
 

@@ -6,7 +6,7 @@ import {
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
-import type { SqlValue } from '../client.ts';
+import type { SqlValue } from '../rpc/sql-value.ts';
 import type { ChangedRow } from './changed-rows.ts';
 import { deletedInBranch, type Decide, type PlannedMerge, type PlannedRow } from './plan-merge.ts';
 import { keyText, readRows, rowName, type Query, type RowImage } from './row-image.ts';

@@ -1,5 +1,6 @@
 import { documentColumns, valueColumns, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import type { BranchCellChange, BranchConflict, BranchRowChange, SqlValue } from '../client.ts';
+import type { BranchCellChange, BranchConflict, BranchRowChange } from '../interface/branch-merge.ts';
+import type { SqlValue } from '../rpc/sql-value.ts';
 import { diffDocuments, type Json } from '../history/document-diff.ts';
 import type { BranchDocuments, ChangedRow } from './changed-rows.ts';
 import { sameValue, type RowImage } from './row-image.ts';

@@ -1,5 +1,6 @@
 import { keyColumns, quoteName, valueColumns, type TableSchema } from '@rockpool/shared';
-import type { SqlRow, SqlStatement, SqlValue } from '../client.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlRow, SqlValue } from '../rpc/sql-value.ts';
 
 /** A row by column, without key and generated columns; null if it does not exist. */
 export type RowImage = ReadonlyMap<string, SqlValue> | null;

@@ -1,5 +1,7 @@
 import { keyMatchSql, quoteName, RockpoolError, toRockpoolError, type ColumnSchema } from '@rockpool/shared';
-import type { SqlStatement, SqlValue, Transaction } from '../client.ts';
+import type { Transaction } from '../interface/writes.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlValue } from '../rpc/sql-value.ts';
 import { newId } from '../new-id.ts';
 import type { PlannedRow } from './plan-merge.ts';
 import { sameValue } from './row-image.ts';

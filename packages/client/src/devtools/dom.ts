@@ -1,4 +1,4 @@
-import type { SqlValue } from '../client.ts';
+import type { SqlValue } from '@rockpool/client';
 
 /** Creates an element with a class and children. Strings become text, never HTML. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(

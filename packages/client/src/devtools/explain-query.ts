@@ -1,4 +1,4 @@
-import type { Client, SqlParam } from '../client.ts';
+import type { Client, SqlParam } from '@rockpool/client';
 
 /** How one loop of a query is executed. */
 export interface QueryLoop {

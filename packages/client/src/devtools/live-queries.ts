@@ -1,4 +1,4 @@
-import type { Client, SqlParam } from '../client.ts';
+import type { Client, SqlParam } from '@rockpool/client';
 import { liveQueryInspections } from '../live-query-inspection.ts';
 
 /** The dependencies and cost of a running live query. */

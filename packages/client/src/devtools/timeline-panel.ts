@@ -1,4 +1,4 @@
-import type { SyncStatus } from '../client.ts';
+import type { SyncStatus } from '@rockpool/client';
 import { table, time } from './dom.ts';
 import type { MakePanel } from './panel.ts';
 

@@ -2,7 +2,7 @@ import { PathRule, writeJson, type JsonValue } from '@rockpool/shared/document';
 import { DEFAULT_DOCUMENT_RULE } from '@rockpool/shared';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
-import type { Peer, Presence } from '../client.ts';
+import type { Peer, Presence } from '../interface/presence.ts';
 import { createAwareness } from './awareness.ts';
 
 const path = PathRule.root({ ...DEFAULT_DOCUMENT_RULE, text: ['body'] });

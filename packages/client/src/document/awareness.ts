@@ -1,6 +1,6 @@
 import { Awareness } from 'y-protocols/awareness';
 import type { Doc } from 'yjs';
-import type { Peer, Presence } from '../client.ts';
+import type { Peer, Presence } from '../interface/presence.ts';
 import { reportUncaught } from '../rpc/error-transfer.ts';
 import { peerColorLight } from '../tab/peer-color.ts';
 import { isSharedCursor, toEditorCursor, toSharedCursor, type SharedCursor } from './shared-cursor.ts';

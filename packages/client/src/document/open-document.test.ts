@@ -12,7 +12,7 @@ import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
 import { defineSchema } from '../schema/define-schema.ts';
-import type { LiveDocument } from '../client.ts';
+import type { LiveDocument } from '../interface/live-document.ts';
 import { openDocument, ruleOfDocument } from './open-document.ts';
 
 interface Content {

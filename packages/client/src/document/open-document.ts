@@ -14,7 +14,9 @@ import {
 } from '@rockpool/shared/document';
 import { Doc, UndoManager } from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
-import type { DocumentHistory, LiveDocument, LiveDocumentState, Presence } from '../client.ts';
+import type { LiveDocument, LiveDocumentState } from '../interface/live-document.ts';
+import type { Presence } from '../interface/presence.ts';
+import type { DocumentHistory } from '../interface/row-history.ts';
 import { callListener, createListeners, type Listeners } from '../tab/listeners.ts';
 import { isUnflushed } from '../tab/synced-writes.ts';
 import { createAwareness } from './awareness.ts';

@@ -1,7 +1,6 @@
+import { RockpoolError, type SqlStatement, type StatementResult } from '@rockpool/client';
 import { is } from 'drizzle-orm';
 import { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';
-import { RockpoolError } from '@rockpool/client';
-import type { SqlStatement, StatementResult } from '../client.ts';
 import { fillParams } from './placeholders.ts';
 import { RockpoolQuery } from './prepared-query.ts';
 

@@ -1,10 +1,10 @@
+import type { Client, SqlStatement, StatementResult, TransactionOptions, Write } from '@rockpool/client';
 import {
   createTableRelationsHelpers,
   extractTablesRelationalConfig,
   type ExtractTablesWithRelations,
 } from 'drizzle-orm';
 import { BaseSQLiteDatabase, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
-import type { Client, SqlStatement, StatementResult, TransactionOptions, Write } from '../client.ts';
 import { statementOfBatch, type DrizzleWrite } from './batch.ts';
 import { fixBlobModes } from './blob-modes.ts';
 import { RelationalDialect } from './relational-dialect.ts';

@@ -1,5 +1,4 @@
-import { RockpoolError } from '@rockpool/client';
-import type { Client, LiveQuery, LiveState, SqlRow } from '../client.ts';
+import { RockpoolError, type Client, type LiveQuery, type LiveState, type SqlRow } from '@rockpool/client';
 import { RockpoolQuery, type PlaceholderValues } from './prepared-query.ts';
 
 /** A `select`, `findMany` or `findFirst` that is not awaited. */

@@ -1,6 +1,5 @@
+import { RockpoolError, type SqlParam } from '@rockpool/client';
 import { is, Param, Placeholder, type DriverValueEncoder } from 'drizzle-orm';
-import { RockpoolError } from '@rockpool/client';
-import type { SqlParam } from '../client.ts';
 
 /**
  * Returns the parameters of a statement with its placeholders filled from `values`. The client rejects values that

@@ -1,7 +1,13 @@
+import {
+  RockpoolError,
+  type SqlRow,
+  type SqlStatement,
+  type SqlValue,
+  type StatementResult,
+  type TransactionOptions,
+} from '@rockpool/client';
 import type { Query } from 'drizzle-orm';
 import { SQLitePreparedQuery, type PreparedQueryConfig, type SQLiteExecuteMethod } from 'drizzle-orm/sqlite-core';
-import { RockpoolError } from '@rockpool/client';
-import type { SqlRow, SqlStatement, SqlValue, StatementResult, TransactionOptions } from '../client.ts';
 import { fillParams } from './placeholders.ts';
 import { resultColumn, withResultColumns } from './result-columns.ts';
 import { rejectedWrite, withSynced, type WriteResult } from './write-result.ts';

@@ -1,6 +1,5 @@
+import { RockpoolError, type SqlRow, type SqlValue } from '@rockpool/client';
 import { Column, getTableName, is, SQL, Subquery, type DriverValueDecoder } from 'drizzle-orm';
-import { RockpoolError } from '@rockpool/client';
-import type { SqlRow, SqlValue } from '../client.ts';
 import { resultColumn } from './result-columns.ts';
 
 /** One selected field, in Drizzle's order. `path` is the position of its value in the result. */

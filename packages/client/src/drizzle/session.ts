@@ -1,3 +1,4 @@
+import type { TransactionOptions } from '@rockpool/client';
 import type { Query, TablesRelationalConfig } from 'drizzle-orm';
 import {
   SQLiteSession,
@@ -5,7 +6,6 @@ import {
   type SQLiteExecuteMethod,
   type SQLiteTransactionConfig,
 } from 'drizzle-orm/sqlite-core';
-import type { TransactionOptions } from '../client.ts';
 import { RockpoolQuery, type Executor, type RowShape } from './prepared-query.ts';
 import type { RelationalDialect } from './relational-dialect.ts';
 import { RockpoolTransaction, type RelationalSchema } from './transaction.ts';

@@ -1,4 +1,4 @@
-import type { StatementResult, Write } from '../client.ts';
+import type { StatementResult, Write } from '@rockpool/client';
 
 /** The result of a write through Drizzle. */
 export interface WriteResult extends StatementResult {

@@ -8,7 +8,10 @@ import {
   type CellValue,
   type ChangeGroup,
 } from '@rockpool/shared';
-import type { ColumnChange, RowSyncState, RowVersion, SqlRow, SqlStatement } from '../client.ts';
+import type { ColumnChange, RowVersion } from '../interface/row-history.ts';
+import type { RowSyncState } from '../rpc/row-sync-state.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlRow } from '../rpc/sql-value.ts';
 import { toSqlValue, type HistoryRow } from './history-row.ts';
 
 /** A version of this device's changelog. */

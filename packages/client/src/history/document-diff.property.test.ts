@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DocumentOperation } from '../client.ts';
+import type { DocumentOperation } from '../interface/row-history.ts';
 import { diffDocuments, type Json } from './document-diff.ts';
 
 // Few keys and values, so that documents have much in common.

@@ -1,5 +1,5 @@
 import { diffSequences, diffText } from '@rockpool/shared';
-import type { DocumentOperation } from '../client.ts';
+import type { DocumentOperation } from '../interface/row-history.ts';
 
 /** A JSON value, as returned by JSON.parse. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

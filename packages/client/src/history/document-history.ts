@@ -6,7 +6,7 @@ import type {
   RowHistory,
   RowHistoryPage,
   RowVersion,
-} from '../client.ts';
+} from '../interface/row-history.ts';
 import { diffDocuments, type Json } from './document-diff.ts';
 import type { VersionNames } from './version-names.ts';
 

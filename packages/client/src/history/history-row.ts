@@ -9,7 +9,8 @@ import {
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
-import type { SqlStatement, SqlValue } from '../client.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlValue } from '../rpc/sql-value.ts';
 
 /** The row of a history. */
 export interface HistoryRow {

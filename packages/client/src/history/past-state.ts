@@ -1,5 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { PastMoment, PastState, SqlParam, SqlRow, SqlStatement } from '../client.ts';
+import type { PastMoment, PastState } from '../interface/past-state.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlParam, SqlRow } from '../rpc/sql-value.ts';
 import type { PastAnswer, PastAsk, PastFacts } from '../rpc/past-state.ts';
 import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
 import { toStatement } from '../tab/sql.ts';

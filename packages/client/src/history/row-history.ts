@@ -5,7 +5,8 @@ import {
   toRockpoolError,
   type StoredRowVersion,
 } from '@rockpool/shared';
-import type { RowHistory, RowHistoryPage, RowHistoryState, RowVersion, SqlRow } from '../client.ts';
+import type { RowHistory, RowHistoryPage, RowHistoryState, RowVersion } from '../interface/row-history.ts';
+import type { SqlRow } from '../rpc/sql-value.ts';
 import { callListener, createListeners } from '../tab/listeners.ts';
 import { createDocumentHistory, type DocumentPlaces, type RowOfDocument } from './document-history.ts';
 import type { DeviceHistory, DeviceVersion } from './device-versions.ts';

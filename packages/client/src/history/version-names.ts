@@ -1,5 +1,8 @@
 import { decodeKey, RockpoolError, VERSION_NAME_TABLE, type CellValue, type Schema } from '@rockpool/shared';
-import type { Client, RowVersion, SqlRow, SqlStatement, VersionName } from '../client.ts';
+import type { Client } from '../client.ts';
+import type { RowVersion, VersionName } from '../interface/row-history.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlRow } from '../rpc/sql-value.ts';
 import type { HistoryRow } from './history-row.ts';
 
 const MAX_NAME_LENGTH = 100;

@@ -1,8 +1,9 @@
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
-import type { Client, ClientOptions, SyncOptions, TransportName } from '../client.ts';
+import type { Client } from '../client.ts';
+import type { ClientOptions, SyncOptions } from '../interface/client-options.ts';
 import type { ClientEnvironment } from '../client-session.ts';
 import { openClient } from '../open-client.ts';
-import type { Transport } from '../rpc/transport.ts';
+import type { Transport, TransportName } from '../rpc/transport.ts';
 import { createHost } from '../worker/host.ts';
 import { loadSqlite } from '../worker/sqlite/load-sqlite.node.ts';
 import type { WorkerEnvironment } from '../worker/worker-environment.ts';

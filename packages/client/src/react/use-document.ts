@@ -1,5 +1,5 @@
+import type { LiveDocument, RowKey } from '@rockpool/client';
 import { useEffect, useState } from 'react';
-import type { LiveDocument, RowKey } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 /** The state of a document in a component. */

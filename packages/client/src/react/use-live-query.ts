@@ -1,5 +1,5 @@
+import type { Client, LiveQuery, LiveState, SqlParam, SqlRow, SqlStatement } from '@rockpool/client';
 import { useMemo, useSyncExternalStore, type DependencyList } from 'react';
-import type { Client, LiveQuery, LiveState, SqlParam, SqlRow, SqlStatement } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { Peer } from '@rockpool/client';
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
-import type { Peer } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 const NOBODY: readonly never[] = Object.freeze([]);

@@ -1,5 +1,5 @@
+import type { RowHistory, RowHistoryState, RowKey } from '@rockpool/client';
 import { useEffect, useState } from 'react';
-import type { RowHistory, RowHistoryState, RowKey } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 /** The history of a row in a component. */

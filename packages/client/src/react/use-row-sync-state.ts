@@ -1,5 +1,5 @@
+import type { RowKey, RowSyncState } from '@rockpool/client';
 import { useEffect, useState } from 'react';
-import type { RowKey, RowSyncState } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 import { useSyncStatus } from './use-sync-status.ts';
 

@@ -1,4 +1,4 @@
-import type { Client, LiveQuery, LiveState, SqlParam, SqlRow, SqlStatement } from '../client.ts';
+import type { Client, LiveQuery, LiveState, SqlParam, SqlRow, SqlStatement } from '@rockpool/client';
 import { useClient } from './client-context.ts';
 import { useLiveQuery } from './use-live-query.ts';
 

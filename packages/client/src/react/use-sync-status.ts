@@ -1,5 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import { INITIAL_STATUS, type SyncStatus } from '../client.ts';
+import type { SyncStatus } from '@rockpool/client';
+import { INITIAL_STATUS } from '../rpc/sync-status.ts';
 import { useMaybeClient } from './client-context.ts';
 
 /** The status on a server, and while the provider has no client. */

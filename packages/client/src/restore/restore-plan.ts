@@ -11,15 +11,15 @@ import type { BranchDocuments, ChangedRow } from '../branch/changed-rows.ts';
 import { describeChange, planMerge, type PlannedMerge } from '../branch/plan-merge.ts';
 import { keyText, readRows, type Query, type RowImage, type RowImages } from '../branch/row-image.ts';
 import { writeMerge } from '../branch/write-merge.ts';
+import type { Client } from '../client.ts';
+import type { BranchConflict } from '../interface/branch-merge.ts';
 import type {
-  BranchConflict,
-  Client,
   RestoreConflict,
   RestorePlanOptions,
   RestorePlan,
   RestorePreview,
   RestoreSelection,
-} from '../client.ts';
+} from '../interface/restore-plan.ts';
 import { toSqlValue } from '../history/history-row.ts';
 
 /** The longest that a transaction may stay open. */

@@ -1,6 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 import { readMigrations } from './read-migrations.ts';
-import type { ClientOptions, PersistenceChoice, TransportName } from '../client.ts';
+import type { ClientOptions } from '../interface/client-options.ts';
+import type { PersistenceChoice } from '../rpc/persistence.ts';
+import type { TransportName } from '../rpc/transport.ts';
 
 /** A name becomes part of file and lock names; 64 characters leave room for what Rockpool adds. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LiveQuery, LiveState } from '../client.ts';
+import type { LiveQuery, LiveState } from '../interface/live-query.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import { diffRows } from '../worker/live/diff-rows.ts';
 import { createLiveQueries, type LiveEvent, type LiveQueries } from './live-queries.ts';

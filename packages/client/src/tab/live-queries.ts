@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { LiveQuery, LiveState } from '../client.ts';
+import type { LiveQuery, LiveState } from '../interface/live-query.ts';
 import type { LiveQueryInspection } from '../live-query-inspection.ts';
 import { applyDiff } from '../rpc/rows-diff.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Transaction } from '../client.ts';
+import type { Transaction } from '../interface/writes.ts';
 import { OWN_WRITE_DEADLINE_MS, OwnTransactions } from './own-transactions.ts';
 import { runTransaction, type TransactionBody } from './transaction.ts';
 

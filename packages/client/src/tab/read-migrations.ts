@@ -1,4 +1,4 @@
-import type { DrizzleMigrations } from '../client.ts';
+import type { DrizzleMigrations } from '../interface/client-options.ts';
 import type { Migration } from '../rpc/migration.ts';
 
 /** Returns the migrations in journal order, and in `missing` those without SQL. */

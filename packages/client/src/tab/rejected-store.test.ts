@@ -1,6 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { INITIAL_STATUS, type RejectedChangeset, type Subscribable, type SyncStatus } from '../client.ts';
+import type { Subscribable } from '../interface/subscribable.ts';
+import type { RejectedChangeset } from '../rpc/rejected-changeset.ts';
+import { INITIAL_STATUS, type SyncStatus } from '../rpc/sync-status.ts';
 import { createRejectedStore } from './rejected-store.ts';
 import { createStatusStore } from './status-store.ts';
 

@@ -1,5 +1,6 @@
 import { toRockpoolError, type RockpoolError } from '@rockpool/shared';
-import type { Subscribable, SyncStatus } from '../client.ts';
+import type { Subscribable } from '../interface/subscribable.ts';
+import type { SyncStatus } from '../rpc/sync-status.ts';
 import type { RejectedChangeset } from '../rpc/rejected-changeset.ts';
 import { callListener, createListeners } from './listeners.ts';
 

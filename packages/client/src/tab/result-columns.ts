@@ -1,4 +1,4 @@
-import type { ResultColumns } from '../client.ts';
+import type { ResultColumns } from '../interface/writes.ts';
 import { decodeColumn, type EncodedColumn, type EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlValue } from '../rpc/sql-value.ts';
 

@@ -1,4 +1,4 @@
-import type { LiveQuery, LiveState } from '../client.ts';
+import type { LiveQuery, LiveState } from '../interface/live-query.ts';
 
 type Listener<Row> = (state: LiveState<Row>) => void;
 

@@ -1,5 +1,6 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { Subscribable, Write } from '../client.ts';
+import type { Subscribable } from '../interface/subscribable.ts';
+import type { Write } from '../interface/writes.ts';
 import type { WriteState } from '../rpc/write-state.ts';
 
 /** The worker's interface for the states of writes. */

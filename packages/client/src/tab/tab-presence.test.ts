@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Peer } from '../client.ts';
+import type { Peer } from '../interface/presence.ts';
 import type { OwnState, SeenState } from '../rpc/presence.ts';
 import { createTabPresence, type TabPresence } from './tab-presence.ts';
 

@@ -1,5 +1,5 @@
 import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_TOPIC_BYTES, RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { Peer, Presence } from '../client.ts';
+import type { Peer, Presence } from '../interface/presence.ts';
 import type { OwnState, PeersUpdate, SeenState } from '../rpc/presence.ts';
 import { callListener, createListeners, type Listeners } from './listeners.ts';
 import { peerColor } from './peer-color.ts';

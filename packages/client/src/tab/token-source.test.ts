@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import type { TokenAnswer } from '../client.ts';
+import type { TokenAnswer } from '../interface/client-options.ts';
 import { createTokenSource } from './token-source.ts';
 
 const TOKEN = 'eyJh.eyJz.c2ln';

@@ -1,5 +1,5 @@
 import { RockpoolError, type ErrorFields } from '@rockpool/shared';
-import type { TokenAnswer } from '../client.ts';
+import type { TokenAnswer } from '../interface/client-options.ts';
 
 export interface TokenSourceOptions {
   readonly token: () => Promise<TokenAnswer> | TokenAnswer;

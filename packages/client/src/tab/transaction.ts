@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Transaction, TransactionOptions } from '../client.ts';
+import type { Transaction, TransactionOptions } from '../interface/writes.ts';
 import { decodeRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement, StatementOutcome, StatementResult } from '../rpc/sql-statement.ts';
 import type { SqlParam } from '../rpc/sql-value.ts';
