@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import type { FoundMoment } from '../history/past-moment.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
@@ -64,11 +65,11 @@ export interface AdminJobsOptions {
   readonly schema: string;
 }
 
-/** Work on whole databases, on threads of its own. Each call rejects with an error of the store. */
+/** Work on whole databases, in processes of its own. Each call rejects with an error of the store. */
 export class AdminJobs {
   private readonly options: AdminJobsOptions;
   private readonly waiting: (() => void)[] = [];
-  private readonly workers = new Set<Worker>();
+  private readonly processes = new Set<ChildProcess>();
   private running = 0;
   private isClosed = false;
 
@@ -127,14 +128,19 @@ export class AdminJobs {
   /** Ends running jobs, which reject with `database-unavailable`. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all([...this.workers].map((worker) => worker.terminate()));
+    await Promise.all(
+      [...this.processes].map((child) => {
+        child.kill('SIGKILL');
+        return new Promise((resolve) => child.once('close', resolve));
+      }),
+    );
   }
 
   private async run<Result>(job: AdminJob): Promise<Result> {
     if (this.running >= MAX_RUNNING) await new Promise<void>((resolve) => this.waiting.push(resolve));
     else this.running++;
     try {
-      const answer = await this.runOnThread(job);
+      const answer = await this.runInProcess(job);
       if ('error' in answer) throw RockpoolError.fromData(answer.error);
       return answer.result as Result;
     } finally {
@@ -145,19 +151,20 @@ export class AdminJobs {
     }
   }
 
-  private runOnThread(job: AdminJob): Promise<JobAnswer> {
+  private runInProcess(job: AdminJob): Promise<JobAnswer> {
     return new Promise((resolve, reject) => {
       const unavailable = (): void =>
         reject(new RockpoolError('database-unavailable', { problem: 'the server is stopping' }));
       if (this.isClosed) return unavailable();
-      const worker = new Worker(new URL('./admin-worker.ts', import.meta.url), { workerData: job });
-      this.workers.add(worker);
-      worker.once('message', resolve);
-      worker.once('error', reject);
-      worker.once('exit', () => {
-        this.workers.delete(worker);
+      const child = fork(fileURLToPath(new URL('./admin-process.ts', import.meta.url)), { serialization: 'advanced' });
+      this.processes.add(child);
+      child.once('message', resolve);
+      child.once('error', reject);
+      child.once('close', () => {
+        this.processes.delete(child);
         unavailable();
       });
+      child.send(job, (error) => error !== null && reject(error));
     });
   }
 }

@@ -1,8 +1,9 @@
-import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdirSync, read, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { RockpoolError } from '@rockpool/shared';
 import { errorFields, type Logger } from '../observe/log-line.ts';
+import { openBesideSqlite } from '../sqlite/beside-sqlite.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { databaseFileName, databaseIds, databasePath } from '../store/data-directory.ts';
 import { outlineOfFile } from '../store/database-outline.ts';
@@ -230,22 +231,25 @@ export class ColdDatabases {
   }
 }
 
+const readAt = promisify(read);
+
 const NEWEST: number = Number.MAX_SAFE_INTEGER;
 
 /** Reads both files on the thread pool. */
 async function isSameFile(a: string, b: string): Promise<boolean> {
   if (statSync(a).size !== statSync(b).size) return false;
-  const [first, second] = await Promise.all([open(a), open(b)]);
+  const [first, second] = [openBesideSqlite(a), openBesideSqlite(b)];
   try {
     const [one, other] = [Buffer.alloc(COMPARED_BYTES), Buffer.alloc(COMPARED_BYTES)];
     for (let position = 0; ;) {
-      const { bytesRead } = await first.read(one, 0, one.length, position);
+      const { bytesRead } = await readAt(first.descriptor, one, 0, one.length, position);
       if (bytesRead === 0) return true;
-      await second.read(other, 0, bytesRead, position);
+      await readAt(second.descriptor, other, 0, bytesRead, position);
       if (!one.subarray(0, bytesRead).equals(other.subarray(0, bytesRead))) return false;
       position += bytesRead;
     }
   } finally {
-    await Promise.all([first.close(), second.close()]);
+    first.release();
+    second.release();
   }
 }

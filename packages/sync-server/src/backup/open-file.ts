@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
+import { openBesideSqlite, type BesideSqlite } from '../sqlite/beside-sqlite.ts';
 import { PageSums, pageSum } from '../sqlite/page-sums.ts';
 import type { FileWatcher, SqliteFile } from '../sqlite/sqlite-file.ts';
 import { frameContentOffset, readLogAfter, type LogPosition } from '../sqlite/wal-frames.ts';
@@ -27,11 +28,7 @@ export class OpenFile implements PageSource, FileWatcher {
   private readonly path: string;
   private readonly sql: SqliteFile;
   private readonly events: OpenFileEvents;
-  /**
-   * Stays open until SQLite has closed the file: closing it earlier would drop SQLite's own locks, which belong to the
-   * process.
-   */
-  private readonly descriptor: number;
+  private readonly file: BesideSqlite;
   private changed: Places = new Map();
   private position: LogPosition | null = null;
   private lastCommitMs: number | null = null;
@@ -44,7 +41,7 @@ export class OpenFile implements PageSource, FileWatcher {
     this.sql = sql;
     this.events = events;
     this.pageSizeBytes = Number(sql.get('PRAGMA page_size')?.[0]);
-    this.descriptor = openSync(path, 'r');
+    this.file = openBesideSqlite(path);
     this.collect();
     sql.watch(this);
   }
@@ -62,7 +59,7 @@ export class OpenFile implements PageSource, FileWatcher {
   };
 
   readonly onClosed = (): void => {
-    closeSync(this.descriptor);
+    this.file.release();
     this.events.onClosed();
   };
 
@@ -143,7 +140,7 @@ export class OpenFile implements PageSource, FileWatcher {
       this.readLog(content, frame);
       return content;
     }
-    const read = readSync(this.descriptor, content, 0, content.length, (page - 1) * this.pageSizeBytes);
+    const read = readSync(this.file.descriptor, content, 0, content.length, (page - 1) * this.pageSizeBytes);
     const [expected = 0] = sums?.read(page, 1) ?? [];
     // A new page was freed before it was written: the file reaches its length at the next checkpoint.
     if (read < content.length && expected === 0) return content.fill(0);

@@ -3,7 +3,7 @@ import { damagedError } from '../store/file-damage.ts';
 import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 import { allPages, type Capture, type PageSource } from './page-source.ts';
 
-/** A database file without writers and without a write-ahead log. Every page counts as changed. */
+/** A database file that nothing has open with SQLite, without a write-ahead log. Every page counts as changed. */
 export class StillFile implements PageSource {
   readonly pageSizeBytes: number;
   private readonly path: string;

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import { holdLocks } from '../sqlite/beside-sqlite.ts';
 import { databaseFileName } from '../store/data-directory.ts';
 import type { PastMoment } from './past-moment.ts';
 import type { WrittenRowsRequest } from './written-rows.ts';
@@ -62,7 +63,10 @@ export class PastStates {
   private async inTurn(task: PastTask): Promise<PastAnswer> {
     if (this.waiting >= MAX_WAITING) throw new RockpoolError('rate-limited');
     this.waiting++;
-    const done = this.last.then(() => runWorker(task));
+    const done = this.last.then(() => {
+      const release = holdLocks(task.from);
+      return runWorker(task).finally(release);
+    });
     this.last = done.catch(() => undefined);
     try {
       return await done;

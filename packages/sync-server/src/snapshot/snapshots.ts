@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { holdLocks } from '../sqlite/beside-sqlite.ts';
 import { databaseFileName } from '../store/data-directory.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import type { SnapshotFacts } from './write-snapshot.ts';
@@ -127,7 +128,8 @@ export class Snapshots {
     const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.gz`);
     const built = this.last.then(async () => {
       await this.requireIntact(databaseId);
-      return runWorker(from, path);
+      const release = holdLocks(from);
+      return runWorker(from, path).finally(release);
     });
     this.last = built.catch(() => undefined);
     const snapshot = { ...(await built), path, schemaHash };

@@ -1,5 +1,6 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { RockpoolError, type CellValue } from '@rockpool/shared';
+import { holdLocks } from './beside-sqlite.ts';
 import { WalCheckpointer } from './wal-checkpointer.ts';
 
 /** A row as SQLite stores it: INTEGER as bigint, REAL as number, the same distinction as in CellValue. */
@@ -45,18 +46,16 @@ export class SqliteFile {
   private readonly checkpointer: WalCheckpointer | null = null;
   private readonly statements = new Map<string, StatementSync>();
   private watcher: FileWatcher | null = null;
+  private readonly releaseLocks: () => void;
 
   constructor(path: string, { readOnly = false, disposable = false, hasChecksums = true }: SqliteFileOptions = {}) {
-    this.database = new DatabaseSync(path, {
-      readBigInts: true,
-      returnArrays: true,
-      readOnly,
-      timeout: BUSY_TIMEOUT_MS,
-      // Cascades must not run here: their effects were captured where they happened. merge/foreign-keys.ts checks
-      // foreign keys instead.
-      enableForeignKeyConstraints: false,
-      enableDoubleQuotedStringLiterals: false,
-    });
+    this.releaseLocks = path === ':memory:' ? () => undefined : holdLocks(path);
+    try {
+      this.database = openConnection(path, readOnly);
+    } catch (error) {
+      this.releaseLocks();
+      throw error;
+    }
     if (readOnly) return;
     try {
       // FULL: COMMIT returns after fsync of the write-ahead log. Acknowledgements depend on it.
@@ -65,6 +64,7 @@ export class SqliteFile {
         this.checkpointer = new WalCheckpointer(path, this.database);
     } catch (error) {
       this.database.close();
+      this.releaseLocks();
       throw error;
     }
   }
@@ -181,6 +181,7 @@ export class SqliteFile {
       if (this.checkpointer !== null && !this.database.isTransaction) isEmpty = this.checkpointer.checkpoint();
     } finally {
       this.database.close();
+      this.releaseLocks();
       this.watcher?.onClosed();
       this.checkpointer?.close(isEmpty);
     }
@@ -208,6 +209,19 @@ export class SqliteFile {
     this.statements.set(sql, statement);
     return statement;
   }
+}
+
+function openConnection(path: string, readOnly: boolean): DatabaseSync {
+  return new DatabaseSync(path, {
+    readBigInts: true,
+    returnArrays: true,
+    readOnly,
+    timeout: BUSY_TIMEOUT_MS,
+    // Cascades must not run here: their effects were captured where they happened. merge/foreign-keys.ts checks foreign
+    // keys instead.
+    enableForeignKeyConstraints: false,
+    enableDoubleQuotedStringLiterals: false,
+  });
 }
 
 /** The extended result code of an error thrown by node:sqlite, or null for any other value. */

@@ -1,7 +1,9 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 
-const MAGIC = 'SQLite format 3\0';
-const HEADER_BYTES = 100;
+/** SQLite's result code for a file that is not a database. */
+export const SQLITE_NOTADB = 26;
 
 export interface SqliteFileHeader {
   readonly pageSizeBytes: number;
@@ -10,23 +12,31 @@ export interface SqliteFileHeader {
 }
 
 /**
- * Reads the header of a SQLite file without opening it with SQLite. Returns null if it is not a SQLite file. See
- * https://sqlite.org/fileformat2.html#the_database_header.
+ * Reads the header of a file, without its log and without locks. Returns null if it is not a SQLite file. SQLite reads
+ * it: closing a descriptor of our own would drop the locks of a server that has the file open in any thread
+ * (beside-sqlite.ts).
  */
 export function readSqliteHeader(path: string): SqliteFileHeader | null {
-  const descriptor = openSync(path, 'r');
+  const { size } = statSync(path);
+  if (size === 0) return null;
+  const address = pathToFileURL(path);
+  address.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(address, { readOnly: true });
   try {
-    const header = Buffer.alloc(HEADER_BYTES);
-    if (
-      readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES ||
-      header.toString('latin1', 0, MAGIC.length) !== MAGIC
-    )
-      return null;
-    const stored = header.readUInt16BE(16);
-    // 65,536 does not fit into 16 bits.
-    const pageSizeBytes = stored === 1 ? 65_536 : stored;
-    return { pageSizeBytes, pageCount: Math.floor(fstatSync(descriptor).size / pageSizeBytes) };
+    if (!isSqlite(database)) return null;
+    const pageSizeBytes = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
+    return { pageSizeBytes, pageCount: Math.floor(size / pageSizeBytes) };
   } finally {
-    closeSync(descriptor);
+    database.close();
+  }
+}
+
+function isSqlite(database: DatabaseSync): boolean {
+  try {
+    database.prepare('PRAGMA schema_version').get();
+    return true;
+  } catch (error) {
+    // Another error is damage of a SQLite file, or the pages are only in the log.
+    return (error as { readonly errcode?: number }).errcode !== SQLITE_NOTADB;
   }
 }

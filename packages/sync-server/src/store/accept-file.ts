@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { readSync, rmSync } from 'node:fs';
+import { openBesideSqlite } from '../sqlite/beside-sqlite.ts';
 import { damagedError, markPath } from './file-damage.ts';
 import { PageSums, pageSum, sumsPath } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -39,7 +40,7 @@ export function writeMissingSums(path: string): number {
   if (header === null) throw damagedError('not-sqlite');
   const { pageSizeBytes, pageCount } = header;
   const sums = PageSums.open(path, pageSizeBytes);
-  const descriptor = openSync(path, 'r');
+  const file = openBesideSqlite(path);
   try {
     let sealed = 0;
     for (let first = 1; first <= pageCount; first += SLICE_PAGES) {
@@ -47,7 +48,7 @@ export function writeMissingSums(path: string): number {
       const known = sums.read(first, count);
       if (known.every((sum) => sum !== 0)) continue;
       const slice = Buffer.alloc(count * pageSizeBytes);
-      readSync(descriptor, slice, 0, slice.length, (first - 1) * pageSizeBytes);
+      readSync(file.descriptor, slice, 0, slice.length, (first - 1) * pageSizeBytes);
       const missing = new Map<number, number>();
       known.forEach((sum, i) => {
         if (sum === 0) missing.set(first + i, pageSum(slice.subarray(i * pageSizeBytes, (i + 1) * pageSizeBytes)));
@@ -57,7 +58,7 @@ export function writeMissingSums(path: string): number {
     }
     return sealed;
   } finally {
-    closeSync(descriptor);
+    file.release();
     sums.close();
   }
 }

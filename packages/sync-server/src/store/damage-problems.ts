@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { damageBeforeOpening, type DamageProblem } from './file-damage.ts';
+import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 import { verifyPages } from './verify-pages.ts';
 
 const SENTENCES: Readonly<Record<DamageProblem, string>> = {
@@ -15,7 +17,7 @@ const SENTENCES: Readonly<Record<DamageProblem, string>> = {
 
 /** Returns the damage of a database file, one sentence each. Reads the whole file, even while a server writes to it. */
 export async function damageProblems(path: string): Promise<string[]> {
-  const problem = damageBeforeOpening(path);
+  const problem = damageBeforeOpening(path) ?? (isOtherFile(path) ? 'not-sqlite' : null);
   const found = problem === null ? [] : [SENTENCES[problem]];
   if (problem === 'missing' || problem === 'empty' || problem === 'not-sqlite') return found;
   const { damaged } = await verifyPages(path);
@@ -25,4 +27,8 @@ export async function damageProblems(path: string): Promise<string[]> {
         ...found,
         `${damaged.length} pages differ from their checksums (the first is page ${damaged[0]}): the disk has changed them, or another program has written to the file`,
       ];
+}
+
+function isOtherFile(path: string): boolean {
+  return existsSync(path) && readSqliteHeader(path) === null;
 }

@@ -32,12 +32,16 @@ export function outlineOfFile(path: string): DatabaseOutline {
   }
   const damage = damageBeforeOpening(path);
   const unread = { sizeBytes, watermark: null, lastWriteMs: null, damage, unloadedMs: null };
-  if (damage === 'missing' || damage === 'empty' || damage === 'not-sqlite') return unread;
+  if (damage === 'missing' || damage === 'empty') return unread;
   try {
     return { ...unread, ...endOfLog(path) };
   } catch (error) {
-    return { ...unread, damage: damage ?? (sqliteDamage(error) === null ? null : 'sqlite-corrupt') };
+    return { ...unread, damage: damage ?? problemOf(error) };
   }
+}
+
+function problemOf(error: unknown): DamageProblem | null {
+  return (sqliteDamage(error)?.fields['problem'] ?? null) as DamageProblem | null;
 }
 
 function endOfLog(path: string): Pick<DatabaseOutline, 'watermark' | 'lastWriteMs'> {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { PageSums, sumsPath } from '../sqlite/page-sums.ts';
-import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
+import { readSqliteHeader, SQLITE_NOTADB } from '../sqlite/sqlite-header.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 
 /** The kinds of damage of a database file, as named in log lines, errors and `doctor`. */
@@ -14,9 +14,8 @@ export type DamageProblem =
   | 'log-checksum' // frames of the write-ahead log differ from their checksums
   | 'sqlite-corrupt'; // SQLite reports that the file is damaged
 
-// Primary result codes of SQLite.
+/** SQLite's result code for a damaged database. */
 const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
 
 export function damagedError(
   problem: DamageProblem,
@@ -43,7 +42,7 @@ export function damageBeforeOpening(path: string): DamageProblem | null {
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;
   if (sizeBytes === undefined) return 'missing';
   if (sizeBytes === 0) return 'empty';
-  return readSqliteHeader(path) === null ? 'not-sqlite' : null;
+  return null;
 }
 
 /**
@@ -62,7 +61,7 @@ export function sqliteDamage(thrown: unknown): RockpoolError | null {
   const code = sqliteCodeOf(thrown);
   const primary = code === null ? null : code & 0xff;
   return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB
-    ? damagedError('sqlite-corrupt', { cause: thrown })
+    ? damagedError(primary === SQLITE_NOTADB ? 'not-sqlite' : 'sqlite-corrupt', { cause: thrown })
     : null;
 }
 

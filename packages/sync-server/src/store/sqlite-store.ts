@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { RockpoolError, type Schema } from '@rockpool/shared';
+import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 import { databaseIds, databasePath, databasesDirectory } from './data-directory.ts';
 import { outlineOfFile, type DatabaseOutline } from './database-outline.ts';
 import { openDatabaseFile, type DatabaseFile } from './database-file.ts';
@@ -70,7 +71,8 @@ export class SqliteStore implements Store {
     if (problem !== null) throw damagedError(problem);
     const hasLeftoverLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     // If a log was left behind, the missing pages may be in it.
-    if (!hasLeftoverLog && isTruncated(path)) throw damagedError('truncated');
+    if (!hasLeftoverLog && isTruncated(path))
+      throw damagedError(readSqliteHeader(path) === null ? 'not-sqlite' : 'truncated');
     const file = this.openFile(path, databaseId);
     try {
       if (hasLeftoverLog) checkpointLeftoverLog(file);

@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { fstatSync, read, statSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { openBesideSqlite } from '../sqlite/beside-sqlite.ts';
 import { PageSums, pageSum } from '../sqlite/page-sums.ts';
 import { pagesInLog } from '../sqlite/wal-frames.ts';
 
@@ -39,13 +40,13 @@ export async function verifyPages(
     return { compared: 0, unknown, damaged: [] };
   }
   try {
-    const file = await open(path);
+    const { descriptor: file, release } = openBesideSqlite(path);
     try {
       let compared = 0;
       let unknown = 0;
       const damaged: number[] = [];
       const slicePages = Math.max(1, Math.floor(SLICE_BYTES / sums.pageSizeBytes));
-      const pageCount = Math.max(sums.pageCount, Math.floor((await file.stat()).size / sums.pageSizeBytes));
+      const pageCount = Math.max(sums.pageCount, Math.floor(fstatSync(file).size / sums.pageSizeBytes));
       for (let first = 1; first <= pageCount; first += slicePages) {
         signal?.throwIfAborted();
         const count = Math.min(slicePages, pageCount - first + 1);
@@ -56,25 +57,27 @@ export async function verifyPages(
         await pause();
       }
       // The file was replaced meanwhile, so the compared pages may belong to two databases.
-      if (damaged.length > 0 && (sums.isReplaced || (await isReplaced(path, file)))) return NOTHING_COMPARED;
+      if (damaged.length > 0 && (sums.isReplaced || isReplaced(path, file))) return NOTHING_COMPARED;
       return { compared, unknown, damaged };
     } finally {
-      await file.close();
+      release();
     }
   } finally {
     sums.close();
   }
 }
 
+const readAt = promisify(read);
+
 const NOTHING_COMPARED: PageVerification = { compared: 0, unknown: 0, damaged: [] };
 
-async function isReplaced(path: string, file: FileHandle): Promise<boolean> {
-  return statSync(path, { throwIfNoEntry: false })?.ino !== (await file.stat()).ino;
+function isReplaced(path: string, file: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.ino !== fstatSync(file).ino;
 }
 
 async function compareSlice(
   path: string,
-  file: FileHandle,
+  file: number,
   sums: PageSums,
   first: number,
   count: number,
@@ -100,7 +103,7 @@ const NO_PAGE = new Uint8Array(0);
  * A mismatch may come from a checkpoint that moves a newer version of the page between the two reads. Reads again until
  * checksum and page are the same twice in a row: a damaged page does not change.
  */
-async function isDamaged(path: string, file: FileHandle, sums: PageSums, page: number): Promise<boolean> {
+async function isDamaged(path: string, file: number, sums: PageSums, page: number): Promise<boolean> {
   for (let last: string | null = null; ;) {
     const [content = NO_PAGE] = await readPages(file, sums, page, 1);
     const [expected = 0] = sums.read(page, 1);
@@ -113,13 +116,13 @@ async function isDamaged(path: string, file: FileHandle, sums: PageSums, page: n
 }
 
 async function readPages(
-  file: FileHandle,
+  file: number,
   { pageSizeBytes }: PageSums,
   first: number,
   count: number,
 ): Promise<Uint8Array[]> {
   const buffer = Buffer.allocUnsafe(count * pageSizeBytes);
-  const { bytesRead } = await file.read(buffer, 0, buffer.length, (first - 1) * pageSizeBytes);
+  const { bytesRead } = await readAt(file, buffer, 0, buffer.length, (first - 1) * pageSizeBytes);
   return Array.from({ length: Math.floor(bytesRead / pageSizeBytes) }, (_, i) =>
     buffer.subarray(i * pageSizeBytes, (i + 1) * pageSizeBytes),
   );
