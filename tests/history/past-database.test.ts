@@ -110,7 +110,7 @@ it('is made under a new id in a running server by one request, while the other o
   expect(await client.query('SELECT amount FROM entry')).toEqual([{ amount: 8 }]);
   expect(readdirSync(join(folder, 'data', 'databases')).filter((name) => /incoming|unfinished/.test(name))).toEqual([]);
   const refused: readonly (readonly [string, string, number, object])[] = [
-    ['march', 'from=budget&at=2026-03-02', 409, { fields: { problem: 'the database exists' } }],
+    ['march', 'from=budget&at=2026-03-02', 409, { fields: { problem: 'a database with this id exists already' } }],
     ['other', 'from=none&at=2026-03-02', 404, { code: 'storage-missing' }],
     ['other', 'from=budget&at=yesterday', 400, { code: 'request-invalid' }],
     ['other', 'from=../budget&at=2026-03-02', 400, { code: 'request-invalid' }],

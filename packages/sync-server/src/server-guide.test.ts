@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-it('runs the same lines as the code blocks of docs/server.md', () => {
+it('the test of docs/server.md runs the same lines as its code blocks', () => {
   // The formatter may break lines and move comments.
   const withoutSpace = (text: string): string =>
     text.replace(/(^|\s)\/\/ .*$/gm, '').replace(/\s+|,(?=\s*[)\]}])/g, '');
@@ -19,7 +19,7 @@ it('runs the same lines as the code blocks of docs/server.md', () => {
   for (const line of blocks.join('').split('\n')) expect(code).toContain(withoutSpace(line));
 });
 
-it('does what docs/server.md says', async () => {
+it('the server does what docs/server.md says', async () => {
   const folder = temporaryFolder();
   const { sync, http, updates, refusal } = await runServerGuide({
     dataDir: folder,

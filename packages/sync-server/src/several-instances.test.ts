@@ -66,7 +66,7 @@ describe('several instances on one PostgreSQL', () => {
       expect(events.filter(({ event }) => event.endsWith('-error') || event.endsWith('-failed'))).toEqual([]);
   });
 
-  it('show the presence of members at one instance to those at others', async () => {
+  it('show the presence of members at one instance to members at another', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open(undefined, { principal: 'ben' })];
     const state = (stateJson: string | null): Parameters<typeof ann.send>[0] => ({
@@ -89,7 +89,7 @@ describe('several instances on one PostgreSQL', () => {
     for (const { events } of [a, b]) expect(events.filter(({ event }) => event.endsWith('-error'))).toEqual([]);
   });
 
-  it('let a client continue at any of them, also at one that has received nothing yet', async () => {
+  it('let a client continue at any instance, even one that has received nothing yet', async () => {
     const [a, b] = [await start(), await start()];
     const site = new TestSite();
     const [first, idle] = [await a.open(site), await b.open()];
@@ -148,7 +148,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ben.commit([insert('entries', 'e', { amount: 1n })])).toMatchObject({ kind: 'admitted' });
   });
 
-  it('merge edits of one large document at two instances like one instance would', async () => {
+  it('merge edits of one large document at two instances like one instance does', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [new Page(await a.open()), new Page(await b.open(undefined, { principal: 'ben' }))];
     // Large enough to be merged in another thread, while the other instance commits.
@@ -220,7 +220,7 @@ describe('several instances on one PostgreSQL', () => {
     left.abort();
   });
 
-  it('serve old and new clients side by side while a schema that adds is rolled out, and rolled back', async () => {
+  it('serve old and new clients side by side while an additive schema is rolled out, and rolled back', async () => {
     const old = await start();
     const ann = await old.open();
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
@@ -256,7 +256,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, `SELECT color FROM rockpool.accounts WHERE id = 'z'`)).toEqual([['red']]);
   });
 
-  it('serve a session over plain HTTP, whichever of them each request reaches', async () => {
+  it('serve a session over plain HTTP, whichever instance each request reaches', async () => {
     const [a, b] = [await start(), await start()];
     let count = 0;
     // A load balancer without sticky sessions.
@@ -285,7 +285,7 @@ describe('several instances on one PostgreSQL', () => {
     expect((await a.ask('GET', `/sessions/${left.id}`)).status).toBe(400);
   });
 
-  it('refuse a schema that they cannot serve by name: at the start, and while they run', async () => {
+  it('name a schema that they refuse, at the start and while they run', async () => {
     const old = await start();
     await start({ schema: WIDER });
     const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];

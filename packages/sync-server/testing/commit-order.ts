@@ -194,9 +194,9 @@ class Reader {
       for (const key of keys[0] ?? []) {
         const [changeset = 0, row = 0] = String(key).split('.').map(Number);
         const missing = this.missing[changeset] ?? 0;
-        if ((missing & (1 << row)) === 0) throw new Error(`row ${row} of changeset ${changeset} came twice`);
+        if ((missing & (1 << row)) === 0) throw new Error(`row ${row} of changeset ${changeset} arrived twice`);
         if (this.to[changeset] !== 0 && this.to[changeset] !== to)
-          throw new Error(`changeset ${changeset} came in two deliveries`);
+          throw new Error(`changeset ${changeset} arrived in two deliveries`);
         this.missing[changeset] = missing & ~(1 << row);
         this.from[changeset] = from;
         this.to[changeset] = to;
@@ -207,11 +207,11 @@ class Reader {
   checkAgainst(watermarks: readonly number[]): void {
     watermarks.forEach((watermark, changeset) => {
       if (this.missing[changeset] !== 0)
-        throw new Error(`rows of changeset ${changeset}, of watermark ${watermark}, never came`);
+        throw new Error(`rows of changeset ${changeset}, of watermark ${watermark}, never arrived`);
       const [from, to] = [this.from[changeset] ?? 0, this.to[changeset] ?? 0];
       if (watermark <= from || watermark > to)
         throw new Error(
-          `changeset ${changeset}, of watermark ${watermark}, came with the delivery from ${from} to ${to}`,
+          `changeset ${changeset}, of watermark ${watermark}, arrived with the delivery from ${from} to ${to}`,
         );
     });
   }

@@ -70,7 +70,7 @@ export async function growDocument(overwrites: number, sessions: number): Promis
       if (!isEditOf(state, edit)) author = new DocumentAuthor(state, RULE, site);
     }
     const stored = String(sql.get("SELECT content FROM pages WHERE id = 'p'")?.[0]);
-    if (stored !== text) throw new Error('the document is not what was written last');
+    if (stored !== text) throw new Error('the document differs from what was written last');
     return {
       content: text.length,
       state: (readState() as Uint8Array).length,

@@ -47,7 +47,7 @@ export class HttpSessionClient {
     const { status } = await this.ask('POST', `/sessions/${this.id}`, {
       body: writer.finish() as Uint8Array<ArrayBuffer>,
     });
-    if (status !== 204) throw new Error(`frames were answered with ${status}`);
+    if (status !== 204) throw new Error(`the server answered frames with status ${status}`);
   }
 
   hello(token: string, databaseId: string): Promise<void> {

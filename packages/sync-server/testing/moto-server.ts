@@ -26,7 +26,7 @@ export async function startMoto(): Promise<MotoServer> {
       output += chunk.toString();
       if (output.includes('Running on')) resolve();
     });
-    void ended.then(() => reject(new Error(`moto ended: ${output}`)));
+    void ended.then(() => reject(new Error(`moto ended before it was ready: ${output}`)));
   });
   return {
     url: `http://127.0.0.1:${port}`,

@@ -53,7 +53,7 @@ export class NatsServer {
         said += chunk.toString();
         if (said.includes('Server is ready')) resolve();
       });
-      child.once('close', () => reject(new Error(`nats-server ended: ${said}`)));
+      child.once('close', () => reject(new Error(`nats-server ended before it was ready: ${said}`)));
     });
   }
 

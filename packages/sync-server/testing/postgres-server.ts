@@ -162,7 +162,7 @@ function run({ program, args, options }: Installation): Promise<ChildProcess> {
       said += chunk.toString();
       if (said.includes('ready to accept connections')) resolve(child);
     });
-    child.once('close', () => reject(new Error(`PostgreSQL ended: ${said}`)));
+    child.once('close', () => reject(new Error(`PostgreSQL ended before it was ready: ${said}`)));
   });
 }
 
@@ -192,5 +192,5 @@ async function finished(child: ChildProcess): Promise<void> {
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  if (code !== 0) throw new Error(`initdb ended with ${String(code)}: ${said}`);
+  if (code !== 0) throw new Error(`initdb ended with code ${String(code)}: ${said}`);
 }

@@ -11,7 +11,7 @@ export function postgresUnderTest(): { readonly server: PostgresAccess } {
   beforeAll(async () => {
     const port = inject('postgresPort');
     const door = inject('postgresDoor');
-    if (port === undefined && door === undefined) throw new Error('this project has no PostgreSQL');
+    if (port === undefined && door === undefined) throw new Error('this test project has no PostgreSQL');
     server = new PostgresAccess(port ?? (await portBehind(door as number)));
   }, START_MS);
   return {

@@ -51,11 +51,11 @@ export class Replica {
 
   apply(delivery: Delivery): void {
     if (!delivery.whole && delivery.from !== this.site.cursor)
-      throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
+      throw new Error(`a delivery from ${delivery.from} arrived while the cursor was ${this.site.cursor}`);
     for (const outcome of delivery.outcomes) {
       const decided = this.pending.shift();
       if (decided?.sequence !== outcome.sequence)
-        throw new Error(`outcome ${outcome.sequence} is not of the next pending changeset`);
+        throw new Error(`outcome ${outcome.sequence} does not belong to the next pending changeset`);
       this.outcomes.push(outcome);
       if (outcome.kind === 'admitted') fold(this.base, decided.groups, 'pending');
     }

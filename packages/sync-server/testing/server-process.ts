@@ -67,7 +67,7 @@ export class ServerProcess {
         const [, found] = /listening on http:\/\/(\S+)/.exec(chunk.toString()) ?? [];
         if (found !== undefined) resolve(`ws://${found}/sync`);
       });
-      void end.then(({ stderr }) => reject(new Error(`the server ended: ${stderr}`)));
+      void end.then(({ stderr }) => reject(new Error(`the server ended before it was ready: ${stderr}`)));
     });
     return new ServerProcess(child, url, end);
   }

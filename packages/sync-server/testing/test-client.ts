@@ -206,7 +206,7 @@ export class TestConnection {
   async delivery(): Promise<Delivery> {
     const delivery = await this.next('delivery');
     if (!delivery.whole && delivery.from !== this.site.cursor)
-      throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
+      throw new Error(`a delivery from ${delivery.from} arrived while the cursor was ${this.site.cursor}`);
     this.site.cursor = delivery.to;
     this.site.logHashes.set(delivery.to, delivery.logHash);
     this.site.lastAckedSequence = delivery.lastAckedSequence;

@@ -94,7 +94,7 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
 
 describe('a failing disk', () => {
   for (const fault of ['short', 'negative', 'negative-after-write', 'quota'] as const) {
-    it(`loses at most the transaction that the fault hit, when one write fails as ${fault} [CT-full]`, async () => {
+    it(`loses at most the transaction that the fault hit, if one write fails as ${fault} [CT-full]`, async () => {
       const { writes } = await runWithFault(fault, Infinity, 0);
       expect(writes).toBeGreaterThan(50);
       let failed = 0;
@@ -109,7 +109,7 @@ describe('a failing disk', () => {
       expect(failed).toBeGreaterThan(20);
     });
 
-    it(`keeps what was acknowledged and works again once there is space, when writes fail as ${fault} for a while`, async () => {
+    it(`keeps what was acknowledged and works again when there is space, if writes fail as ${fault} for a while`, async () => {
       const run = await runWithFault(fault, 20, 25);
       expect(run.recorded?.code).toBe('storage-full');
       expect(run.failures.length).toBeGreaterThan(3);
@@ -118,7 +118,7 @@ describe('a failing disk', () => {
     });
   }
 
-  it('fails with storage-lost and keeps what was acknowledged when the browser takes the handles away [CT-lost-handles]', async () => {
+  it('fails with storage-lost and keeps what was acknowledged if the browser takes the handles away [CT-lost-handles]', async () => {
     for (let call = 0; call < 60; call += 7) {
       const run = await runWithFault('lost', call, Infinity);
       expect(run.recorded?.code).toBe('storage-lost');
@@ -126,7 +126,7 @@ describe('a failing disk', () => {
     }
   });
 
-  it('does not fail closing while the log is copied; the next writer copies it [CT-full-closing]', async () => {
+  it('does not fail closing while the log is copied, and the next writer copies the log [CT-full-closing]', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk();
     const storage = await open(disk);

@@ -13,7 +13,7 @@ vi.mock('./locks/snapshot-pins.ts', () => ({
   },
 }));
 
-it('the lock protocol detects readers that do not lock the generation they need [CT-pins-control]', async () => {
+it('the lock protocol detects readers that do not lock the generation that they need [CT-pins-control]', async () => {
   const { faults } = await everyLockSchedule(LOCK_SCENARIOS['a writer and a reader'], { preemptions: 2, deaths: 0 });
   expect(faults).toContainEqual(expect.stringContaining('storage-snapshot-lost'));
 });

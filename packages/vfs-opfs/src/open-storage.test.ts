@@ -43,7 +43,7 @@ async function create(disk: SimulatedDisk, name: string): Promise<void> {
 }
 
 describe('opening', () => {
-  it('fails with storage-busy for a second writer, until the first one closes', async () => {
+  it('fails with storage-busy for a second writer until the first one closes', async () => {
     const disk = new SimulatedDisk();
     const first = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
     await expectCode(
@@ -240,7 +240,7 @@ describe('the files on a medium', () => {
     expect(await storageSizes('a', medium)).toBeUndefined();
   });
 
-  it('can be exported beside a writer, with all commits so far', async () => {
+  it('can be exported beside a writer, with all commits up to the export', async () => {
     const disk = new SimulatedDisk();
     const writer: Storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
     const connection = new TestConnection(module, writer);

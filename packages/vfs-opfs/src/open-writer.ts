@@ -50,7 +50,10 @@ export async function openAsLockHolder(options: OpenWriterOptions, release: () =
   try {
     files = await openFiles(medium, name, true);
     if (files === undefined)
-      throw new StorageError('storage-failed', { operation: 'open', reason: 'files were not created' });
+      throw new StorageError('storage-failed', {
+        operation: 'open',
+        reason: 'the files of the database were not created',
+      });
     await finishImport(name, medium, files);
     return startWriting(options, files, release);
   } catch (error) {

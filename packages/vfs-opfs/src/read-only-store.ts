@@ -51,5 +51,5 @@ export abstract class ReadOnlyStore implements DatabaseStore {
 }
 
 function refused(operation: string): StorageError {
-  return new StorageError('storage-failed', { operation, reason: 'opened as a reader' });
+  return new StorageError('storage-failed', { operation, reason: 'the storage is opened as a reader' });
 }

@@ -5,7 +5,7 @@ import { STAMPED_RUNS, runStampedWriter } from '../testing/stamped-writer.ts';
 // Repeats readers-at-every-moment.test.ts with up to three moves of the writer instead of one.
 describe('a reader at every moment of a writer', () => {
   for (const { title, steps } of STAMPED_RUNS) {
-    it(`sees whole snapshots, never older than what was acknowledged: ${title}`, async () => {
+    it(`sees whole snapshots that are never older than what was acknowledged: ${title}`, async () => {
       const run = await runStampedWriter(steps);
       const { schedules, reads, revoked, faults } = await readAtEveryMoment(run, 3);
       console.log(

@@ -4,7 +4,7 @@ import { STAMPED_RUNS, runStampedWriter } from '../testing/stamped-writer.ts';
 
 describe('a reader at every moment of a writer', () => {
   for (const { title, steps } of STAMPED_RUNS) {
-    it(`sees whole snapshots, never older than what was acknowledged: ${title} [CT-moments]`, async () => {
+    it(`sees whole snapshots that are never older than what was acknowledged: ${title} [CT-moments]`, async () => {
       const run = await runStampedWriter(steps);
       const { schedules, reads, revoked, faults } = await readAtEveryMoment(run, 1);
       console.log(

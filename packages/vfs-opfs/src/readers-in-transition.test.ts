@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe('an export', () => {
-  it('is one commit although the writer swaps the segments of the log before the log is locked', async () => {
+  it('is one commit even if the writer swaps the segments of the log before the log is locked', async () => {
     const disk = new SimulatedDisk();
     const writer = await openTestWorker(disk, 'writer', modules[0]!);
     writer.connection.run(CREATE);
@@ -81,7 +81,7 @@ describe('a reader', () => {
     for (const worker of [reader, writer]) await closeWorker(worker);
   });
 
-  it('finds the latest commit when the writer dies between beginning a generation and sealing the one before [CT-no-seal]', async () => {
+  it('finds the latest commit if the writer dies between beginning a generation and sealing the one before [CT-no-seal]', async () => {
     const disk = new SimulatedDisk();
     let writer = await openTestWorker(disk, 'writer', modules[0]!);
     writer.connection.run(CREATE);

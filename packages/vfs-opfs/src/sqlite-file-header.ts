@@ -14,14 +14,14 @@ export interface SqliteFileHeader {
 export function readSqliteHeader(header: Uint8Array): SqliteFileHeader {
   for (let index = 0; index < MAGIC.length; index += 1) {
     if (header[index] !== MAGIC.charCodeAt(index))
-      throw new StorageError('storage-corrupt', { what: 'not a SQLite database' });
+      throw new StorageError('storage-corrupt', { what: 'the file is not a SQLite database' });
   }
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
   // 65536 does not fit in 16 bits; SQLite stores it as 1.
   const stored = view.getUint16(16);
   const pageSizeBytes = stored === 1 ? 65536 : stored;
   if (pageSizeBytes < 512 || (pageSizeBytes & (pageSizeBytes - 1)) !== 0) {
-    throw new StorageError('storage-corrupt', { what: 'invalid page size in the SQLite header' });
+    throw new StorageError('storage-corrupt', { what: 'the SQLite header has an invalid page size' });
   }
   // The page count is valid only if the program that last changed the change counter also wrote the count.
   const pageCount = view.getUint32(24) === view.getUint32(92) ? view.getUint32(28) : 0;
@@ -36,7 +36,11 @@ export function checkSqliteHeader(header: Uint8Array, sizeBytes: number): Sqlite
   const found = readSqliteHeader(header);
   const statedBytes = (found.pageCount ?? 1) * found.pageSizeBytes;
   if (sizeBytes < statedBytes)
-    throw new StorageError('storage-corrupt', { what: 'shorter than its header states', sizeBytes, statedBytes });
+    throw new StorageError('storage-corrupt', {
+      what: 'the file is shorter than its header states',
+      sizeBytes,
+      statedBytes,
+    });
   return found;
 }
 

@@ -43,7 +43,7 @@ describe('a database in OPFS', () => {
     expect(await other.call('names')).not.toContain(name);
   });
 
-  it('keeps all commits when the worker is terminated and another takes over', async () => {
+  it('keeps all commits if the worker is terminated and another takes over', async () => {
     const name = newName();
     let committed = 0;
     for (let round = 0; round < 5; round += 1) {

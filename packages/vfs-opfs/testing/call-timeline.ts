@@ -116,7 +116,7 @@ function isChanged(before: Uint8Array, after: Uint8Array, from: number, to: numb
 }
 
 function readOnly(): never {
-  throw new Error('readers write nothing');
+  throw new Error('a reader tried to write');
 }
 
 /** Splits a write into the worst order of visibility: its beginning, its end, and then the middle. */
@@ -135,7 +135,7 @@ function stateAfter(state: ReadonlyMap<string, Uint8Array>, call: DiskCall): Rea
   if (call.kind === 'flush') return state;
   const next = new Map(state);
   if (call.kind === 'create') return next.set(call.file, new Uint8Array(0));
-  if (call.kind !== 'write' && call.kind !== 'truncate') throw new Error('a writer neither removes nor renames files');
+  if (call.kind !== 'write' && call.kind !== 'truncate') throw new Error('a writer tried to remove or rename a file');
   const bytes = new MemoryBytes();
   bytes.write(state.get(call.file)!, 0);
   if (call.kind === 'write') bytes.write(call.bytes, call.at);

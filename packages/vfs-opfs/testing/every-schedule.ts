@@ -12,7 +12,7 @@ export async function everySchedule(limit: number, run: (choose: Choose) => Prom
   const schedule = new Schedule();
   let runs = 0;
   do {
-    if (runs === limit) throw new Error(`more than ${limit} schedules`);
+    if (runs === limit) throw new Error(`the test has more than ${limit} schedules`);
     runs += 1;
     schedule.rewind();
     await run((count) => schedule.choose(count));

@@ -178,7 +178,7 @@ function describeMedium(medium: ContractMedium): void {
       await again.call('close');
     });
 
-    it('supports full-text search, also after reopening', async () => {
+    it('supports full-text search, even after reopening', async () => {
       const opened = await openNew();
       await opened.tab.call(
         'run',
@@ -359,7 +359,7 @@ function describeMedium(medium: ContractMedium): void {
       await expectContent(tab, writer.name, [[100, 'zz good']]);
     });
 
-    it('of a database with a damaged header are kept under another name, exported as they are, and free the old name [CT-damaged-header]', async () => {
+    it('are kept under another name, exported unchanged, and free the old name if the header is damaged [CT-damaged-header]', async () => {
       const { name, tab } = await closedDatabase('zz lost');
       const before = (await tab.call('sizes', name))!;
       for (const number of [1, 2]) {
@@ -374,7 +374,7 @@ function describeMedium(medium: ContractMedium): void {
         expect((await tab.call('sizes', kept))!.databaseBytes).toBe(before.databaseBytes);
         await expect(tab.call('importCopy', kept, `${name}-copy`)).rejects.toMatchObject({
           code: 'storage-corrupt',
-          fields: { what: 'not a SQLite database' },
+          fields: { what: 'the file is not a SQLite database' },
         });
         await tab.call('open', name, 'writer', 3000);
         await tab.call('run', `${CREATE} ${rowsSql(100)}`);
@@ -383,7 +383,7 @@ function describeMedium(medium: ContractMedium): void {
       await expect(tab.call('quarantine', newName())).rejects.toMatchObject({ code: 'storage-missing' });
     });
 
-    it('of a database with a damaged page still serve the undamaged pages [CT-damaged-page]', async () => {
+    it('serve the undamaged pages if one page is damaged [CT-damaged-page]', async () => {
       const { name, tab } = await closedDatabase('zz there');
       await tab.call('open', name, 'writer', 3000);
       await tab.call(
@@ -400,16 +400,16 @@ function describeMedium(medium: ContractMedium): void {
       await tab.call('close');
     });
 
-    it('fail to open when they are truncated', async () => {
+    it('fail to open if they are truncated', async () => {
       const { name, tab } = await closedDatabase('zz there');
       await expect(tab.call('importCopy', name, `${name}-copy`, { change: 'cut-off' })).rejects.toMatchObject({
         code: 'storage-corrupt',
-        fields: { what: 'shorter than its header states' },
+        fields: { what: 'the file is shorter than its header states' },
       });
     });
 
     if (medium.whenFull !== 'cannot-be-staged') {
-      it('reject an import or VACUUM before it starts when the estimate leaves no room [CT-forecast]', async () => {
+      it('reject an import or VACUUM before it starts if the estimate leaves no room [CT-forecast]', async () => {
         const { name, tab } = await closedDatabase('zz there');
         const { databaseBytes } = (await tab.call('sizes', name))!;
         const full = { code: 'storage-full', fields: { freeBytes: 100_000 } };
@@ -422,7 +422,7 @@ function describeMedium(medium: ContractMedium): void {
         await expectContent(tab, `${name}-copy`, [[100, 'zz there']]);
       });
 
-      it('stay unchanged when an import runs out of room', async () => {
+      it('stay unchanged if an import runs out of room', async () => {
         const good = await closedDatabase('zz good');
         const old = await closedDatabase('zz old');
         await old.tab.call('setFull', true);
@@ -433,7 +433,7 @@ function describeMedium(medium: ContractMedium): void {
     }
   });
 
-  describe('opening', () => {
+  describe('opening a database', () => {
     it('fails with storage-busy for a second writer, as does deleting, until the first one closes', async () => {
       const opened = await openNew();
       const second = medium.newTab();
@@ -461,7 +461,7 @@ function describeMedium(medium: ContractMedium): void {
       expect(await tab.call('sizes', name)).toBeUndefined();
     });
 
-    it('gives a reader in the worker of the writer the commits, and not the open transaction', async () => {
+    it('gives a reader in the worker of the writer the commits without the open transaction', async () => {
       const { tab } = await openNew();
       await tab.call('run', `${CREATE} ${rowsSql(100)}`);
       await tab.call('openBeside');
@@ -636,8 +636,8 @@ function describeMedium(medium: ContractMedium): void {
 
   if (medium.whenFull !== 'cannot-be-staged') {
     const failure = medium.whenFull === 'commit-fails' ? { resultCode: SQLITE_FULL } : { code: 'storage-full' };
-    describe('without room', () => {
-      it('fails writes with storage-full, keeps what was acknowledged, and works again once there is space', async () => {
+    describe('a database without room', () => {
+      it('fails writes with storage-full, keeps what was acknowledged, and works again when there is space', async () => {
         const opened = await openNew({ durability: 'strict' });
         const { tab } = opened;
         await tab.call('run', `${CREATE} ${rowsSql(3)}`);

@@ -233,7 +233,8 @@ async function importCopy(
       const connection = new TestConnection(module, storage);
       try {
         const result = connection.value(checkSql ?? 'PRAGMA quick_check');
-        if (result !== 'ok') throw new StorageError('storage-corrupt', { what: 'rejected by the check' });
+        if (result !== 'ok')
+          throw new StorageError('storage-corrupt', { what: 'the check of the test rejected the file' });
       } finally {
         connection.close();
       }

@@ -33,7 +33,7 @@ describe('a fingerprint', () => {
     );
   });
 
-  it('differs when any value of any row differs, in the range of that row only', () => {
+  it('differs in the range of a row if any value of that row differs, and in no other range', () => {
     fc.assert(
       fc.property(
         rows.filter((some) => some.length > 0),
@@ -55,7 +55,7 @@ describe('a fingerprint', () => {
     );
   });
 
-  it('distinguishes values that look alike, and values that swapped columns', () => {
+  it('distinguishes values that look alike, and values in swapped columns', () => {
     const of = (...cells: CellValue[]): number[] => [...fingerprint([{ key: ['a'], cells }], 1).sums];
     const alike: CellValue[][] = [
       [1n, null],
@@ -75,7 +75,7 @@ describe('a fingerprint', () => {
     expect(of(-0, null)).toEqual(of(0, null));
   });
 
-  it('loses a row as if it had never been added', () => {
+  it('is the same after a row was added and removed', () => {
     fc.assert(
       fc.property(rows, row, (some, { key, cells }) => {
         const sums = fingerprint(some);
@@ -102,7 +102,7 @@ describe('a fingerprint', () => {
     expect(seen.size).toBe(100_000);
   });
 
-  it('is divided by the number of rows', () => {
+  it('has a number of ranges that grows with the number of rows', () => {
     expect([0, 64, 129, 1000, 1e9].map(auditRangeCount)).toEqual([2, 2, 4, 16, MAX_AUDIT_RANGES]);
   });
 });

@@ -24,7 +24,7 @@ export class ByteReader {
   }
 
   expectEnd(): void {
-    if (this.remaining !== 0) this.fail('bytes left over');
+    if (this.remaining !== 0) this.fail('bytes remain after the end of the value');
   }
 
   u8(): number {
@@ -35,7 +35,7 @@ export class ByteReader {
   /** A u8 that is 0 or 1. */
   flag(): boolean {
     const value = this.u8();
-    if (value > 1) this.fail('boolean is neither 0 nor 1');
+    if (value > 1) this.fail('a boolean is neither 0 nor 1');
     return value === 1;
   }
 
@@ -60,12 +60,12 @@ export class ByteReader {
       const byte = this.u8();
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) {
-        if (value > Number.MAX_SAFE_INTEGER) this.fail('number too large');
+        if (value > Number.MAX_SAFE_INTEGER) this.fail('a number is too large');
         return value;
       }
       scale *= 0x80;
     }
-    return this.fail('number too long');
+    return this.fail('a number has too many bytes');
   }
 
   /**
@@ -74,7 +74,7 @@ export class ByteReader {
    */
   count(minBytesEach: number): number {
     const value = this.varint();
-    if (value * minBytesEach > this.remaining) this.fail('count beyond the end');
+    if (value * minBytesEach > this.remaining) this.fail('a count exceeds the bytes that follow');
     return value;
   }
 
@@ -94,11 +94,11 @@ export class ByteReader {
       const byte = this.u8();
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) {
-        if (value > 0xffff_ffff_ffff_ffffn) this.fail('number too large');
+        if (value > 0xffff_ffff_ffff_ffffn) this.fail('a number is too large');
         return (value & 1n) === 0n ? value >> 1n : -(value >> 1n) - 1n;
       }
     }
-    return this.fail('number too long');
+    return this.fail('a number has too many bytes');
   }
 
   /** A view of the next bytes, not a copy. */
@@ -121,12 +121,12 @@ export class ByteReader {
     try {
       return textDecoder.decode(bytes);
     } catch {
-      return this.fail('text is not UTF-8');
+      return this.fail('a text is not UTF-8');
     }
   }
 
   private need(count: number): void {
-    if (count > this.remaining) this.fail('ends too early');
+    if (count > this.remaining) this.fail('the bytes end too early');
   }
 }
 

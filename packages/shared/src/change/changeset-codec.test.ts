@@ -34,7 +34,7 @@ describe('changeset bytes', () => {
     );
   });
 
-  it('cannot make a reader allocate more memory than a changeset may use, although runs of NULL take few bytes', () => {
+  it('cannot make a reader allocate more memory than a changeset may use, even with runs of NULL, which take few bytes', () => {
     const rows = 50_000;
     const columns = 10_000;
     const bomb = new ByteWriter();
@@ -53,7 +53,7 @@ describe('changeset bytes', () => {
   it.each([
     ['rows', 1, MAX_CHANGESET_ROWS],
     ['cells', 15, MAX_CHANGESET_CELLS / 16],
-  ])('cannot be encoded or decoded for more %s than a changeset may have', (_, columns, mostRows) => {
+  ])('cannot be encoded or decoded with more %s than a changeset may have', (_, columns, mostRows) => {
     const columnIds = Array.from({ length: columns }, (_column, index) => index + 1);
     const groupOf = (rowCount: number): ChangeGroup => ({
       tableId: 7,
@@ -80,7 +80,7 @@ describe('changeset bytes', () => {
     expect(() => decodeChangesetBody(larger.finish())).toThrow(tooLarge);
   });
 
-  it('hash into a chain that covers sequence, stamp, base, body and predecessor', () => {
+  it('are hashed into a chain that covers sequence, stamp, base, body and predecessor', () => {
     const first = { sequence: 1, stampUs: 1_700_000_000_000_000, base: 3, body };
     const hash = changesetHash(FIRST_PREVIOUS_HASH, first);
     expect(hex(hash)).toMatchInlineSnapshot(`"be2dffe60d9d98441d4be6eb5ca7ba89"`);

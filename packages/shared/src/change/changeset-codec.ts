@@ -59,9 +59,9 @@ export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer
  */
 export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const reader = new ByteReader(bytes, 'changeset-invalid');
-  if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
+  if (reader.u8() !== CODEC_VERSION) reader.fail('the codec version is unknown');
   const flags = reader.u8();
-  if (flags > ATOMIC) reader.fail('unknown flags');
+  if (flags > ATOMIC) reader.fail('the flags are unknown');
   const groups = readGroups(reader, ROOM_OF_CHANGESET);
   const cellBases: CellBase[] = [];
   const hiddenCount = reader.count(10);
@@ -105,23 +105,24 @@ export function readGroups(reader: ByteReader, room: Room = ANY_ROOM): ChangeGro
 
 function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   const kind = KINDS[reader.u8() - 1];
-  if (kind === undefined) return reader.fail('unknown kind of change');
+  if (kind === undefined) return reader.fail('the kind of change is unknown');
   const tableId = reader.u32();
   // A key part takes at least one byte per row, so the remaining rows bound the count.
   const rowCount = reader.count(1);
   const keyCount = reader.count(1);
   const columnCount = reader.count(4);
   roomAfter(room, rowCount, keyCount + columnCount);
-  if (rowCount === 0 || keyCount === 0) reader.fail('group without rows or key');
+  if (rowCount === 0 || keyCount === 0) reader.fail('a group has no rows or no key');
   if ((kind === 'delete') !== (columnCount === 0) && kind !== 'insert')
-    reader.fail('columns do not fit the kind of change');
+    reader.fail('the columns do not fit the kind of change');
   const columnIds: number[] = [];
   for (let c = 0; c < columnCount; c++) columnIds.push(reader.u32());
-  if (columnIds.includes(0) || new Set(columnIds).size !== columnIds.length) reader.fail('column ids are not distinct');
+  if (columnIds.includes(0) || new Set(columnIds).size !== columnIds.length)
+    reader.fail('the column ids are not distinct');
   const keys: CellValue[][] = [];
   for (let k = 0; k < keyCount; k++) {
     const part = readColumn(reader, rowCount);
-    if (part.includes(null)) reader.fail('NULL in a key');
+    if (part.includes(null)) reader.fail('a key contains NULL');
     keys.push(part);
   }
   const values: CellValue[][] = [];
@@ -153,8 +154,8 @@ export function encodeBefore(before: readonly BeforeGroup[]): Uint8Array<ArrayBu
 /** Decodes old values. `groups` are the decoded groups of the same body; they give the number of rows. */
 export function decodeBefore(bytes: Uint8Array, groups: readonly ChangeGroup[]): BeforeGroup[] {
   const reader = new ByteReader(bytes, 'changeset-invalid');
-  if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
-  if (reader.varint() !== groups.length) reader.fail('old values do not fit their changeset');
+  if (reader.u8() !== CODEC_VERSION) reader.fail('the codec version is unknown');
+  if (reader.varint() !== groups.length) reader.fail('the old values do not fit their changeset');
   const before = groups.map(({ rowCount }): BeforeGroup => {
     const columnCount = reader.count(4);
     const columnIds: number[] = [];

@@ -14,7 +14,7 @@ export function writeOrigin(writer: ByteWriter, { siteId, sequence, hash }: Chan
 export function readOrigin(reader: ByteReader): ChangesetOrigin {
   const siteId = reader.bytes(SITE_ID_BYTES).slice();
   const sequence = reader.varint();
-  if (sequence === 0) reader.fail('origin without a sequence');
+  if (sequence === 0) reader.fail('an origin has no sequence');
   return { siteId, sequence, hash: reader.bytes(CHANGESET_HASH_BYTES).slice() };
 }
 

@@ -63,7 +63,7 @@ export function readColumn(reader: ByteReader, count: number): CellValue[] {
   const head = reader.u8();
   const form = head & 0x7f;
   if (form === NONE) {
-    if (head !== NONE) reader.fail('NULL run with a bitmap');
+    if (head !== NONE) reader.fail('a run of NULL has a bitmap');
     return new Array<CellValue>(count).fill(null);
   }
   if ((head & HAS_NULLS) === 0) return readPresent(reader, form, count);
@@ -79,7 +79,7 @@ export function readColumn(reader: ByteReader, count: number): CellValue[] {
 
 /** Reads the values of a run that are not NULL. */
 function readPresent(reader: ByteReader, form: number, count: number): CellValue[] {
-  if (count > reader.remaining) reader.fail('column beyond the end');
+  if (count > reader.remaining) reader.fail('a column has more values than bytes follow');
   const values: CellValue[] = [];
   if (form === TEXT || form === BLOB) {
     const lengths: number[] = [];
@@ -91,7 +91,7 @@ function readPresent(reader: ByteReader, form: number, count: number): CellValue
   } else if (form === INTEGER) for (let i = 0; i < count; i++) values.push(reader.int64());
   else if (form === REAL) for (let i = 0; i < count; i++) values.push(reader.f64());
   else if (form === MIXED) for (let i = 0; i < count; i++) values.push(readTagged(reader));
-  else reader.fail('unknown column form');
+  else reader.fail('the form of a column is unknown');
   return values;
 }
 
@@ -126,6 +126,6 @@ export function readTagged(reader: ByteReader): CellValue {
     case BLOB:
       return reader.lengthPrefixed().slice();
     default:
-      return reader.fail('unknown value type');
+      return reader.fail('the type of a value is unknown');
   }
 }

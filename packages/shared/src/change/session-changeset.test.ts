@@ -28,7 +28,7 @@ function read(bytes: Uint8Array): Told[] {
   return told;
 }
 
-it('reads every value exactly as SQLite recorded it', () => {
+it('a session changeset returns every value exactly as SQLite recorded it', () => {
   expect(read(RECORDED)).toStrictEqual([
     ['t', 'update', [-5n, 'k2', undefined], ['text', undefined, undefined]],
     ['t', 'delete', [0.5, 'k3', Uint8Array.of(0, 255)]],
@@ -37,7 +37,7 @@ it('reads every value exactly as SQLite recorded it', () => {
   expect(read(new Uint8Array())).toStrictEqual([]);
 });
 
-it('names the column of a new text that is not UTF-8', () => {
+it('a session changeset with a new text that is not UTF-8 fails with the name of the column', () => {
   const damaged = RECORDED.slice();
   damaged[damaged.indexOf(0x74, 10)] = 0xff; // the first letter of 'text'
   expect(() => read(damaged)).toThrow(
@@ -48,7 +48,7 @@ it('names the column of a new text that is not UTF-8', () => {
   );
 });
 
-it('throws a typed error, and always ends, wherever bytes are missing or damaged', () => {
+it('a session changeset fails with a typed error wherever bytes are missing or damaged', () => {
   const attempt = (bytes: Uint8Array): void => {
     try {
       read(bytes);

@@ -78,7 +78,7 @@ function readRow(reader: SessionReader, table: string, columnCount: number, rows
   else if (op === OP_UPDATE) {
     const before = oldRecord(reader, columnCount);
     rows.update(before, newRecord(reader, table, columnCount, rows));
-  } else throw new RockpoolError('internal', { problem: 'unknown operation in a session', op });
+  } else throw new RockpoolError('internal', { problem: 'the operation in a session changeset is unknown', op });
 }
 
 function oldRecord(reader: SessionReader, columnCount: number): (CellValue | undefined)[] {
@@ -109,7 +109,7 @@ function newRecord(
 }
 
 function complete(record: (CellValue | undefined)[]): CellValue[] {
-  if (record.includes(undefined)) throw new RockpoolError('internal', { problem: 'a session omitted a value' });
+  if (record.includes(undefined)) throw new RockpoolError('internal', { problem: 'a session changeset lacks a value' });
   return record as CellValue[];
 }
 
@@ -137,7 +137,8 @@ class SessionReader {
 
   expectTableHeader(): void {
     const byte = this.byte();
-    if (byte !== TABLE_HEADER) throw new RockpoolError('internal', { problem: 'unknown header in a session', byte });
+    if (byte !== TABLE_HEADER)
+      throw new RockpoolError('internal', { problem: 'the header in a session changeset is unknown', byte });
   }
 
   /** A count of items of at least a byte each. */
@@ -172,7 +173,7 @@ class SessionReader {
       case NULL:
         return null;
       default:
-        throw new RockpoolError('internal', { problem: 'unknown type in a session' });
+        throw new RockpoolError('internal', { problem: 'the type in a session changeset is unknown' });
     }
   }
 
@@ -227,5 +228,5 @@ class SessionReader {
 }
 
 function endsTooEarly(): RockpoolError {
-  return new RockpoolError('internal', { problem: 'a session ends too early' });
+  return new RockpoolError('internal', { problem: 'a session changeset ends too early' });
 }

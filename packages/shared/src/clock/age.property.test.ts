@@ -79,7 +79,7 @@ function perform(device: Device, steps: readonly Step[]): void {
 describe('pending changesets', () => {
   const offset = fc.integer({ min: -YEAR_MS, max: YEAR_MS });
 
-  it('are dated to the time of writing, however wrong the clock is, as long as it is not set', () => {
+  it('are dated to the time of writing, however wrong the clock is, unless it is set', () => {
     fc.assert(
       fc.property(offset, fc.array(calm, { maxLength: 30 }), (offsetMs, steps) => {
         const device = new Device(offsetMs);
@@ -91,7 +91,7 @@ describe('pending changesets', () => {
     );
   });
 
-  it('are dated to the time of writing when the clock is set back, or set in any way while the app has nothing pending', () => {
+  it('are dated to the time of writing if the clock is set back, or set in any way while nothing is pending', () => {
     fc.assert(
       fc.property(
         offset,
@@ -114,7 +114,7 @@ describe('pending changesets', () => {
     );
   });
 
-  it('gain nothing when the clock is set once, with the app open or closed: no stamp is after the time of writing or before the last contact [MR-06]', () => {
+  it('have stamps between the last contact and the time of writing if the clock is set once, with the app open or closed [MR-06]', () => {
     fc.assert(
       fc.property(
         offset,

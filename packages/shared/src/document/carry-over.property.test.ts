@@ -53,7 +53,7 @@ describe('a late edit of a compacted document', () => {
     ],
   };
 
-  it('that writes a place which others wrote since: replaces their value, and reports it with its path and author [MR-29]', () => {
+  it('replaces a value that others have written since, and reports it with its path and author [MR-29]', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -77,7 +77,7 @@ describe('a late edit of a compacted document', () => {
     );
   });
 
-  it('that removes a value that others changed, or changes one that others removed: reports the removed value [MR-29]', () => {
+  it('reports the removed value if one author removed what another changed [MR-29]', () => {
     const inside = { ...AROUND, in: { n: 5, m: 1 } };
     const { in: _, ...without } = AROUND;
     expect(carry(AROUND, inside, without)).toEqual({
@@ -99,7 +99,7 @@ describe('a late edit of a compacted document', () => {
     expect(carry(AROUND, without, without).overwritten).toEqual([]);
   });
 
-  it('to move an element that others have moved: reports its path [MR-29]', () => {
+  it('reports the path of an element that both authors have moved [MR-29]', () => {
     const [w, x, y, z] = [{ id: 'w' }, { id: 'x' }, { id: 'y' }, { id: 'z' }];
     expect(carry([w, x, y, z], [z, w, x, y], [w, z, x, y]).overwritten).toMatchObject([
       { path: [{ id: 'z' }], own: undefined, other: undefined, otherIds: [{}] },
@@ -107,21 +107,21 @@ describe('a late edit of a compacted document', () => {
     expect(carry([w, x, y, z], [w, z, x, y], [w, z, x, y]).overwritten).toEqual([]);
   });
 
-  it('of a text keeps both changes and reports nothing', () => {
+  it('keeps both changes of a text, and reports nothing', () => {
     expect(carry({ body: 'low tide' }, { body: 'very low tide' }, { body: 'low tide!' })).toEqual({
       now: { body: 'very low tide!' },
       overwritten: [],
     });
   });
 
-  it('that would make the document longer than the rule allows is rejected, like any other edit that does', () => {
+  it('is rejected like any other edit if it would exceed the length that the rule allows', () => {
     const nearly = 'x'.repeat(RULE.maxLength / 2);
     expect(() => carry({}, { ann: nearly }, { ben: nearly })).toThrow(
       expect.objectContaining({ code: 'document-invalid', fields: expect.objectContaining({ problem: 'size' }) }),
     );
   });
 
-  it('reports nothing where no other author wrote since, or all wrote the same', () => {
+  it('reports nothing if no other author wrote the place since, or all wrote the same', () => {
     fc.assert(
       fc.property(json, json, (start, ben) => {
         const [first, last] = [{ body: start }, { body: ben }];

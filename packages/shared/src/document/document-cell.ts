@@ -79,7 +79,7 @@ function encodeContent(json: string): Uint8Array<ArrayBuffer> {
 
 /** The Yjs update of a whole state. For pages: without the code that decodes every kind. */
 export function updateOfState(state: Uint8Array): Uint8Array {
-  if (state[0] !== STATE) throw new RockpoolError('document-invalid', { problem: 'not a state' });
+  if (state[0] !== STATE) throw new RockpoolError('document-invalid', { problem: 'the document cell is not a state' });
   return state.subarray(1 + DOCUMENT_ID_BYTES);
 }
 
@@ -89,7 +89,7 @@ export function decodeDocumentCell(value: CellValue): DocumentCell {
   const kind = reader.u8();
   if (kind === CONTENT) return { kind: 'content', json: reader.utf8(reader.bytes(reader.remaining)) };
   if (kind !== STATE && kind !== EDIT && kind !== NEWS && kind !== LAYERS)
-    return reader.fail('unknown kind of document cell');
+    return reader.fail('the kind of document cell is unknown');
   const documentId = reader.bytes(DOCUMENT_ID_BYTES);
   if (kind === STATE) return { kind: 'state', documentId, update: reader.bytes(reader.remaining) };
   if (kind === LAYERS) {

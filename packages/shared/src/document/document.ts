@@ -142,7 +142,7 @@ export function mergeDelivered(state: CellValue, delivered: CellValue, readBase:
   const cell = decodeDocumentCell(delivered);
   if (cell.kind === 'layers') throw invalid('kind');
   if (cell.kind !== 'update') return delivered;
-  if (!isUpdateOf(state, delivered)) throw invalid('update of another document');
+  if (!isUpdateOf(state, delivered)) throw invalid('the edit belongs to another document');
   return mergeUpdates(state, cell.updates, readBase);
 }
 

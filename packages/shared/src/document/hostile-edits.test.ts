@@ -55,8 +55,8 @@ function editsOfOne(count: number): Uint8Array[] {
   return updates;
 }
 
-describe('an edit by hand', () => {
-  it('is accepted when our code could have made it', () => {
+describe('an edit that our code did not make', () => {
+  it('is accepted if our code could have made it', () => {
     expect(send(madeWithYjs(BASE, (root) => (root.get('body') as Y.Text).insert(0, 'very ')))).toContain(
       'very low tide',
     );
@@ -69,7 +69,7 @@ describe('an edit by hand', () => {
     expect(cpuMs() - startMs).toBeLessThan(2500);
   });
 
-  it('of a rich text is accepted when our code could have made it', () => {
+  it('is accepted in a rich text if our code could have made it', () => {
     const update = madeWithYjs(RICH_BASE, (root) =>
       (root.get('body') as Y.Text).applyDelta([
         { insert: 'very ', attributes: { link: 'https://a.test' } },
@@ -87,13 +87,13 @@ describe('an edit by hand', () => {
     expect(cpuMs() - startMs).toBeLessThan(2500);
   });
 
-  it('of thousands, whose first is masked, is refused like the first: nothing is kept until that comes', () => {
+  it('is refused as a gap, and not kept, if the first edit of its author is missing', () => {
     const updates = editsOfOne(2_000).slice(1);
     expect(new Set(updates.map((update) => send(update)))).toEqual(new Set(['document-gap']));
     expect(documentText(START)).toBe(canonicalJson(HOSTILE_START));
   });
 
-  it('that builds on operations that the document lacks is reported as a gap', () => {
+  it('is reported as a gap if it builds on operations that the document lacks', () => {
     const [, second] = editsOfOne(2);
     expect(send(second as Uint8Array)).toBe('document-gap');
     expect(send(bytesOf(0, 1, 77, 1, 0, 5))).toBe('document-gap');

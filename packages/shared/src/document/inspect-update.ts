@@ -68,18 +68,18 @@ class Inspection {
   structs(): void {
     const { reader, policy } = this;
     const clients = reader.varint();
-    if (clients > 1) reader.fail('operations of several clients');
+    if (clients > 1) reader.fail('the edit has operations of several clients');
     if (clients === 0) return;
     // A struct takes at least an info byte and a byte of content.
     const count = reader.count(2);
-    if (reader.varint() !== policy.clientId) reader.fail('operations of another client');
+    if (reader.varint() !== policy.clientId) reader.fail('the edit has operations of another client');
     const start = reader.varint();
     if (start > this.clock) throw gap();
-    if (start < this.clock) reader.fail('operations that are already known');
+    if (start < this.clock) reader.fail('the edit has operations that are already known');
     const limit = this.clock + policy.maxAdvance;
     for (let i = 0; i < count; i++) {
       this.clock += this.struct();
-      if (this.clock > limit) reader.fail('too many operations');
+      if (this.clock > limit) reader.fail('the edit has too many operations');
     }
   }
 
@@ -92,7 +92,7 @@ class Inspection {
       for (let range = 0; range < ranges; range++) {
         const clock = reader.varint();
         const length = reader.varint();
-        if (length === 0) reader.fail('an empty deletion');
+        if (length === 0) reader.fail('the edit has an empty deletion');
         if (clock + length > this.clockOf(client)) throw gap();
       }
     }
@@ -119,12 +119,14 @@ class Inspection {
     const { reader } = this;
     const byName = reader.varint();
     if (byName === 0) this.reference();
-    else if (byName !== 1 || reader.text() !== SHARED_ROOT) reader.fail('a position outside the document');
+    else if (byName !== 1 || reader.text() !== SHARED_ROOT)
+      reader.fail('the edit names a position outside the document');
   }
 
   private memberName(): void {
     const name = this.reader.text();
-    if (!isAllowedKey(name) || (name === RICH && !this.policy.hasRichText)) this.reader.fail('a forbidden key');
+    if (!isAllowedKey(name) || (name === RICH && !this.policy.hasRichText))
+      this.reader.fail('the edit has a forbidden key');
   }
 
   private content(content: number): number {
@@ -134,33 +136,33 @@ class Inspection {
         return this.length();
       case STRING: {
         const { length } = reader.text();
-        return length > 0 ? length : reader.fail('an empty run');
+        return length > 0 ? length : reader.fail('the edit has an empty run');
       }
       case FORMAT:
         this.format();
         return 1;
       case TYPE:
-        if (!TYPES_WITH_JSON.has(reader.varint())) reader.fail('a type without JSON');
+        if (!TYPES_WITH_JSON.has(reader.varint())) reader.fail('the edit has a type that JSON lacks');
         return 1;
       case ANY: {
         const count = reader.count(1);
         for (let i = 0; i < count; i++) this.scalar();
-        return count > 0 ? count : reader.fail('an empty run');
+        return count > 0 ? count : reader.fail('the edit has an empty run');
       }
       default:
-        return reader.fail('content without JSON');
+        return reader.fail('the edit has content that is not JSON');
     }
   }
 
   /** Reads a format: a name, and a value as JSON; null ends the format. */
   private format(): void {
     const { reader, policy } = this;
-    if (!policy.hasRichText) reader.fail('a format in a document without rich text');
-    if (!isFormatName(reader.text())) reader.fail('a forbidden format');
+    if (!policy.hasRichText) reader.fail('the edit has a format in a document without rich text');
+    if (!isFormatName(reader.text())) reader.fail('the edit has a forbidden format');
     const bytes = reader.lengthPrefixed();
-    if (bytes.length > MAX_FORMAT_BYTES) reader.fail('a format that is too large');
+    if (bytes.length > MAX_FORMAT_BYTES) reader.fail('the edit has a format that is too large');
     const value = parseFormat(reader.utf8(bytes));
-    if (value !== null && !isFormatValue(value)) reader.fail('a format that is not a scalar');
+    if (value !== null && !isFormatValue(value)) reader.fail('the edit has a format that is not a scalar');
   }
 
   /** Reads one value in lib0 encoding. Objects and arrays are types of their own in a document, never values. */
@@ -175,7 +177,7 @@ class Inspection {
         // An integer: six bits and a sign, then seven bits a byte.
         let byte = reader.u8();
         for (let count = 0; (byte & 0x80) !== 0; count++) {
-          if (count > 8) reader.fail('number too long');
+          if (count > 8) reader.fail('the edit has a number with too many bytes');
           byte = reader.u8();
         }
         return;
@@ -187,13 +189,13 @@ class Inspection {
       case 119:
         return void reader.text();
       default:
-        reader.fail('a value without JSON');
+        reader.fail('the edit has a value that is not JSON');
     }
   }
 
   private length(): number {
     const length = this.reader.varint();
-    return length > 0 ? length : this.reader.fail('an empty run');
+    return length > 0 ? length : this.reader.fail('the edit has an empty run');
   }
 
   private reference(): void {

@@ -18,7 +18,7 @@ describe.each([
   { what: 'a change of JSON', json, RULE },
   { what: 'a change of JSON with rich texts', json: richJson, RULE: RICH },
 ])('$what', ({ json, RULE }) => {
-  it('turns the old value into the new one, and inverted the new one into the old', () => {
+  it('turns the old value into the new one, and inverted, the new into the old', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const change = changeFrom(before, after, RULE);
@@ -48,7 +48,7 @@ describe('a change of JSON', () => {
     return { value: JSON.parse(canonicalJson(value)) as unknown, overwritten };
   };
 
-  it('keeps concurrent changes elsewhere', () => {
+  it('keeps concurrent changes of other places', () => {
     expect(made({ a: 1, body: 'low tide' }, { a: 1, body: 'low tide!' }, { a: 2, body: 'very low tide' })).toEqual({
       value: { a: 2, body: 'very low tide!' },
       overwritten: [],
@@ -71,7 +71,7 @@ describe('a change of JSON', () => {
     expect(made([1, 2, 3], [1, 3], [0, 1, 2, 3])).toEqual({ value: [0, 1, 3], overwritten: [] });
   });
 
-  it('of a rich text keeps text and formats of others around and inside it', () => {
+  it('keeps the text and formats of others around and inside a rich text', () => {
     const bold = { bold: true };
     const rule = PathRule.root({ text: [], richText: [''], elementKey: 'id' });
     const text = (...runs: (string | readonly [string, JsonObject])[]): JsonValue =>
@@ -99,7 +99,7 @@ describe('a change of JSON', () => {
     expect(made(start, coloured('red'), coloured('blue'), rule)).toEqual({ value: coloured('red'), overwritten: [] });
   });
 
-  it('reports the places that others had changed too', () => {
+  it('reports the places that others have changed too', () => {
     const at = (...path: DocumentPath) => ({ path, isMove: false });
     expect(made({ a: 1 }, { a: 2 }, { a: 3 })).toEqual({ value: { a: 2 }, overwritten: [at('a')] });
     expect(made({ a: 1 }, {}, { a: 3 })).toEqual({ value: {}, overwritten: [at('a')] });

@@ -63,7 +63,7 @@ describe('a text that differs from a known one', () => {
     );
   });
 
-  it('is rejected exactly when a parse of the whole text rejects it, however it was damaged', () => {
+  it('is rejected exactly if a parse of the whole text rejects it, however it was damaged', () => {
     fc.assert(
       fc.property(damaged, ({ value, at, remove, insert }) => {
         const known = canonicalJson({ filler: FILLER, list: [value, value], value });
@@ -77,7 +77,7 @@ describe('a text that differs from a known one', () => {
     );
   });
 
-  it('shares everything around the change with it', () => {
+  it('shares everything around the change with the known text', () => {
     const known = canonicalJson({
       filler: FILLER,
       items: [

@@ -38,7 +38,7 @@ function valueAt(value: JsonValue, path: DocumentPath): unknown {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('concurrent changes of one document', () => {
-  it('to one place leave one value, and report the other with its path [MR-23]', () => {
+  it('leave one value if they write one place, and report the other with its path [MR-23]', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -70,7 +70,7 @@ describe('concurrent changes of one document', () => {
     );
   });
 
-  it('to different places overwrite nothing', () => {
+  it('overwrite nothing if they write different places', () => {
     expect(
       meet(
         { a: 1, list: [{ id: 1, n: 0 }], tags: ['x'] },
@@ -80,7 +80,7 @@ describe('concurrent changes of one document', () => {
     ).toEqual([]);
   });
 
-  it('of one member with whole objects report the lost object whole', () => {
+  it('report the lost object whole if both replace one member [MR-23]', () => {
     const { overwritten, now } = meet(
       {},
       { by: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } },
@@ -98,7 +98,7 @@ describe('concurrent changes of one document', () => {
     );
   });
 
-  it('inside a place that the other author removes or replaces are reported with the removed value; when the removal came first, the edit is reported as lost [MR-24] [MR-25]', () => {
+  it('are reported if another author removes or replaces their place: with the removed value, or as lost if the removal came first [MR-24] [MR-25]', () => {
     const n = fc.integer({ min: 1 });
     const at = fc.constantFrom<{ path: DocumentPath; removed: DocumentPath; without: JsonValue }>(
       { path: ['in', 'n'], removed: ['in'], without: { list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] } },
@@ -138,7 +138,7 @@ describe('concurrent changes of one document', () => {
     );
   });
 
-  it('that both move one element report its path [MR-26]', () => {
+  it('report the path of an element that both move [MR-26]', () => {
     const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
     expect(meet([x, y, z], [z, x, y], [x, z, y]).overwritten).toMatchObject([
       { path: [{ id: 'z' }], own: undefined, other: undefined },
@@ -147,7 +147,7 @@ describe('concurrent changes of one document', () => {
     expect(meet([x, y, z], [y, x, z], [x, z, y]).overwritten).toEqual([]);
   });
 
-  it('and sequential changes overwrite nothing', () => {
+  it('overwrite nothing if each author had seen the previous change', () => {
     const state = createDocument({ n: 0 }, RULE);
     const ann = editDocument(state, { n: 1 }, RULE, { site: ANN, generation: 1 });
     const server = mergeForeignEdit(state, ann.edit, RULE, ANN).state;

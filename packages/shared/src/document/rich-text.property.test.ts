@@ -19,7 +19,7 @@ function textOf(runs: readonly Run[]): Y.Text {
 }
 
 describe('a rich text', () => {
-  it('has one canonical form, however it is cut and with null formats', () => {
+  it('has one canonical form, wherever it is cut and with null formats', () => {
     fc.assert(
       fc.property(richText, fc.infiniteStream(fc.nat({ max: 3 })), (value, cuts) => {
         const pieces = (value as unknown as readonly Run[]).flatMap(({ insert, attributes }) =>
@@ -51,7 +51,7 @@ describe('a rich text', () => {
     );
   });
 
-  it('may be null, and be anywhere that the rule says', () => {
+  it('may be null, and may be anywhere that the rule names', () => {
     fc.assert(
       fc.property(richJson, (value) => {
         expect(canonicalJson(readContent(JSON.stringify(value), RULE))).toBe(canonicalJson(value));
@@ -90,7 +90,7 @@ describe('a rich text', () => {
     expect(weight).toBeLessThan(100);
   });
 
-  it('edited concurrently by two authors has the text and formats of both, in either order', () => {
+  it('has the text and formats of both authors after concurrent edits, in either order', () => {
     const rule = { ...DEFAULT_DOCUMENT_RULE, text: [], richText: [''] };
     const sites = ['a'.repeat(32), 'b'.repeat(32)] as const;
     const start: JsonValue = [{ insert: 'the tide is out' }];

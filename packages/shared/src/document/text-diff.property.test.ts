@@ -42,7 +42,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('keeps long stretches, however much is inserted and removed around them', () => {
+  it('keeps long common stretches, however much is inserted and removed around them', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 60, maxLength: 100 }),

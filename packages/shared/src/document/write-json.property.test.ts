@@ -52,7 +52,7 @@ describe.each([
     );
   });
 
-  it('is not touched where nothing differs', () => {
+  it('is not touched if nothing differs', () => {
     fc.assert(
       fc.property(json, (value) => {
         const doc = docOf(value, rule);
@@ -91,14 +91,14 @@ describe('concurrent changes', () => {
     return JSON.parse(text(a));
   }
 
-  it('of different members are both kept [MR-03] [MR-18]', () => {
+  it('are both kept if they write different members [MR-03] [MR-18]', () => {
     expect(merged({ a: 1, b: { c: 1 } }, { a: 2, b: { c: 1 } }, { a: 1, b: { c: 1, d: 2 } })).toEqual({
       a: 2,
       b: { c: 1, d: 2 },
     });
   });
 
-  it('of different elements, identified by their key, are both kept [MR-18]', () => {
+  it('are both kept if they write different elements, which their key identifies [MR-18]', () => {
     const start = [
       { id: 'x', n: 1 },
       { id: 'y', n: 1 },
@@ -123,7 +123,7 @@ describe('concurrent changes', () => {
     ]);
   });
 
-  it('of an element that is moved concurrently are kept [MR-19]', () => {
+  it('are kept if another author moves the element [MR-19]', () => {
     const [x, y, z] = [
       { id: 'x', n: 1 },
       { id: 'y', n: 1 },
@@ -132,7 +132,7 @@ describe('concurrent changes', () => {
     expect(merged([x, y, z], [z, x, y], [x, y, { id: 'z', n: 2 }])).toEqual([{ id: 'z', n: 2 }, x, y]);
   });
 
-  it('add to an array that was empty', () => {
+  it('both add their elements to an empty array', () => {
     expect(merged({ items: [] }, { items: [{ id: 'x' }] }, { items: [{ id: 'y' }] })).toEqual({
       items: [{ id: 'x' }, { id: 'y' }],
     });
@@ -140,14 +140,14 @@ describe('concurrent changes', () => {
     expect(plain.items.toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 
-  it('of a text are both kept [MR-20]', () => {
+  it('are both kept in one text [MR-20]', () => {
     expect(
       merged({ body: 'the tide is out' }, { body: 'the low tide is out' }, { body: 'the tide is out 🌊' }),
     ).toEqual({ body: 'the low tide is out 🌊' });
     expect(merged({ body: '👍👎' }, { body: '👍' }, { body: '👍👎👍' })).toEqual({ body: '👍👍' });
   });
 
-  it('of a rich text are both kept: the text that one types, and the formats that the other sets [MR-21]', () => {
+  it('are both kept in a rich text: what one types, and the formats that the other sets [MR-21]', () => {
     const body = (...runs: (string | readonly [string])[]): JsonValue => ({
       body: runs.map((run) =>
         typeof run === 'string' ? { insert: run } : { attributes: { bold: true }, insert: run[0] },
@@ -161,14 +161,14 @@ describe('concurrent changes', () => {
     ).toEqual(body('the ', ['tide (low) is'], ' out'));
   });
 
-  it('of one format of the same characters leave one of the two [MR-22]', () => {
+  it('leave one format if both set the same format of the same characters [MR-22]', () => {
     const body = (color: string): JsonValue => ({ body: [{ attributes: { color }, insert: 'tide' }] });
     expect([body('red'), body('blue')]).toContainEqual(
       merged({ body: [{ insert: 'tide' }] }, body('red'), body('blue'), RICH),
     );
   });
 
-  it('of a plain string leave one of the two [MR-23]', () => {
+  it('leave one value of a plain string [MR-23]', () => {
     const rest = { title: 'x' };
     expect(['left', 'right']).toContain(
       (merged({ in: rest }, { in: { title: 'left' } }, { in: { title: 'right' } }) as { in: typeof rest }).in.title,

@@ -16,7 +16,7 @@ describe('RockpoolError', () => {
     expect(read.message).toBe('No space is left; the change was not stored. (table=entry, neededBytes=5)');
   });
 
-  it('reads an unknown code of another version as internal, and drops fields that are not plain', () => {
+  it('has the code internal if its code is unknown, and drops fields that are not plain', () => {
     expect(RockpoolError.fromData({ code: 'from-the-future' }).code).toBe('internal');
     expect(RockpoolError.fromData({ code: 'internal', fields: { a: { b: 1 }, c: 1 } }).fields).toEqual({ c: 1 });
   });
@@ -25,7 +25,7 @@ describe('RockpoolError', () => {
     expect(toRockpoolError(new TypeError('secret')).message).not.toContain('secret');
   });
 
-  it('has a sentence for every code, in alphabetical order', () => {
+  it('has a sentence for every code, and the codes are in alphabetical order', () => {
     for (const code of ERROR_CODES) expect(messageOf(code)).toMatch(/^[A-Z].*\.$/);
     expect([...ERROR_CODES]).toEqual([...ERROR_CODES].sort());
   });

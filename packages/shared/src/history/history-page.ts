@@ -76,13 +76,13 @@ export function encodeHistoryPage({ versions, nextBefore, isTruncated }: History
 /** Throws `frame-invalid` for anything but a page of this format. */
 export function decodeHistoryPage(bytes: Uint8Array): HistoryPage {
   const reader = new ByteReader(bytes, 'frame-invalid');
-  if (reader.u8() !== FORMAT) reader.fail('unknown format');
+  if (reader.u8() !== FORMAT) reader.fail('the format is unknown');
   const isTruncated = reader.u8() === 1;
   const nextBefore = reader.varint();
   const versions: StoredRowVersion[] = [];
   for (let left = reader.varint(); left > 0; left--) {
     const watermark = reader.varint();
-    const kind = KINDS[reader.u8()] ?? reader.fail('unknown kind');
+    const kind = KINDS[reader.u8()] ?? reader.fail('the kind of an entry is unknown');
     const site = Array.from(reader.bytes(SITE_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
     const sequence = reader.varint();
     const principal = reader.text();
@@ -114,7 +114,7 @@ export function encodeRowAtVersion(row: RowAtVersion): Uint8Array<ArrayBuffer> {
 /** Throws `frame-invalid` for anything but a row of this format. */
 export function decodeRowAtVersion(bytes: Uint8Array): RowAtVersion {
   const reader = new ByteReader(bytes, 'frame-invalid');
-  if (reader.u8() !== FORMAT) reader.fail('unknown format');
+  if (reader.u8() !== FORMAT) reader.fail('the format is unknown');
   const row = reader.u8() === 0 ? null : new Map<number, CellValue>();
   if (row !== null) while (reader.remaining > 0) row.set(reader.u32(), readTagged(reader));
   reader.expectEnd();

@@ -16,7 +16,7 @@ describe('a splice', () => {
     );
   });
 
-  it('follows others, and leaves the earlier texts as they are', () => {
+  it('can follow other splices, and leaves the earlier texts unchanged', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 2 }), (texts) => {
         const spliced = [SplicedText.of(texts[0] as string)];

@@ -45,7 +45,7 @@ export function encodeWrittenRows({ upTo, count, rows }: WrittenRows): Uint8Arra
 /** Throws `frame-invalid` for anything but rows of this format. */
 export function decodeWrittenRows(bytes: Uint8Array): WrittenRows {
   const reader = new ByteReader(bytes, 'frame-invalid');
-  if (reader.u8() !== FORMAT) reader.fail('unknown format');
+  if (reader.u8() !== FORMAT) reader.fail('the format is unknown');
   const upTo = reader.varint();
   const count = reader.varint();
   const rows: WrittenRow[] = [];

@@ -169,7 +169,7 @@ describe('merging concurrent writes of one row', () => {
 });
 
 describe('merging a write again', () => {
-  it('at once, after a lost reply, leaves the row as it was, except that counters would count twice, which the chain of changesets prevents', () => {
+  it('at once leaves the row unchanged, except that counters would count twice', () => {
     const withoutCounters = ALL_RULES.filter((rules) => !addsUp(rules));
     fc.assert(
       fc.property(history, fc.constantFrom(...withoutCounters), fc.nat(), ({ startsWithRow, bySite }, rules, which) => {
@@ -186,7 +186,7 @@ describe('merging a write again', () => {
 });
 
 describe('a deleted row', () => {
-  it('never comes back by an update under delete-wins, and under update-wins only by an update that the delete had not seen', () => {
+  it('comes back by an update only under update-wins, and only if the delete had not seen the update', () => {
     fc.assert(
       fc.property(
         history.filter(({ startsWithRow }) => startsWithRow),
@@ -219,7 +219,7 @@ describe('a column group', () => {
     values: fc.tuple(fc.bigInt({ min: 0n, max: 2n }), fc.bigInt({ min: 0n, max: 2n })),
   });
 
-  it('has one author and loses as a whole, whichever of its values had been hidden from whom [MR-08]', () => {
+  it('has one author and loses as a whole, even if parts of it were hidden from other authors [MR-08]', () => {
     fc.assert(
       fc.property(fc.array(hidden, { maxLength: 6 }), (writes) => {
         let row = firstRow;
@@ -249,7 +249,7 @@ describe('a column group', () => {
 });
 
 describe('merging sequential writes', () => {
-  it('never returns a conflict: each site saw the write before [MR-01]', () => {
+  it('never returns a conflict [MR-01]', () => {
     fc.assert(
       fc.property(fc.array(stepSeed, { maxLength: 8 }), fc.constantFrom(...ALL_RULES), (steps, rules) => {
         let row: StoredRow | undefined = firstRow;

@@ -95,12 +95,12 @@ describe('mergeRow', () => {
     expect(merge(written, again).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
   });
 
-  it('counts two writers of the same value as no conflict [MR-07]', () => {
+  it('returns no conflict for two writers of the same value [MR-07]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ conflicts: [], corrected: [] });
   });
 
-  it('returns a lost group as a whole, with columns that both wrote alike, so that it can be restored as a whole [MR-08]', () => {
+  it('returns a lost group as a whole, including columns that both wrote alike [MR-08]', () => {
     const both = (value: bigint): Record<number, CellValue> => ({ [PAYEE]: 'Kiosk', [AMOUNT]: value });
     const b = merge(stored, change('update', 'b', 20, 2, 1, both(2n)), GROUPED).row;
     const earlier = merge(b, change('update', 'c', 15, 3, 1, both(3n)), GROUPED);
@@ -124,7 +124,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('decides for a group as a whole where only a part of it was hidden from its author [MR-08]', () => {
+  it('decides for a group as a whole if a part of it was hidden from its author [MR-08]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Kiosk', [AMOUNT]: 2n }), GROUPED).row;
     const hidden = (stampUs: number): RowChange => ({
       ...change('update', 'c', stampUs, 3, 2, { [PAYEE]: 'Stall', [AMOUNT]: 3n }),
@@ -141,7 +141,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('treats a write as sequential to what its author had seen, with an older base for a hidden cell [MR-02]', () => {
+  it('treats a write as sequential to what its author had seen, with an older base for a covered cell [MR-02]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const seen = change('update', 'c', 21, 3, 2, { [AMOUNT]: 3n });
     expect(merge(b, seen).conflicts).toEqual([]);
@@ -149,7 +149,7 @@ describe('mergeRow', () => {
     expect(merge(b, hidden).conflicts).toHaveLength(1);
   });
 
-  it('lets a delete win against a concurrent update in both orders, with the update in the conflicts [MR-11]', () => {
+  it('lets a delete win against a concurrent update in both orders, and returns the update as a conflict [MR-11]', () => {
     const update = (watermark: number): RowChange => change('update', 'b', 99, watermark, 1, { [AMOUNT]: 2n });
     const remove = (watermark: number): RowChange => change('delete', 'c', 15, watermark, 1);
     const updateFirst = merge(merge(stored, update(2)).row, remove(3));
@@ -177,7 +177,7 @@ describe('mergeRow', () => {
     expect(merged.corrected).toEqual([EXISTENCE_COLUMN_ID, PAYEE, AMOUNT]);
   });
 
-  it('does not let an update or a delete of one incarnation touch another that its author had not seen [MR-13] [MR-14]', () => {
+  it('keeps updates and deletes of one incarnation from another that their author had not seen [MR-13] [MR-14]', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const update = merge(replaced, change('update', 'c', 60, 3, 1, { [AMOUNT]: 7n }));
     expect(valuesOf(update.row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
@@ -185,7 +185,7 @@ describe('mergeRow', () => {
     expect(valuesOf(merge(replaced, change('delete', 'c', 60, 3, 1)).row)).not.toBeNull();
   });
 
-  it('deletes an incarnation that its author had seen, also over a value that it had not seen [MR-02] [MR-11]', () => {
+  it('deletes an incarnation that its author had seen, even with a value that the author had not seen [MR-02] [MR-11]', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const remove = { ...change('delete', 'c', 60, 3, 2), baseOf: (id: number): number => (id === AMOUNT ? 1 : 2) };
     const { row, conflicts } = merge(replaced, remove);
@@ -233,7 +233,7 @@ describe('mergeRow under update-wins', () => {
   const update = (watermark: number): RowChange => change('update', 'b', 15, watermark, 1, { [AMOUNT]: 2n });
   const remove = (watermark: number): RowChange => change('delete', 'c', 99, watermark, 1);
 
-  it('brings the whole row back in both orders, with the delete in the conflicts [MR-12]', () => {
+  it('brings the whole row back in both orders, and returns the delete as a conflict [MR-12]', () => {
     const updateFirst = merge(merge(stored, update(2), UPDATE_WINS).row, remove(3), UPDATE_WINS);
     const deleteFirst = merge(merge(stored, remove(2), UPDATE_WINS).row, update(3), UPDATE_WINS);
     for (const { row, conflicts } of [updateFirst, deleteFirst]) {
@@ -258,14 +258,14 @@ describe('mergeRow under update-wins', () => {
 });
 
 describe('mergeRow with a counter', () => {
-  it('returns an addition to a replaced row as a conflict, even when it equals the sum [MR-09]', () => {
+  it('returns an addition to a replaced row as a conflict, even if it equals the sum [MR-09]', () => {
     const unseen = merge(stored, change('update', 'b', 20, 2, 0, { [AMOUNT]: 100n }), COUNTING);
     expect(unseen.conflicts).toMatchObject([
       { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } },
     ]);
   });
 
-  it('returns additions to a row that lost to another insert as a conflict, even when both sums are equal [MR-09]', () => {
+  it('returns additions to a row that lost to another insert as a conflict, even if both sums are equal [MR-09]', () => {
     const other = change('insert', 'c', 30, 3, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
     expect(merge(stored, other, COUNTING).conflicts).toEqual([]);
     const plus = (watermark: number, delta: bigint): RowChange =>
@@ -299,7 +299,7 @@ describe('mergeRow with a counter', () => {
     expect(oneFirst.corrected).toEqual([AMOUNT]);
   });
 
-  it('loses to a delete by an author who had added too and had not seen the others, and is returned as a conflict [MR-09]', () => {
+  it('returns it as a conflict if it loses to a delete by an author who had added too and had not seen the others [MR-09]', () => {
     const plus = (site: string, watermark: number): RowChange =>
       change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
     const both = merge(

@@ -50,6 +50,6 @@ export function readAuditAnswer(reader: ByteReader): AuditAnswer {
     differing.push({ tableId, ranges });
   }
   const groups = readGroups(reader);
-  if (groups.some(({ kind }) => kind !== 'insert')) reader.fail('audit rows must be inserts');
+  if (groups.some(({ kind }) => kind !== 'insert')) reader.fail('the audit rows are not all inserts');
   return { type: 'audit-answer', cursor, compared, differing, groups };
 }

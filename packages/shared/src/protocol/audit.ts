@@ -36,7 +36,7 @@ export function readAudit(reader: ByteReader): Audit {
     const tableId = reader.u32();
     const rangeCount = reader.count(8);
     if (rangeCount === 0 || rangeCount > MAX_AUDIT_RANGES || (rangeCount & (rangeCount - 1)) !== 0)
-      reader.fail('number of ranges');
+      reader.fail('the number of ranges is out of bounds');
     const sums = Array.from({ length: rangeCount * 2 }, () => reader.u32());
     tables.push({ tableId, sums });
   }

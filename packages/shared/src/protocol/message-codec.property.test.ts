@@ -13,7 +13,7 @@ import {
 } from './message-codec.ts';
 
 describe('messages', () => {
-  it('of clients decode as they were encoded', () => {
+  it('decode as a client encoded them', () => {
     fc.assert(
       fc.property(
         clientMessage,
@@ -23,7 +23,7 @@ describe('messages', () => {
     );
   });
 
-  it('of servers decode as they were encoded', () => {
+  it('decode as a server encoded them', () => {
     fc.assert(
       fc.property(
         serverMessage,
@@ -33,7 +33,7 @@ describe('messages', () => {
     );
   });
 
-  it('are the same bytes when the groups of a delivery are encoded separately', () => {
+  it('are the same bytes if the groups of a delivery are encoded separately', () => {
     fc.assert(
       fc.property(serverMessage, (message) => {
         if (message.type !== 'delivery') return;
@@ -42,16 +42,16 @@ describe('messages', () => {
     );
   });
 
-  it('of one side are rejected from the other', () => {
+  it('are rejected if the wrong side sends them', () => {
     fc.assert(
       fc.property(clientMessage, serverMessage, (fromClient, fromServer) => {
-        expect(() => decodeServerMessage(encodeMessage(fromClient))).toThrow('unknown message');
-        expect(() => decodeClientMessage(encodeMessage(fromServer))).toThrow('unknown message');
+        expect(() => decodeServerMessage(encodeMessage(fromClient))).toThrow('the type of message is unknown');
+        expect(() => decodeClientMessage(encodeMessage(fromServer))).toThrow('the type of message is unknown');
       }),
     );
   });
 
-  it('that are noise, damaged or cut throw a typed error and nothing else', () => {
+  it('fail with a typed error if they are noise, damaged or cut', () => {
     const typed = (decode: () => unknown): void => {
       try {
         decode();
@@ -96,7 +96,7 @@ describe('frames', () => {
     }
   });
 
-  it('over the limit or out of order are rejected', () => {
+  it('are rejected if they exceed the limit or are out of order', () => {
     expect(() => new FrameAssembler(10).add(new Uint8Array(12))).toThrow(
       expect.objectContaining({ code: 'frame-too-large' }),
     );

@@ -36,7 +36,7 @@ export function readOutcome(reader: ByteReader): Outcome {
   const sequence = reader.varint();
   if (kind === ADMITTED)
     return { kind: 'admitted', sequence, watermark: reader.varint(), conflictCount: reader.varint() };
-  if (kind !== REJECTED) return reader.fail('unknown outcome');
+  if (kind !== REJECTED) return reader.fail('the kind of outcome is unknown');
   const { code, fields } = readErrorFields(reader);
   return { kind: 'rejected', sequence, code, fields };
 }
@@ -48,7 +48,7 @@ export function readErrorFields(reader: ByteReader): { code: ErrorCode; fields: 
   try {
     fields = JSON.parse(reader.text());
   } catch {
-    return reader.fail('fields are not JSON');
+    return reader.fail('the fields are not JSON');
   }
   const error = RockpoolError.fromData({ code, fields });
   return { code: isErrorCode(code) ? code : 'internal', fields: error.fields };

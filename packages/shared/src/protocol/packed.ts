@@ -33,7 +33,7 @@ export function decodePacked(bytes: Uint8Array): PackedMessage | null {
   const reader = new ByteReader(bytes, 'frame-invalid');
   reader.u8();
   const sizeBytes = reader.varint();
-  if (sizeBytes === 0) reader.fail('an empty message');
+  if (sizeBytes === 0) reader.fail('the packed message is empty');
   if (sizeBytes > MAX_PACKED_BYTES)
     throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_PACKED_BYTES });
   return { sizeBytes, deflated: reader.bytes(reader.remaining) };

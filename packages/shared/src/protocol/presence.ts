@@ -51,7 +51,7 @@ export function writePresence(writer: ByteWriter, { states }: Presence): void {
 
 export function readPresence(reader: ByteReader): Presence {
   const count = reader.count(MIN_STATE_BYTES);
-  if (count > MAX_PRESENCE_STATES) reader.fail('number of states');
+  if (count > MAX_PRESENCE_STATES) reader.fail('the message has too many states');
   return { type: 'presence', states: Array.from({ length: count }, () => readState(reader)) };
 }
 

@@ -11,7 +11,7 @@ const HASH_OF_VERSION: Readonly<Record<number, string>> = {
   3: '2d792b44381da1fc4fedeb5adff201aa40520ad7dec65fc5bc87817b8ee8859d',
 };
 
-it('changes its version when the bytes of any message change', () => {
+it('the protocol gets a new version when the bytes of any message change', () => {
   // The same seed gives the same messages: 400 of each side, all fields and their edges.
   const messages = [
     fc.sample(clientMessage, { seed: 1, numRuns: 400 }),

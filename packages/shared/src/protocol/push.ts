@@ -53,8 +53,8 @@ export function readPush(reader: ByteReader, withOrigins: boolean): Push {
   const olderEpochUpTo = reader.varint();
   const firstSequence = reader.varint();
   const count = reader.count(4);
-  if (count === 0 || firstSequence === 0) reader.fail('push without changesets');
-  if (count > MAX_PUSH_CHANGESETS) reader.fail('too many changesets');
+  if (count === 0 || firstSequence === 0) reader.fail('a push has no changesets or no first sequence');
+  if (count > MAX_PUSH_CHANGESETS) reader.fail('a push has too many changesets');
   const changesets: PushedChangeset[] = [];
   for (let i = 0; i < count; i++) {
     const stampUs = reader.varint();

@@ -61,11 +61,11 @@ describe('the rule of a foreign key', () => {
     ['set default', 'reject'],
     ['restrict', 'reject'],
     ['no action', 'reject'],
-  ] as const)('of ON DELETE %s is %s by default', (onDelete, rule) => {
+  ] as const)('for ON DELETE %s is %s by default', (onDelete, rule) => {
     expect(ruleOf(schemaOf({ onDelete }))).toBe(rule);
   });
 
-  it('of ON DELETE SET NULL is reject by default if the reference cannot be NULL on its own', () => {
+  it('for ON DELETE SET NULL is reject by default if the reference cannot be NULL on its own', () => {
     expect(ruleOf(schemaOf({ onDelete: 'set null', column: { notNull: true } }))).toBe('reject');
     const columns = [id, sampleColumn('a', 'text'), sampleColumn('b', 'text')];
     const foreignKeys = [['a', 'b'], ['b']].map((names) => reference(names, 'set null'));

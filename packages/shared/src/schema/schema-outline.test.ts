@@ -28,7 +28,7 @@ describe('the differences between two schemas', () => {
     ).toEqual([]);
   });
 
-  it('are named by table, column and side, with those first that the server lacks', () => {
+  it('are named by table, column and side, what the server lacks first', () => {
     const more = { ...todo, columns: [...todo.columns, sampleColumn('due', 'text')] };
     const tag = sampleTable('tag', [id]);
     expect(differences(buildSchema([more]), buildSchema([todo]))).toEqual(['server: todo.due: the column is missing']);
@@ -81,7 +81,7 @@ describe('the differences between two schemas', () => {
     expect(encodeOutline(theirs)).not.toContain('secret');
   });
 
-  it('are not sent when the schema is too large, and noise is not decoded as an outline', () => {
+  it('are not sent if the schema is too large, and noise is not decoded as an outline', () => {
     const columns = Array.from({ length: 1_500 }, (_, i) => sampleColumn(`column_${i}`, 'text'));
     expect(encodeOutline(buildSchema(['wide', 'wider'].map((name) => sampleTable(name, [id, ...columns]))))).toBe('');
     for (const noise of [

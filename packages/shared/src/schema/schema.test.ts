@@ -79,7 +79,7 @@ describe('schema validation', () => {
     ]);
   });
 
-  it('names the table with more columns than SQLite takes', () => {
+  it('names the table with more columns than SQLite accepts', () => {
     const columns = Array.from({ length: 2_000 }, (_, i) => sampleColumn(`c${i}`, 'text'));
     expect(() => buildSchema([sampleTable('wide', [id, ...columns])])).toThrow(
       expect.objectContaining({
@@ -139,7 +139,7 @@ describe('schema file', () => {
     expect(() => decodeSchema(encodeSchema(said).replace('"reject"', '"first-come"'))).toThrow('uniqueRule');
   });
 
-  it('is rejected when it is another file, damaged, or of a later version', () => {
+  it('is rejected if it is another file, damaged, or of a newer format', () => {
     const file = encodeSchema(sampleSchema);
     expect(() => decodeSchema('<html>')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
     expect(() => decodeSchema('[]')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));

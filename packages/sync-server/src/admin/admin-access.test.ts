@@ -99,7 +99,7 @@ describe('the admin API', () => {
   });
 });
 
-describe('a server without the option', () => {
+describe('a server without the option adminToken', () => {
   const tested = serverUnderTest();
 
   it('has no admin API', async () => {
@@ -108,7 +108,7 @@ describe('a server without the option', () => {
     expect((await tested.server.ask('GET', '/admin')).status).toBe(404);
   });
 
-  it('rejects a short token for it', () => {
+  it('rejects a short admin token', () => {
     expect(() =>
       createSyncServer({
         dataDir: temporaryFolder(),
@@ -120,7 +120,7 @@ describe('a server without the option', () => {
   });
 });
 
-describe('the command', () => {
+describe('the command rockpool-server', () => {
   const config = (...flags: readonly string[]): ReturnType<typeof readServeConfig> => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'schema.json'), encodeSchema(TEST_SCHEMA));

@@ -104,7 +104,7 @@ async function writeUntil(
 }
 
 describe('closing a database', () => {
-  it('ends its sessions with a retryable reason, and leaves others alone', async () => {
+  it('ends its sessions with a retryable reason, and leaves other databases alone', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     expect(await admin('POST', `/databases/${DATABASE}/close`)).toMatchObject({ status: 200, body: { sessions: 1 } });
@@ -134,7 +134,7 @@ describe('closing a database', () => {
     expect(await keysIn()).toEqual(['a', 'b', 'c']);
   });
 
-  it('loses no acknowledged change, and decides none twice, while a device writes', async () => {
+  it('loses no acknowledged change and decides none twice while a device writes', async () => {
     await server.open();
     const acknowledged: string[] = [];
     const closing = (async () => {
@@ -190,7 +190,7 @@ describe('creating a database', () => {
     expect(await ann.commit([insert('accounts', 'a', { name: 'a' })])).toMatchObject({ kind: 'admitted' });
     expect(await admin('PUT', '/databases/New')).toMatchObject({
       status: 409,
-      body: { code: 'request-invalid', fields: { problem: 'the database exists' } },
+      body: { code: 'request-invalid', fields: { problem: 'a database with this id exists already' } },
     });
     expect(await keysIn('New')).toEqual(['a']);
   });
@@ -243,7 +243,7 @@ describe('deleting a database', () => {
     await bystanderCommits();
   });
 
-  it('forgets its members, invitations and devices, and its clients do not mistake the next one for it', async () => {
+  it('forgets its members, invitations and devices, whose clients do not mistake a new database for it', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     await server.sync.members.setRole(DATABASE, 'zoe', 'owner');
@@ -328,7 +328,7 @@ describe('importing a database', () => {
     await server.open(undefined, { databaseId: 'New' });
   });
 
-  it('refuses a SQLite file of another program', async () => {
+  it('rejects a SQLite file that another program wrote', async () => {
     const path = join(temporaryFolder(), 'other.sqlite');
     const sql = new SqliteFile(path, { hasChecksums: false });
     sql.exec('PRAGMA journal_mode = DELETE; CREATE TABLE t (a)');

@@ -259,7 +259,8 @@ export class Lifecycle {
   }
 
   private async requireMissing(databaseId: string): Promise<void> {
-    if ((await this.options.store.list()).includes(databaseId)) throw conflict('the database exists');
+    if ((await this.options.store.list()).includes(databaseId))
+      throw conflict('a database with this id exists already');
   }
 
   private async requireConfirmed(databaseId: string, confirmation: string): Promise<void> {

@@ -23,7 +23,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[2n]]);
   });
 
-  it('whose answer was lost gets its first outcome on the next connection', async () => {
+  it('gets its first outcome on the next connection if the answer was lost', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     const b = await tested.server.open();
@@ -43,7 +43,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[1n]]);
   });
 
-  it('with a gap in its sequences ends the session and admits nothing', async () => {
+  it('ends the session and admits nothing if its sequences have a gap', async () => {
     const a = await tested.server.open();
     for (const key of ['x', 'y', 'z']) a.site.write([account(key)]);
     a.push(2, 3);
@@ -54,7 +54,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT number FROM rockpool_site')).toEqual([[0n]]);
   });
 
-  it('with other changesets under decided sequences is from a copied site', async () => {
+  it('is taken for that of a copied site if it repeats decided sequences with other changesets', async () => {
     const site = new TestSite();
     const copy = new TestSite();
     Object.assign(copy, { siteId: site.siteId });
@@ -67,7 +67,7 @@ describe('a push', () => {
     expect(await b.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
   });
 
-  it('that continues another history is from a copied site', async () => {
+  it('is taken for that of a copied site if it continues another history', async () => {
     const a = await tested.server.open();
     await a.commit([account('x')]);
     const foreign = toChangeset(1, 5, 0, [account('other')]);
@@ -77,7 +77,7 @@ describe('a push', () => {
     expect(await a.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
   });
 
-  it('with a base above the delivered cursor is refused as a whole', async () => {
+  it('is refused as a whole if a base is above the delivered cursor', async () => {
     const a = await tested.server.open();
     a.site.write([account('x')]);
     a.site.write([account('y')], { base: 7 });
@@ -86,7 +86,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[0n]]);
   });
 
-  it('received on an older connection counts once when the newer one repeats it', async () => {
+  it('counts once if an older connection received it and a newer one repeats it', async () => {
     const site = new TestSite();
     const older = await tested.server.open(site);
     site.write([account('x')]);
@@ -162,7 +162,7 @@ describe('a changeset that cannot be read', () => {
     expect(await push(toBody([insert('labels', ['x', 7.5], {})]))).toMatchObject({ code: 'key-invalid' });
   });
 
-  it('changes nothing when it updates or deletes a key of another type, which no row has', async () => {
+  it('changes nothing if it updates or deletes a key of another type, which no row has', async () => {
     await push(toBody([insert('accounts', '7', { name: 'x', rank: 1n })]));
     for (const key of [7n, 7.5, Uint8Array.of(55)]) {
       for (const change of [update('accounts', key, { rank: 2n }), remove('accounts', key)])
@@ -171,7 +171,7 @@ describe('a changeset that cannot be read', () => {
     expect(tested.server.query('SELECT id, rank FROM accounts')).toEqual([['7', 1n]]);
   });
 
-  it('is rejected when a row occurs twice or a value cannot be stored, with an error that contains no value', async () => {
+  it('is rejected if a row occurs twice or a value cannot be stored, with an error without values', async () => {
     expect(
       await push(toBody([update('accounts', 'x', { rank: 1n }), update('accounts', 'x', { rank: 2n })])),
     ).toMatchObject({ code: 'changeset-invalid' });
@@ -185,7 +185,7 @@ describe('a changeset that cannot be read', () => {
 });
 
 describe('a changeset over a size limit', () => {
-  it('is rejected when a value is too large', async () => {
+  it('is rejected if a value is too large', async () => {
     const a = await tested.server.open();
     const outcome = await a.commit([
       insert('entries', 'e', { amount: 1n, receipt: new Uint8Array(MAX_VALUE_BYTES + 1) }),
@@ -196,7 +196,7 @@ describe('a changeset over a size limit', () => {
     });
   });
 
-  it('is rejected when a small body encodes more cells than memory holds', async () => {
+  it('is rejected if a small body encodes more cells than memory holds', async () => {
     const rows = 50_000;
     const columns = 10_000;
     const bomb = new ByteWriter();
@@ -243,7 +243,7 @@ describe('outcomes', () => {
     ).toEqual([[1n, 1n, 1n]]);
   });
 
-  it('that were never sent cannot be confirmed', async () => {
+  it('cannot be confirmed before they are sent', async () => {
     const a = await tested.server.open();
     a.send({ type: 'confirm', cursor: 0, lastAckedSequence: 3 });
     expect(await a.failure()).toMatchObject({ code: 'frame-unexpected' });

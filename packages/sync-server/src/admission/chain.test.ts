@@ -20,7 +20,7 @@ const push: Push = {
 const hashes = [FIRST_PREVIOUS_HASH];
 for (const changeset of push.changesets) hashes.push(changesetHash(hashes.at(-1) as Uint8Array, changeset));
 
-it('checks one hash of a push that is admitted in parts, however many of its changesets are decided', () => {
+it('the hash chain checks one hash of a push that is admitted in parts, however many of its changesets are decided', () => {
   for (const decided of [1, 500, COUNT]) {
     const asked: number[] = [];
     const site = { lastSequence: decided } as SiteState;
@@ -36,7 +36,7 @@ it('checks one hash of a push that is admitted in parts, however many of its cha
   }
 });
 
-it('names the first changeset that another copy pushed with a different hash', () => {
+it('the hash chain names the first changeset that another copy pushed with a different hash', () => {
   const site = { lastSequence: 500 } as SiteState;
   const other = (sequence: number): Uint8Array | null =>
     sequence >= 123 ? new Uint8Array(16).fill(1) : (hashes[sequence] as Uint8Array);

@@ -5,7 +5,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
-it('concurrent commits never become visible below the cursor of a reader', async () => {
+it('concurrent commits do not become visible below the cursor of a reader', async () => {
   await expect(
     checkCommitOrder({
       instances: [tested.server],

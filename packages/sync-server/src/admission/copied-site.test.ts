@@ -49,7 +49,7 @@ describe('a copy of a site whose changesets are all confirmed', () => {
     expect(tested.server.query('SELECT count(*) FROM entries')).toEqual([[4n]]);
   });
 
-  it('keeps no content of confirmed outcomes', async () => {
+  it('leaves no content of confirmed outcomes in the database', async () => {
     await copied();
     expect(
       tested.server.query('SELECT count(*), count(error_fields), count(corrected), count(hash) FROM rockpool_outcome'),
@@ -58,7 +58,7 @@ describe('a copy of a site whose changesets are all confirmed', () => {
 });
 
 describe('hashes of decided changesets', () => {
-  it('are deleted after 30 days, once they are confirmed', async () => {
+  it('are deleted after 30 days if they are confirmed', async () => {
     const { original } = await copied();
     nowMs += 29 * DAY_MS;
     const again = await tested.server.open(original.site);

@@ -87,7 +87,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('delivers the present value of every cell to its author, who shows the changeset twice', async () => {
+  it('delivers the present value of every cell to its author, who sees the changeset twice', async () => {
     const [a, b] = (await opened()) as [TestConnection, TestConnection];
     await a.commit([sale, insert('products', 'q', { stock: 1n, name: 'rye' })]);
     await a.commit([update('products', 'q', { name: 'rye bread' })]);
@@ -112,7 +112,7 @@ describe('a re-created changeset', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_conflict')).toEqual([[0n]]);
   });
 
-  it('takes effect when its origin was rejected, once [MR-49]', async () => {
+  it('takes effect once if its origin was rejected [MR-49]', async () => {
     const [a, b, c] = (await opened()) as [TestConnection, TestConnection, TestConnection];
     const taken = insert('accounts', 'x', {});
     expect(await a.commit([sale, taken])).toMatchObject({ kind: 'rejected' });
@@ -125,7 +125,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('counts in addition to a changeset of a copy with the same site and sequence but another hash', async () => {
+  it('counts in addition to a changeset from a copy with the same site and sequence but another hash', async () => {
     const [a, b] = (await opened()) as [TestConnection, TestConnection];
     await a.commit([sale]);
     await b.delivery();
@@ -145,7 +145,7 @@ describe('a re-created changeset', () => {
 });
 
 describe('an origin', () => {
-  it('is remembered for a year, however much is admitted meanwhile, and then forgotten', async () => {
+  it('is remembered for a year, however much is admitted meanwhile', async () => {
     const [a, b, c] = (await opened()) as [TestConnection, TestConnection, TestConnection];
     const origin = originOf(a.site, a.site.write([sale]));
     await recreate(b, origin);
@@ -165,7 +165,7 @@ describe('an origin', () => {
   });
 });
 
-describe('a client of version 2, which knows no origins', () => {
+describe('a client of protocol version 2, which knows no origins', () => {
   it('is welcomed with its own version, and its pushes count', async () => {
     await opened();
     const site = new TestSite();

@@ -97,7 +97,7 @@ describe('the push queue', () => {
     expect(seen).toEqual([1n, 1n]);
   });
 
-  it('fails only the push that the disk has no room for, and continues', async () => {
+  it('fails only the push that does not fit on the disk, and continues', async () => {
     const pages = Number(file.sql.get('PRAGMA page_count')?.[0]);
     file.sql.get(`PRAGMA max_page_count = ${pages + 4}`);
     const results = await Promise.all([
@@ -196,7 +196,7 @@ describe.each([
     expect(file.sql.all('SELECT name FROM accounts')).toHaveLength(1);
   });
 
-  it('settles every push once, and continues, when one callback throws', async () => {
+  it('settles every push once and continues if one callback throws', async () => {
     await pushThree();
     expect(told).toEqual(['1 decided', '2 decided', '3 decided']);
     expect(commits).toHaveLength(1);
@@ -205,7 +205,7 @@ describe.each([
     expect(storedBeside()).toBe(4n);
   });
 
-  it('settles every push once, and continues, when publishing a commit throws', async () => {
+  it('settles every push once and continues if publishing a commit throws', async () => {
     onCommitted = () => {
       throw new Error('no update');
     };
@@ -217,7 +217,7 @@ describe.each([
     expect(storedBeside()).toBe(3n);
   });
 
-  it('settles every push once, and continues, when nothing can be stored and one callback throws', async () => {
+  it('settles every push once and continues if nothing can be stored and one callback throws', async () => {
     const database = durableInFile(file);
     let isFull = true;
     const commit: OpenDatabase['commit'] = (body) => {
@@ -247,7 +247,7 @@ describe.each([
   });
 });
 
-it('does not report a site as settled during a commit of its pushes, even if the store does', async () => {
+it('reports a site as unsettled during a commit of its pushes, even if the store reports it as settled', async () => {
   const [begun, lasts] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const database = durableInFile(file);
   // As with PostgreSQL, or while a worker merges a document of the group: the file has nothing of the commit yet.
@@ -275,8 +275,8 @@ class BrokenPool extends DocumentPool {
   }
 }
 
-describe('a turn that is over', () => {
-  it('ends the commit between two changesets, and the next one continues in order', async () => {
+describe('the end of a turn', () => {
+  it('splits the commit between two changesets, and the next commit continues in order', async () => {
     const inOneTurn = queueOver(durableInFile(file), -1);
     const settled: string[] = [];
     const long = pushOf(1);

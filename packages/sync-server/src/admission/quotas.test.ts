@@ -13,7 +13,7 @@ const big = 'x'.repeat(200_000);
 describe('the quota of a database', () => {
   const tested = serverUnderTest({ quotas: { maxDatabaseBytes: LIMIT } });
 
-  it('stops its growth, admits deletes, and leaves other databases alone', async () => {
+  it('stops the growth of the database, admits deletes, and leaves other databases alone', async () => {
     const writer = await tested.server.open();
     const fill = async (): Promise<void> => {
       for (let i = 0; i < 10; i++) await writer.commit([insert('accounts', `k${i}`, { name: `${i}${big}` })]);
@@ -28,7 +28,7 @@ describe('the quota of a database', () => {
   });
 });
 
-describe('the quota of a database, for a site whose delete waits behind an insert', () => {
+describe('the quota of a database, if a delete follows an insert in the queue', () => {
   const tested = serverUnderTest({ quotas: { maxDatabaseBytes: LIMIT } });
 
   it('admits the insert and the delete, and refuses later pushes', async () => {

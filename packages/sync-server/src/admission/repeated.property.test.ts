@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/kit/level.ts';
 import { repeatPushes } from '../../testing/repeated-pushes.ts';
 
-it('repeated, regrouped and unanswered pushes take effect once and get the same outcomes', async () => {
+it('pushes that are repeated, regrouped and unanswered take effect once and get the same outcomes', async () => {
   const { histories, pushes } = atLevel({
     test: { histories: 90, pushes: 1_500 },
     verify: { histories: 260, pushes: 5_000 },

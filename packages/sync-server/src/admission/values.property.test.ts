@@ -4,6 +4,6 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
-it('values of every type, edge cases included, are stored and delivered unchanged', async () => {
+it('values of every type, including edge cases, are stored and delivered unchanged', async () => {
   await expect(checkValues(tested.server, 3_000, 1)).resolves.toBeUndefined();
 });

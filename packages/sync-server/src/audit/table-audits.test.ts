@@ -66,7 +66,7 @@ describe('an audit', () => {
     expect(groups.map(({ keys }) => keys)).toEqual([[['y']]]);
   });
 
-  it('of an unknown table is refused', async () => {
+  it('is refused for an unknown table', async () => {
     await expect(
       new TableAudits(database.file).answer({ type: 'audit', cursor: 0, tables: [{ tableId: 1, sums: [0, 0] }] }),
     ).rejects.toMatchObject({ code: 'schema-unknown-table' });

@@ -212,7 +212,7 @@ describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, cod
     nothingWasDone();
   });
 
-  it('ends a session that tries to renew with it', async () => {
+  it('ends a session that tries to renew with the token', async () => {
     const connection = await opened();
     connection.send({ type: 'renew-token', token: await token() });
     expect(await connection.failure()).toMatchObject({ code });

@@ -3,7 +3,7 @@ import { clientAddresses, proxyProblem } from './client-address.ts';
 
 const addressOf = clientAddresses(['10.0.0.0/8', '192.0.2.7', '2001:db8:ffff::/48']);
 
-it('believes X-Forwarded-For of trusted proxies only, and of its addresses the last one that is not a proxy’s', () => {
+it('the client address comes from X-Forwarded-For of trusted proxies only: the last address that is not a proxy’s', () => {
   expect(addressOf('203.0.113.9', '198.51.100.1')).toBe('203.0.113.9');
   expect(addressOf('10.1.2.3', '198.51.100.1')).toBe('198.51.100.1');
   expect(addressOf('10.1.2.3', 'forged, 198.51.100.1, 192.0.2.7')).toBe('198.51.100.1');
@@ -12,20 +12,20 @@ it('believes X-Forwarded-For of trusted proxies only, and of its addresses the l
   expect(addressOf('2001:db8:ffff::1', '198.51.100.1')).toBe('198.51.100.1');
 });
 
-it('treats a proxy that names no client as the client, and this machine as unknown', () => {
+it('the client address is that of a proxy that names no client, and is unknown for this machine', () => {
   expect(addressOf('10.1.2.3', undefined)).toBe('10.1.2.3');
   expect(addressOf('10.1.2.3', 'noise')).toBe('10.1.2.3');
   for (const here of ['127.0.0.1', '::1', '::ffff:127.0.0.1', undefined, ''])
     expect(addressOf(here, undefined)).toBeNull();
 });
 
-it('treats all addresses of a customer’s IPv6 network as one', () => {
+it('the client address is the same for all addresses of a customer’s IPv6 network', () => {
   expect(addressOf('2001:db8:0:1::1', undefined)).toBe('2001:db8:0:1');
   expect(addressOf('2001:0db8:0000:0001:9:8:7:6', undefined)).toBe('2001:db8:0:1');
   expect(addressOf('2001:db8::7:6', undefined)).toBe('2001:db8:0:0');
 });
 
-it('rejects texts that are neither an address nor a network', () => {
+it('trusted proxies must be addresses or networks', () => {
   expect(['10.0.0.0/8', '::1', '2001:db8::/32'].map(proxyProblem)).toEqual([null, null, null]);
   for (const text of ['proxy', '10.0.0.0/33', '10.0.0.0/', '1.2.3', ''])
     expect(proxyProblem(text)).toContain('neither');

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 describe('a host with its own authorization', () => {
-  it('is asked for every message, and messages keep their order meanwhile', async () => {
+  it('is asked for every message, and the order of messages is kept', async () => {
     const connection = await tested.server.open();
     asked = [];
     for (let i = 1; i <= 20; i++) {
@@ -32,7 +32,7 @@ describe('a host with its own authorization', () => {
     expect(asked.filter((operation) => operation === 'write')).toHaveLength(20);
   });
 
-  it('stops a push that is in flight', async () => {
+  it('can stop a push in flight', async () => {
     const connection = await tested.server.open();
     allowed = ['read'];
     connection.site.write([insert('accounts', 'x', { name: 'x' })]);
@@ -41,7 +41,7 @@ describe('a host with its own authorization', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[0n]]);
   });
 
-  it('ends a session that only listens soon after it revokes the right to read', async () => {
+  it('ends a session that only listens soon after the right to read is revoked', async () => {
     const connection = await tested.server.open();
     allowed = [];
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });

@@ -46,7 +46,7 @@ describe('tokens of an identity provider', () => {
     expect(await authenticate(await keys.sign(claims))).toMatchObject({ id: 'ann' });
   });
 
-  it('are accepted although the clocks differ by less than a minute, and without nbf', async () => {
+  it('are accepted without nbf, and if the clocks differ by less than a minute', async () => {
     const authenticate = jwtAuthenticate({ ...rules, keySet: es.keySet }, Date.now);
     const { nbf: _, ...withoutStart } = claims;
     for (const payload of [withoutStart, { ...claims, nbf: nowS + 50 }, { ...claims, exp: nowS - 50 }])
@@ -59,7 +59,7 @@ describe('tokens of an identity provider', () => {
     });
   });
 
-  it('are rejected with a key that it does not publish', async () => {
+  it('are rejected if the provider does not publish their key', async () => {
     const authenticate = jwtAuthenticate({ ...rules, keySet: es.keySet }, Date.now);
     await expect(authenticate(await ed.sign(claims))).rejects.toMatchObject({ code: 'auth-token-invalid' });
     await expect(authenticate(await (await testKeys('ES256', 'k1')).sign(claims))).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('an OpenID Connect provider', () => {
   afterAll(() => provider.stop());
   const issuer = (): string => provider.issuer.url as string;
 
-  it('is found by its issuer, and its tokens are accepted', async () => {
+  it('is found by its issuer name, and its tokens are accepted', async () => {
     const authenticate = jwtAuthenticate({ oidcIssuer: issuer(), audience: 'budget' }, Date.now);
     expect(await authenticate(await token())).toMatchObject({ id: 'ann', role: 'viewer', databases: [] });
     await expect(authenticate(await token({ aud: 'another' }))).rejects.toMatchObject({ code: 'auth-token-invalid' });

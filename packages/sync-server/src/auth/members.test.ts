@@ -43,7 +43,7 @@ describe('a member', () => {
     });
   });
 
-  it('must reconnect when the right to write is granted or revoked', async () => {
+  it('must reconnect after the right to write is granted or revoked', async () => {
     const connection = await tested.server.open();
     await ask('PUT', `/databases/${DATABASE}/members/ann`, await owner(), { role: 'viewer' });
     expect(await connection.closes()).toMatchObject({ code: 1001 });
@@ -109,7 +109,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('never lowers a role, and does not readmit a revoked principal', async () => {
+  it('never lowers a role or readmits a revoked principal', async () => {
     await tested.server.sync.members.setRole(DATABASE, 'mia', 'owner');
     expect(
       await ask('POST', '/invitations/accept', await stranger('mia'), { code: await invite('viewer') }),
@@ -138,7 +138,7 @@ describe('an invitation', () => {
     expect(status).toBe(400);
   });
 
-  it('ends with the rights of its maker, so that a revoked owner cannot return with one', async () => {
+  it('ends with the rights of its issuer, so a revoked owner cannot return with one', async () => {
     const mallory = await tested.server.token('owner', 'mallory');
     const made = async (): Promise<string> => {
       const { body } = await ask('POST', `/databases/${DATABASE}/invitations`, mallory, { role: 'owner' });
@@ -181,7 +181,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('is refused while 500 are pending, in this database only', async () => {
+  it('is refused for a database with 500 pending invitations, and for no other database', async () => {
     const { members } = tested.server.sync;
     const request = { databaseId: DATABASE, role: 'viewer' as const, invitedBy: 'olga' };
     await Promise.all(
@@ -208,7 +208,7 @@ describe('a principal who is revoked everywhere', () => {
     return (await connection.failure()).code;
   };
 
-  it('loses all sessions at once, and is refused by future databases', async () => {
+  it('loses all sessions at once, and is refused by new databases', async () => {
     const sessions = [await tested.server.open(), await tested.server.open(undefined, { databaseId: 'other' })];
     const ben = await tested.server.open(undefined, { principal: 'ben' });
     await tested.server.sync.members.setRole('other', 'ann', 'owner');
@@ -221,7 +221,7 @@ describe('a principal who is revoked everywhere', () => {
     await ben.commit([insert('accounts', 'x', { name: 'x' })]);
   });
 
-  it('loses the invitations of all databases, and cannot accept one', async () => {
+  it('loses the invitations that they issued in any database, and cannot accept one', async () => {
     const { members } = tested.server.sync;
     const request = { databaseId: DATABASE, role: 'owner', expiresAtMs: Date.now() + 60_000 } as const;
     const codes = [
@@ -244,7 +244,7 @@ describe('a principal who is revoked everywhere', () => {
     });
   });
 
-  it('has the roles of each database again when readmitted', async () => {
+  it('has the earlier role in each database after being readmitted', async () => {
     const { members } = tested.server.sync;
     await members.setRole(DATABASE, 'ann', 'viewer');
     await members.revokeEverywhere('ann');
@@ -255,7 +255,7 @@ describe('a principal who is revoked everywhere', () => {
   });
 });
 
-describe('members that cannot be loaded at first', () => {
+describe('members that could not be loaded at first', () => {
   it('are loaded again, and a session waits for them', async () => {
     const errors: unknown[] = [];
     let readCount = 0;

@@ -49,7 +49,7 @@ describe('a site', () => {
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[2n]]);
   });
 
-  it('continues after an anonymous start and a sign-in, and no change counts twice', async () => {
+  it('continues after an anonymous start and a sign-in, and every change counts once', async () => {
     const site = await anonymousSite();
     const first = await tested.server.connect(site);
     await first.open(await tested.server.token('editor', 'anonymous-7'), DATABASE);

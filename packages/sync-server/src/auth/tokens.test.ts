@@ -89,7 +89,7 @@ describe('a token', () => {
     );
   });
 
-  it('of a viewer can only read', async () => {
+  it('permits a viewer only to read', async () => {
     const writer = await tested.server.open();
     await writer.commit([insert('accounts', 'x', { name: 'x' })]);
     const reader = await tested.server.connect();
@@ -111,7 +111,7 @@ describe('a token', () => {
 });
 
 describe('a session with an expired token', () => {
-  it('ends, also when the client sends nothing', async () => {
+  it('ends even if the client sends nothing', async () => {
     const connection = await tested.server.connect();
     await connection.open(await sign({ exp: nowS() + 1 }), DATABASE);
     expect(await connection.failure()).toMatchObject({ code: 'auth-token-expired' });
@@ -182,7 +182,7 @@ describe('a host with its own authentication', () => {
   });
 });
 
-describe('while a secret is being replaced', () => {
+describe('token signing while a secret is being replaced', () => {
   const previous = new TextEncoder().encode('the secret until now, of more than 32 bytes');
   const rotating = serverUnderTest({ previousSecret: previous });
 
@@ -195,7 +195,7 @@ describe('while a secret is being replaced', () => {
     expect(welcome.canWrite).toBe(true);
   });
 
-  it('signs tokens with the new secret', async () => {
+  it('uses the new secret', async () => {
     await expect(jwtVerify(await rotating.server.token('editor'), secret)).resolves.toBeDefined();
   });
 

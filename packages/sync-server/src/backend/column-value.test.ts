@@ -68,7 +68,7 @@ describe('a backend value', () => {
     sql.close();
   });
 
-  it('that is a fraction is refused in an INTEGER column and kept in others', () => {
+  it('is refused if it is a fraction for an INTEGER column, and kept in other columns', () => {
     expect(toCell(1.5, column('v', 'numeric'))).toBe(1.5);
     expect(toCell(2 ** 60, column('v', 'numeric'))).toBe(2n ** 60n);
     expect(toCell(2 ** 63, column('v', 'numeric'))).toBe(2 ** 63);

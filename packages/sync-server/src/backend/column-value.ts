@@ -24,7 +24,7 @@ export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellV
       return typeof plain === 'string' && !NUMBER.test(plain) ? plain : Number(plain);
     case 'integer':
       if (typeof plain === 'number' && !Number.isSafeInteger(plain))
-        throw new RockpoolError('value-invalid', { column: name, problem: 'not an integer' });
+        throw new RockpoolError('value-invalid', { column: name, problem: 'the value is not an integer' });
       return toNumeric(plain);
     case 'numeric':
       return toNumeric(plain);

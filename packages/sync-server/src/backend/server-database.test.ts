@@ -137,7 +137,7 @@ describe('a backend write', () => {
 });
 
 describe('validate', () => {
-  it('rejects a changeset with a reason, and gets the rows before and after', async () => {
+  it('rejects a changeset with a reason, and receives the rows before and after', async () => {
     const seen: ChangesetToValidate[] = [];
     rule = (databaseId, changeset) => {
       expect(databaseId).toBe(DATABASE);
@@ -188,7 +188,7 @@ describe('validate', () => {
 });
 
 describe('the change feed', () => {
-  it('yields everything first, then the changes of every author', async () => {
+  it('yields all rows first, then the changes of every author', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const heard: FeedChange[] = [];
     const left = new AbortController();

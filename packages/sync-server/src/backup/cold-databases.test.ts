@@ -109,7 +109,7 @@ describe('a database that nobody uses', () => {
     expect(readdirSync(join(at('data'), 'databases'))).toEqual(['db-household.sqlite-forgotten']);
   });
 
-  it('is never replaced by an empty one: while it cannot be fetched, sessions end and the fetch is retried', async () => {
+  it('is never replaced by an empty one: its sessions end and the fetch is retried while it cannot be fetched', async () => {
     const { site } = await unloaded();
     renameSync(at('copies'), at('away'));
     writeFileSync(at('copies'), 'not a folder');
@@ -128,7 +128,7 @@ describe('a database that nobody uses', () => {
     await server.stop();
   });
 
-  it('is not opened by a server without the backup, nor from a damaged copy', async () => {
+  it('is not opened by a server without the backup, or from a damaged copy', async () => {
     const { site } = await unloaded();
     const failureOf = async (server: TestServer): Promise<unknown> => {
       const connection = await server.connect(site);
@@ -151,7 +151,7 @@ describe('a database that nobody uses', () => {
     expect(existsSync(path())).toBe(false);
   });
 
-  it('stays on the server if its copy is not correct', async () => {
+  it('stays on the server if its copy is incorrect', async () => {
     const server = await start();
     await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
     await copied(server);

@@ -56,7 +56,7 @@ const nextMs = async (): Promise<number> => {
 const iso = (timeMs: number): string => new Date(timeMs).toISOString();
 
 describe('a continuous backup', () => {
-  it('contains each database at any moment, byte for byte', async () => {
+  it('contains each database as of any moment, byte for byte', async () => {
     const server = await start();
     const connection = await server.open();
     const states: { readonly atMs: number; readonly rows: object }[] = [];
@@ -100,7 +100,7 @@ describe('a continuous backup', () => {
     expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
   });
 
-  it('copies what a server without backup has written, although nobody opens the database again', async () => {
+  it('copies what a server without backup has written, even if nobody opens the database again', async () => {
     const server = await start();
     await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.stop();
@@ -185,7 +185,7 @@ describe('a continuous backup', () => {
     expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
   });
 
-  it('of a starting server takes the destination from an earlier one', async () => {
+  it('takes the destination over from an earlier server', async () => {
     const server = await start();
     await server.open();
     await copied(server);
@@ -198,7 +198,7 @@ describe('a continuous backup', () => {
     expect(taken.run).not.toBe(owner.run);
   });
 
-  it('is refused with PostgreSQL, which has its own backups', async () => {
+  it('is refused with PostgreSQL, which has backups of its own', async () => {
     await expect(start('data', { postgres: 'postgresql://nobody@127.0.0.1/none' })).rejects.toMatchObject({
       code: 'config-invalid',
       fields: { problems: expect.stringContaining('PostgreSQL has its own continuous backup') as string },
@@ -222,7 +222,7 @@ describe('a restore', () => {
     return { site, firstMs };
   }
 
-  it('of an earlier moment loses no changes of a device, which resends its later writes', async () => {
+  it('loses no changes of a device if it goes back in time: the device resends its later writes', async () => {
     const { site, firstMs } = await filled();
     await restore('restored', '--at', iso(firstMs));
     const server = await start('restored', { backup: { to: at('copies-of-restored') } });
@@ -261,7 +261,7 @@ describe('a restore', () => {
     expect([existsSync(pathIn('before')), existsSync(pathIn('before', 'gone'))]).toEqual([true, true]);
   });
 
-  it('never overwrites a database or uses a directory in use, except with --replace', async () => {
+  it('overwrites a database, or uses a directory in use, only with --replace', async () => {
     const { firstMs } = await filled();
     await expect(restore('data')).rejects.toMatchObject({ code: 'config-invalid' });
     await expect(restore('data', '--database', DATABASE)).rejects.toMatchObject({
@@ -279,7 +279,7 @@ describe('a restore', () => {
     await expect(restore('new', '--database', 'unknown')).rejects.toMatchObject({ code: 'backup-damaged' });
   });
 
-  it('that was interrupted continues with the same command, and until then no server starts', async () => {
+  it('continues with the same command after an interruption, and no server starts until then', async () => {
     const server = await start();
     for (const databaseId of ['a', 'b', 'c'])
       await (await server.open(undefined, { databaseId })).commit([insert('accounts', databaseId, { name: 'x' })]);
@@ -302,7 +302,7 @@ describe('a restore', () => {
     expect(existsSync(join(at('restored'), 'restoring'))).toBe(false);
   });
 
-  it('detects a missing copy, a changed byte and a copy of another history', async () => {
+  it('detects a missing copy, a changed byte and a copy from another history', async () => {
     const { firstMs } = await filled();
     const copies = stored('databases/db-household').filter((path) => /\/0-\d+/.test(path));
     const last = copies.at(-1) ?? '';

@@ -49,7 +49,7 @@ async function run(history: CopiedHistory, { kind, rows }: { readonly kind: stri
   }
 }
 
-it('contains changes that a killed server left to a program that opened and closed the file', async () => {
+it('the backup contains changes that a killed server left to a program that opened and closed the file', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   try {
     await history.copy();
@@ -66,7 +66,7 @@ it('contains changes that a killed server left to a program that opened and clos
   }
 });
 
-it('contains every copied state, whatever happens to the file, the server and the storage in between', async () => {
+it('the backup contains every copied state, whatever happens to the file, the server and the storage in between', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 120 }), async (steps) => {
       const history = await CopiedHistory.open(temporaryFolder());

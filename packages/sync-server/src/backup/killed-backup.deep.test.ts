@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkKilledBackup } from '../../testing/killed-backup.ts';
 
-it('has a restorable state after each of 20 kills during copying, and every state that was copied', async () => {
+it('the backup has every copied state and is restorable after each of 20 kills during copying', async () => {
   await expect(checkKilledBackup({ changesets: 4_000, kills: 20 })).resolves.toBeUndefined();
 });

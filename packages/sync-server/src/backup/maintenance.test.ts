@@ -21,7 +21,7 @@ async function copyTimes(history: CopiedHistory, count: number): Promise<void> {
   }
 }
 
-it('combines 32 copies into one object, and each stays restorable', async () => {
+it('maintenance combines 32 copies into one object, and each stays restorable', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   await history.copy();
   await copyTimes(history, 70);
@@ -31,7 +31,7 @@ it('combines 32 copies into one object, and each stays restorable', async () => 
   history.close();
 });
 
-it('finishes a killed server’s work: deletes the objects of a stored bundle', async () => {
+it('maintenance deletes the objects of a stored bundle that a killed server left', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   await history.copy();
   await copyTimes(history, 31);
@@ -68,7 +68,7 @@ const object = (
 });
 const base = (hour: number, parts = 1): { key: string; sizeBytes: number } => object(hour, 'base', 0, hour, parts);
 
-it('keeps everything since the newest base before the retention, and always keeps the last base', () => {
+it('maintenance keeps everything since the newest base before the retention, and always keeps the last base', () => {
   const objects = [base(1), object(1, 0, 1, 2), base(3), object(3, 0, 1, 4), base(5)];
   const expiredAt = (hour: number): readonly string[] => expiredKeys(readCopies(objects), hour * HOUR_MS);
   expect(expiredAt(2)).toEqual([]);
@@ -76,13 +76,13 @@ it('keeps everything since the newest base before the retention, and always keep
   expect(expiredAt(1_000)).toEqual(objects.slice(0, 4).map(({ key }) => key));
 });
 
-it('keeps older states while a newer base is incomplete, and deletes a base that will never be complete', () => {
+it('maintenance keeps older states while a newer base is incomplete, and deletes a base that will never be complete', () => {
   const objects = [base(1), object(1, 0, 1, 2), base(3, 2)];
   expect(expiredKeys(readCopies(objects), 100 * HOUR_MS)).toEqual([]);
   expect(expiredKeys(readCopies(objects), 1_000 * HOUR_MS)).toEqual([objects[2]?.key]);
 });
 
-it('deletes a deleted database after the retention, unless it was created again', () => {
+it('maintenance deletes a deleted database after the retention, unless it was created again', () => {
   const deleted = { key: deletedKey(SOURCE, 4 * HOUR_MS), sizeBytes: 0 };
   const objects = [base(1), object(1, 0, 1, 2), deleted];
   expect(expiredKeys(readCopies(objects), 3 * HOUR_MS)).toEqual([]);

@@ -6,7 +6,7 @@ import { planRestore } from './restore-plan.ts';
 
 const COPIES = 1_060;
 
-it('reads few objects for a restore of many copies', async () => {
+it('a restore of many copies reads few objects', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   // Large enough that the copies do not outweigh the base.
   history.commit('CREATE TABLE ballast (content BLOB)');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { MemoryDestination } from '../../testing/memory-destination.ts';
 import { Ownership } from './owner.ts';
 
-it('a server stops copying once a later one has taken the destination', async () => {
+it('a server stops copying after a later server has taken the destination', async () => {
   const destination = new MemoryDestination();
   let nowMs = 0;
   const [first, second] = ['first', 'second'].map((run) => new Ownership(destination, run, () => nowMs)) as [

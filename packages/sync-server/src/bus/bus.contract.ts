@@ -52,7 +52,7 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
       });
     });
 
-    it('delivers them in order, to every listener, including the sender’s', async () => {
+    it('delivers messages in order, to every listener, including the sender’s', async () => {
       const heads: number[][] = [[], [], []];
       [far, far, near].forEach((bus, i) =>
         bus.subscribe(
@@ -74,7 +74,7 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
       expect(received).toEqual([]);
     });
 
-    it('delivers only what belongs to the topic', async () => {
+    it('delivers only messages of the topic', async () => {
       const received: BusMessage[] = [];
       far.subscribe({ databaseId: 'b' }, (message) => void received.push(message));
       await publishUntilReceived({ kind: 'commit', databaseId: 'a', head: 1 });
@@ -85,7 +85,7 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
       );
     });
 
-    it('is connected once a message has arrived', async () => {
+    it('is connected after a message has arrived', async () => {
       await far.ready();
       await publishUntilReceived({ kind: 'members', databaseId: 'a' });
       expect(far.state).toMatchObject({ isConnected: true, reconnects: 0 });

@@ -99,7 +99,7 @@ describe.skipIf(isNatsMissing)('a bus over NATS', () => {
     expect(bus.state.isConnected).toBe(true);
   });
 
-  it('accepts a token as the user', async () => {
+  it('accepts a token in place of the user', async () => {
     const nats = await startNats('authorization { token: "s3cret" }');
     const bus = makeBus(nats.url.replace('//', '//s3cret@'));
     await bus.ready();
@@ -131,7 +131,7 @@ describe.skipIf(isNatsMissing)('a bus over NATS', () => {
     expect(await subjects(2)).toEqual(['rockpool.s1.database.members', 'rockpool.s1.members']);
   });
 
-  it('receives nothing of another store, and ignores what other programs send', async () => {
+  it('receives nothing from another store, and ignores messages of other programs', async () => {
     const nats = await startNats();
     const errors: unknown[] = [];
     const [bus, other] = [makeBus(nats.url, { errors }), makeBus(nats.url, { storeId: 'other' })];

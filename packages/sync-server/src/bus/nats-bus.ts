@@ -171,7 +171,7 @@ export class NatsBus implements Bus {
           const message = readBusMessage(received.string());
           // A program with the same credentials can send on any subject.
           if (message === null || topicKey(topicOf(message)) !== key)
-            this.onError(new Error('a message from NATS is not from an instance'));
+            this.onError(new Error('a message from NATS was not sent by an instance'));
           else this.local.publish(message);
         },
       }),

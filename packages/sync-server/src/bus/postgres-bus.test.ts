@@ -23,7 +23,7 @@ busContract('of PostgreSQL', async () => {
   return [await makeBus(url), await makeBus(url)];
 });
 
-it('listens again after its connection ended, and ignores messages of other programs', async () => {
+it('a bus over PostgreSQL listens again after its connection ended, and ignores messages of other programs', async () => {
   const { url, name } = await postgres.server.createDatabase();
   const errors: unknown[] = [];
   const bus = await makeBus(url, errors);
@@ -47,7 +47,7 @@ it('listens again after its connection ended, and ignores messages of other prog
   await bus.close();
 });
 
-it('closes a connection on which LISTEN fails, such as one to a standby before failover', async () => {
+it('a bus over PostgreSQL closes a connection on which LISTEN fails, such as one to a standby before failover', async () => {
   const { url } = await postgres.server.createDatabase();
   const connections = new Connections(url, { maxConnections: 2 });
   const connect = connections.connect.bind(connections);

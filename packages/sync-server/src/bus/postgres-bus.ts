@@ -94,7 +94,7 @@ export class PostgresBus implements Bus {
         this.listenLater(error);
       };
       client.on('error', onLost);
-      client.on('end', () => onLost(new Error('the connection ended')));
+      client.on('end', () => onLost(new Error('the connection to PostgreSQL ended')));
       client.on('notification', ({ payload }) => this.onNotification(payload));
       if (this.isClosed) return client.release(true);
       this.listening = client;
@@ -120,7 +120,7 @@ export class PostgresBus implements Bus {
 
   private onNotification(payload: string | undefined): void {
     const message = readBusMessage(payload ?? '');
-    if (message === null) this.onError(new Error('a notification is not from an instance'));
+    if (message === null) this.onError(new Error('a notification was not sent by an instance'));
     else this.local.publish(message);
   }
 }

@@ -50,7 +50,7 @@ async function connected(server: ServerProcess, site = new TestSite()): Promise<
 }
 
 describe('an administrator', () => {
-  it('lists, inspects and exports databases while the server runs, and deletes and imports when it does not', async () => {
+  it('lists, inspects and exports databases while the server runs, and deletes and imports them while it does not', async () => {
     const server = await ServerProcess.start(folder);
     const connection = await connected(server);
     await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
@@ -167,7 +167,7 @@ describe('an administrator', () => {
     expect(lines((await members('invitations', DATABASE)).stdout)).toHaveLength(1);
   });
 
-  it('keeps the identity of a restored database, and gives a copy under another id a new one', async () => {
+  it('keeps the identity of a restored database, and gives a copy under another id a new identity', async () => {
     const server = await ServerProcess.start(folder);
     const { site } = await connected(server);
     expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({
@@ -214,7 +214,7 @@ describe('an administrator', () => {
     await restarted.signal('SIGTERM');
   });
 
-  it('is informed by the doctor of a file that was copied by hand, which no server opens', async () => {
+  it('learns from the doctor of a file that was copied by hand, which no server opens', async () => {
     const server = await ServerProcess.start(folder);
     await connected(server);
     await server.signal('SIGTERM');
@@ -263,7 +263,7 @@ describe('an administrator', () => {
     });
   });
 
-  it('is informed of a damaged backup before anything is restored', async () => {
+  it('learns of a damaged backup before anything is restored', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.signal('SIGTERM');
@@ -278,7 +278,7 @@ describe('an administrator', () => {
     expect(existsSync(at('restored'))).toBe(false);
   });
 
-  it('is informed by the doctor of a row that another program wrote, and of a damaged file', async () => {
+  it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
     const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);

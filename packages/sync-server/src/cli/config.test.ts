@@ -13,7 +13,7 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-it('reads each retention setting, and leaves the others at their defaults', () => {
+it('the configuration takes each retention setting, and leaves the others at their defaults', () => {
   const schema = join(folder, 'schema.json');
   writeFileSync(schema, encodeSchema(TEST_SCHEMA));
   const read = (...flags: readonly string[]): unknown =>
@@ -75,7 +75,7 @@ describe('a name that every object inherits', () => {
   }
 
   for (const name of ['toString', 'constructor', 'hasOwnProperty', '__proto__']) {
-    it(`is no action: ${name}`, async () => {
+    it(`is not an action: ${name}`, async () => {
       expect(await output('databases', name, '--data', folder)).toEqual({
         code: 1,
         stderr: expect.stringContaining('databases takes list, inspect'),
@@ -87,7 +87,7 @@ describe('a name that every object inherits', () => {
       expect((await output(name)).code).toBe(1);
     });
 
-    it(`is no setting: ${name}`, async () => {
+    it(`is not a setting: ${name}`, async () => {
       const file = join(folder, 'config.json');
       writeFileSync(file, `{"${name}": "x", "data": ${JSON.stringify(folder)}}`);
       const { stderr } = await output('databases', 'list', `--${name}`, '--config', file);
@@ -126,7 +126,7 @@ describe('the bus', () => {
     [[...postgres, '--bus', 'http://a'], '--bus takes a URL such as nats://'],
     [[...postgres, '--bus-credentials-file', 'x'], '--bus-credentials-file needs --bus'],
     [[...postgres, '--bus', 'nats://a', '--bus-credentials-file', 'missing'], '--bus-credentials-file: missing'],
-  ])('is refused: %j', (flags, problem) => {
+  ])('is refused if it is %j', (flags, problem) => {
     expect(() => read(...flags)).toThrow(
       expect.objectContaining({
         code: 'config-invalid',

@@ -94,7 +94,7 @@ export const SERVE_SETTINGS: Settings = {
     takes: 'text',
     help: 'the threads that own databases; default the number of cores, at most 16. With 1, the thread that accepts connections owns them',
   },
-  port: { takes: 'text', help: 'the port to listen on; 0 takes a free one' },
+  port: { takes: 'text', help: 'the port to listen on; 0 chooses a free one' },
   host: { takes: 'text', help: 'the address to listen on; default 127.0.0.1' },
   ...SECRET,
   ...PREVIOUS_SECRET,
@@ -131,18 +131,18 @@ export const SERVE_SETTINGS: Settings = {
   },
   'history-role': {
     takes: 'text',
-    help: 'the role from which on members may read versions and past states: owner, editor or viewer; default viewer',
+    help: 'the lowest role that may read versions and past states: owner, editor or viewer; default viewer',
   },
   'max-database-size': {
     takes: 'text',
-    help: 'the size at which a database may no longer grow: a number and m or g, such as 2g; default unlimited',
+    help: 'the size at which a database stops growing: a number and m or g, such as 2g; default unlimited',
   },
   'keep-deletes': {
     takes: 'text',
     help: 'how long tombstones are kept: a number and s, m, h or d; default 30d. A device that was away for longer does a full resync',
   },
   'keep-conflicts': { takes: 'text', help: 'how long conflicts are kept; default 90d' },
-  'max-conflicts': { takes: 'text', help: 'the most conflicts kept in one database; default 10000' },
+  'max-conflicts': { takes: 'text', help: 'the largest number of conflicts kept in one database; default 10000' },
   'backup-to': {
     takes: 'text',
     help: 's3://BUCKET/PREFIX or a folder: copies every database there while it changes. S3 takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY from the environment',
@@ -163,8 +163,8 @@ export const TOKEN_SETTINGS: Settings = {
   database: { takes: 'text', help: 'the database that the token opens' },
   ttl: { takes: 'text', help: 'the lifetime: a number and s, m, h or d' },
   role: { takes: 'text', help: 'owner, editor or viewer; default editor' },
-  'read-only': { takes: 'nothing', help: 'the same as --role viewer' },
-  principal: { takes: 'text', help: 'the user that the token names; default operator' },
+  'read-only': { takes: 'nothing', help: 'short for --role viewer' },
+  principal: { takes: 'text', help: 'the principal that the token names; default operator' },
   ...SECRET,
   ...TOKEN_RULES,
 };
@@ -186,7 +186,10 @@ export const DATABASES_SETTINGS: Settings = {
   server: { takes: 'text', help: 'the URL of a running server with the admin API, instead of --data or --postgres' },
   'admin-token-file': { takes: 'text', help: 'a file with the token of its admin API' },
   confirm: { takes: 'text', help: 'the id or the identity again, to delete or replace a database of a running server' },
-  at: { takes: 'text', help: 'with export: a time such as 2026-03-01T12:00Z, for a new database as it was then' },
+  at: {
+    takes: 'text',
+    help: 'with export: a time such as 2026-03-01T12:00Z, to export the state as of then as a new database',
+  },
 };
 export const DOCTOR_SETTINGS: Settings = { ...DATA, ...POSTGRES, ...SHARDS, ...SCHEMA };
 

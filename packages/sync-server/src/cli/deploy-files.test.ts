@@ -30,7 +30,7 @@ const MADE = new Set([
 ]);
 
 describe('the deployment files', () => {
-  it.each(fileNames)('%s names only existing settings', (name) => {
+  it.each(fileNames)('name only existing settings: %s', (name) => {
     const known = [...Object.keys(SERVE_SETTINGS).map(environmentName), ...PROXY_SETTINGS];
     for (const [found] of read(name).matchAll(/ROCKPOOL_[A-Z_]+/g)) expect(known).toContain(found);
   });
@@ -48,7 +48,7 @@ describe('the deployment files', () => {
   });
 
   it.each(['compose.yaml', 'compose.postgres.yaml'])(
-    '%s puts volume, schema and secret where the image looks for them, and leaves space for sorting',
+    'put volume, schema and secret where the image looks for them, and leave space for sorting: %s',
     (name) => {
       const compose = read(name);
       expect(compose).toContain(`:${environment['ROCKPOOL_DATA']}`);
@@ -61,7 +61,7 @@ describe('the deployment files', () => {
     },
   );
 
-  it('compose.postgres.yaml runs three instances with a volume each, under one name for the proxy', () => {
+  it('run three instances with a volume each, under one name for the proxy, in compose.postgres.yaml', () => {
     const compose = read('compose.postgres.yaml');
     const names = [...compose.matchAll(/^ {2}(rockpool-\d):/gm)].map(([, name]) => name);
     expect(names).toEqual(['rockpool-1', 'rockpool-2', 'rockpool-3']);
@@ -72,7 +72,7 @@ describe('the deployment files', () => {
     expect(read('compose.nginx.yaml')).toContain('ROCKPOOL_UPSTREAM: rockpool');
   });
 
-  it('the Dockerfile names no version of pnpm and no port twice', () => {
+  it('name no version of pnpm and no port twice in the Dockerfile', () => {
     const dockerfile = read('Dockerfile');
     expect(dockerfile).not.toMatch(/pnpm@\d/);
     expect(dockerfile.split('\n').filter((line) => !line.startsWith('#') && line.includes('4400'))).toEqual([
@@ -80,7 +80,7 @@ describe('the deployment files', () => {
     ]);
   });
 
-  it('every file that a compose file mounts exists, or its first lines say how to make it', () => {
+  it('include every file that a compose file mounts, or say in its first lines how to make it', () => {
     for (const name of fileNames.filter((file) => file.startsWith('compose'))) {
       const compose = read(name);
       for (const [, path = ''] of compose.matchAll(/[" :]\.\/([\w.-]+)/g))
@@ -88,7 +88,7 @@ describe('the deployment files', () => {
     }
   });
 
-  it('systemd, compose and Kubernetes give the server the same memory', () => {
+  it('give the server the same memory in systemd, compose and Kubernetes', () => {
     expect(read('rockpool-server.service')).toContain('MemoryHigh=1600M\nMemoryMax=2G\n');
     for (const name of ['compose.yaml', 'compose.postgres.yaml'])
       expect(read(name)).toContain('mem_limit: ${ROCKPOOL_MEMORY:-2g}');
@@ -101,7 +101,7 @@ const SYSTEMD = ['systemd-analyze', '--version'];
 const COMPOSE = ['docker', 'compose', 'version'];
 const KUBERNETES = ['kubernetes-validate', '--version'];
 
-describe('the tools of these files accept them', () => {
+describe('the tools of the deployment files accept them', () => {
   it.skipIf(isMissing(SYSTEMD))('systemd-analyze: the unit, also its protection', () => {
     const unit = join(DEPLOY_FOLDER, 'rockpool-server.service');
     expect(runTool(['systemd-analyze', 'verify', unit])).toEqual({ status: 0, output: '' });

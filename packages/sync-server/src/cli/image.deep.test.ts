@@ -35,7 +35,7 @@ function copyRepository(to: string): void {
 }
 
 it(
-  'builds a server by the steps of the Dockerfile that runs on its own and stops on SIGTERM',
+  'the steps of the Dockerfile build a server that runs on its own and stops on SIGTERM',
   { timeout: 600_000 },
   async () => {
     const { builds, environment, command } = readDockerfile();

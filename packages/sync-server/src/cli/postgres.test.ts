@@ -27,7 +27,7 @@ async function command(...args: readonly string[]): Promise<{ code: number; stdo
   return { code, ...output };
 }
 
-it('lists, inspects, exports, imports, deletes and examines databases in PostgreSQL', async () => {
+it('rockpool-server lists, inspects, exports, imports, deletes and examines databases in PostgreSQL', async () => {
   expect((await command('databases', 'list')).stderr).toContain('no server has used');
   const server = await TestServer.start(join(folder, 'data'), { postgres: url });
   const client = await server.open();
@@ -69,7 +69,7 @@ it('lists, inspects, exports, imports, deletes and examines databases in Postgre
   await server.stop();
 });
 
-it('reports problems with PostgreSQL when the server starts', async () => {
+it('rockpool-server reports problems with PostgreSQL when it starts', async () => {
   const flags = serverFlags(folder);
   expect(await runProcess(['serve', ...flags, '--postgres', 'mysql://host/name'])).toMatchObject({
     code: 1,

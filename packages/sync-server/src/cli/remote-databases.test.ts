@@ -34,7 +34,7 @@ async function command(...args: string[]): Promise<{ code: number; stdout: strin
 const remote = (...args: string[]): ReturnType<typeof command> =>
   command('--server', `http://${tested.server.host}/`, '--admin-token-file', at('token'), ...args);
 
-it('operates databases of a running server, whose other databases stay in use', async () => {
+it('remote commands operate databases of a running server, whose other databases stay in use', async () => {
   const { server } = tested;
   const ann = await server.open();
   await ann.commit([insert('accounts', 'a', { name: 'a' })]);
@@ -73,7 +73,7 @@ it('operates databases of a running server, whose other databases stay in use', 
   expect((await remote('inspect', 'unknown')).stderr).toContain('The database does not exist yet.');
 });
 
-it('requires the right token, a URL, and valid arguments', async () => {
+it('remote commands require the right token, a URL and valid arguments', async () => {
   const url = `http://${tested.server.host}`;
   expect((await command('list', '--server', url, '--admin-token-file', at('wrong'))).stderr).toContain('token');
   expect((await command('list', '--server', url)).stderr).toContain('--server needs --admin-token-file');
@@ -92,7 +92,7 @@ it('requires the right token, a URL, and valid arguments', async () => {
   expect(gone.stderr).toContain('The server cannot be reached.');
 });
 
-it('discards an export that arrived damaged or incomplete', async () => {
+it('remote commands discard an export that arrived damaged or incomplete', async () => {
   const server = createServer((_, response) => {
     response.setHeader('rockpool-sha256', '0'.repeat(64));
     response.end('not what was hashed');
@@ -106,7 +106,7 @@ it('discards an export that arrived damaged or incomplete', async () => {
   server.close();
 });
 
-it('never prints the token', async () => {
+it('remote commands never print the token', async () => {
   const outputs = [await remote('list'), await remote('inspect', 'unknown'), await remote('nothing')];
   for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(ADMIN_TOKEN);
 });

@@ -62,7 +62,7 @@ describe('the conflict log', () => {
     expect(lost()).toEqual(['lost 2', 'lost 3', 'lost 4']);
   });
 
-  it('keeps all entries of the newest commit, whatever their number [MR-76]', async () => {
+  it('keeps all entries of the newest commit, even if they exceed the limit [MR-76]', async () => {
     for (const value of ['1', '2', '3']) await conflict(value, value);
     expect(lost()).toEqual(['lost 2', 'lost 3', 'lost 3']);
   });

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe('the open databases', () => {
-  it('are one per id, even on a case-insensitive file system', async () => {
+  it('have one entry per id, even on a case-insensitive file system', async () => {
     expect(databaseFileName('aB')).not.toBe(databaseFileName('ab'));
     expect(databaseFileName('aB').toLowerCase()).not.toBe(databaseFileName('ab').toLowerCase());
     const cache = new DatabaseCache({
@@ -36,7 +36,7 @@ describe('the open databases', () => {
     expect(databaseIds(folder)).toEqual(['A', 'a']);
   });
 
-  it('are closed, least recently used first, when too many are idle', async () => {
+  it('are closed, least recently used first, if too many are idle', async () => {
     const cache = new DatabaseCache({
       store: new SqliteStore(folder, TEST_SCHEMA),
       retention: RETENTION,
@@ -53,7 +53,7 @@ describe('the open databases', () => {
     await cache.closeAll();
   });
 
-  it('are opened and closed one per turn of the event loop, so that sessions are served in between', async () => {
+  it('are opened and closed one per turn of the event loop, and sessions are served in between', async () => {
     const cache = new DatabaseCache({
       store: new SqliteStore(folder, TEST_SCHEMA),
       retention: RETENTION,
@@ -106,7 +106,7 @@ describe('a held database', () => {
     await cache.closeAll();
   });
 
-  it('is not returned to callers that waited for it to open', async () => {
+  it('is not returned to callers that were waiting for it to open', async () => {
     const cache = open();
     const opening = cache.get('a');
     const thrown = opening.then(
@@ -119,7 +119,7 @@ describe('a held database', () => {
     await cache.closeAll();
   });
 
-  it('is not joined by sessions that received it before', async () => {
+  it('is not joined by sessions that received it before it was held', async () => {
     const cache = open();
     const live = await cache.get('a');
     await cache.hold('a', error);

@@ -69,7 +69,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
   return { subscriber, heard };
 }
 
-it('decides the pushes of a site before it welcomes the site again, so that a copy detects them by hash', () => {
+it('a live database decides the pushes of a site before it welcomes the site again, so that a copy is detected by hash', () => {
   const site = new TestSite();
   const { subscriber } = connect(site);
   const changeset = site.write([insert('accounts', 'x', { name: 'Cash' })]);
@@ -88,7 +88,7 @@ it('decides the pushes of a site before it welcomes the site again, so that a co
   expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, lastAckedSequence: 1, decidedHash: site.hashes[1] });
 });
 
-it('keeps the entry of a newer session when the older one of its site ends, so that a third session replaces it', () => {
+it('a live database keeps the entry of a newer session when the older session of the site ends', () => {
   const site = new TestSite();
   const ended: string[] = [];
   const { subscriber: first } = connect(site);
@@ -104,7 +104,7 @@ it('keeps the entry of a newer session when the older one of its site ends, so t
   expect(ended).toEqual(['first', 'second session-replaced']);
 });
 
-it('removes a session when its first delivery fails', () => {
+it('a live database removes a session when its first delivery fails', () => {
   const site = new TestSite();
   const { subscriber } = connect(site);
   live.push(
@@ -126,7 +126,7 @@ it('removes a session when its first delivery fails', () => {
   expect(live.isIdle).toBe(true);
 });
 
-it('begins one epoch for all clients that have seen lost entries of the log at the same time, even with asynchronous commits', async () => {
+it('a live database begins one log epoch for all clients that have seen lost log entries at the same time, even with asynchronous commits', async () => {
   const { file } = live;
   const before = file.logEpoch.id;
   const lost = lostHash(file.sql, 7);
@@ -154,7 +154,7 @@ it('begins one epoch for all clients that have seen lost entries of the log at t
   );
 });
 
-it('sends nothing to other instances after it is lost', async () => {
+it('a live database sends nothing to other instances after it is lost', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   void live.close();
@@ -180,7 +180,7 @@ it('sends nothing to other instances after it is lost', async () => {
   expect(said).toBe(0);
 });
 
-it('ends a session whose site has written at another instance: a copy of its file may be in use there', () => {
+it('a live database ends a session whose site has written at another instance, because a copy of its file may be in use there', () => {
   const shared = openDatabaseFile(':memory:', TEST_SCHEMA);
   const [here, there] = [0, 1].map(() => new LiveDatabase(shared, { onFailure: () => undefined })) as [
     LiveDatabase,

@@ -170,7 +170,7 @@ describe('a read filter', () => {
     expect(filtered.messages()).toMatchObject([{ type: 'audit-answer', compared: false, differing: [], groups: [] }]);
   });
 
-  it('applies to presence, both to states present at joining and to later ones', async () => {
+  it('applies to presence, both to states present at joining and to later states', async () => {
     const tabId = new Uint8Array(16);
     const show = ({ subscriber }: Client, topic: string, stateJson: string): void =>
       live.show(
@@ -188,7 +188,7 @@ describe('a read filter', () => {
     expectFiltered(...early);
   });
 
-  it('sends no snapshots, which contain every row, to sessions that may not read everything', async () => {
+  it('keeps snapshots, which contain every row, from sessions that may not read everything', async () => {
     const folder = temporaryFolder();
     const snapshots = new Snapshots({
       dataDir: folder,
@@ -201,7 +201,7 @@ describe('a read filter', () => {
     await snapshots.close();
   });
 
-  it('that reads everything returns the same groups, without reading a row', () => {
+  it('returns the same groups without reading a row if it permits everything', () => {
     const groups = [toGroup(insert('accounts', 'a', { name: 'Cash' }))];
     expect(readableGroups(groups, EVERYTHING)).toBe(groups);
     expect(readsEverything(EVERYTHING)).toBe(true);

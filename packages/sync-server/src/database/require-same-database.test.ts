@@ -33,7 +33,7 @@ async function refusal(site: TestSite, databaseId: string, changes: Partial<Hell
 const FROM_BEFORE = { databaseIdentity: null };
 
 describe('a client whose local database belongs to another server database', () => {
-  it('is refused first, and none of its rows enter this database', async () => {
+  it('is refused before any of its rows enter the database', async () => {
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
     // More than the other log holds: without the check a new epoch would begin there, and every client would resync.
@@ -52,7 +52,7 @@ describe('a client whose local database belongs to another server database', () 
     await expect((await hello(mine, DATABASE)).next('welcome')).resolves.toMatchObject({ fullResync: false });
   });
 
-  it('and is older than identities proves its database by log epoch or log hash', async () => {
+  it('proves its database by log epoch or log hash if it is older than identities', async () => {
     const site = await known(DATABASE, 'mine');
     const { databaseIdentity, logEpoch, cursor, logHashes: links } = site;
     const cursorHash = links.get(cursor) as Uint8Array;
@@ -85,7 +85,7 @@ describe('a client whose local database belongs to another server database', () 
     }
   };
 
-  it('and is older than identities may belong to an earlier epoch of the log', async () => {
+  it('may belong to an earlier log epoch if it is older than identities', async () => {
     const site = await known(DATABASE, 'mine');
     // The client has seen entries that the log has lost, so a new epoch begins that remembers the old one. Twice.
     for (const cursor of [7, 9]) {
@@ -102,7 +102,7 @@ describe('a client whose local database belongs to another server database', () 
     }
   });
 
-  it('is welcomed if it was never welcomed before, because it holds no rows of any database', async () => {
+  it('is accepted if it was never welcomed before, because it holds no rows of any database', async () => {
     await known(DATABASE, 'mine');
     const connection = await hello(new TestSite(), DATABASE);
     expect((await connection.next('welcome')).databaseIdentity).toHaveLength(16);

@@ -49,7 +49,7 @@ async function restoredAfter(lost: () => Promise<void>): Promise<void> {
   await tested.restart();
 }
 
-describe('a hello of another epoch', () => {
+describe('a hello of another log epoch', () => {
   it('gets a full resync and the outcomes that the site lacks', async () => {
     const site = await known();
     const gone = await tested.server.open();
@@ -112,7 +112,7 @@ describe('a hello that claims to be ahead of the log', () => {
     expect((await hello(site)).welcome).toMatchObject({ fullResync: false });
   });
 
-  it('keeps its pending changes, which do not count as having seen anything unseen', async () => {
+  it('leaves the client its pending changes, which are concurrent with everything that the log lacked', async () => {
     const site = await known();
     const ben = await tested.server.open();
     await ben.commit([update('accounts', 'x', { name: 'ben' })]);
@@ -123,7 +123,7 @@ describe('a hello that claims to be ahead of the log', () => {
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['ben']]);
   });
 
-  it('of a client that only reads costs others nothing either', async () => {
+  it('costs other clients nothing if the client only reads', async () => {
     const site = await known();
     const other = await tested.server.open();
     const connection = await tested.server.connect(site);
@@ -136,7 +136,7 @@ describe('a hello that claims to be ahead of the log', () => {
 });
 
 describe('a server whose file was replaced by an older copy', () => {
-  it('gets back the changesets that a client still holds, and caps their bases at the end of the log', async () => {
+  it('receives the changesets that a client still holds, and caps their bases at the end of the log', async () => {
     const a = await tested.server.open();
     const b = await tested.server.open();
     await a.commit([insert('products', 'p', { stock: 10n, name: 'first' })], { ageMs: 7_200_000 });
@@ -169,7 +169,7 @@ describe('a server whose file was replaced by an older copy', () => {
     ).toEqual([['ann', 'ben']]);
   });
 
-  it('is detected by a reader even though the log has grown past the reader’s cursor', async () => {
+  it('is detected by a reader even if the log has grown past the reader’s cursor', async () => {
     const a = await tested.server.open();
     const writer = await tested.server.open();
     await writer.commit([insert('accounts', 'x', { name: 'x' })]);
@@ -189,7 +189,7 @@ describe('a server whose file was replaced by an older copy', () => {
     expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['1']]);
   });
 
-  it('begins a new epoch, durably, for a client that is ahead, even a read-only one', async () => {
+  it('begins a new log epoch, durably, for a client that is ahead, even a read-only one', async () => {
     const reader = new TestSite();
     const writer = await tested.server.open();
     await restoredAfter(async () => {
@@ -217,7 +217,7 @@ describe('a server whose file was replaced by an older copy', () => {
     expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch });
   });
 
-  it('treats entries above the start of the epoch as unseen by changesets of an older epoch', async () => {
+  it('treats entries above the start of the log epoch as unseen by changesets of an older log epoch', async () => {
     const site = await known();
     await restoredAfter(async () => {
       const again = await tested.server.open(site);

@@ -20,7 +20,7 @@ export class SessionAudits {
   /** Sends the answer later. Throws `frame-unexpected` while an audit of this session is running. */
   audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
     if (this.running.has(subscriber))
-      throw new RockpoolError('frame-unexpected', { problem: 'an audit is still running' });
+      throw new RockpoolError('frame-unexpected', { problem: 'another audit of this session is still running' });
     const subscription = this.sessions.subscriptionOf(subscriber);
     // Fingerprints over rows or columns that only one side has always differ.
     if (subscription === undefined || !readsEverything(subscription.filter))

@@ -64,7 +64,7 @@ async function finishAll(): Promise<void> {
 }
 
 describe('while a commit waits for the disk', () => {
-  it('neither the author, nor other sessions, nor a joining session, nor a change feed learns of it', async () => {
+  it('neither the author, nor other sessions, nor a joining session, nor a change feed receives it', async () => {
     const [author, reader] = [arrive(), arrive()];
     write(author);
     await untilCommitted();
@@ -81,7 +81,7 @@ describe('while a commit waits for the disk', () => {
     expect(fed).toMatchObject({ watermark: 1 });
   });
 
-  it('its deliveries are read and encoded, so that they are only sent afterwards', async () => {
+  it('its deliveries are read and encoded, and only sent afterwards', async () => {
     const [author, reader, other] = [arrive(), arrive(), arrive()];
     for (let i = 0; i < 2; i++) {
       write(author);
@@ -96,7 +96,7 @@ describe('while a commit waits for the disk', () => {
     }
   });
 
-  it('the server’s own program gets neither results nor errors based on it', async () => {
+  it('the host program gets neither results nor errors based on it', async () => {
     const author = arrive();
     const backend = toServerDatabase(
       () => Promise.resolve(live),
@@ -174,7 +174,7 @@ describe('while a commit waits for the disk', () => {
     expect(toldUpTo(author)).toBe(6);
   });
 
-  it('a new epoch ends the sessions of the old one, but not the sessions that waited to join', async () => {
+  it('a new log epoch ends the sessions of the old one, but not the sessions that waited to join', async () => {
     const old = arrive();
     const logEpoch = live.file.logEpoch.id;
     const ahead = (): DirectSession => {
@@ -216,7 +216,7 @@ describe('while a commit waits for the disk', () => {
     expect(back.failure).toBeNull();
   });
 
-  it('no client ever learns of a commit that a power cut could take back', async () => {
+  it('no client receives a commit that a power cut could undo', async () => {
     const step = fc.constantFrom('arrive', 'write', 'write', 'again', 'disk', 'disk', 'turn' as const);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, fc.nat()), { minLength: 5, maxLength: 60 }), async (steps) => {

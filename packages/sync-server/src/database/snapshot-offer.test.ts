@@ -28,7 +28,7 @@ async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
   };
 }
 
-it('offers a snapshot to a client that accepts one and needs the full state, and sends nothing else', async () => {
+it('the server offers a snapshot, and sends nothing else, to a client that accepts one and needs the full state', async () => {
   // An empty log has no rows to put into a snapshot.
   const writer = await tested.server.open();
   expect((await welcomed('accepted')).welcome).toMatchObject({ takeSnapshot: false });
@@ -46,7 +46,7 @@ it('offers a snapshot to a client that accepts one and needs the full state, and
   expect(await refusing.connection.delivery()).toMatchObject({ whole: false, from: 0, to: 2 });
 });
 
-it('continues from the snapshot that a client holds: later rows, later deletes and the client’s outcomes', async () => {
+it('the server continues from the snapshot that a client holds: later rows, later deletes and the client’s outcomes', async () => {
   const writer = await tested.server.open();
   await writer.commit([insert('accounts', 'a', { name: 'Cash' }), insert('accounts', 'gone', { name: 'gone' })]);
   const held = await positionNow(writer);
@@ -76,7 +76,7 @@ it('continues from the snapshot that a client holds: later rows, later deletes a
   });
 });
 
-it('offers a snapshot again to a client that holds one of another log', async () => {
+it('the server offers a snapshot again to a client that holds one of another log', async () => {
   const writer = await tested.server.open();
   await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
   const held = await positionNow(writer);

@@ -21,7 +21,7 @@ async function refusal(changes: Partial<Hello>): Promise<Failure> {
 }
 
 describe('a hello', () => {
-  it('with another schema or protocol version is refused with the supported versions', async () => {
+  it('is refused with the supported versions if its schema or protocol version differs', async () => {
     expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
     expect(await refusal({ protocolVersion: 99 })).toMatchObject({
       code: 'protocol-version',
@@ -30,11 +30,11 @@ describe('a hello', () => {
     expect(await refusal({ protocolVersion: 0 })).toMatchObject({ code: 'protocol-version' });
   });
 
-  it('with the server’s own site id is refused', async () => {
+  it('is refused if it has the server’s own site id', async () => {
     expect(await refusal({ siteId: new Uint8Array(16) })).toMatchObject({ code: 'frame-invalid' });
   });
 
-  it('that starts over gets everything again, including its own writes', async () => {
+  it('gets everything again, including the site’s own writes, if it starts over', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     await a.commit([insert('accounts', 'x', { name: 'x' })]);

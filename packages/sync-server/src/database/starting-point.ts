@@ -57,7 +57,8 @@ export function startingPoint(
   principal: Pick<Principal, 'id' | 'formerly'>,
 ): StartingPoint {
   const { log, sql, sites, logEpoch, tombstones } = file;
-  if (site === SERVER_SITE) throw new RockpoolError('frame-invalid', { problem: 'reserved site id' });
+  if (site === SERVER_SITE)
+    throw new RockpoolError('frame-invalid', { problem: 'the site id is reserved for the server' });
   const state = sites.get(site);
   const lastAckedSequence = state?.lastSequence ?? 0;
   const isForeign = state !== undefined && !isOwnSite(file, state, hello, principal);

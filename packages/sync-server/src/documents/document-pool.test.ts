@@ -102,7 +102,7 @@ const stateOf = (live: LiveDatabase, id: string): CellValue =>
   )?.[0] ?? null;
 
 describe('a large document', () => {
-  it('merges in another thread to the same state as in this one', async () => {
+  it('merges in a worker thread to the same state as in the main thread', async () => {
     const live = database(pool());
     await add(live, 'p', large());
     expect(textOf(live, 'p')).toBe(large());
@@ -137,7 +137,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(tide(25, { m: 3, o: 4 }));
   });
 
-  it('delays no other database; later writes of its own database are decided after it', async () => {
+  it('delays no other database, and later writes of its own database are decided after it', async () => {
     const { pool: documentPool, openGate } = misbehaving();
     const [busy, other] = [database(documentPool), database(documentPool)];
     const decided: string[] = [];
@@ -156,10 +156,10 @@ describe('a large document', () => {
 
   it.each([
     ['never ends', 'loop', 'time'],
-    ['ends its thread', 'crash', 'the thread ended'],
-    ['takes all memory', 'hoard', 'the thread ended'],
+    ['ends its thread', 'crash', 'the thread that merges documents ended'],
+    ['takes all memory', 'hoard', 'the thread that merges documents ended'],
   ])(
-    'that %s is rejected with a reason, and the next one merges normally',
+    'is rejected with a reason if it %s, and the next document merges normally',
     async (_, misdeed, problem) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
@@ -215,7 +215,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(large({ n: 5 }));
   });
 
-  it('and another one in the same changeset are both merged, and the changeset is decided once', async () => {
+  it('is merged beside another one in the same changeset, which is decided once', async () => {
     const live = database(pool());
     await live.write(
       toBody([
@@ -237,7 +237,7 @@ describe('a large document', () => {
     expect([textOf(live, 'p'), textOf(live, 'q')]).toEqual([large({ n: 1 }), large({ n: 2 })]);
   });
 
-  it('is decided although another instance commits before each attempt', async () => {
+  it('is decided even if another instance commits before each attempt', async () => {
     const file = openDatabaseFile(':memory:', TEST_SCHEMA);
     const own = durableInFile(file);
     const { number: siteNumber } = file.sites.create('aa'.repeat(16), 'ben');
@@ -274,7 +274,7 @@ describe('a large document', () => {
     expect(others).toBe(6);
   });
 
-  it('that cannot be merged is rejected as in this thread', async () => {
+  it('is rejected like in the main thread if it cannot be merged', async () => {
     const live = database(pool());
     await add(live, 'p', large());
     const start = createDocument(parseJson(large(), RULE), RULE);
@@ -286,7 +286,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(large());
   });
 
-  it('fails for now when no thread can be started, and delays no other push', async () => {
+  it('fails temporarily if no thread can be started, and delays no other push', async () => {
     const failures: unknown[] = [];
     const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
       documentPool: pool({ script: new URL('https://nowhere.invalid/worker.js') }),

@@ -101,7 +101,7 @@ export class DocumentPool {
       reject(this.isClosed ? stopped() : new RockpoolError('document-too-costly', { problem }));
       this.next();
     };
-    const onExit = (): void => fail('the thread ended');
+    const onExit = (): void => fail('the thread that merges documents ended');
     const timer = setTimeout(() => fail('time'), this.options.deadlineMs);
     const release = (): void => {
       clearTimeout(timer);

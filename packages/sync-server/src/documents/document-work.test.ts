@@ -39,7 +39,7 @@ describe('a late edit of a compacted document', () => {
     expect(once.text).toBe('{"lost":1,"n":0}');
   });
 
-  it('shares no operation with another edit that a restored server carries over instead', () => {
+  it('shares no operation with another edit that a restored server carries over in its place', () => {
     const lost = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"lost":1}', ANN) }));
     const kept = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"kept":2}', ANN) }));
     expect(kept.carried?.client).not.toBe(lost.carried?.client);

@@ -124,7 +124,7 @@ describe('a document', () => {
   });
 
   it.each([[null], ['{"another":1}']])(
-    'that is replaced by another one leaves late edits of the old one in the conflict log (%s) [MR-30]',
+    'leaves late edits in the conflict log after it was replaced by another document (%s) [MR-30]',
     async (other) => {
       const [a, b] = await two('{"n":1}');
       b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
@@ -140,7 +140,7 @@ describe('a document', () => {
     },
   );
 
-  it('that is deleted leaves the result of a late edit in the conflict log [MR-31]', async () => {
+  it('leaves the result of a late edit in the conflict log after it was deleted [MR-31]', async () => {
     const [a, b] = await two('{"n":1}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
     await a.connection.commit([remove('pages', 'p')]);
@@ -183,7 +183,7 @@ const conflicts = (): string[][] =>
     .map((row) => row.map(String));
 
 describe('the author of an edit', () => {
-  it('is known even after the edit itself is no longer kept [MR-78]', async () => {
+  it('is known even if the edit itself is no longer kept [MR-78]', async () => {
     const [a, b] = await two('{"n":0,"title":"old"}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
@@ -233,7 +233,7 @@ describe('a document that has grown far beyond its content', () => {
     ]);
   });
 
-  it('names the author of an overwritten value even when the value was carried over', async () => {
+  it('names the author of an overwritten value even if the value was carried over', async () => {
     const [a, b] = await two('{"n":0,"title":"old"}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
@@ -251,7 +251,7 @@ describe('a document that has grown far beyond its content', () => {
     expect(n).toBeGreaterThan(0);
   });
 
-  it('is replaced by one without history, and still accepts late edits of the old one [MR-28]', async () => {
+  it('is replaced by a document without history, and still accepts late edits of the old one [MR-28]', async () => {
     const [a, b] = await two('{"body":"start","n":0,"note":[{"insert":"low tide"}]}');
     // Every edit under a new site id: what remains of each stays in the document for ever.
     b.connection.site.write([

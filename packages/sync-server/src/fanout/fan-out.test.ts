@@ -13,7 +13,7 @@ import type { Subscription } from './subscription.ts';
 
 const NOW_MS = 1_763_683_200_000;
 
-it('does not send a prepared delivery to a session that has moved since', () => {
+it('fan-out does not send a prepared delivery to a session that has moved on', () => {
   const file = openDatabaseFile(':memory:', TEST_SCHEMA);
   const live = new LiveDatabase(file, { onFailure: () => undefined });
   const author = new DirectSession(live, new Replica(), NOW_MS);
@@ -55,7 +55,7 @@ it('does not send a prepared delivery to a session that has moved since', () => 
   file.sql.close();
 });
 
-it('ends sessions of an older log epoch, and delivers nothing to them', () => {
+it('fan-out ends sessions of an older log epoch, and delivers nothing to them', () => {
   const file = openDatabaseFile(':memory:', TEST_SCHEMA);
   const live = new LiveDatabase(file, { onFailure: () => undefined });
   const author = new DirectSession(live, new Replica(), NOW_MS);

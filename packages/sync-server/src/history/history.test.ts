@@ -94,7 +94,7 @@ describe('the history of a row', () => {
     expect(found).toMatchObject({ nextBefore: null, isTruncated: false });
   });
 
-  it('shows the results, not the requests: a write that loses creates no version', async () => {
+  it('shows the results instead of the requests: a write that loses creates no version', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     nowMs += 120_000;
     const b = await tested.server.open();
@@ -177,7 +177,7 @@ describe('the history of a row', () => {
     expect(await codeOf(ask('history/row', 'entries', 'e', '&version=2'))).toBe('history-version-gone');
   });
 
-  it('is complete for a row that arrived deleted, and was inserted after its tombstone was pruned', async () => {
+  it('is complete for a row that arrived deleted and was inserted after its tombstone was pruned', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     await a.commit([remove('accounts', 'x'), insert('cards', 'c', { account_name: 'Cash' })]);
     await later(31);
@@ -194,7 +194,7 @@ describe('the history of a row', () => {
     expect(await page('accounts', 'none')).toEqual({ versions: [], nextBefore: null, isTruncated: false });
   });
 
-  it('fails with a typed error for a table without a history, an unknown table, and invalid requests', async () => {
+  it('fails with a typed error for a table without a history, an unknown table and invalid requests', async () => {
     expect(await codeOf(ask('history', 'labels', 'x'))).toBe('history-not-kept');
     expect(await codeOf(ask('history', 'rockpool_conflict', 'x'))).toBe('schema-unknown-table');
     expect(await codeOf(ask('history', 'accounts', 'x', '&before=-1'))).toBe('request-invalid');
@@ -206,7 +206,7 @@ describe('the history of a row', () => {
     expect(await codeOf(tested.server.ask('GET', path, { token }))).toBe('auth-database-forbidden');
   });
 
-  it('stores nothing for tables without a history, nor for the first insert of a row', async () => {
+  it('stores nothing for tables without a history, or for the first insert of a row', async () => {
     await a.commit([insert('labels', ['x', 1n], {}), insert('accounts', 'x', { name: 'Cash' })]);
     await a.commit([remove('labels', ['x', 1n])]);
     expect(tested.server.query('SELECT count(*) FROM rockpool_history')).toEqual([[0n]]);

@@ -32,7 +32,7 @@ async function statusAt(server: TestServer, watermark: number): Promise<number> 
   return answer.status;
 }
 
-it('is refused for a time before a table declared its history, if a row has changed since', async () => {
+it('a past state is refused for a time before a table declared its history, if a row has changed since', async () => {
   const folder = temporaryFolder();
   const nowMs = Date.now();
   await run(folder, { schema: WITHOUT, nowMs }, async (a) => {
@@ -47,7 +47,7 @@ it('is refused for a time before a table declared its history, if a row has chan
   });
 });
 
-it('is refused if a row was deleted before its table declared a history', async () => {
+it('a past state is refused if a row was deleted before its table declared a history', async () => {
   const folder = temporaryFolder();
   const nowMs = Date.now();
   await run(folder, { schema: WITHOUT, nowMs }, async (a) => {

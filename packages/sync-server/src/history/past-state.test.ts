@@ -158,7 +158,7 @@ describe('a past state', () => {
       expect(await failureOf(invalid)).toMatchObject({ code: 'request-invalid' });
   });
 
-  it('is built in turn, and refused above a number of waiting requests', async () => {
+  it('is built in turn, and refused if too many requests wait', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask('watermark=1')));
     const statuses = answers.map(({ status }) => status);

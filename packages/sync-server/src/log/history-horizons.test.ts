@@ -3,7 +3,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { INTERNAL_TABLES_SQL } from '../sqlite/internal-tables.ts';
 import { historyHorizon, raiseHistoryHorizons } from './history-horizons.ts';
 
-it('raises the history horizon of each table, and never lowers it', () => {
+it('raiseHistoryHorizons raises the history horizon of each table, and never lowers it', () => {
   const sql = new SqliteFile(':memory:');
   sql.exec(INTERNAL_TABLES_SQL);
   expect(historyHorizon(sql, 1)).toBe(0);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkKilledServer } from '../../testing/killed-server.ts';
 
-it('keeps every acknowledged changeset exactly once through 100 kills during admission', async () => {
+it('a killed server keeps every acknowledged changeset exactly once through 100 kills during admission', async () => {
   await expect(checkKilledServer({ changesets: 20_000, kills: 100 })).resolves.toBeUndefined();
 });

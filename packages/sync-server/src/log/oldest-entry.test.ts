@@ -13,14 +13,14 @@ describe('the oldest entry of a log', () => {
     expect(oldest.mayBeBefore(501, 1_101)).toBe(true);
   });
 
-  it('of an empty log counts as one that arrived right after the check', () => {
+  it('counts as arrived right after the check if the log is empty', () => {
     const oldest = new OldestEntry();
     oldest.note(null, 1_000);
     expect(oldest.mayBeBefore(1_000, 9_000)).toBe(false);
     expect(oldest.mayBeBefore(1_001, 9_001)).toBe(true);
   });
 
-  it('is unknown after entries changed elsewhere, and after the clock was set back', () => {
+  it('is unknown after another instance changed entries, and after the clock was set back', () => {
     const oldest = new OldestEntry();
     oldest.note(500, 1_000);
     expect(oldest.mayBeBefore(0, 999)).toBe(true);

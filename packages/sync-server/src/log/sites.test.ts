@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 
-it('does not confuse a removed site with the next site of the same number', () => {
+it('the sites of a log are not confused if a removed site and the next site have the same number', () => {
   const { sql, sites } = openDatabaseFile(':memory:', TEST_SCHEMA);
   const [first, second] = ['aa'.repeat(16), 'bb'.repeat(16)];
   const removed = sites.create(first, 'ann');

@@ -62,7 +62,7 @@ describe('tombstones', () => {
     expect(tombstones()).toEqual([3]);
   });
 
-  it('of many deletes are pruned in parts', async () => {
+  it('are pruned in parts if many rows were deleted', async () => {
     const keys = Array.from({ length: 250 }, (_, i) => BigInt(i));
     await a.commit(keys.map((position) => insert('labels', ['a', position], {})));
     for (const position of keys) await a.commit([remove('labels', ['a', position])]);
@@ -153,7 +153,7 @@ describe('a write from before a pruned delete', () => {
   }
 
   it.each(['accounts', 'notes'])(
-    'does not bring the row of %s back: an update loses to a delete that is no longer known [MR-34]',
+    'does not bring the row of %s back: an update loses to a delete whose tombstone is pruned [MR-34]',
     async (table) => {
       const column = table === 'accounts' ? 'name' : 'title';
       await a.commit([insert(table, 'x', { [column]: 'x', ...(table === 'notes' ? { reads: 0n } : {}) })]);
@@ -168,7 +168,7 @@ describe('a write from before a pruned delete', () => {
     },
   );
 
-  it('admits an edit of a document without its conflict entry, and the rest of its transaction [MR-36]', async () => {
+  it('is admitted without its conflict entry if it edits a document, with the rest of its transaction [MR-36]', async () => {
     await a.commit([
       insert('pages', 'x', { title: 'x', content: encodeDocumentCell({ kind: 'content', json: '{"n":1}' }) }),
     ]);
@@ -188,7 +188,7 @@ describe('a write from before a pruned delete', () => {
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'mine'")).toEqual([['mine']]);
   });
 
-  it('rejects a late child of the deleted parent, which its author keeps [MR-39]', async () => {
+  it('is rejected if it inserts a child of the deleted parent, and its author keeps it [MR-39]', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     site.write([insert('entries', 'e', { account_id: 'x', amount: 1n })], { base: 1 });
@@ -198,7 +198,7 @@ describe('a write from before a pruned delete', () => {
     ]);
   });
 
-  it('admits a second delete without effect, and an insert as a new row [MR-37] [MR-38]', async () => {
+  it('is admitted without effect if it deletes again, and as a new row if it inserts [MR-37] [MR-38]', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     site.write([remove('accounts', 'x')], { base: 1 });

@@ -34,7 +34,7 @@ const conflictLog = (): unknown =>
   tested.server.query('SELECT column_name, rule, lost_by FROM rockpool_conflict ORDER BY id');
 
 describe('an atomic changeset', () => {
-  it('with a losing write is rejected as a whole, without a trace [MR-17]', async () => {
+  it('is rejected as a whole, without a trace, if a write loses [MR-17]', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
     const outcome = await against([update('entries', 'e', { note: 'ann' })], 0, bens);
     expect(outcome).toEqual({ kind: 'rejected', sequence: 1, code: 'atomic-conflict', fields: { table: 'entries' } });
@@ -46,7 +46,7 @@ describe('an atomic changeset', () => {
     expect(tested.server.query('SELECT max(watermark) FROM rockpool_log')).toEqual([[2n]]);
   });
 
-  it('that wins is admitted, and the values that it replaced are in the conflict log', async () => {
+  it('is admitted if it wins, and the values that it replaced are in the conflict log', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
     expect(await against([update('entries', 'e', { note: 'ann' })], 120_000, bens)).toMatchObject({
       kind: 'admitted',
@@ -66,19 +66,19 @@ describe('an atomic changeset', () => {
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[12n]]);
   });
 
-  it('that updates a deleted row is rejected', async () => {
+  it('is rejected if it updates a deleted row', async () => {
     expect(await against([remove('entries', 'e')], 120_000, [update('entries', 'e', { note: 'ben' })])).toMatchObject({
       code: 'atomic-conflict',
     });
   });
 
-  it('that updates a deleted counter row is rejected', async () => {
+  it('is rejected if it updates a deleted counter row', async () => {
     expect(await against([remove('products', 'p')], 120_000, [update('products', 'p', { stock: 1n })])).toMatchObject({
       code: 'atomic-conflict',
     });
   });
 
-  it('that restores a row by an update is admitted', async () => {
+  it('is admitted if it restores a row by an update', async () => {
     expect(await against([remove('notes', 'n')], 0, [update('notes', 'n', { title: 'ben' })])).toMatchObject({
       kind: 'admitted',
     });
@@ -86,13 +86,13 @@ describe('an atomic changeset', () => {
     expect(conflictLog()).toEqual([[null, 'update-wins', 'ann']]);
   });
 
-  it('with a delete that loses to an update is rejected', async () => {
+  it('is rejected if its delete loses to an update', async () => {
     expect(await against([update('notes', 'n', { title: 'ann' })], 120_000, [remove('notes', 'n')])).toMatchObject({
       code: 'atomic-conflict',
     });
   });
 
-  it('that loses to equal values is admitted, because no value is lost [MR-17]', async () => {
+  it('is admitted if it loses to equal values, because no value is lost [MR-17]', async () => {
     const bens = [update('entries', 'e', { note: 'both' }), update('entries', 'f', { note: 'ben' })];
     expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({
       kind: 'admitted',
@@ -104,7 +104,7 @@ describe('an atomic changeset', () => {
     ]);
   });
 
-  it('that inserts a row equal to a concurrent one is admitted, and rejected if a column differs', async () => {
+  it('is admitted if it inserts a row equal to a concurrent one, and rejected if a column differs', async () => {
     const a = await tested.server.open(undefined, { principal: 'ann' });
     const b = await tested.server.open(undefined, { principal: 'ben' });
     b.site.write([insert('products', 'q', { stock: 1n })], { ageMs: 60_000, atomic: true });
@@ -114,13 +114,13 @@ describe('an atomic changeset', () => {
     expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }, { code: 'atomic-conflict' }]);
   });
 
-  it('that deletes rows that others have deleted is admitted', async () => {
+  it('is admitted if it deletes rows that others have deleted', async () => {
     expect(
       await against([remove('entries', 'e')], 0, [remove('entries', 'e'), update('entries', 'f', { note: 'ben' })]),
     ).toMatchObject({ kind: 'admitted' });
   });
 
-  it('that deletes a row that a concurrent insert has replaced is rejected, although no value is lost', async () => {
+  it('is rejected if it deletes a row that a concurrent insert has replaced, even if no value is lost', async () => {
     const anns = await tested.server.open(undefined, { principal: 'ann' });
     const bens = await tested.server.open(undefined, { principal: 'ben' });
     bens.site.write([insert('entries', 'e', { amount: 1n })], { ageMs: 60_000 });

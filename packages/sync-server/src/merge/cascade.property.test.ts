@@ -80,7 +80,7 @@ describe('deletes of parents and concurrent writes of their children', () => {
     ['the second stands', 'accounts', 0],
     ['the first stands', 'notes', 2000],
     ['the second stands', 'notes', 0],
-  ])('end in the same rows where a parent was inserted twice and %s, in %s [MR-64]', async (_, parents, ageMs) => {
+  ])('end in the same rows if a parent was inserted twice and %s, in %s [MR-64]', async (_, parents, ageMs) => {
     const isNote = parents === 'notes';
     const child = (key: string): Change =>
       isNote ? insert('comments', key, { note_id: 'n' }) : insert('entries', key, { account_id: 'x', amount: 1n });

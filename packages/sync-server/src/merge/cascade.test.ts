@@ -132,7 +132,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(query(`SELECT count(*) FROM rockpool_row_version WHERE image IS NOT NULL`)).toEqual([[3n]]);
   });
 
-  it('deletes children that are pushed after it, level by level', async () => {
+  it('has the children that are pushed after it deleted, level by level', async () => {
     const { a, b } = await two();
     b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);
     b.site.write([insert('splits', 's', { entry_id: 'e', share: 3n })]);
@@ -147,7 +147,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(counts()).toEqual([[1n, 1n, 0n]]);
   });
 
-  it('by a move is deleted too', async () => {
+  it('is also deleted if it arrives by a move', async () => {
     const delivery = await late([update('entries', 'old', { account_id: 'x' })]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
     expect(counts()).toEqual([[1n, 0n, 0n]]);
@@ -159,7 +159,7 @@ describe('a child that arrives after its parent was deleted', () => {
     );
   });
 
-  it('is deleted when it refers to a unique column of the parent [MR-66]', async () => {
+  it('is deleted if it refers to a unique column of the parent [MR-66]', async () => {
     const delivery = await late([
       insert('cards', 'k', { account_name: 'x', digits: '1' }),
       insert('cards', 'l', { account_name: 'y', digits: '2' }),
@@ -170,7 +170,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(conflictLog()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
-  it('is rejected as part of an atomic changeset', async () => {
+  it('is rejected if it is part of an atomic changeset', async () => {
     const { outcomes } = await late(
       [insert('entries', 'e', { account_id: 'x', amount: 7n }), update('accounts', 'y', { name: 'z' })],
       { atomic: true },
@@ -235,7 +235,7 @@ describe('a child deleted with its parent', () => {
     expect(deliveredRows(await a.delivery(), 'rockpool_conflict').every(({ kind }) => kind === 'delete')).toBe(true);
   });
 
-  it('is deleted again when it is only updated, with the update in the conflict log [MR-68]', async () => {
+  it('is deleted again if it is only updated, and the update is in the conflict log [MR-68]', async () => {
     const { b } = await gone();
     b.site.write([update('entries', 'e', { note: 'more' })], { base: 1 });
     b.push();
@@ -269,7 +269,7 @@ describe('a child deleted with its parent', () => {
     expect(conflictLog()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
-  it('waits for its other parent when both were deleted [MR-70]', async () => {
+  it('comes back only after both parents do, if both were deleted [MR-70]', async () => {
     const { a, b } = await two();
     b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);
     b.site.write([insert('transfers', 't', { from_id: 'x', to_id: 'y' })]);

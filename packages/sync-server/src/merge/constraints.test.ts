@@ -9,7 +9,7 @@ const tested = serverUnderTest();
 const rows = (sql: string): readonly (readonly CellValue[])[] => tested.server.query(sql);
 
 describe('a changeset that breaks a constraint', () => {
-  it('UNIQUE is rejected as a whole, with an error that names columns and no value [MR-57]', async () => {
+  it('is rejected as a whole for UNIQUE, with an error that names columns and no value [MR-57]', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'secret' })]);
     const outcome = await a.commit([
@@ -27,7 +27,7 @@ describe('a changeset that breaks a constraint', () => {
     expect(rows('SELECT max(watermark) FROM rockpool_log')).toEqual([[1n]]);
   });
 
-  it('CHECK is rejected with its name [MR-57]', async () => {
+  it('is rejected with the name of the CHECK [MR-57]', async () => {
     const a = await tested.server.open();
     expect(await a.commit([insert('entries', 'e', { amount: 1_000_000n })])).toMatchObject({
       code: 'constraint-check',
@@ -35,7 +35,7 @@ describe('a changeset that breaks a constraint', () => {
     });
   });
 
-  it('NOT NULL is rejected, on insert and on update [MR-57]', async () => {
+  it('is rejected for NOT NULL, on insert and on update [MR-57]', async () => {
     const a = await tested.server.open();
     expect(await a.commit([insert('accounts', 'x', {})])).toMatchObject({
       code: 'constraint-not-null',
@@ -45,7 +45,7 @@ describe('a changeset that breaks a constraint', () => {
     expect(await a.commit([update('accounts', 'x', { name: null })])).toMatchObject({ code: 'constraint-not-null' });
   });
 
-  it('FOREIGN KEY is rejected when the parent is missing [MR-57]', async () => {
+  it('is rejected for FOREIGN KEY if the parent is missing [MR-57]', async () => {
     const a = await tested.server.open();
     const fields = { table: 'entries', columns: 'account_id', foreignTable: 'accounts' };
     expect(await a.commit([insert('entries', 'e', { account_id: 'gone', amount: 1n })])).toMatchObject({
@@ -59,7 +59,7 @@ describe('a changeset that breaks a constraint', () => {
     });
   });
 
-  it('FOREIGN KEY is rejected when it would orphan another author’s child', async () => {
+  it('is rejected for FOREIGN KEY if it would orphan another author’s child', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const b = await tested.server.open();

@@ -46,7 +46,7 @@ describe('concurrent writes of one column', () => {
   it.each([
     ['the earlier write arrives first', 60_000, 0],
     ['the later write arrives first', 0, 60_000],
-  ])('end with the later one when %s, and the other one in the conflict log', async (_, firstAgeMs, secondAgeMs) => {
+  ])('end with the later one if %s, and the other one is in the conflict log', async (_, firstAgeMs, secondAgeMs) => {
     const { a, b } = await two();
     a.site.clockAheadMs = YEAR_MS;
     b.site.clockAheadMs = -YEAR_MS;
@@ -86,7 +86,7 @@ describe('concurrent writes of one column', () => {
     expect(minutesApart).toBe(59);
   });
 
-  it('are no conflict when the values are equal', async () => {
+  it('are not a conflict if the values are equal', async () => {
     const { a, b } = await two();
     for (const one of [a, b]) one.site.write([update('entries', 'e', { note: 'same' })]);
     a.push();
@@ -123,7 +123,7 @@ describe('a write whose author had seen the other', () => {
     expect(conflictLog()).toEqual([]);
   });
 
-  it('is concurrent when an earlier pending write covered the other one [MR-02]', async () => {
+  it('is concurrent if an earlier pending write covered the other one [MR-02]', async () => {
     const { a, b } = await two();
     const base = b.site.cursor;
     b.site.write([update('entries', 'e', { note: 'ben 1' })], { ageMs: 60_000 });
@@ -167,7 +167,7 @@ describe('a deleted row', () => {
     expect(deliveredRows(await b.delivery(), 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
   });
 
-  it('comes back as a new row when it is inserted again', async () => {
+  it('comes back as a new row if it is inserted again', async () => {
     const { a, b } = await two();
     await a.commit([remove('entries', 'e')]);
     await b.delivery();
@@ -176,7 +176,7 @@ describe('a deleted row', () => {
     expect(deliveredRows(await a.delivery(), 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
   });
 
-  it('that was inserted and deleted above the cursor is not delivered to a site that never had it', async () => {
+  it('is not delivered to a site that never had it, if it was inserted and deleted above the cursor', async () => {
     const { a } = await two();
     await a.commit([insert('entries', 'f', { amount: 1n })]);
     await a.commit([remove('entries', 'f')]);
@@ -185,7 +185,7 @@ describe('a deleted row', () => {
     expect(deliveredRows(first, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
   });
 
-  it('is delivered to its first author, who learns of its own insert and the delete at once', async () => {
+  it('is delivered to its first author, who receives the outcome of the insert and the delete at once', async () => {
     const { a, b } = await two();
     a.site.write([insert('entries', 'f', { amount: 1n })]);
     a.push();
@@ -199,8 +199,8 @@ describe('a deleted row', () => {
   });
 });
 
-describe('two inserts of one key', () => {
-  it('end with one whole row, and the loser’s cells in the conflict log [MR-73]', async () => {
+describe('two concurrent inserts of one key', () => {
+  it('end with one whole row, and the loser’s cells are in the conflict log [MR-73]', async () => {
     const { a, b } = await two();
     a.site.write([insert('entries', 'n', { amount: 1n, note: 'ann' })], { ageMs: 60_000 });
     b.site.write([insert('entries', 'n', { amount: 2n, note: 'ben' })]);
@@ -251,7 +251,7 @@ describe('two inserts of one key', () => {
 describe('a changed primary key', () => {
   const entries = (): unknown => tested.server.query('SELECT id, note FROM entries ORDER BY id');
 
-  it('moves the row as its author had it; a concurrent write under the old key is in the conflict log [MR-15]', async () => {
+  it('moves the row as its author had it, and a concurrent write under the old key is in the conflict log [MR-15]', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
     b.site.write([update('entries', 'e', { note: 'ben' })]);
@@ -263,7 +263,7 @@ describe('a changed primary key', () => {
     expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
   });
 
-  it('by two authors makes two rows with different keys, and one row with the same key [MR-16]', async () => {
+  it('makes two rows if two authors choose different keys, and one row if they choose the same key [MR-16]', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
     b.site.write([remove('entries', 'e'), insert('entries', 'g', { amount: 1n, note: 'start' })]);

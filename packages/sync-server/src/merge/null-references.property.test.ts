@@ -58,7 +58,7 @@ describe('deletes of parents and concurrent references to them under set-null', 
   });
 
   it.each([2000, 0])(
-    'end in the same rows where an author who had not seen the parent inserts it again %i ms earlier [MR-80]',
+    'end in the same rows if an author who had not seen the parent inserts it again %i ms earlier [MR-80]',
     async (ageMs) => {
       await expectOneEnd(START, [
         { changes: [remove('accounts', 'x'), update('memos', 'm', { account_id: null })] },

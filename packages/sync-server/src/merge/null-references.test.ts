@@ -41,7 +41,7 @@ async function late(
 }
 
 describe('a reference to a parent that another author deletes, under ON DELETE SET NULL', () => {
-  it('becomes NULL for every client where the delete comes second, with the reference in the conflict log [MR-79]', async () => {
+  it('becomes NULL for every client if the delete comes second, with the reference in the conflict log [MR-79]', async () => {
     const { a, b } = await two();
     await b.commit([insert('memos', 'm', { account_id: 'x', note_id: 'n', body: 'kept' })]);
     a.site.write([remove('accounts', 'x')]);
@@ -54,7 +54,7 @@ describe('a reference to a parent that another author deletes, under ON DELETE S
     ]);
   });
 
-  it('becomes NULL where the delete comes first, also at its author [MR-79]', async () => {
+  it('becomes NULL if the delete comes first, also at its author [MR-79]', async () => {
     const { a, decided } = await late([insert('memos', 'm', { account_id: 'x', body: 'kept' })]);
     expect(decided.outcomes).toMatchObject([{ kind: 'admitted', watermark: 3, conflictCount: 1 }]);
     expect(memos()).toEqual([['m', null, null]]);
@@ -65,7 +65,7 @@ describe('a reference to a parent that another author deletes, under ON DELETE S
     expect(deliveredRows(await a.delivery(), 'memos')).toMatchObject([{ kind: 'insert', key: ['m'] }]);
   });
 
-  it('becomes NULL where the parent is deleted with its own parent [MR-79]', async () => {
+  it('becomes NULL if the parent is deleted with its own parent [MR-79]', async () => {
     const { a, b } = await two();
     await b.commit([insert('entries', 'e', { account_id: 'x', amount: 1n })]);
     await b.commit([insert('memos', 'm', { account_id: 'x', note_id: 'n' })]);
@@ -75,7 +75,7 @@ describe('a reference to a parent that another author deletes, under ON DELETE S
     expect(stored()).toEqual([[2n]]);
   });
 
-  it('rejects an atomic changeset, and one whose author had seen the delete or whose parent never existed [MR-79]', async () => {
+  it('is rejected in an atomic changeset, and if its author had seen the delete or the parent never existed [MR-79]', async () => {
     const { b, decided } = await late([insert('memos', 'm', { account_id: 'x' })], { atomic: true });
     expect(decided.outcomes).toMatchObject([{ kind: 'rejected', code: 'atomic-conflict' }]);
     b.site.write([insert('memos', 'm', { account_id: 'x' })]);
@@ -86,7 +86,7 @@ describe('a reference to a parent that another author deletes, under ON DELETE S
     expect(memos()).toEqual([]);
   });
 
-  it('rejects the changeset that comes second where a CHECK forbids the NULL [MR-82]', async () => {
+  it('is not set to NULL if a CHECK forbids it, and the changeset that comes second is rejected [MR-82]', async () => {
     const { b, decided } = await late([insert('memos', 'm', { account_id: 'x', body: 'bound' })]);
     expect(decided.outcomes).toMatchObject([{ kind: 'rejected', code: 'constraint-check' }]);
     await b.commit([insert('memos', 'o', { account_id: 'y', body: 'bound' })]);
@@ -116,7 +116,7 @@ describe('a reference that is NULL while its parent is deleted', () => {
       expect(deliveredRows(await connection.delivery(), 'memos')[0]?.cells.get(columnIdOf('account_id'))).toBe('x');
   });
 
-  it('stays NULL when an author who had seen the NULL creates the parent again [MR-80]', async () => {
+  it('stays NULL if an author who had seen the NULL creates the parent again [MR-80]', async () => {
     const { a } = await late([insert('memos', 'm', { account_id: 'x' })]);
     await a.delivery();
     await a.commit([insert('accounts', 'x', { name: 'again' })]);
@@ -144,7 +144,7 @@ describe('a reference that is NULL while its parent is deleted', () => {
     expect([conflictLog(), stored()]).toEqual([[], [[0n]]]);
   });
 
-  it('keeps its entry where an author who had seen the NULL writes another reference [MR-81]', async () => {
+  it('keeps its entry if an author who had seen the NULL writes another reference [MR-81]', async () => {
     const { b } = await late([insert('memos', 'm', { account_id: 'x' })]);
     await b.commit([update('memos', 'm', { account_id: 'y' })]);
     expect(memos()).toEqual([['m', 'y', null]]);
@@ -163,7 +163,7 @@ describe('a reference that is NULL while its parent is deleted', () => {
     expect(query('SELECT id, account_id, slot, body FROM memos')).toEqual([['m', 'x', 2n, 'more']]);
   });
 
-  it('stays NULL when another row has its unique values [MR-82]', async () => {
+  it('stays NULL if another row has its unique values [MR-82]', async () => {
     const { b } = await late([insert('memos', 'm', { account_id: 'x', slot: 1n })]);
     await b.commit([update('memos', 'm', { body: 'seen' })]);
     await blind([insert('accounts', 'x', { name: 'again' }), insert('memos', 'k', { account_id: 'x', slot: 1n })]);

@@ -43,7 +43,7 @@ async function late(...changes: readonly Change[]): Promise<{
 }
 
 describe('a parent under restore-parent that another author deletes', () => {
-  it('stays where the reference comes first, and the delete is in the conflict log [MR-83]', async () => {
+  it('stays if the reference comes first, and the delete is in the conflict log [MR-83]', async () => {
     const { a, b } = await two();
     await b.commit([insert('stickies', 't', { note_id: 'n' })]);
     a.site.write(withN);
@@ -55,7 +55,7 @@ describe('a parent under restore-parent that another author deletes', () => {
     expect(deliveredRows(decided, 'notes')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
   });
 
-  it('comes back with its last values where the delete comes first, for every client [MR-83]', async () => {
+  it('comes back with its last values for every client if the delete comes first [MR-83]', async () => {
     const { a, decided } = await late(insert('stickies', 't', { note_id: 'n' }));
     expect(decided.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(query("SELECT title, reads FROM notes WHERE id = 'n'")).toEqual([['n', 3n]]);
@@ -106,7 +106,7 @@ describe('a chain of parents under restore-parent', () => {
     expect([ids('notes'), ids('replies'), ids('stickies')]).toEqual([[['n'], ['o']], [['r'], ['t']], []]);
   });
 
-  it('stays as a whole where the reference comes first [MR-84]', async () => {
+  it('stays as a whole if the reference comes first [MR-84]', async () => {
     const { a, b } = await two();
     await b.commit([insert('replies', 't', { reply_to: 'r' })]);
     await a.commit(withN);
@@ -115,7 +115,7 @@ describe('a chain of parents under restore-parent', () => {
   });
 
   it.each(['first', 'second'])(
-    'comes back with a row that an update revives, the delete coming %s [MR-84]',
+    'comes back with a row that an update revives, if the delete comes %s [MR-84]',
     async (when) => {
       const { a, b } = await two();
       b.site.write([update('replies', 'r', { body: 'more' })]);

@@ -24,12 +24,12 @@ async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
 const stock = (): unknown => tested.server.query('SELECT stock FROM products')[0]?.[0];
 
 describe('a column group', () => {
-  it('rejects an update of a part of its columns [MR-08]', async () => {
+  it('cannot be updated in part [MR-08]', async () => {
     const { a } = await two();
     const refused = {
       kind: 'rejected',
       code: 'changeset-invalid',
-      fields: { problem: 'only a part of a column group', table: 'products' },
+      fields: { problem: 'the changeset writes only a part of a column group', table: 'products' },
     };
     expect(await a.commit([update('products', 'p', { price: 6n })])).toMatchObject(refused);
     expect(await a.commit([update('products', 'p', { name: 'x', currency: 'DKK' })])).toMatchObject(refused);

@@ -32,7 +32,7 @@ describe('the metrics of a server with threads', () => {
   });
 });
 
-it.skipIf(isMissing)('the alert rules pass `promtool check rules`', () => {
+it.skipIf(isMissing)('have alert rules that pass `promtool check rules`', () => {
   const { status, stderr } = promtool(['check', 'rules', RULES]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });

@@ -19,7 +19,7 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-it('serves a host whose log throws, and writes its log lines to stderr', async () => {
+it('a host whose log throws is served, and its log lines go to stderr', async () => {
   const connection = await server.open();
   expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
   connection.socketForAbuse.send('no frame');

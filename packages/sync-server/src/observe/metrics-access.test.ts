@@ -16,7 +16,7 @@ const TOKEN = 'token-of-scrapers';
 describe('metrics', () => {
   const tested = serverUnderTest({ tenantOf: () => 'household' });
 
-  it('name nobody without a token of their own', async () => {
+  it('name no tenant without a token of their own', async () => {
     const connection = await tested.server.open();
     await connection.commit([insert('accounts', 'x', { name: 'x' })]);
     const response = await tested.server.ask('GET', '/metrics');
@@ -84,7 +84,7 @@ describe('metrics on an address of their own', () => {
     await expect(fetch(running.metricsUrl as string)).rejects.toThrow();
   });
 
-  it('cannot have a token too, and need an address that can be read', () => {
+  it('cannot have a token too, and need an address that can be parsed', () => {
     const file = join(temporaryFolder(), 'token');
     writeFileSync(file, `${TOKEN}\n`);
     expect(config('--metrics-token-file', file).metrics).toEqual({ token: TOKEN });
@@ -98,7 +98,7 @@ describe('metrics on an address of their own', () => {
   });
 });
 
-it('the version of the metrics is that of the package', () => {
+it('the version in the metrics is that of the package', () => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
     version: string;
   };

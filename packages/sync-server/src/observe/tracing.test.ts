@@ -44,7 +44,7 @@ async function onlyTrace(): Promise<readonly [ReadableSpan, ...ReadableSpan[]]> 
 
 const msOf = ([seconds, nanoseconds]: readonly [number, number]): number => seconds * 1e3 + nanoseconds / 1e6;
 
-it.each([1, 2])('a push is a trace of its stages, in order and without a value, with %i threads', async (threads) => {
+it.each([1, 2])('a push has a trace of its stages, in order and without a value, with %i threads', async (threads) => {
   const server = await start({ threads });
   const [author, reader] = [await server.open(), await server.open()];
   await author.commit([insert('accounts', 'secret-key', { name: 'secret-value' })]);
@@ -69,7 +69,7 @@ it.each([1, 2])('a push is a trace of its stages, in order and without a value, 
   expect(text).not.toContain('secret');
 });
 
-it('the spans of a push that is refused name the code', async () => {
+it('a refused push has spans that name the code', async () => {
   const server = await start({ quotas: { maxDatabaseBytes: 1 } });
   const author = await server.open();
   author.push(author.site.write([insert('accounts', 'a', { name: 'x' })]).sequence);
@@ -111,7 +111,7 @@ it('another instance continues the trace over the bus', async () => {
   expect(stages.map(({ name }) => name)).toEqual(STAGES.filter((name) => name !== 'rockpool.flush'));
 });
 
-it('records nothing without a provider, without the option, and where a sampler says so', async () => {
+it('tracing records nothing without a provider, without the option, or if a sampler declines', async () => {
   const untraced = await start({ tracing: false });
   await (await untraced.open()).commit([insert('accounts', 'a', { name: 'x' })]);
   trace.disable();

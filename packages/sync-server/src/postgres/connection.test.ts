@@ -17,14 +17,14 @@ afterEach(async () => {
   await logHash.close();
 });
 
-it('fails a statement on a silent connection after the deadline, and runs the next on another connection', async () => {
+it('a connection fails a silent statement after the deadline, and the next statement gets another connection', async () => {
   expect(await connections.query('SELECT 1')).toEqual([[1]]);
   logHash.fallSilent();
   await expect(connections.query('SELECT 2')).rejects.toMatchObject({ code: 'database-unavailable' });
   expect(await connections.query('SELECT 3')).toEqual([[3]]);
 });
 
-it('fails a transaction on a silent connection at any of its statements', async () => {
+it('a connection that is silent fails a transaction at any of its statements', async () => {
   const add = (cutBefore: boolean): Promise<unknown> =>
     connections.transaction(null, 'READ WRITE', async (connection) => {
       const rows = await connection.query('SELECT 1');

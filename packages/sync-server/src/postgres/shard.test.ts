@@ -3,7 +3,7 @@ import { rankShards, shardProblems, type Shard } from './shard.ts';
 
 const URL_OF_A = 'postgresql://ann:secret@a/rockpool';
 
-it('divides new databases in proportion to the weights, and gives none to a weight of 0', () => {
+it('new databases are divided in proportion to the weights of the shards, and none goes to a weight of 0', () => {
   const shards: Shard[] = [
     { name: 'a', url: URL_OF_A, weight: 1 },
     { name: 'b', url: URL_OF_A, weight: 3 },
@@ -19,7 +19,7 @@ it('divides new databases in proportion to the weights, and gives none to a weig
   expect([...counts.keys()].sort()).toEqual(['a', 'b']);
 });
 
-it('leaves databases where they are when a shard is added, but for its share', () => {
+it('a new shard receives its share of the databases, and the other databases stay where they are', () => {
   const two: Shard[] = ['a', 'b'].map((name) => ({ name, url: URL_OF_A }));
   const three = [...two, { name: 'c', url: URL_OF_A }];
   for (let i = 0; i < 500; i++) {
@@ -41,7 +41,7 @@ it.each([
   [[{ name: 'a', url: 'mysql://ann:secret@a/rockpool' }], 'a: the url'],
   [[{ name: 'a', url: URL_OF_A, weight: -1 }], 'a: the weight'],
   [[{ name: 'a', url: URL_OF_A, weight: 0 }], 'every weight is 0'],
-])('refuses the list %j without quoting a URL', (shards, problem) => {
+])('the list of shards %j is refused without quoting a URL', (shards, problem) => {
   const problems = shardProblems(shards).join('\n');
   expect(problems).toContain(problem);
   expect(problems).not.toContain('secret');

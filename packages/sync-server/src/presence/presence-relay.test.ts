@@ -77,7 +77,7 @@ function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_
 }
 
 describe('presence at several instances', () => {
-  it('reaches members that join before and after, and ends everywhere', async () => {
+  it('reaches peers that join before or after it, and is removed at every instance', async () => {
     const [a, b, elsewhere] = [instance(), instance(), instance({ databaseId: 'elsewhere' })];
     const ann = a.enter('ann', '1');
     const ben = b.enter('ben', '2');
@@ -93,7 +93,7 @@ describe('presence at several instances', () => {
     expect(eve.sees()).toEqual(['eve 3']);
   });
 
-  it('of two principals with one site id is apart, whichever instance they are at, and in whichever order they come', async () => {
+  it('keeps two principals with one site id apart, at any instances and in any order of arrival', async () => {
     const [a, b] = [instance(), instance()];
     const watcher = a.enter('cyd', '0', 2);
     // Neither instance knows of the other session when its own one begins.
@@ -122,7 +122,7 @@ describe('presence at several instances', () => {
     expect(ben.gone()).toEqual([]);
   });
 
-  it('of a dead instance is dropped, and that of a live one is repeated', async () => {
+  it('is dropped if its instance is dead, and repeated if it lives', async () => {
     const [a, b] = [instance({ repeatMs: 5, silenceMs: 60_000 }), instance({ repeatMs: 5, silenceMs: 100 })];
     a.enter('ann', '1');
     const ben = b.enter('ben', '2');
@@ -133,7 +133,7 @@ describe('presence at several instances', () => {
     expect(ben.gone()).toEqual(['dead']);
   });
 
-  it('ignores repeated states', () => {
+  it('ignores an invalid message and reports it', () => {
     const a = instance();
     const ann = a.enter('ann', '1');
     bus.publish({ kind: 'presence', databaseId: 'household', instance: 'x', update: 'AAAA', asks: true });

@@ -89,7 +89,10 @@ export class PresenceRoom implements RelayedRoom {
     const siteId = this.siteOf(member, sender.principal.id);
     for (const state of states) this.put(siteId, tabs, sender, state);
     if (statesOf(tabs).length > MAX_PRESENCE_STATES)
-      throw new RockpoolError('presence-invalid', { problem: 'too many states', limit: MAX_PRESENCE_STATES });
+      throw new RockpoolError('presence-invalid', {
+        problem: 'the message has too many states',
+        limit: MAX_PRESENCE_STATES,
+      });
     this.scheduleUpdate();
   }
 
@@ -241,6 +244,6 @@ function requireJson(text: string): void {
   try {
     JSON.parse(text);
   } catch {
-    throw new RockpoolError('presence-invalid', { problem: 'not JSON' });
+    throw new RockpoolError('presence-invalid', { problem: 'a state is not JSON' });
   }
 }

@@ -55,7 +55,7 @@ describe('presence of two principals with one site id', () => {
     expect(await seen(watcher, nothing)).toMatchObject({ principal: 'eve' });
   });
 
-  it('lets nobody keep a site id by showing nothing, to replace or hide the other later', async () => {
+  it('lets nobody keep a site id by showing nothing, to replace or hide the other principal later', async () => {
     const watcher = await tested.server.open(undefined, { principal: 'ben' });
     await enter(watcher);
     const site = new TestSite();
@@ -105,7 +105,7 @@ describe('presence', () => {
     expect([quiet.unread, elsewhere.unread]).toEqual([0, 0]);
   });
 
-  it('names the tab, the topic and when the tab joined, also after its state has changed', async () => {
+  it('names the tab, the topic and when the tab joined, even after its state has changed', async () => {
     const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
     await enter(ben);
     await enter(ann, { stateJson: '1' }, { tabId: randomBytes(16), topic: 'note', stateJson: '2' });
@@ -120,7 +120,7 @@ describe('presence', () => {
     ]);
   });
 
-  it('ends with the state, with the socket and with a revocation', async () => {
+  it('ends with the state, the socket or a revocation', async () => {
     const [ann, ben, cas] = [
       await tested.server.open(),
       await tested.server.open(undefined, { principal: 'ben' }),

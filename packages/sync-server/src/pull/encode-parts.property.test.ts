@@ -19,7 +19,7 @@ function rowsOf(groups: readonly ChangeGroup[]): unknown[] {
 }
 
 describe('a delivery in parts', () => {
-  it('has the same rows in the same order, and no part above the size unless it is a single row', () => {
+  it('has the same rows in the same order, and only a single row may exceed the size of a part', () => {
     fc.assert(
       fc.property(fc.array(changeGroup, { maxLength: 5 }), fc.integer({ min: 1, max: 400 }), (groups, maxBytes) => {
         const parts = encodeParts(readableGroups(groups, EVERYTHING), maxBytes);
@@ -30,7 +30,7 @@ describe('a delivery in parts', () => {
     );
   });
 
-  it('has the same rows when there are many, and the first ones are not typical of the rest', () => {
+  it('has the same rows if there are many and the first rows are not typical of the rest', () => {
     for (const sizeOf of [
       (row: number) => row % 90,
       (row: number) => (row < 600 ? 1 : 400),

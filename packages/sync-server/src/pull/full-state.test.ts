@@ -38,7 +38,7 @@ function rowsOf(groups: readonly ChangeGroup[]): unknown[] {
 }
 
 describe('the full state', () => {
-  it('of a database without rows is empty', () => {
+  it('is empty for a database without rows', () => {
     expect(fullState(database.file)).toEqual([]);
   });
 

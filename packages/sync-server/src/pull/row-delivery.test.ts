@@ -31,11 +31,11 @@ function told(versions: RowVersions | undefined, reader: Reader = me, corrected:
 }
 
 describe('a row in a delivery', () => {
-  it('is left out when none of its versions is above the cursor', () => {
+  it('is left out if none of its versions is above the cursor', () => {
     expect(told(row({ inserted: by(OTHER, 10), cells: new Map([[NOTE, by(OTHER, 10)]]) }))).toBeNull();
   });
 
-  it('is sent whole when it is new or was brought back', () => {
+  it('is sent whole if it is new or was brought back', () => {
     expect(told(row({ inserted: by(OTHER, 11) }))).toEqual({ kind: 'insert' });
     expect(told(row({ inserted: by(OTHER, 3), revived: by(OTHER, 11) }))).toEqual({ kind: 'insert' });
   });
@@ -48,7 +48,7 @@ describe('a row in a delivery', () => {
     expect(told(row({ inserted: by(OTHER, 3), cells }))).toEqual({ kind: 'update', columnIds: [NOTE] });
   });
 
-  it('is left out when the reader wrote its present value', () => {
+  it('is left out if the reader wrote its present value', () => {
     expect(told(row({ inserted: by(ME, 11) }))).toBeNull();
     expect(told(row({ inserted: by(OTHER, 3), cells: new Map([[NOTE, by(ME, 11)]]) }))).toBeNull();
     expect(told(row({ inserted: by(OTHER, 3), deleted: by(ME, 11) }))).toBeNull();
@@ -59,13 +59,13 @@ describe('a row in a delivery', () => {
     expect(told(row({ inserted: by(ME, 11), cells }))).toEqual({ kind: 'update', columnIds: [AMOUNT] });
   });
 
-  it('is sent to its author when the author starts over', () => {
+  it('is sent to its author if the author starts over', () => {
     const startsOver: Reader = { siteNumber: ME, from: 0, ownFrom: 8 };
     expect(told(row({ inserted: by(ME, 7) }), startsOver)).toEqual({ kind: 'insert' });
     expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome is still to be sent
   });
 
-  it('is sent where its author was corrected, however old its versions are', () => {
+  it('is sent if its author was corrected, however old its versions are', () => {
     const old = row({ inserted: by(OTHER, 1), cells: new Map([[NOTE, by(OTHER, 2)]]) });
     expect(told(old, me, [NOTE])).toEqual({ kind: 'update', columnIds: [NOTE] });
     expect(told(old, me, [EXISTENCE_COLUMN_ID, NOTE])).toEqual({ kind: 'insert' });
@@ -74,7 +74,7 @@ describe('a row in a delivery', () => {
     expect(told(undefined, me, [NOTE])).toBeNull();
   });
 
-  it('that is deleted is sent as a delete to readers that may have it', () => {
+  it('is sent as a delete to readers that may have it, if it is deleted', () => {
     const seen = row({ inserted: by(OTHER, 9), deleted: by(OTHER, 11) });
     expect(told(seen)).toEqual({ kind: 'delete' });
     expect(told(seen, stranger)).toEqual({ kind: 'delete' });

@@ -16,7 +16,8 @@ function ofSession(answer: Route['answer']): Route['answer'] {
     const { services, param, request } = asked;
     const sessionId = param('sessionId');
     if (services.httpSessions.has(sessionId)) return answer(asked);
-    if (services.forwarding === null) throw new RockpoolError('request-invalid', { problem: 'no such session' });
+    if (services.forwarding === null)
+      throw new RockpoolError('request-invalid', { problem: 'the session does not exist' });
     return services.forwarding.forward(sessionId, request);
   };
 }

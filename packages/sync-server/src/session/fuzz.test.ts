@@ -2,6 +2,6 @@ import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/kit/level.ts';
 import { fuzzSessions } from '../../testing/fuzz-sessions.ts';
 
-it('answers hostile frames, crafted ones included, with typed failures only', async () => {
+it('the server answers hostile frames, including crafted ones, only with typed failures', async () => {
   await expect(fuzzSessions(atLevel({ test: 2_000, verify: 5_000 }), 1)).resolves.toBeUndefined();
 });

@@ -54,7 +54,7 @@ async function commitUntil(isOver: () => boolean): Promise<number> {
   return slowestMs;
 }
 
-it('a client that sends a request byte by byte is cut off, and delays no other client', async () => {
+it('a client that sends a request byte by byte is disconnected, and delays no other client', async () => {
   const { hostname, port } = new URL(tested.server.url);
   let isOver = false;
   const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port)))).finally(
@@ -65,7 +65,7 @@ it('a client that sends a request byte by byte is cut off, and delays no other c
   await expectMemoryBounded();
 });
 
-it('stalled readers are cut one by one, and each continues without a gap', async () => {
+it('stalled readers are disconnected one by one, and each continues without a gap', async () => {
   const readers = await Promise.all(Array.from({ length: STALLED_READERS }, () => arrive()));
   for (const reader of readers) reader.socketForAbuse.pause();
   const writer = await arrive();
@@ -93,7 +93,7 @@ it('a client that opens a thousand databases leaves few of them open', async () 
 });
 
 it(
-  'a changeset with the maximum number of rows is decided, and no session is cut meanwhile',
+  'a changeset with the maximum number of rows is decided, and no session is disconnected meanwhile',
   async () => {
     const hostile = await arrive();
     const ids = Array.from({ length: MAX_CHANGESET_ROWS }, (_, index) => `n${index}`);

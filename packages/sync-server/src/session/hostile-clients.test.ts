@@ -32,7 +32,7 @@ async function failureCodeAfter(connection: TestConnection, send: () => void): P
 }
 
 describe('frames that are noise', () => {
-  it('before the hello end only their own session, with a typed failure', async () => {
+  it('end only their own session, with a typed failure, before the hello', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (noise) => {
         const connection = await tested.server.connect();
@@ -48,7 +48,7 @@ describe('frames that are noise', () => {
     await expectServerGoesOn();
   });
 
-  it('in an open session end only that session, with a typed failure', async () => {
+  it('end only their own session, with a typed failure, when it is open', async () => {
     const token = await tested.server.token();
     const damaged = fc.tuple(clientMessage, fc.nat(), fc.integer({ min: 1, max: 255 })).map(([message, at, flip]) => {
       const bytes = encodeMessage(message);
@@ -77,7 +77,7 @@ describe('frames that are noise', () => {
     await expectServerGoesOn();
   });
 
-  it('sent as text count as noise too', async () => {
+  it('include frames sent as text', async () => {
     const connection = await tested.server.connect();
     expect(await failureCodeAfter(connection, () => connection.socketForAbuse.send('hello'))).toBe('frame-invalid');
     await expectServerGoesOn();
@@ -85,7 +85,7 @@ describe('frames that are noise', () => {
 });
 
 describe('messages out of place', () => {
-  it('before the hello or a second hello end the session', async () => {
+  it('end the session if they come before the hello or are a second hello', async () => {
     const early = await tested.server.connect();
     expect(await failureCodeAfter(early, () => early.send({ type: 'ping' }))).toBe('frame-unexpected');
     const twice = await tested.server.open();
@@ -93,7 +93,7 @@ describe('messages out of place', () => {
     expect(await failureCodeAfter(twice, () => twice.hello(token, DATABASE))).toBe('frame-unexpected');
   });
 
-  it('sent right behind the hello wait for the welcome', async () => {
+  it('wait for the welcome if they are sent right behind the hello', async () => {
     const connection = await tested.server.connect();
     connection.site.write([insert('accounts', 'x', { name: 'x' })]);
     connection.hello(await tested.server.token(), DATABASE);
@@ -130,10 +130,10 @@ describe('frames that are too large', () => {
   });
 });
 
-describe('a WebSocket beyond its limits', () => {
+describe('a WebSocket', () => {
   const metrics = async (): Promise<string> => (await tested.server.ask('GET', '/metrics')).text();
 
-  it('with a frame that is too large or in too many parts is cut, and counted', async () => {
+  it('is disconnected and counted if a frame is too large or in too many parts', async () => {
     const large = await tested.server.open();
     large.socketForAbuse.send(new Uint8Array(MAX_FRAME_BYTES + 1));
     await large.closes();
@@ -144,7 +144,7 @@ describe('a WebSocket beyond its limits', () => {
     await expectServerGoesOn();
   });
 
-  it('cannot negotiate compression, so that no small frame becomes large', async () => {
+  it('cannot negotiate compression, so no small frame becomes large', async () => {
     const socket = new WebSocket(`ws://${tested.server.host}/sync`, { perMessageDeflate: true });
     await new Promise((resolve) => socket.once('open', resolve));
     expect(socket.extensions).toBe('');
@@ -160,7 +160,7 @@ describe('a WebSocket beyond its limits', () => {
 describe('a silent client', () => {
   const impatient = serverUnderTest({ limits: { helloDeadlineMs: 0, silenceLimitMs: 0 } });
 
-  it('is cut, before its hello and after', async () => {
+  it('is disconnected, before its hello and after', async () => {
     const connection = await impatient.server.connect();
     expect(await connection.closes()).toMatchObject({ code: 1006 });
     const open = await impatient.server.open();
@@ -176,7 +176,7 @@ describe('a server that was busy for long', () => {
   let nowMs = Date.now();
   const busy = serverUnderTest({ now: () => nowMs, limits: { silenceLimitMs: SILENCE_LIMIT_MS } });
 
-  it('reads waiting frames before it cuts silent sessions', async () => {
+  it('reads waiting frames before it disconnects silent sessions', async () => {
     const honest = await busy.server.open();
     honest.keepAlive();
     // The next deadline check is due by the time the thread is free.
@@ -189,7 +189,7 @@ describe('a server that was busy for long', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is cut when too many bytes are unread, and catches up from its cursor', async () => {
+  it('is disconnected when too many bytes are unread, and catches up from its cursor', async () => {
     const slow = await tested.server.open();
     const writer = await tested.server.open();
     slow.socketForAbuse.pause();

@@ -12,7 +12,7 @@ const sayHello = async (client: HttpSessionClient): Promise<void> =>
   client.hello(await tested.server.token(), DATABASE);
 
 describe('a session over plain HTTP', () => {
-  it('works like any other: hello, pushes, and writes of others without delay', async () => {
+  it('handles a hello, pushes and writes of others, without delay, like any other session', async () => {
     const client = await openSession();
     await sayHello(client);
     expect(await client.next()).toMatchObject({ type: 'welcome', canWrite: true });
@@ -39,7 +39,7 @@ describe('a session over plain HTTP', () => {
     expect(await client.leave()).toBe(400);
   });
 
-  it('is refused, revoked and ended like any other', async () => {
+  it('is refused, revoked and ended like any other session', async () => {
     const stranger = await openSession();
     await stranger.hello('noise', DATABASE);
     expect(await stranger.next()).toMatchObject({ type: 'failure', code: 'auth-token-invalid' });
@@ -69,7 +69,7 @@ describe('a session over plain HTTP', () => {
 });
 
 describe('sessions that have ended', () => {
-  it('report their end to the next poll; at most a thousand are kept for one', async () => {
+  it('report their end to the next poll, and at most a thousand are kept for that', async () => {
     const first = await openSession();
     const ended = await openSession();
     for (const client of [first, ended]) await client.send({ type: 'ping' });

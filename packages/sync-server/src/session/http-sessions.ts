@@ -133,7 +133,7 @@ export class HttpSessions {
 
   private require(id: string): HttpSession {
     const session = this.sessions.get(id);
-    if (session === undefined) throw new RockpoolError('request-invalid', { problem: 'no such session' });
+    if (session === undefined) throw new RockpoolError('request-invalid', { problem: 'the session does not exist' });
     return session;
   }
 }

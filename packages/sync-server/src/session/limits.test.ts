@@ -13,7 +13,7 @@ import { FrameRate } from './frame-rate.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 describe('the rate of frames', () => {
-  it('allows a burst, then a fixed number per second, and gains nothing from a clock that goes back', () => {
+  it('allows a burst, then a fixed number per second, and does not grow when the clock is set back', () => {
     const rate = new FrameRate({ frameBurst: 3, framesPerSecond: 2 }, 1_000);
     expect([1, 2, 3, 4].map(() => rate.take(1_000))).toEqual([true, true, true, false]);
     expect(rate.take(1_500)).toBe(true);
@@ -38,7 +38,7 @@ describe('limits of sessions', () => {
     expect(await metrics()).toContain('rockpool_sessions_failed_total{code="rate-limited"} 2');
   });
 
-  it('cap the sessions of a principal, and free a place when one ends', async () => {
+  it('cap the sessions of a principal, and a session that ends makes room for another', async () => {
     const first = await tested.server.open();
     await tested.server.open();
     const third = await tested.server.connect();
@@ -67,7 +67,7 @@ describe('clients without a token', () => {
   const openByHttp = async (address: string): Promise<number> =>
     (await tested.server.ask('POST', '/sessions', { headers: from(address) })).status;
 
-  it('take no place of members, however many connections they open', async () => {
+  it('do not use up the limit of members, however many connections they open', async () => {
     const member = await tested.server.open();
     const answers: number[] = [];
     for (let i = 0; i < 20; i++) answers.push(await openByHttp(`203.0.113.${i}`));
@@ -98,7 +98,7 @@ describe('clients without a token', () => {
     expect(await openByHttp('203.0.113.1')).toBe(201);
   });
 
-  it('send no body to a session that does not exist', async () => {
+  it('cannot send a body to a session that does not exist', async () => {
     const body = new Uint8Array(1024 * 1024 + 1);
     expect((await tested.server.ask('POST', '/sessions/guessed', { body })).status).toBe(400);
   });

@@ -13,7 +13,7 @@ const ONE_CUT_IN = 10;
 const tested = serverProcessUnderTest();
 
 it(
-  '200 clients write for a minute, some are cut, then all reconnect at once: each gets every row once',
+  '200 clients that write for a minute, with cuts, and then reconnect at once, each get every row once',
   async () => {
     const log: LoadLog = { writtenMs: new Map(), acknowledgedAfterMs: [], arrivedAfterMs: [] };
     const { url } = tested.server;

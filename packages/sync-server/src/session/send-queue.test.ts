@@ -25,7 +25,7 @@ function unreadSocket(): SessionSocket & { readonly received: Uint8Array[] } {
   };
 }
 
-it('sends a delivery above the limit while the welcome is unread', () => {
+it('the send queue sends a delivery above the limit while the welcome is unread', () => {
   const socket = unreadSocket();
   const queue = new SendQueue(socket, LIMIT_BYTES);
   queue.send([new Uint8Array(60)]);
@@ -33,7 +33,7 @@ it('sends a delivery above the limit while the welcome is unread', () => {
   expect(socket.received.map(({ length }) => length)).toEqual([60, 50_000, 50_000]);
 });
 
-it('throws slow-consumer as soon as more than the limit is unread', () => {
+it('the send queue throws slow-consumer as soon as more than the limit is unread', () => {
   const socket = unreadSocket();
   const queue = new SendQueue(socket, LIMIT_BYTES);
   queue.send([new Uint8Array(LIMIT_BYTES + 1)]);

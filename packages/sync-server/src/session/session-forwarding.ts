@@ -44,7 +44,7 @@ export class SessionForwarding {
   async forward(sessionId: string, request: Request): Promise<Response> {
     const instance = sessionId.split('.')[0] ?? '';
     const unknown = (cause?: unknown): RockpoolError =>
-      new RockpoolError('request-invalid', { problem: 'no such session' }, { cause });
+      new RockpoolError('request-invalid', { problem: 'the session does not exist' }, { cause });
     if (request.headers.has(FORWARDED_HEADER) || instance === this.instance || !sessionId.includes('.'))
       throw unknown();
     const url = await this.urlOf(instance);

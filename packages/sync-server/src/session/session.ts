@@ -365,7 +365,7 @@ export class Session implements Subscriber {
       await gate.require(principal, this.databaseId, 'read');
       if (!this.isOpen()) return;
       if (principal.id !== this.principal?.id)
-        throw new RockpoolError('auth-token-invalid', { problem: 'another principal' });
+        throw new RockpoolError('auth-token-invalid', { problem: 'the new token names another principal' });
       this.principal = principal;
       this.log('token-renewed');
     });

@@ -40,7 +40,7 @@ describe('the stream', () => {
     expect(server.query('SELECT id, name, rank FROM accounts')).toEqual([['x', 'Cash', 2n]]);
   });
 
-  it('delivers state, not history, to a site that was offline', async () => {
+  it('delivers state instead of history to a site that was offline', async () => {
     const a = await server.open();
     const away = new TestSite();
     const b = await server.open(away);

@@ -74,7 +74,7 @@ describe('a snapshot', () => {
     expect(first).toMatchObject({ from: 3, to: 4, groups: [{ kind: 'update', keys: [['a']], values: [['Bank']] }] });
   });
 
-  it('resumes a cut download, unless the snapshot has been replaced', async () => {
+  it('resumes a cut download, unless it has been replaced', async () => {
     const writer = await filled();
     const whole = await download();
     const etag = whole.response.headers.get('etag') as string;
@@ -103,7 +103,7 @@ describe('a snapshot', () => {
     expect(new Set(etags).size).toBe(1);
   });
 
-  it('answers 202 while it is built, to a client that does not wait', async () => {
+  it('is answered with 202 while it is being built, if the client does not wait', async () => {
     await filled();
     const token = await tested.server.token();
     const ask = (waitMs: number): Promise<Response> =>
@@ -121,7 +121,7 @@ describe('a snapshot', () => {
     await built.body?.cancel();
   });
 
-  it('removes its own files, and no others', async () => {
+  it('is cleaned up by deleting its own files only', async () => {
     await filled();
     await download();
     const directory = join(tested.server.dataDir, 'snapshots');

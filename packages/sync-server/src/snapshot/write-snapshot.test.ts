@@ -21,7 +21,7 @@ vi.mock('node:fs', async (importOriginal) => ({
 
 const folder = temporaryFolder();
 
-it('removes its partial files when the disk is full', async () => {
+it('writing a snapshot removes its partial files if the disk is full', async () => {
   const from = join(folder, 'a.sqlite');
   openDatabaseFile(from, TEST_SCHEMA).sql.close();
   await expect(writeSnapshot(from, join(folder, 'snapshot.gz'))).rejects.toMatchObject({ code: 'ENOSPC' });

@@ -50,7 +50,7 @@ describe('the checksums of a database file', () => {
     }
   });
 
-  it('stay correct through commits, checkpoints and reopening, also while the file is open', async () => {
+  it('stay correct through commits, checkpoints and reopening, even while the file is open', async () => {
     const sql = filled();
     for (let round = 0; round < 20; round++) {
       sql.transaction(() => fill(sql, round * 37, 300));
@@ -71,7 +71,7 @@ describe('the checksums of a database file', () => {
     expect(await verifyPages(path)).toEqual(INTACT);
   });
 
-  it('stay correct when a server is killed at any moment around a checkpoint', async () => {
+  it('stay correct if a server is killed at any moment around a checkpoint', async () => {
     const killed = join(folder, 'killed.sqlite');
     const copyAs = (target: string, suffixes: readonly string[]): void =>
       suffixes.forEach((suffix) => existsSync(path + suffix) && copyFileSync(path + suffix, target + suffix));
@@ -140,7 +140,7 @@ describe('the checksums of a database file', () => {
     expect((await verifyPages(path)).damaged).toEqual([size / 4096]);
   });
 
-  it('are computed from the file if an earlier version wrote none, or when an administrator accepts the file', async () => {
+  it('are computed from the file if an earlier version wrote none, or if an administrator accepts the file', async () => {
     filled().close();
     writeFileSync(sumsPath(path), '');
     const sql = new SqliteFile(path);
@@ -157,7 +157,7 @@ describe('the checksums of a database file', () => {
     expect(await verifyPages(path)).toEqual(INTACT);
   });
 
-  it('of a file that SQLite reports as damaged cannot be accepted', async () => {
+  it('cannot be accepted for a file that SQLite reports as damaged', async () => {
     filled().close();
     const bytes = readFileSync(path);
     bytes.fill(0xff, 4096, 3 * 4096);

@@ -13,7 +13,7 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-it('leaves pages that match their checksums when a power cut during a checkpoint loses the log', async () => {
+it('a WAL checkpoint leaves pages that match their checksums if a power cut during it loses the log', async () => {
   const [path, afterCut] = [join(folder, 'a.sqlite'), join(folder, 'cut.sqlite')];
   const database = new DatabaseSync(path, { readBigInts: true, returnArrays: true });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE t (a)');

@@ -116,7 +116,7 @@ describe('one flipped byte', () => {
     });
   });
 
-  it('is found before a snapshot is built, so no device gets it', async () => {
+  it('is found before a snapshot is built, so no device receives it', async () => {
     await stored();
     const running = await start();
     await running.open();
@@ -142,7 +142,7 @@ describe('one flipped byte', () => {
     expect(readdirSync(join(folder, 'backup')).sort()).toEqual(['db-other.sqlite', 'manifest.json', 'members.sqlite']);
   });
 
-  it('takes the database offline when SQLite runs into it, instead of an internal error', async () => {
+  it('takes the database offline when SQLite reads it, and causes no internal error', async () => {
     const site = await stored();
     const bytes = readFileSync(path);
     bytes.fill(0xff, 4096);
@@ -177,7 +177,7 @@ describe('a damaged database', () => {
     expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 0, unservableDatabases: 0 });
   });
 
-  it('is accepted in its current state after another program has written to it', async () => {
+  it('can be accepted in its current state after another program has written to it', async () => {
     await stored();
     const beside = join(folder, 'beside.sqlite');
     copyFileSync(path, beside);

@@ -32,8 +32,8 @@ function query(sql: string): readonly (readonly CellValue[])[] {
 const withAccounts = (changes: Partial<TableSchema>): Schema =>
   buildSchema([{ ...ACCOUNTS, ...changes }, ...TEST_TABLES.filter((one) => one !== ACCOUNTS)]);
 
-describe('a database file', () => {
-  it('keeps its epoch and syncs its log at each commit', () => {
+describe('opening a database file', () => {
+  it('keeps its log epoch, and makes each commit sync the log', () => {
     const logEpoch = open(TEST_SCHEMA);
     expect(open(TEST_SCHEMA)).toEqual(logEpoch);
     expect(query('PRAGMA journal_mode')).toEqual([['wal']]);
@@ -42,14 +42,14 @@ describe('a database file', () => {
     file.close();
   });
 
-  it('has an index for each foreign key, which the deletion of a parent needs', () => {
+  it('creates an index for each foreign key, which the deletion of a parent needs', () => {
     open(TEST_SCHEMA);
     expect(
       query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`),
     ).toEqual([[11n]]);
   });
 
-  it('rejects a file of another program without changing it', () => {
+  it('rejects a file that another program wrote, without changing it', () => {
     const other = new SqliteFile(path);
     other.exec('CREATE TABLE theirs (x)');
     other.close();
@@ -64,7 +64,7 @@ describe('a database file', () => {
     ...query(`SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_%' ORDER BY name`),
   ];
 
-  it('migrates a file of the first storage format to the current one and keeps its content', () => {
+  it('migrates a file from the first storage format to the current one and keeps its content', () => {
     open(TEST_SCHEMA);
     const wanted = layout();
     const file = new SqliteFile(path);
@@ -77,7 +77,7 @@ describe('a database file', () => {
     expect(query('SELECT id FROM accounts')).toEqual([['x']]);
   });
 
-  it('rejects a file of a later storage format without changing it', () => {
+  it('rejects a newer storage format', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);
     file.exec(`UPDATE rockpool_meta SET value = '${STORAGE_FORMAT + 1}' WHERE name = 'storage_format'`);

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { DiskWatch } from './disk-watch.ts';
 
-it('is unavailable while the store does not answer, within a deadline', async () => {
+it('the disk watch reports unavailable, within a deadline, while the store does not answer', async () => {
   vi.useFakeTimers();
   const watch = new DiskWatch({ readiness: () => new Promise(() => undefined) });
   const asked = watch.readiness();
@@ -12,7 +12,7 @@ it('is unavailable while the store does not answer, within a deadline', async ()
   vi.useRealTimers();
 });
 
-it('notices a full disk, and its end, without being asked', async () => {
+it('the disk watch notices a full disk, and its end, by itself', async () => {
   vi.useFakeTimers();
   let readiness: 'disk-full' | 'ready' = 'disk-full';
   const watch = new DiskWatch({ readiness: () => Promise.resolve(readiness) });

@@ -30,7 +30,7 @@ async function insert(id: string): Promise<void> {
 }
 
 describe('a commit in a file', () => {
-  it('resolves once the log is synced; until then the file counts as not durable', async () => {
+  it('resolves when the log is synced, and until then the file counts as not durable', async () => {
     expect(database.settling()).toBeNull();
     const done: string[] = [];
     const first = insert('a').then(() => done.push('a'));
@@ -47,7 +47,7 @@ describe('a commit in a file', () => {
     expect(database.settling()).toBeNull();
   });
 
-  it('is rejected when the disk fails, like all later commits, and the database is given up once', async () => {
+  it('is rejected if the disk fails, like all later commits, and the database is given up once', async () => {
     const outcomes = Promise.allSettled([insert('a'), insert('b'), database.settling()]);
     const failure = new Error('EIO');
     await disk.failNext(failure);
@@ -67,7 +67,7 @@ describe('a commit in a file', () => {
 });
 
 describe('the later of two commits in flight', () => {
-  it('is durable only with the earlier, whichever sync finishes first', async () => {
+  it('is durable only together with the earlier one, whichever sync finishes first', async () => {
     const outcomes = Promise.allSettled([insert('a'), insert('b')]);
     let isDone = false;
     void database.settling()?.then(

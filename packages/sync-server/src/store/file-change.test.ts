@@ -53,7 +53,7 @@ function killAfter(steps: number, dataDir: string, change: FileChange, forgotten
 
 const STEPS = [0, 1, 2, 3, 4, 5, 6, 7];
 
-it.each(STEPS)('finishes a deletion that a server was killed in after %i steps', (steps) => {
+it.each(STEPS)('a restart finishes a deletion that was killed after %i steps', (steps) => {
   const dataDir = temporaryFolder();
   const path = databasePath(dataDir, ID);
   create(path, 'old');
@@ -64,7 +64,7 @@ it.each(STEPS)('finishes a deletion that a server was killed in after %i steps',
   expect(isDone).toBe(steps > 3);
 });
 
-it.each(STEPS)('finishes a replacement that a server was killed in after %i steps', async (steps) => {
+it.each(STEPS)('a restart finishes a replacement that was killed after %i steps', async (steps) => {
   const dataDir = temporaryFolder();
   const path = databasePath(dataDir, ID);
   create(path, 'old');
@@ -84,7 +84,7 @@ it.each(STEPS)('finishes a replacement that a server was killed in after %i step
   expect(existsSync(join(dataDir, 'incoming'))).toBe(false);
 });
 
-it.each(STEPS)('finishes the unloading of a database that a server was killed in after %i steps', (steps) => {
+it.each(STEPS)('a restart finishes the unloading of a database that was killed after %i steps', (steps) => {
   const dataDir = temporaryFolder();
   const path = databasePath(dataDir, ID);
   create(path, 'old');
@@ -103,7 +103,7 @@ it.each(STEPS)('finishes the unloading of a database that a server was killed in
   );
 });
 
-it.each(STEPS)('finishes the return of an unloaded database that a server was killed in after %i steps', (steps) => {
+it.each(STEPS)('a restart finishes the return of an unloaded database that was killed after %i steps', (steps) => {
   const dataDir = temporaryFolder();
   const path = databasePath(dataDir, ID);
   const staged = incomingPath(dataDir);
@@ -117,7 +117,7 @@ it.each(STEPS)('finishes the return of an unloaded database that a server was ki
   expect(nameIn(path)).toBe('fetched');
 });
 
-it('removes what a killed server was receiving, and a change that was not written down', () => {
+it('a restart removes what a killed server was receiving, and a change that was not recorded', () => {
   const dataDir = temporaryFolder();
   const path = databasePath(dataDir, ID);
   create(path, 'old');

@@ -22,7 +22,7 @@ const rowVersions: fc.Arbitrary<RowVersions> = fc.record(
 );
 
 describe('packed versions', () => {
-  it('round-trip', () => {
+  it('decode to what was encoded', () => {
     fc.assert(
       fc.property(
         rowVersions,
@@ -44,7 +44,7 @@ describe('packed versions', () => {
     expect(bytes.length).toBeLessThan(20);
   });
 
-  it('throw only a typed error when they are damaged', () => {
+  it('fail with a typed error if they are damaged', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {

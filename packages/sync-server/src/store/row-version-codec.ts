@@ -100,10 +100,11 @@ export function decodeRowVersions(bytes: Uint8Array): RowVersions {
   const count = reader.count(3);
   for (let i = 0; i < count; i++)
     distinct.push({ watermark: reader.varint(), stampUs: reader.varint(), siteNumber: reader.varint() });
-  const at = (index: number): StoredVersion => distinct[index] ?? reader.fail('version index beyond the end');
+  const at = (index: number): StoredVersion =>
+    distinct[index] ?? reader.fail('the index of a version is beyond the end');
   const inserted = at(reader.varint());
   const flags = reader.u8();
-  if (flags > (DELETED | REVIVED | UPDATED | OTHER_SITES)) reader.fail('unknown flags');
+  if (flags > (DELETED | REVIVED | UPDATED | OTHER_SITES)) reader.fail('the flags of a version are unknown');
   const deleted = (flags & DELETED) === 0 ? null : at(reader.varint());
   const revived = (flags & REVIVED) === 0 ? null : at(reader.varint());
   const updated: StoredVersion[] = [];

@@ -70,7 +70,7 @@ const account = (id: string, colour: string): Change =>
   insert('accounts', id, { name: id, rank: null, colour, icon: 'purse' });
 
 describe('a client of an older version', () => {
-  it('syncs with a newer server, which keeps the columns that it does not know', async () => {
+  it('syncs with a newer server, which keeps the columns that the client does not know', async () => {
     const site = new TestSite();
     const before = await connect(TEST_SCHEMA, site);
     await before.commit([insert('accounts', 'a', { name: 'a', rank: 1n })]);
@@ -101,7 +101,7 @@ describe('a client of an older version', () => {
     expect(server.query('SELECT count(*) FROM tags')).toEqual([[0n]]);
   });
 
-  it('may be new to the database, on a server that is given its schema', async () => {
+  it('may be new to the database, on a server that has its schema', async () => {
     await upgradeServer();
     expect((await connect(TEST_SCHEMA)).closed).toBeNull();
     await server.stop();
@@ -110,7 +110,7 @@ describe('a client of an older version', () => {
     expect((await connect(TEST_SCHEMA)).closed).toBeNull();
   });
 
-  it('receives everything that it did not know once it is upgraded', async () => {
+  it('receives everything that it did not know after it is upgraded', async () => {
     await upgradeServer();
     const site = new TestSite();
     const old = await connect(TEST_SCHEMA, site);

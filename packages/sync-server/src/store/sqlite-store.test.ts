@@ -13,7 +13,7 @@ storeContract('SQLite', async () => {
   return { open: (schema) => new SqliteStore(folder, schema), close: async () => undefined };
 });
 
-it('makes the log of a killed server durable before any client sees its commits', async () => {
+it('the SQLite store makes the log of a killed server durable before any client sees its commits', async () => {
   const [killed, next] = [temporaryFolder(), temporaryFolder()];
   const events = { onLost: (error: unknown) => expect.unreachable(String(error)) };
   const database = new SqliteStore(killed, TEST_SCHEMA).open('a', events);

@@ -45,6 +45,6 @@ const failures: readonly (readonly [name: string, thrown: unknown, code: string]
   ['an error of Rockpool, as it is', new RockpoolError('quota-exceeded'), 'quota-exceeded'],
 ];
 
-test.each(failures)('names %s', (_, thrown, code) => {
+test.each(failures)('the failure of a store is reported as %s', (_, thrown, code) => {
   expect(toStoreError(thrown).code).toBe(code);
 });

@@ -84,7 +84,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(rows('SELECT * FROM rockpool_nulled_reference')).toEqual([]);
     });
 
-    it('keeps commits and the epoch when it is closed and opened', async () => {
+    it('keeps commits and the log epoch when it is closed and opened', async () => {
       await run(`INSERT INTO accounts (id, name, rank) VALUES ('a', 'Cash', 1), ('b', 'Bank', 2), ('c', 'Card', 3)`);
       await database.commit(() => {
         database.file.sql.run(`UPDATE accounts SET rank = NULL WHERE id = 'a'`);
@@ -133,7 +133,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(rows('SELECT id FROM accounts')).toEqual([['b']]);
     });
 
-    it('returns the result of the body, also when it has changed nothing', async () => {
+    it('returns the result of the body even if nothing has changed', async () => {
       expect(await database.commit(() => 7)).toBe(7);
       expect(await database.commit(() => database.file.sql.run(`UPDATE accounts SET rank = 1`))).toBeUndefined();
     });
@@ -216,7 +216,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     });
 
     it.each([false, true])(
-      'gives a database from before identities the same identity as a copy from before its first opening (written to: %s)',
+      'gives a database that is older than identities the same identity as a copy from before its first opening (written to: %s)',
       async (hasSites) => {
         const forget = (): Promise<void> => run(`DELETE FROM rockpool_meta WHERE name LIKE 'identity%'`);
         if (hasSites)
@@ -255,7 +255,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       beside.close();
     });
 
-    it('migrates to a schema that adds, with defaults for existing rows, and serves it where an older one is given', async () => {
+    it('migrates to an additive schema, with defaults for existing rows, and serves the newer one if an older one is given', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
       const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
       const added = [
@@ -285,7 +285,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(rows(`SELECT kind, share, memo FROM accounts WHERE id = 'b'`)).toEqual([[`it's`, 1, null]]);
     });
 
-    it('rejects a schema that neither adds to the stored one nor is added to by it', async () => {
+    it('rejects a schema that neither adds to the stored one nor is part of it', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
       const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
       await close();

@@ -24,7 +24,7 @@ function directoryWith(schemas: Readonly<Record<string, Schema>>): string {
   return folder;
 }
 
-it('names the databases that it cannot open at the start, and serves the others', async () => {
+it('a server names the databases that it cannot open at the start, and serves the others', async () => {
   const folder = directoryWith({ old: TEST_SCHEMA, branched: withColumn('theirs'), newer: withColumn('ours') });
   const format = new SqliteFile(databasePath(folder, 'old'));
   format.exec(`UPDATE rockpool_meta SET value = '${STORAGE_FORMAT + 1}' WHERE name = 'storage_format'`);
@@ -45,7 +45,7 @@ it('names the databases that it cannot open at the start, and serves the others'
   }
 });
 
-it('does not start where it could open none of the databases', async () => {
+it('a server does not start if it can open none of the databases', async () => {
   const server = await TestServer.start(directoryWith({ one: withColumn('theirs') }), { schema: withColumn('ours') });
   try {
     await expect(server.sync.ready()).rejects.toMatchObject({

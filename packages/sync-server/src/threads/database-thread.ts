@@ -263,7 +263,9 @@ export class DatabaseThread {
     this.failAll();
     if (this.closing !== null) return this.closing.resolve();
     this.events.log('thread-ended', { thread: this.options.index, exitCode: code, ...errorFields(problem) });
-    this.started.reject(new RockpoolError('database-unavailable', { problem: 'a thread ended' }, { cause: problem }));
+    this.started.reject(
+      new RockpoolError('database-unavailable', { problem: 'a thread that owns databases ended' }, { cause: problem }),
+    );
     this.events.onRestart();
     const livedMs = performance.now() - this.startedMs;
     if (livedMs >= RESTART_DELAY_MS) return this.start();
@@ -348,5 +350,5 @@ export class DatabaseThread {
 }
 
 function unavailable(): RockpoolError {
-  return new RockpoolError('database-unavailable', { problem: 'the thread of the database ended' });
+  return new RockpoolError('database-unavailable', { problem: 'the thread that owns the database ended' });
 }

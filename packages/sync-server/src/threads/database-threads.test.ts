@@ -52,14 +52,14 @@ async function delivers(databaseId: string, key: string): Promise<void> {
     expect(deliveredRows(await reader.delivery(), 'accounts').map((row) => row.key)).toEqual([[key]]);
 }
 
-it('commits on the threads of the databases and delivers to every session', async () => {
+it('threads commit the pushes of their databases and deliver to every session', async () => {
   await start();
   for (const databaseId of [HERE, ELSEWHERE]) await delivers(databaseId, 'x');
   expect(workers).toHaveLength(THREADS);
   expect(await metric('rockpool_threads')).toBe(THREADS);
 });
 
-it('replaces a thread that ends: its sessions fail, others stay, and nothing acknowledged is lost', async () => {
+it('threads that end are replaced: their sessions fail, others stay, and nothing acknowledged is lost', async () => {
   await start();
   const here = await server.open(undefined, { databaseId: HERE });
   const elsewhere = await server.open(undefined, { databaseId: ELSEWHERE });
@@ -75,7 +75,7 @@ it('replaces a thread that ends: its sessions fail, others stay, and nothing ack
   expect(server.query('SELECT id FROM accounts ORDER BY id', HERE)).toEqual([['after'], ['before']]);
 });
 
-it('commits a push again that a thread was deciding when it ended, exactly once', async () => {
+it('threads commit a push again, exactly once, if a thread ended while it was deciding the push', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
   const rows = Array.from({ length: 20_000 }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` }));
@@ -94,7 +94,7 @@ it('commits a push again that a thread was deciding when it ended, exactly once'
   expect(server.query('SELECT count(*) FROM rockpool_log', HERE)).toEqual([[1n]]);
 });
 
-it('keeps a drained database closed when its thread is replaced', async () => {
+it('threads keep a drained database closed when its thread is replaced', async () => {
   await start({ admin: { token: ADMIN_TOKEN } });
   const here = await server.open(undefined, { databaseId: HERE });
   const elsewhere = await server.open(undefined, { databaseId: ELSEWHERE });
@@ -112,7 +112,7 @@ it('keeps a drained database closed when its thread is replaced', async () => {
   expect(await again.commit([insert('accounts', 'y', { name: 'y' })])).toMatchObject({ kind: 'admitted' });
 });
 
-it('answers /health while a thread is busy', async () => {
+it('a server with threads answers /health while a thread is busy', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
   writer.site.write(Array.from({ length: 60_000 }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` })));
@@ -123,7 +123,7 @@ it('answers /health while a thread is busy', async () => {
   expect(answers).toBeGreaterThan(10);
 });
 
-it('decides what was pushed before it stops', async () => {
+it('a server with threads decides what was pushed before it stops', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
   writer.site.write([insert('accounts', 'x', { name: 'x' })]);
@@ -133,7 +133,7 @@ it('decides what was pushed before it stops', async () => {
   expect(server.query('SELECT id FROM accounts', HERE)).toEqual([['x']]);
 });
 
-it('serves snapshots of both threads', async () => {
+it('a server with threads serves snapshots of both threads', async () => {
   await start({ snapshots: { minFileBytes: 1 } });
   for (const databaseId of [HERE, ELSEWHERE]) {
     const writer = await server.open(undefined, { databaseId });
@@ -146,7 +146,7 @@ it('serves snapshots of both threads', async () => {
   }
 });
 
-it('limits tenants', async () => {
+it('a server with threads limits tenants', async () => {
   const folder = temporaryFolder();
   server = await TestServer.start(folder, { threads: THREADS });
   await (await server.open(undefined, { databaseId: HERE })).commit([insert('accounts', 'x', { name: 'x' })]);
@@ -159,7 +159,7 @@ it('limits tenants', async () => {
   expect(await writer.failure()).toMatchObject({ code: 'quota-exceeded', fields: { quota: 'tenant-bytes' } });
 });
 
-describe('with more than one thread', () => {
+describe('a server with more than one thread', () => {
   it('rejects options that need databases on the accepting thread', async () => {
     await start();
     expect(() => server.sync.database(HERE)).toThrow('threads: 1');

@@ -3,7 +3,7 @@ import { ownerOf } from './owner-of.ts';
 
 const IDS = Array.from({ length: 4_000 }, (_, i) => `household-${i}`);
 
-it('divides databases evenly between threads', () => {
+it('ownerOf divides databases evenly between threads', () => {
   for (const count of [1, 2, 3, 4, 16]) {
     const owned = new Array<number>(count).fill(0);
     for (const id of IDS) owned[ownerOf(id, count)] = (owned[ownerOf(id, count)] ?? 0) + 1;
@@ -14,7 +14,7 @@ it('divides databases evenly between threads', () => {
   }
 });
 
-it('moves databases only to a thread that is added', () => {
+it('ownerOf moves databases only to a thread that is added', () => {
   const moved = IDS.filter((id) => ownerOf(id, 4) !== ownerOf(id, 5));
   expect(moved.map((id) => ownerOf(id, 5))).toEqual(moved.map(() => 4));
   expect(moved.length).toBeLessThan(0.25 * IDS.length);

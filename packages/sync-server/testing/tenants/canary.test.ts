@@ -16,7 +16,7 @@ const all = (tenant: number): string[] => ['integer', 'real', 'text'].map((form)
 describe.each(TENANTS)('what belongs to tenant %i', (tenant) => {
   const [integer, real, text] = [canaryInteger(tenant, 63), canaryReal(tenant, 15), canaryText(tenant, 7)];
 
-  it('is found in what goes over the wire', () => {
+  it('is found in messages between client and server', () => {
     expect(found(toBody([insert('entries', 'k', { amount: integer, note: text, weight: real })]))).toEqual(all(tenant));
     expect(
       found(toBody([insert('pages', 'k', { title: Buffer.from(text) }), insert('splits', [integer], {})])),
@@ -41,7 +41,7 @@ describe.each(TENANTS)('what belongs to tenant %i', (tenant) => {
   });
 });
 
-it('nothing else is taken for a canary', () => {
+it('is not found in anything else', () => {
   expect(found(Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * i * 31 + (i >> 3)) % 256)))).toEqual([]);
   expect(found('a canary, 123456789012345678901234567890, tenant-')).toEqual([]);
 });

@@ -54,7 +54,7 @@ const COUNT = 'SELECT count(*) FROM t';
 const FULL = 13;
 
 describe('a commit on an asynchronous medium', () => {
-  it('is acknowledged by committed() and not before', async () => {
+  it('is not acknowledged before committed()', async () => {
     const catalog = new SimulatedExtents();
     const { storage, connection, medium } = await openWithTable(catalog);
     catalog.outcome = () => 'never-ends';
@@ -87,7 +87,7 @@ describe('a commit on an asynchronous medium', () => {
     await close(opened);
   });
 
-  it('is stored as a patch when it is small, and loses nothing when extents absorb the patches', async () => {
+  it('is stored as a patch if it is small, and is kept when extents absorb the patches', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
@@ -116,7 +116,7 @@ describe('a commit on an asynchronous medium', () => {
     await close(again);
   });
 
-  it('rejects when it fails, undoes the commits that build on it, and keeps the earlier ones', async () => {
+  it('is rejected if it fails, with the commits that build on it, and earlier commits are kept', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
@@ -140,7 +140,7 @@ describe('a commit on an asynchronous medium', () => {
     await close(again);
   });
 
-  it('reports a failure that no caller waited for to the next caller, also on closing', async () => {
+  it('reports a failure that no caller waited for to the next caller, even on closing', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     catalog.outcome = () => 'aborts';
@@ -154,7 +154,7 @@ describe('a commit on an asynchronous medium', () => {
     await close(again);
   });
 
-  it('ends a transaction that began over it when it fails', async () => {
+  it('ends a transaction that builds on it if it fails', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
@@ -178,7 +178,7 @@ describe('the memory budget', () => {
   const ROWS = (count: number): string =>
     `INSERT INTO t(content) SELECT printf('%.*c', 1000, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n)`;
 
-  it('fails a transaction that does not fit, with SQLITE_FULL and storage-full, and stays usable', async () => {
+  it('fails a transaction that does not fit, with SQLITE_FULL and storage-full, and the database stays usable', async () => {
     const catalog = new SimulatedExtents();
     const opened = await open(catalog.medium(1024 * 1024));
     const { connection, storage } = opened;
@@ -204,7 +204,7 @@ describe('the memory budget', () => {
     await close(opened);
   });
 
-  it('refuses to open a larger database, and leaves it for a larger budget', async () => {
+  it('refuses to open a larger database, which a larger budget can open', async () => {
     const catalog = new SimulatedExtents();
     const opened = await open(catalog.medium());
     opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${ROWS(1000)}`);

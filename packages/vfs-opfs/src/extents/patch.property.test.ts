@@ -5,7 +5,7 @@ import { decodePatches, differences, encodePatches, patchBytes } from './patch.t
 const EXTENT_BYTES = 65536;
 
 describe('patches', () => {
-  it('turn the older extent into the newer one, also after encoding, and hold little beside the changes', () => {
+  it('turn the older extent into the newer one, even after encoding, and hold little beside the changes', () => {
     const change = fc.record({ at: fc.nat(EXTENT_BYTES - 1), value: fc.nat(255) });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 20 }), fc.nat(1000), (changes, extent) => {

@@ -28,7 +28,11 @@ export async function* checkedChunks(source: ImportSource): AsyncGenerator<Uint8
   }
   const { pageSizeBytes } = checkSqliteHeader(header, sizeBytes);
   if (sizeBytes % pageSizeBytes !== 0)
-    throw new StorageError('storage-corrupt', { what: 'not a whole number of pages', sizeBytes, pageSizeBytes });
+    throw new StorageError('storage-corrupt', {
+      what: 'the file is not a whole number of pages',
+      sizeBytes,
+      pageSizeBytes,
+    });
 }
 
 /** Not every browser supports iterating a stream directly. */

@@ -30,7 +30,7 @@ export async function replaceWithStaged(
   const files = await openFiles(medium, name, false);
   const log = files === undefined ? undefined : readLog(files.segments);
   if (files === undefined || log?.active === undefined)
-    throw new StorageError('storage-failed', { operation: 'import', reason: 'no log' });
+    throw new StorageError('storage-failed', { operation: 'import', reason: 'the database has no log' });
   let release: (() => void) | undefined;
   try {
     release = await medium.locks.request(snapshotLockName(name, log.active.number), 'exclusive', timeoutMs);

@@ -9,7 +9,10 @@ import type { ImportSource } from './checked-chunks.ts';
 export async function writeStaged(name: string, medium: FileMedium, source: ImportSource): Promise<void> {
   const opened = await medium.open(storageFileNames(stagedName(name))[0], true);
   if (opened === undefined)
-    throw new StorageError('storage-failed', { operation: 'import', reason: 'file was not created' });
+    throw new StorageError('storage-failed', {
+      operation: 'import',
+      reason: 'the staged file of an import was not created',
+    });
   const file = new GuardedFile(opened);
   try {
     let at = 0;

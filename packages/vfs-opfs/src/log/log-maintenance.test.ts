@@ -46,7 +46,7 @@ async function write(
 }
 
 describe('a long log', () => {
-  it('becomes short without another commit, also when it grew during a copy', async () => {
+  it('becomes short without another commit, even if it grew during a copy', async () => {
     const disk = new SimulatedDisk();
     const tuning = { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES };
     await write(
@@ -58,7 +58,7 @@ describe('a long log', () => {
     expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
   });
 
-  it('becomes short after an opening finds it, without a write, and loses nothing', async () => {
+  it('becomes short, without a write or a loss, when a database is opened', async () => {
     const disk = new SimulatedDisk();
     const never = { checkpointAfterBytes: Infinity };
     await write(
@@ -77,7 +77,7 @@ describe('a long log', () => {
     await storage.close();
   });
 
-  it('is copied on closing, also after an import of many megabytes', async () => {
+  it('is copied on closing, even after an import of many megabytes', async () => {
     const disk = new SimulatedDisk();
     const storage = await openStorage({
       name: 'one',
@@ -96,7 +96,7 @@ describe('a long log', () => {
   });
 });
 
-it('retries a failed flush on its own, whether a timer or a caller started it', async () => {
+it('is flushed again after a failed flush, whether a timer or a caller started the flush', async () => {
   const disk = new SimulatedDisk();
   await write(disk, { flushWithinMs: 1 }, ['CREATE TABLE t(id INTEGER PRIMARY KEY)'], async (storage) => {
     disk.fault = ({ kind }) => (kind === 'flush' ? 'lost' : undefined);

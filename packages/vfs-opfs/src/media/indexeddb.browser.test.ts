@@ -30,7 +30,7 @@ function rowsSql(count: number): string {
 }
 
 describe('a database in IndexedDB', () => {
-  it('keeps what was acknowledged when the worker is terminated during writes [CT-indexeddb-ends]', async () => {
+  it('keeps what was acknowledged if the worker is terminated during writes [CT-indexeddb-ends]', async () => {
     const name = newName();
     let acknowledged = 0;
     for (let round = 0; round < 6; round += 1) {

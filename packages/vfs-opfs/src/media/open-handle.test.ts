@@ -20,14 +20,14 @@ describe('an access handle', () => {
     expect(tries).toBe(4);
   });
 
-  it('fails with storage-busy when it stays held until the deadline', async () => {
+  it('fails with storage-busy if it stays held until the deadline', async () => {
     await expect(openHandle(held, 30)).rejects.toMatchObject({
       code: 'storage-busy',
       fields: { holder: 'another access handle' },
     });
   });
 
-  it('fails with storage-busy when the browser does not answer in time, and is closed if it opens late [CT-no-answer]', async () => {
+  it('fails with storage-busy if the browser does not answer in time, and is closed if it opens late [CT-no-answer]', async () => {
     const late = handle();
     let answer: (handle: FileSystemSyncAccessHandle) => void = () => undefined;
     const opening = openHandle(() => new Promise((resolve) => (answer = resolve)), 30);

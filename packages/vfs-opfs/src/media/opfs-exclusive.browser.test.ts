@@ -93,7 +93,7 @@ describe('opening on the exclusive medium', () => {
     await next.call('close');
   });
 
-  it('fails with storage-busy when the handle stays held, and releases its lock [CT-held-handle]', async () => {
+  it('fails with storage-busy if the handle stays held, and releases its lock [CT-held-handle]', async () => {
     const name = newName();
     const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
     await writer.call('open', name, 'writer', 3000);

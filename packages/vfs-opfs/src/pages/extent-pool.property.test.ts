@@ -18,7 +18,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('drop' as const), extent }),
 );
 
-describe('the pool', () => {
+describe('the page pool', () => {
   it('holds the newest bytes of every cached extent, and stays within its limit', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

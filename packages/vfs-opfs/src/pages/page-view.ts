@@ -101,7 +101,8 @@ export class PageView {
         this.#isLogShort = false;
         const usedSealed = this.#fill(extent, count);
         if (this.check === undefined || this.check(usedSealed) === 'good') {
-          if (this.#isLogShort) throw new StorageError('storage-corrupt', { what: 'log shorter than its index' });
+          if (this.#isLogShort)
+            throw new StorageError('storage-corrupt', { what: 'the log is shorter than its index' });
           return this.pool.find(extent)!;
         }
       } catch (error) {

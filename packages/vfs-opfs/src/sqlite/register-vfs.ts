@@ -53,7 +53,7 @@ function dispatcher(
   const learn = (pointer: number): Method => {
     const name = module.UTF8ToString(pointer);
     const known = METHODS.find((method) => method === name);
-    if (known === undefined) throw new Error(`SQLite called ${name}, which the VFS does not have`);
+    if (known === undefined) throw new Error(`SQLite called ${name}, which the VFS does not implement`);
     const method: Method = vfs[known].bind(vfs);
     byPointer.set(pointer, method);
     return method;

@@ -70,7 +70,7 @@ describe('a transaction larger than the page cache', () => {
     expect(await valueAfterReopening(opened, COUNT)).toBe(800);
   });
 
-  it('leaves nothing behind when it is rolled back', async () => {
+  it('leaves nothing behind if it is rolled back', async () => {
     const opened = await open();
     opened.connection.run(TINY_CACHE + CREATE + ROWS(100));
     const callsBefore = opened.disk.callCount;
@@ -97,7 +97,7 @@ describe('a transaction larger than the page cache', () => {
     expect(await valueAfterReopening(opened, COUNT)).toBe(330);
   });
 
-  it('leaves nothing behind when the connection closes in the middle of it', async () => {
+  it('leaves nothing behind if the connection closes in the middle of it', async () => {
     const opened = await open();
     opened.connection.run(`${TINY_CACHE}${CREATE} ${ROWS(10)} BEGIN; ${ROWS(800)}`);
     expect(await valueAfterReopening(opened, COUNT)).toBe(10);
@@ -157,7 +157,7 @@ describe('the VFS methods for files', () => {
     };
   }
 
-  it('report a database once it has a byte, and a journal once it was created', async () => {
+  it('report a database after it has a byte, and a journal after it was created', async () => {
     const disk = new SimulatedDisk();
     const { storage, connection } = await open(disk);
     const files = vfsCalls(storage);
@@ -197,7 +197,7 @@ describe('the VFS methods for files', () => {
   });
 });
 
-describe('a log of a later format', () => {
+describe('a log of a newer format', () => {
   for (const role of ['writer', 'reader'] as const) {
     it(`is not opened by a ${role}, and stays unchanged`, async () => {
       const opened = await open();
@@ -298,7 +298,7 @@ describe('pages that are read from storage', () => {
     await close(opened);
   });
 
-  it('serve temporary tables, sorting and indexes that do not fit in memory settings', async () => {
+  it('serve temporary tables, sorting and indexes that exceed the memory limit', async () => {
     const opened = await open();
     const { connection } = opened;
     connection.run(
@@ -321,7 +321,7 @@ describe('settings', () => {
     await storage.close();
   });
 
-  it('log the changed pieces, not the whole pages', async () => {
+  it('log the changed pieces instead of whole pages', async () => {
     const opened = await open(new SimulatedDisk(), { pageSizeBytes: 8192, tuning: {} });
     opened.connection.run(
       `PRAGMA page_size = 8192; CREATE TABLE k(key TEXT PRIMARY KEY, content TEXT); INSERT INTO k VALUES ('a', 'x')`,

@@ -316,7 +316,7 @@ export class Vfs {
     if (database === undefined) return SQLITE_CANTOPEN;
     for (const open of this.#openDatabases.values()) {
       if (open.database !== database) continue;
-      database.onError(new StorageError('storage-busy', { reason: 'a storage serves one connection' }));
+      database.onError(new StorageError('storage-busy', { reason: 'a storage serves one connection at a time' }));
       return SQLITE_CANTOPEN;
     }
     this.#openDatabases.set(file, { database, store: database.store, lock: LOCK_NONE });

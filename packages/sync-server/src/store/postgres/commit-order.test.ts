@@ -5,7 +5,7 @@ import { checkOrderOfInstances } from '../../../testing/slow-instances.ts';
 
 const postgres = postgresUnderTest();
 
-it('makes nothing visible behind the cursor of a reader that moves between three instances, one of which commits slowly', async () => {
+it('three instances, one of which commits slowly, make nothing visible behind the cursor of a reader that moves between them', async () => {
   await expect(
     checkOrderOfInstances(postgres.server, {
       writers: 6,

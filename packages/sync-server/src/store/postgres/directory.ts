@@ -74,7 +74,7 @@ export class Directory {
       [databaseId, name, first.name],
     );
     const placement = await this.find(databaseId);
-    if (placement === null) throw new Error('a placement was deleted');
+    if (placement === null) throw new Error('the placement of the database was deleted');
     return placement.shard;
   }
 

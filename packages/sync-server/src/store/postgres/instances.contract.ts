@@ -93,7 +93,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(await place.names()).toEqual(names);
     });
 
-    it('decide a long commit again on what others have committed meanwhile, and are not outrun a second time', async () => {
+    it('decide a long commit again on top of what others have committed meanwhile, and a second time are not overtaken', async () => {
       const [a, b] = [await start(), await start()];
       // b does not hear of a's commit, and decides on an older state.
       bus.publish = () => undefined;
@@ -230,7 +230,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(await place.names()).toEqual(['after', 'other']);
     });
 
-    it('prune commits by age, and keep the one from which others follow', async () => {
+    it('prune commits by age, and keep the commit from which others follow', async () => {
       const [one, other] = [await start(), await start()];
       for (let n = 0; n < 5; n++) await add(one, `old-${n}`);
       await other.database.catchUp();
@@ -267,7 +267,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(namesAt(b)).toEqual(['of the same number', 'x']);
     });
 
-    it('reload a database when they cannot follow, or when its rows differ from the working copy', async () => {
+    it('reload a database if they cannot follow, or if its rows differ from the working copy', async () => {
       const [a, b] = [await start(), await start()];
       bus.publish = () => undefined;
       await add(a, 'x');

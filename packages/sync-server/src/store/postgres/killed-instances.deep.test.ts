@@ -4,6 +4,6 @@ import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 
 const postgres = postgresUnderTest();
 
-it('keeps every acknowledged changeset exactly once through 30 kills of one of two instances', async () => {
+it('two instances keep every acknowledged changeset exactly once through 30 kills of one of them', async () => {
   await expect(checkKilledInstances(postgres.server, { changesets: 3_000, kills: 30 })).resolves.toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 
 const postgres = postgresUnderTest();
 
-it('keeps every acknowledged changeset exactly once when one of two instances is killed during a commit, and the other continues', async () => {
+it('two instances keep every acknowledged changeset exactly once if one is killed during a commit and the other continues', async () => {
   await expect(
     checkKilledInstances(
       postgres.server,

@@ -12,7 +12,7 @@ const CHANGESETS = 300;
 const KILLS = 3;
 const UNAVAILABLE = 'database-unavailable';
 
-it('loses no acknowledged change when PostgreSQL is killed during pushes, reports the outage, and continues by itself', async () => {
+it('a server loses no acknowledged change when PostgreSQL is killed during pushes, reports the outage, and recovers by itself', async () => {
   const { url, name } = await postgres.server.createDatabase();
   const folder = temporaryFolder();
   const server = await TestServer.start(folder, { postgres: url });

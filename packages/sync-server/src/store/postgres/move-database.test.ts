@@ -68,7 +68,7 @@ async function namesAt({ database }: TestShard, databaseId: string): Promise<unk
 }
 
 describe('a move', () => {
-  it('ends the sessions of the database with an error to retry after, and they continue where they were', async () => {
+  it('ends the sessions of the database with an error that tells them to retry, and they continue where they were', async () => {
     const setup = await setUp();
     const { server, shards } = setup;
     const other = await startInstance(shards);
@@ -136,7 +136,7 @@ describe('a move', () => {
     expect(await namesAt(shards[0], 'a')).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2', 'x']);
   });
 
-  it('is safe to interrupt at every request: it can be completed, and clients do not need that', async () => {
+  it('can be interrupted at every request: it can be completed later, and clients are served until then', async () => {
     const setup = await setUp();
     const { server, shards } = setup;
     const count = new Kill();
@@ -169,7 +169,7 @@ describe('a move', () => {
     }
   });
 
-  it('does not count once another one has begun, whatever it still does', async () => {
+  it('does not take effect after another move has begun, whatever it still does', async () => {
     const setup = await setUp();
     const { server, shards } = setup;
     const connection = await server.open(undefined, { databaseId: 'a' });

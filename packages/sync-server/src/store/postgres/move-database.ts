@@ -72,7 +72,7 @@ export async function moveDatabase(databaseId: string, to: string, shards: Shard
   // Copying took longer than the source keeps commits: now there are none.
   position ??= await copyAndReport();
   if (!isSamePosition(position, frozen)) position = await follow(position);
-  if (!isSamePosition(position, frozen)) throw new Error('commits are missing at the target');
+  if (!isSamePosition(position, frozen)) throw new Error('the target lacks commits of the database');
   await directory.switchTo(move);
   report(`switched it to ${to}`);
   await target.store.clearMark(databaseId, { moveId: move.moveId, role: 'target' });
@@ -122,7 +122,7 @@ async function copy(
         for await (const rows of inParts(storedRows(reader, databaseId, table))) {
           const { sql, parameters, rowCount } = rowStatement(databaseId, tables, insertions(table, rows));
           const [[written] = []] = await writer.query(sql, parameters);
-          if (Number(written) !== rowCount) throw new Error('rows are missing at the target');
+          if (Number(written) !== rowCount) throw new Error('the target lacks rows of the database');
           await renew();
         }
       }

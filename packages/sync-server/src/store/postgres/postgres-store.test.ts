@@ -138,7 +138,7 @@ describe('several instances on PostgreSQL', () => {
     }
   });
 
-  it('decide while no transaction is open, however long it takes', async () => {
+  it('decide while no transaction is open, however long the decision takes', async () => {
     const instance = await start();
     let open = 0;
     const { connections } = instance;

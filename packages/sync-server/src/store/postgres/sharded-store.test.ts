@@ -45,7 +45,7 @@ describe('several PostgreSQL servers', () => {
     },
   );
 
-  it('take new databases by weight, and keep those of the time before', async () => {
+  it('take new databases by weight, and keep those that existed before', async () => {
     const shards = await createShards(postgres.server, [0, 1]);
     const [a, b] = shards as [TestShard, TestShard];
     const alone = await TestServer.start(temporaryFolder(), { postgres: a.url });
@@ -58,7 +58,7 @@ describe('several PostgreSQL servers', () => {
     expect([await idsIn(a), await idsIn(b)]).toEqual([['old'], ['new']]);
   });
 
-  it('share members, invitations and revocations, which are at the first one', async () => {
+  it('share members, invitations and revocations, which are stored at the first one', async () => {
     const shards = await createShards(postgres.server, [0, 1]);
     const [here, there] = [await startInstance(shards), await startInstance(shards)];
     await here.sync.members.setRole(DATABASE, 'bob', 'editor');
@@ -80,7 +80,7 @@ describe('several PostgreSQL servers', () => {
     ).toBe(0);
   });
 
-  it('stay in use while one of them is away, but for its databases', async () => {
+  it('stay in use while one of them is away, except for its databases', async () => {
     const shards = await createShards(postgres.server, [1, 1]);
     const [, b] = shards as [TestShard, TestShard];
     const away = { ...b, url: b.url.replace(/:\d+\//, ':1/') };
@@ -130,7 +130,7 @@ describe('a list of shards', () => {
     await expect(first.list()).rejects.toMatchObject({ code: 'config-invalid' });
   });
 
-  it('is needed by every instance', async () => {
+  it('is required of every instance', async () => {
     const shards = await createShards(postgres.server, [1, 1]);
     await startInstance(shards);
     for (const { url } of shards) {

@@ -43,7 +43,7 @@ const cell: fc.Arbitrary<CellValue> = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
 );
 
-it('reads each kind of change as SQLite recorded it', () => {
+it('a stored change of each kind is read as SQLite recorded it', () => {
   fc.assert(
     fc.property(cell, cell, cell, (a, b, other) => {
       const database = open();
@@ -67,7 +67,7 @@ it('reads each kind of change as SQLite recorded it', () => {
   );
 });
 
-it('rejects a new text that is not UTF-8 by its column, and reads such an old text', () => {
+it('a stored change with a new text that is not UTF-8 is rejected by its column, and one with such an old text is read', () => {
   const database = open();
   expect(() =>
     read(changesetOf(database, () => database.exec(`INSERT INTO t VALUES (1, 'k', CAST(x'41ff' AS TEXT))`))),

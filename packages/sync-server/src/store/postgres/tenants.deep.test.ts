@@ -6,7 +6,7 @@ import { runTenantsOfInstances } from '../../../testing/tenants/tenants-of-insta
 const postgres = postgresUnderTest();
 
 it(
-  'never sends a tenant a byte of another in 2,000 histories when two instances share one connection to PostgreSQL',
+  'two instances that share one connection to PostgreSQL send no byte of one tenant to another in 2,000 histories',
   { timeout: 3_600_000 },
   async () => {
     expect(await runTenantsOfInstances(postgres.server, 2_000)).toEqual(SEEN_EVERYWHERE);

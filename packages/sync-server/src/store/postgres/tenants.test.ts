@@ -10,11 +10,11 @@ import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
 
-it('never sends a tenant a byte of another when two instances share one connection to PostgreSQL', async () => {
+it('two instances that share one connection to PostgreSQL send no byte of one tenant to another', async () => {
   expect(await runTenantsOfInstances(postgres.server, atLevel({ test: 25, verify: 75 }))).toEqual(SEEN_EVERYWHERE);
 });
 
-it('rejects a limit of fewer than two connections before it opens anything', () => {
+it('a limit of fewer than two connections to PostgreSQL is rejected before anything is opened', () => {
   const folder = temporaryFolder();
   const start = (): unknown =>
     createSyncServer({

@@ -87,7 +87,7 @@ export function transactionsContract(name: string, makePlace: () => Promise<Tran
       await connections.close();
     });
 
-    it('get the lock in the order in which they ask, and see the commit of the one before', async () => {
+    it('get the lock in the order in which they ask, and see the commit before theirs', async () => {
       const [first, second, third] = [begin(), begin(), begin()];
       const order: string[] = [];
       const head = await first.lockHead();
@@ -109,7 +109,7 @@ export function transactionsContract(name: string, makePlace: () => Promise<Tran
       expect(order).toEqual(['second sees 1', 'third sees 2']);
     });
 
-    it('see at READ COMMITTED what is committed when a statement begins, and nothing before', async () => {
+    it('see at READ COMMITTED what is committed when a statement begins, and nothing later', async () => {
       const [writer, reader] = [begin(), begin()];
       const head = await reader.readHead();
       await writer.lockHead();
@@ -120,7 +120,7 @@ export function transactionsContract(name: string, makePlace: () => Promise<Tran
       await reader.end(false);
     });
 
-    it('see one moment at REPEATABLE READ, that of their first statement', async () => {
+    it('see at REPEATABLE READ the state as of their first statement', async () => {
       const reader = begin('REPEATABLE READ, READ ONLY');
       const head = await reader.readHead();
       const writer = begin();

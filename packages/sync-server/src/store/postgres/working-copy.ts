@@ -71,7 +71,7 @@ export class WorkingCopy {
       `DELETE FROM ${quoteName(table.name)} WHERE ${where} RETURNING ${columns}`,
       ...keys.map(({ value }) => value),
     );
-    if (row === undefined) throw new Error(`a row of ${table.name} is missing in a working copy`);
+    if (row === undefined) throw new Error(`the working copy lacks a row of ${table.name}`);
     return row;
   }
 
