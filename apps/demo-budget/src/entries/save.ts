@@ -8,7 +8,7 @@ import type { EntryStatus } from '../schema.ts';
 import type { PartFields } from '../splits/part-changes.ts';
 import type { Writer } from '../writer.ts';
 import { addEntry, changeEntry, type EntryFields } from './actions.ts';
-import type { FormResult } from './entry-form.tsx';
+import type { FormResult } from './entry-draft.ts';
 
 /**
  * Writes a new entry from its submitted form. If the category was left open, applies the rules to the complete entry:

@@ -1,0 +1,97 @@
+import { useClient } from '@rockpool/client/react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useView } from '../budget/view.ts';
+import { setCategoryNote, setKeepsOverspent } from '../categories/actions.ts';
+import { removeGoal, setGoal } from '../goals/actions.ts';
+import { GoalForm } from '../goals/goal-form.tsx';
+import type { GoalRow } from '../queries/goals.ts';
+import { useAction, useSave } from '../shell/failure.tsx';
+import { move } from './actions.ts';
+import { EnvelopeNote } from './envelope-note.tsx';
+import type { Envelope } from './envelopes.ts';
+import { MoveForm } from './move-form.tsx';
+
+const CategoryHistory = lazy(() => import('../history/category-history.tsx'));
+
+export interface MoveBelowProps {
+  readonly envelope: Envelope;
+  /** Every envelope of the month. */
+  readonly envelopes: readonly Envelope[];
+  readonly currency: string;
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly onClose: () => void;
+}
+
+/** Below an envelope: moves money between envelopes, and decides what happens to overspending. */
+export function MoveBelow({ envelope, envelopes, currency, month, onClose }: MoveBelowProps): ReactNode {
+  const client = useClient();
+  const save = useSave();
+  return (
+    <MoveForm
+      envelope={envelope}
+      envelopes={envelopes}
+      currency={currency}
+      onMove={(fromCategoryId, toCategoryId, amountMinor) =>
+        save(
+          () => move(client, { month, currency, categoryId: fromCategoryId, amountMinor }, toCategoryId),
+          'Moved.',
+          onClose,
+        )
+      }
+      onKeepOverspent={() =>
+        save(
+          () => setKeepsOverspent(client, envelope.categoryId, !envelope.keepsOverspent),
+          envelope.keepsOverspent
+            ? `${envelope.name}: overspending is covered at the end of the month.`
+            : `${envelope.name}: overspending carries over.`,
+          onClose,
+        )
+      }
+      onCancel={onClose}
+    />
+  );
+}
+
+export interface GoalBelowProps extends Omit<MoveBelowProps, 'envelopes'> {
+  /** Undefined if the envelope has no goal. */
+  readonly goal: GoalRow | undefined;
+}
+
+/** Below an envelope: its note, goal and history. */
+export function GoalBelow({ envelope, goal, currency, month, onClose }: GoalBelowProps): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const save = useSave();
+  const view = useView();
+  const [showsHistory, setShowsHistory] = useState(false);
+  const { categoryId, name, note } = envelope;
+  return (
+    <>
+      <EnvelopeNote
+        name={name}
+        note={note}
+        onNote={(next) => run(() => setCategoryNote(client, categoryId, next), 'Note saved.')}
+      />
+      <GoalForm
+        categoryName={name}
+        goal={goal}
+        currency={currency}
+        month={month}
+        onSave={(changed) => save(() => setGoal(client, { ...changed, currency, categoryId }), 'Goal saved.', onClose)}
+        onRemove={() => save(() => removeGoal(client, categoryId, currency), 'Goal removed.', onClose)}
+        onCancel={onClose}
+      />
+      {view === 'today' && (
+        <details className="envelope-history" onToggle={({ currentTarget }) => setShowsHistory(currentTarget.open)}>
+          <summary>History of {name}</summary>
+          {showsHistory && (
+            <Suspense>
+              <CategoryHistory categoryId={categoryId} name={name} currency={currency} />
+            </Suspense>
+          )}
+        </details>
+      )}
+    </>
+  );
+}
