@@ -90,7 +90,7 @@ describe('a broken snapshot route', () => {
     [
       'sends something else',
       (_, response) => void response.writeHead(200, { ...HEADERS, 'content-length': '1000' }).end(BYTES),
-      { stage: 'snapshot-download', problem: 'the hash differs' },
+      { stage: 'snapshot-download', problem: 'the downloaded file does not match the hash that the server sent' },
       'snapshot-download',
     ],
     [

@@ -184,7 +184,7 @@ describe('a first sync', () => {
     };
     await expect(firstSync(options(medium, { fetch: damaging }))).rejects.toMatchObject({
       code: 'snapshot-unavailable',
-      fields: { problem: 'the hash differs' },
+      fields: { problem: 'the downloaded file does not match the hash that the server sent' },
     });
     expect(await medium.list()).toEqual([]);
   });

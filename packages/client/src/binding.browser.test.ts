@@ -53,7 +53,7 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-it('rejects a page that opens the name for another server database, and the first one continues', async () => {
+it('rejects a page that opens the name for another server database, without affecting the first page', async () => {
   const [name, team, team2] = [freshName(), `team-${freshName()}`, `team2-${freshName()}`];
   const first = await open({ name, sync: await syncWith(team) });
   await first.execute(sql`INSERT INTO note VALUES ('of team')`).synced;

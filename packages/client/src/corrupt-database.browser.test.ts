@@ -87,7 +87,7 @@ it('quarantines a database without a header, and reports that nothing could be r
   await client.close();
 });
 
-it('leaves a damaged database in place without a server until the app quarantines it', async () => {
+it('leaves a damaged database in place if there is no server, until the app quarantines it', async () => {
   const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs' };
   await damage(options.name, await createNotes(options), PAGE_BYTES);
   for (const attempt of ['once', 'again'])

@@ -75,7 +75,7 @@ describe('a client', () => {
     expect(await second.query('SELECT body FROM note')).toEqual([{ body: 'kept' }]);
   });
 
-  it('runs a batch as one transaction: all or nothing', async () => {
+  it('runs a batch as one transaction, whole or not at all', async () => {
     const client = await openClient(freshName());
     expect(
       await client.batch([
@@ -91,7 +91,7 @@ describe('a client', () => {
     expect(await client.query('SELECT count(*) AS n FROM note')).toEqual([{ n: 2 }]);
   });
 
-  it('rejects with codes that survive the worker and never contain a value', async () => {
+  it('rejects with codes that survive the transfer from the worker, and without any value', async () => {
     const client = await openClient(freshName());
     expect(await codeOf(client.query('SELEC 1'))).toBe('query-invalid');
     expect(await codeOf(client.query(`DELETE FROM note`))).toBe('sql-read-only');
@@ -115,7 +115,7 @@ describe('a client', () => {
     expect(failure.fields['count']).toBe(4);
   });
 
-  it('rejects every call once closed, and can be closed twice', async () => {
+  it('rejects every call once it is closed, and can be closed twice', async () => {
     const client = await openClient(freshName());
     await Promise.all([client.close(), client.close()]);
     expect(await codeOf(client.query('SELECT 1'))).toBe('client-closed');
@@ -133,7 +133,7 @@ describe('a client', () => {
     await until(async () => (await heldLocks()).length === 0);
   });
 
-  it('in memory reports it, keeps nothing and shares nothing', async () => {
+  it('reports that it is in memory, keeps nothing and shares nothing', async () => {
     const name = freshName();
     const [one, other] = await Promise.all([
       openClient(name, { persistence: 'memory' }),
@@ -144,7 +144,7 @@ describe('a client', () => {
     expect(one.status.current).toMatchObject({ persistence: 'memory', role: 'leader' });
   });
 
-  it('in memory keeps its rows while its page is suspended', async () => {
+  it('keeps its rows in memory while its page is suspended', async () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
     window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
@@ -153,7 +153,7 @@ describe('a client', () => {
     expect(await asked).toEqual([{ body: 'kept' }]);
   });
 
-  it('without sync is offline without a reason', async () => {
+  it('is offline without a reason if it has no sync', async () => {
     const client = await openClient(freshName());
     await until(() => client.status.current.state !== 'opening');
     expect(client.status.current).toEqual({
@@ -176,7 +176,7 @@ describe('a client', () => {
 });
 
 describe('a live query', () => {
-  it('emits its rows first, after every change, and at once to late listeners', async () => {
+  it('emits its rows first, after every change, and at once to a late listener', async () => {
     const client = await openClient(freshName());
     const live = client.live<{ body: string }>('SELECT body FROM note ORDER BY body');
     const states: LiveState<{ body: string }>[] = [];

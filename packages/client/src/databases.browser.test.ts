@@ -27,7 +27,7 @@ const isThere = async (name: string): Promise<boolean> =>
   (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
 
 describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, %s', (persistence) => {
-  it('are listed, and deleted once no tab has them open', async () => {
+  it('are listed, and can be deleted once no tab has them open', async () => {
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'x')`);
@@ -40,7 +40,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     expect(await bodies(await openClient({ name, persistence }))).toEqual([]);
   });
 
-  it('are backed up as a file, and restored under any name', async () => {
+  it('can be backed up as a file, and restored under any name', async () => {
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
@@ -55,7 +55,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     await expect(restoreDatabase(copy, file, { persistence })).rejects.toMatchObject({ code: 'storage-busy' });
   });
 
-  it('are not replaced by a file that is not a Rockpool database', async () => {
+  it('are not replaced if the file to restore is not a Rockpool database', async () => {
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
@@ -66,7 +66,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     expect(await bodies(await openClient({ name, persistence }))).toEqual(['kept']);
   });
 
-  it('are left only when everything was sent, or with discardUnsent', async () => {
+  it('can be left only if every change was sent, or with discardUnsent', async () => {
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'unsent')`);
@@ -82,7 +82,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
 });
 
 describe.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)('a client in use, on %s', (persistence) => {
-  it('is backed up by leader and follower during writes', async () => {
+  it('can be backed up by the leader and by a follower during writes', async () => {
     const name = freshName();
     const leader = await openClient({ name, persistence });
     const follower = await openClient({ name, persistence });

@@ -68,7 +68,7 @@ describe('an open document', () => {
     await document.close();
   });
 
-  it('reaches another tab, and undoes its own changes', async () => {
+  it('shows its changes in another tab, and undoes only them', async () => {
     const client = await openPage({ body: 'low tide' });
     const tab = await openTab({ name: client.name, schema });
     tabs.push(tab);

@@ -36,7 +36,7 @@ it.each([
   expect(part.url).toContain(query);
 });
 
-it('rejects with a typed error if the browser omits the address', async () => {
+it('rejects with a typed error if the browser does not name the failed address', async () => {
   const cause = new TypeError('Importing a module script failed.');
   const failed = loadPart('http', () => Promise.reject(cause));
   await expect(failed).rejects.toBeInstanceOf(RockpoolError);

@@ -67,7 +67,7 @@ describe('a client that asks for durable storage', () => {
       await expect(createClient({ name: freshName(), schema })).rejects.toMatchObject({ code: inject('refusal') });
     });
   } else {
-    it(`gets ${best}`, async () => {
+    it(`receives ${best}`, async () => {
       opened = await createClient({ name: freshName(), schema });
       expect(opened.status.current.persistence).toBe(best);
     });

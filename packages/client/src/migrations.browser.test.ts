@@ -75,7 +75,7 @@ describe('migrations of drizzle-kit', () => {
     ]);
   });
 
-  it('that removed something make an older bundle read-only, in every tab, with the reason in the status', async () => {
+  it('make an older bundle read-only in every tab if they removed something, with the reason in the status', async () => {
     const name = freshName();
     const first = await openClient({ name, ...newer });
     await first.execute(sql`INSERT INTO todo VALUES ('a', 'milk', 3)`);
@@ -106,14 +106,14 @@ describe('migrations of drizzle-kit', () => {
     }
   });
 
-  it('run once when several tabs open at once', async () => {
+  it('run once if several tabs open at once', async () => {
     const name = freshName();
     const clients = await Promise.all([1, 2, 3].map(() => openClient({ name, ...newer })));
     await clients[2]?.execute(sql`INSERT INTO todo (id, title) VALUES ('a', 'milk')`);
     for (const client of clients) expect(await client.query('SELECT rank FROM todo')).toEqual([{ rank: 7 }]);
   });
 
-  it('that fail are named and leave the data unchanged', async () => {
+  it('are named if they fail, and leave the data unchanged', async () => {
     const name = freshName();
     const old = await openClient({ name, ...older });
     await old.execute(sql`INSERT INTO todo VALUES ('a', 'milk')`);
@@ -130,7 +130,7 @@ describe('migrations of drizzle-kit', () => {
     expect(await again.query('SELECT title FROM todo')).toEqual([{ title: 'milk' }]);
   });
 
-  it('are checked for missing SQL before anything opens', async () => {
+  it('are checked for missing SQL before the database opens', async () => {
     const incomplete = { journal: journal('0000_first', '0001_rank'), migrations: { m0000 } };
     await expect(openClient({ name: freshName(), schema: newer.schema, migrations: incomplete })).rejects.toMatchObject(
       { code: 'config-invalid' },

@@ -14,7 +14,7 @@ describe('newId', () => {
     expect(sourceAt([0x0123456789ab])()).toMatch(/^01234567-89ab-7/);
   });
 
-  it('sorts in creation order when the clock stands still or is set back, or the counter overflows', () => {
+  it('sorts in creation order even if the clock stands still or is set back, or the counter overflows', () => {
     const timesMs = [1000, ...Array.from({ length: 5000 }, () => 1000), 10, 1001, 2000];
     const next = sourceAt([...timesMs]);
     const ids = timesMs.map(() => next());

@@ -41,7 +41,7 @@ class Workers {
   }
 }
 
-it('replaces a worker that reports that it is stuck, and reports it', async () => {
+it('a client replaces a stuck worker and reports it', async () => {
   const workers = new Workers();
   const client = await workers.open('durable');
   workers.sayStuck();
@@ -52,7 +52,7 @@ it('replaces a worker that reports that it is stuck, and reports it', async () =
   await client.close();
 });
 
-it('only reports a stuck worker that holds a database in memory', async () => {
+it('a client reports a stuck worker that holds a database in memory without replacing it', async () => {
   const workers = new Workers();
   const client = await workers.open('memory');
   workers.sayStuck();

@@ -84,7 +84,7 @@ describe('presence', () => {
     await until(() => seenBy(ben).length === 0);
   });
 
-  it('survives the death of the leader: the others show themselves to the next one', async () => {
+  it('survives the death of the leader, because every tab sends its state to the next leader', async () => {
     const databaseId = newId();
     const [anns, bens] = [await deviceOf('ann', databaseId), await deviceOf('ben', databaseId)];
     const leading = await openBeside(anns);

@@ -139,7 +139,7 @@ function NotesOfDrizzle({ body }: { readonly body: string }): ReactElement {
   return <p>{rows.map(({ id }) => id).join(' ')}</p>;
 }
 
-it('creates a live query by a function, again when its dependencies change', async () => {
+it('creates a live query with a function, again when its dependencies change', async () => {
   const opened = await open();
   await opened.batch([sql`INSERT INTO note VALUES ('1', 'x')`, sql`INSERT INTO note VALUES ('2', 'y')`]);
   const of = (body: string): ReactElement => (
@@ -162,7 +162,7 @@ function Suspending({ body }: { readonly body: string }): ReactElement {
   return <p>{loading ? 'never' : rows.map(({ id }) => id).join(' ')}</p>;
 }
 
-it('suspends until the first result, and not again when it changes', async () => {
+it('suspends until the first result, and not again when the result changes', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('1', 'x')`);
   const page = draw(
@@ -216,7 +216,7 @@ function Field({ id }: { readonly id: string }): ReactElement {
   );
 }
 
-it('a field shows a document, edits it letter by letter, follows others, and reports a missing one', async () => {
+it('a field shows a document, edits it letter by letter, follows others, and reports a missing document', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}')`);
   const of = (id: string): ReactElement => (
@@ -269,7 +269,7 @@ function Present({ page }: { readonly page?: string }): ReactElement {
   return <u>{others.map(({ principal, state }) => `${principal} on ${state.page}`).join(', ')}</u>;
 }
 
-it('lists peers, shows this tab while the component is mounted, and only observes without a state', async () => {
+it('lists peers, shows this tab while the component is mounted, and only observes if it has no state', async () => {
   const databaseId = newId();
   const openAs = async (principal: string): Promise<Client> => {
     const { url, token } = await commands.accessToSyncServer(

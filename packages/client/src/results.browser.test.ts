@@ -23,7 +23,7 @@ afterEach(async () => {
 const FILL = `WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < 29999) INSERT INTO point SELECT 'p' || n, n, 'point ' || n FROM i`;
 
 describe('a result by column', () => {
-  it('returns numbers as a typed array with NULL as NaN, and all else as values', async () => {
+  it('returns numbers as a typed array with NULL as NaN, and other columns as values', async () => {
     const client = await openClient({ persistence: 'memory' });
     await client.execute(sql`INSERT INTO point VALUES ('a', 1, 'x'), ('b', ${null}, ${null}), ('c', 3, 'z')`);
     const { rowCount, columns } = await client.columns('SELECT id, n, label FROM point ORDER BY id');

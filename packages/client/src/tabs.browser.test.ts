@@ -45,7 +45,7 @@ function follow(client: Client): { readonly live: LiveQuery<{ number: number }>;
 }
 
 describe('two tabs', () => {
-  it('both show what either writes', async () => {
+  it('both show the writes of either', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openClient(name);
@@ -69,7 +69,7 @@ describe('two tabs', () => {
     expect(await numbersIn(follower)).toEqual(upTo(21));
   });
 
-  it('send errors of a write back to the tab that wrote', async () => {
+  it('return the errors of a write to the tab that wrote', async () => {
     const name = freshName();
     await openClient(name);
     const follower = await openClient(name);
@@ -138,7 +138,7 @@ describe('a page', () => {
   });
 });
 
-it('five tabs open a fresh database at once', async () => {
+it('five tabs can open a fresh database at once', async () => {
   const name = freshName();
   const clients = await Promise.all(upTo(5).map(() => openClient(name)));
   expect(clients.filter(({ status }) => status.current.role === 'leader')).toHaveLength(1);

@@ -64,7 +64,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('includes statements that were not awaited, and their failures', async () => {
+  it('includes statements that were not awaited, and fails with their failures', async () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     await client.transaction((tx) => void insert(tx, 'a'));
     expect(await idsIn(client)).toEqual(['a']);
@@ -91,7 +91,7 @@ describe('a transaction', () => {
     await expect(running).rejects.toMatchObject({ code: 'client-closed' });
   });
 
-  it('rejects with transaction-lost when its leader dies, and may run again', async () => {
+  it('rejects with transaction-lost when its leader dies, and can be run again', async () => {
     const name = freshName();
     const leader = await openTab({ name, schema });
     tabs.push(leader);
@@ -110,7 +110,7 @@ describe('a transaction', () => {
     expect(await idsIn(follower)).toEqual(['a', 'b']);
   });
 
-  it('of a killed tab leaves nothing and does not block the others', async () => {
+  it('leaves nothing when its tab is killed, and does not block other tabs', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openTab({ name, schema });

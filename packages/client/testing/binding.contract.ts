@@ -30,7 +30,7 @@ export function describeBinding(
   title: string,
   { createClient, sync, persistence, extent }: BindingContractOptions,
 ): void {
-  describe(`a local database on ${title} belongs to one server database`, () => {
+  describe(`the binding of a local database on ${title} to one server database`, () => {
     const clients: Client[] = [];
     const problems: RockpoolError[] = [];
 
@@ -86,7 +86,7 @@ export function describeBinding(
     const [team, team2] = [`team-${freshName()}`, `team2-${freshName()}`];
     const mismatch = { code: 'database-mismatch', recovery: 'ask-user', fields: { belongsTo: team, asked: team2 } };
 
-    it('when it is opened again, also offline, and nothing of it changes', async () => {
+    it('holds when it is opened again, even offline, and a rejected opening changes nothing', async () => {
       const name = freshName();
       const first = await open({ name, sync: await syncWith(team) });
       await write(first, `${name}-row`);
@@ -104,7 +104,7 @@ export function describeBinding(
       expect(await rowsOnServer(team2)).toEqual([]);
     });
 
-    it('from its first opening with sync: earlier writes go there and nowhere else', async () => {
+    it('begins with its first opening with sync, which sends earlier writes there only', async () => {
       const name = freshName();
       const local = await open({ name });
       await write(local, `${name}-local`);
@@ -118,7 +118,7 @@ export function describeBinding(
       expect(await rowsOnServer(team2)).toEqual([]);
     });
 
-    it('until it is deleted', async () => {
+    it('ends when it is deleted', async () => {
       const name = freshName();
       const first = await open({ name, sync: await syncWith(team) });
       await upToDate(first);
@@ -131,7 +131,7 @@ export function describeBinding(
 
     if (extent === 'differences') return;
 
-    it.each([null, 'ann'])('in a second tab, while the first has it open, signed in as %s', async (principal) => {
+    it.each([null, 'ann'])('holds in a second tab while the first is open, signed in as %s', async (principal) => {
       const [name, id] = [freshName(), `${principal}-written`];
       const person = principal === null ? {} : { principal };
       const first = await open({ name, sync: await syncWith(team, person) });
@@ -144,7 +144,7 @@ export function describeBinding(
       expect(await rowsOnServer(team2)).toEqual([]);
     });
 
-    it('also after it has passed to another person', async () => {
+    it('holds after the database has passed to another person', async () => {
       const name = freshName();
       const ann = await open({ name, sync: await syncWith(team, { principal: 'ann' }) });
       await write(ann, `${name}-of-ann`);
@@ -167,7 +167,7 @@ export function describeBinding(
         { code: 'tab-options-differ', fields: { option: 'sync.principal' } },
       ],
       ['another person', (options) => ({ ...options, principal: 'bob' }), { code: 'other-principal' }],
-    ])('and all tabs agree on how it syncs: a tab with %s is refused, in either order', async (_, change, refusal) => {
+    ])('includes how all tabs sync: a tab with %s is rejected, in either order', async (_, change, refusal) => {
       const mine = await syncWith(team, { principal: 'ann' });
       const theirs = change(mine);
       for (const [first, second] of [
@@ -183,7 +183,7 @@ export function describeBinding(
       }
     });
 
-    it('and a tab with another schema is refused', async () => {
+    it('rejects a tab with another schema', async () => {
       const name = freshName();
       const options = await syncWith(team);
       const leader = await open({ name, sync: options });

@@ -30,7 +30,8 @@ export function freshName(): string {
 export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 180_000): Promise<void> {
   const startedMs = performance.now();
   while (!(await isSo())) {
-    if (performance.now() - startedMs > withinMs) throw new Error(`still false: ${String(isSo)}`);
+    if (performance.now() - startedMs > withinMs)
+      throw new Error(`the condition is still false after ${withinMs} ms: ${String(isSo)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

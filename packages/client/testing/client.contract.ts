@@ -166,36 +166,31 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
     });
 
-    itAnywhere(
-      'finds by a search index what any tab wrote and what came from the server, in live queries too',
-      async () => {
-        const syncing = await syncWith(options, freshName());
-        const { mine, others } = await open({ sync: syncing });
-        const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
-        const views = [mine, ...others].map((client) =>
-          client.live<Numbered>(
-            sql`SELECT number FROM entry WHERE rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ${searchText('dro HER')}) ORDER BY number`,
-          ),
-        );
-        for (const view of views) view.subscribe(() => undefined);
-        const all = async (...numbers: number[]): Promise<void> => {
-          for (const view of views)
-            await until(
-              () => JSON.stringify(view.current.rows.map(({ number }) => number)) === JSON.stringify(numbers),
-            );
-        };
-        await mine.execute(sql`INSERT INTO entry VALUES ('a', 1, 'The drowsy heron'), ('b', 2, 'A kingfisher')`);
-        await all(1);
-        await until(async () => (await numbersIn(elsewhere)).length === 2);
-        await elsewhere.execute(sql`UPDATE entry SET note = ${'Another drowsy héron'} WHERE id = 'b'`);
-        await all(1, 2);
-        await elsewhere.execute(sql`DELETE FROM entry WHERE id = 'a'`);
-        await all(2);
-        expect(views.map(({ current }) => current.error)).toEqual(views.map(() => null));
-      },
-    );
+    itAnywhere('finds rows from every tab and from the server by a search index, in live queries too', async () => {
+      const syncing = await syncWith(options, freshName());
+      const { mine, others } = await open({ sync: syncing });
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      const views = [mine, ...others].map((client) =>
+        client.live<Numbered>(
+          sql`SELECT number FROM entry WHERE rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ${searchText('dro HER')}) ORDER BY number`,
+        ),
+      );
+      for (const view of views) view.subscribe(() => undefined);
+      const all = async (...numbers: number[]): Promise<void> => {
+        for (const view of views)
+          await until(() => JSON.stringify(view.current.rows.map(({ number }) => number)) === JSON.stringify(numbers));
+      };
+      await mine.execute(sql`INSERT INTO entry VALUES ('a', 1, 'The drowsy heron'), ('b', 2, 'A kingfisher')`);
+      await all(1);
+      await until(async () => (await numbersIn(elsewhere)).length === 2);
+      await elsewhere.execute(sql`UPDATE entry SET note = ${'Another drowsy héron'} WHERE id = 'b'`);
+      await all(1, 2);
+      await elsewhere.execute(sql`DELETE FROM entry WHERE id = 'a'`);
+      await all(2);
+      expect(views.map(({ current }) => current.error)).toEqual(views.map(() => null));
+    });
 
-    itAnywhere('runs a batch whole or not at all', async () => {
+    itAnywhere('runs a batch as one transaction, whole or not at all', async () => {
       const { mine, others } = await open();
       const results = await mine.batch([
         sql`INSERT INTO entry VALUES ('a', 1, NULL)`,
@@ -232,7 +227,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(await mine.query('SELECT number FROM entry')).toEqual([{ number: Number(2n ** 50n - 1n) }]);
     });
 
-    it('writes while a long query runs in this or another tab, and the query still shows one snapshot', async () => {
+    it('writes while a long query runs in any tab, and the query still shows one snapshot', async () => {
       const { mine, others } = await open();
       for (const reader of [mine, ...others]) {
         await mine.execute('DELETE FROM entry');
@@ -267,7 +262,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     });
 
     itAnywhere(
-      'tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see',
+      'reports when the server has a write, why it rejected one, and how far the changes of a row have come, across a pause',
       async () => {
         const syncing = await syncWith(options, freshName());
         const { mine, others } = await open({ sync: syncing });
@@ -313,7 +308,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     );
 
     itAnywhere(
-      'tells a signed-out user, a network without the app’s server and a fault in the app’s code apart',
+      'distinguishes a signed-out user, a network without the app’s server and a fault in the app’s code',
       async () => {
         const syncing = await syncWith(options, freshName());
         const problems: RockpoolError[] = [];
@@ -345,7 +340,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
         });
         await becomes(() => 7 as unknown as string, 'blocked', {
           code: 'token-callback-failed',
-          fields: { problem: 'not a string', type: 'number' },
+          fields: { problem: 'the answer is not a string', type: 'number' },
         });
         await becomes(async () => new Response(null, { status: 502 }), 'offline', {
           code: 'network-unreachable',
@@ -387,7 +382,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       });
     });
 
-    itAnywhere('returns no promise for the server if there is none', async () => {
+    itAnywhere('rejects the synced promise of a write if there is no server', async () => {
       const { mine } = await open();
       await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });
     });
@@ -395,14 +390,14 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     describeTransactions(options, open);
 
     if (persistence !== 'memory') {
-      it('is unchanged at the next opening', async () => {
+      it('keeps its rows when it is opened again', async () => {
         const { name, mine } = await open();
         await insert(mine, 1);
         await closeAll();
         expect(await numbersIn(await openHere({ name, persistence }))).toEqual([1]);
       });
 
-      it('with strict durability does the same', async () => {
+      it('keeps its rows with strict durability when it is opened again', async () => {
         const { name, mine, others } = await open({ durability: 'strict' });
         await Promise.all(upTo(10).map((number) => insert(mine, number)));
         for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(upTo(10));
@@ -422,7 +417,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
   const itAnywhere = anywhere(options);
   const forever = (): Promise<never> => new Promise(() => undefined);
 
-  it('sees the writes of a transaction in it, while other tabs neither see them nor wait for them', async () => {
+  it('sees the writes of a transaction in it; other tabs neither see them nor wait for them', async () => {
     const { mine, others } = await open();
     await insert(mine, 1);
     const result = await mine.transaction(async (tx) => {
@@ -480,7 +475,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
     expect(await numbersIn(mine)).toEqual([2]);
   });
 
-  itAnywhere('ends a transaction at its time limit, and then all tabs can write', async () => {
+  itAnywhere('ends a transaction at its time limit, after which all tabs can write', async () => {
     const { mine, others } = await open();
     const running = mine.transaction(
       async (tx) => {
@@ -511,7 +506,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
 
 function describeSuccession(persistence: Persistence, options: ContractOptions): void {
   const itAnywhere = anywhere(options);
-  describe('when the leading tab goes', () => {
+  describe('when the leading tab dies, closes or is hidden', () => {
     /** Keeps ten writes in flight. The disturbance happens halfway, and writing continues meanwhile. */
     async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
       let happening: Promise<void> | void = undefined;
@@ -524,7 +519,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
     }
 
     it.each(['closed', 'killed'] as const)(
-      'a follower loses and repeats none of its writes, if that tab is %s',
+      'a follower loses and repeats none of its writes if the leading tab is %s',
       async (how) => {
         const name = freshName();
         const leader = await openElsewhere({ name, persistence });
@@ -540,7 +535,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       },
     );
 
-    it('its own writes with resolved promises are stored, once', async () => {
+    it('its writes whose promises resolved are stored, once', async () => {
       const name = freshName();
       const leader = await openElsewhere({ name, persistence });
       const mine = await openHere({ name, persistence });
@@ -589,7 +584,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       await until(() => view.numbers().length === 2);
     });
 
-    it('a hidden page hands over, and shows missed changes when it is visible again', async () => {
+    it('a hidden page hands over the lead, and shows missed changes when it is visible again', async () => {
       const name = freshName();
       const away = await openElsewhere({ name, persistence });
       const here = await openHere({ name, persistence });
@@ -605,7 +600,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(view.numbers()).toEqual([1, 2]);
     });
 
-    itAnywhere('sync continues in the next one, with the unsent changes', async () => {
+    itAnywhere('sync continues in the next leader, with the unsent changes', async () => {
       const databaseId = freshName();
       const syncing = await syncWith(options, databaseId);
       const name = freshName();

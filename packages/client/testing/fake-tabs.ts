@@ -204,7 +204,7 @@ export class FakeBrowser {
       };
     }
     const write = ({ id, statements, action }: WriteRequest): ReturnType<WritableDatabase['write']> => {
-      if (!life.isAlive || !isOpen || role === 'reader') throw new Error('written by a tab that may not');
+      if (!life.isAlive || !isOpen || role === 'reader') throw new Error('a tab that may not write has written');
       const done = file.requests.get(id);
       if (done !== undefined) return { results: done, touchedTables: [], changes: [], repeated: true };
       if (action?.kind === 'commit-transaction') throw new RockpoolError('transaction-lost');
@@ -220,7 +220,8 @@ export class FakeBrowser {
       return { results, touchedTables: ['t'], changes: [], repeated: false };
     };
     const begin: WritableDatabase['begin'] = () => {
-      if (!life.isAlive || !isOpen || role === 'reader') throw new Error('begun by a tab that may not');
+      if (!life.isAlive || !isOpen || role === 'reader')
+        throw new Error('a tab that may not write has begun a transaction');
       let effects: string[] = [];
       const savepoints: string[][] = [];
       return {
@@ -251,7 +252,7 @@ export class FakeBrowser {
     };
     // A result that names what took effect, and that it was read from a file that is open.
     const query = async (): Promise<EncodedRows> => {
-      if (!life.isAlive || !isOpen) throw new Error('a dead tab or one without an open file has read');
+      if (!life.isAlive || !isOpen) throw new Error('a tab that is dead or has no open file has read');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
     return {

@@ -62,7 +62,7 @@ async function findMistakes(sqlite, hooked) {
   const sources = Object.fromEntries(['scan.c', 'scan-lookup.c', 'scan-batch.c'].map((file) => [file, readFileSync(join(import.meta.dirname, '..', file), 'utf8')]));
   let missed = 0;
   for (const { name, file = 'scan.c', find, replace } of MISTAKES) {
-    if (sources[file]?.split(find).length !== 2) throw new Error(`${file} has changed where this mistake goes: ${name}`);
+    if (sources[file]?.split(find).length !== 2) throw new Error(`${file} no longer has the code that the mistake "${name}" replaces`);
     for (const [other, text] of Object.entries(sources)) writeFileSync(join(work, other), other === file ? text.replace(find, () => replace) : text);
     const isFound = (await runQueries(compile(sqlite, hooked, work), 'ignore')) !== 0;
     console.log(`${isFound ? 'found' : 'MISSED'}: ${name}`);

@@ -24,32 +24,32 @@ static void checkValue(RpColumn *c, u32 iStored, sqlite3_stmt *pStmt, int iColum
   u64 range;
   memcpy(&range, &c->aNumber[iStored], 8);
   if( eType==SQLITE_NULL ){
-    if( c->eKind!=RP_NULL && !bNull && !(c->eKind==RP_MIXED && c->aTag[iStored]==RP_TAG_NULL) ) fail("not NULL", iRow, iColumn);
-    if( (c->eKind==RP_TEXT && c->aEnd[iStored]!=*piUnit) || (c->eKind==RP_BLOB && c->aEnd[iStored]!=*piByte) ) fail("NULL moves the end", iRow, iColumn);
+    if( c->eKind!=RP_NULL && !bNull && !(c->eKind==RP_MIXED && c->aTag[iStored]==RP_TAG_NULL) ) fail("a NULL is not stored as NULL", iRow, iColumn);
+    if( (c->eKind==RP_TEXT && c->aEnd[iStored]!=*piUnit) || (c->eKind==RP_BLOB && c->aEnd[iStored]!=*piByte) ) fail("a NULL moves the end", iRow, iColumn);
   }else if( eType==SQLITE_INTEGER || eType==SQLITE_FLOAT ){
     int bTag = c->eKind==RP_MIXED ? c->aTag[iStored] : RP_TAG_REAL;
-    if( c->eKind!=RP_NUMBER && c->eKind!=RP_MIXED ) fail("not a number", iRow, iColumn);
-    if( bTag==RP_TAG_INTEGER ? (i64)range!=sqlite3_column_int64(pStmt, iColumn) : bTag!=RP_TAG_REAL || c->aNumber[iStored]!=sqlite3_column_double(pStmt, iColumn) ) fail("another number", iRow, iColumn);
-    if( eType==SQLITE_INTEGER && bTag==RP_TAG_REAL && (i64)c->aNumber[iStored]!=sqlite3_column_int64(pStmt, iColumn) ) fail("a rounded integer", iRow, iColumn);
+    if( c->eKind!=RP_NUMBER && c->eKind!=RP_MIXED ) fail("a number is not stored as a number", iRow, iColumn);
+    if( bTag==RP_TAG_INTEGER ? (i64)range!=sqlite3_column_int64(pStmt, iColumn) : bTag!=RP_TAG_REAL || c->aNumber[iStored]!=sqlite3_column_double(pStmt, iColumn) ) fail("the number differs", iRow, iColumn);
+    if( eType==SQLITE_INTEGER && bTag==RP_TAG_REAL && (i64)c->aNumber[iStored]!=sqlite3_column_int64(pStmt, iColumn) ) fail("an integer is rounded", iRow, iColumn);
   }else{
     const u8 *a = eType==SQLITE_TEXT ? sqlite3_column_text(pStmt, iColumn) : sqlite3_column_blob(pStmt, iColumn);
     u32 n = (u32)sqlite3_column_bytes(pStmt, iColumn), i = 0;
     if( c->eKind==RP_MIXED ){
-      if( c->aTag[iStored]!=(eType==SQLITE_TEXT ? RP_TAG_TEXT : RP_TAG_BLOB) ) fail("another tag", iRow, iColumn);
+      if( c->aTag[iStored]!=(eType==SQLITE_TEXT ? RP_TAG_TEXT : RP_TAG_BLOB) ) fail("the tag differs", iRow, iColumn);
       /* Rows before the column became mixed hold replaced text. */
-      if( rpUnits(a, n)>=0 && ((u32)(range>>32)!=n || (n && memcmp(&c->aByte[(u32)range], a, n))) ) fail("another value", iRow, iColumn);
-      if( (u32)range + (u32)(range>>32) > c->nByte ) fail("outside of the bytes", iRow, iColumn);
+      if( rpUnits(a, n)>=0 && ((u32)(range>>32)!=n || (n && memcmp(&c->aByte[(u32)range], a, n))) ) fail("the value differs", iRow, iColumn);
+      if( (u32)range + (u32)(range>>32) > c->nByte ) fail("the value lies outside of the bytes", iRow, iColumn);
     }else{
       u32 nUnit = 0, iStart = *piByte;
-      if( c->eKind!=(eType==SQLITE_TEXT ? RP_TEXT : RP_BLOB) ) fail("another kind", iRow, iColumn);
+      if( c->eKind!=(eType==SQLITE_TEXT ? RP_TEXT : RP_BLOB) ) fail("the kind differs", iRow, iColumn);
       while( eType==SQLITE_TEXT && i<n ){
         int k = rpCharacter(&a[i], &a[n]);
-        if( k<0 ){ if( memcmp(&c->aByte[*piByte], "\xef\xbf\xbd", 3) ) fail("not replaced", iRow, iColumn); *piByte += 3; nUnit++; i -= k; }
-        else{ if( memcmp(&c->aByte[*piByte], &a[i], k) ) fail("another text", iRow, iColumn); *piByte += k; nUnit += k==4 ? 2 : 1; i += k; }
+        if( k<0 ){ if( memcmp(&c->aByte[*piByte], "\xef\xbf\xbd", 3) ) fail("invalid UTF-8 is not replaced", iRow, iColumn); *piByte += 3; nUnit++; i -= k; }
+        else{ if( memcmp(&c->aByte[*piByte], &a[i], k) ) fail("the text differs", iRow, iColumn); *piByte += k; nUnit += k==4 ? 2 : 1; i += k; }
       }
-      if( eType==SQLITE_BLOB ){ *piByte += n; if( n && memcmp(&c->aByte[iStart], a, n) ) fail("another blob", iRow, iColumn); }
+      if( eType==SQLITE_BLOB ){ *piByte += n; if( n && memcmp(&c->aByte[iStart], a, n) ) fail("the blob differs", iRow, iColumn); }
       *piUnit += nUnit;
-      if( c->aEnd[iStored]!=(eType==SQLITE_TEXT ? *piUnit : *piByte) ) fail("another end", iRow, iColumn);
+      if( c->aEnd[iStored]!=(eType==SQLITE_TEXT ? *piUnit : *piByte) ) fail("the end differs", iRow, iColumn);
     }
   }
 }
@@ -112,7 +112,7 @@ int main(int argc, char **argv){
       memset(aUnit, 0, sizeof(aUnit));
       memset(aByte, 0, sizeof(aByte));
       for(i=0; i<rpRows.nRow; i++, iRow++){
-        if( sqlite3_step(pTheirs)!=SQLITE_ROW ) fail("one row more", iRow, 0);
+        if( sqlite3_step(pTheirs)!=SQLITE_ROW ) fail("there is one row too many", iRow, 0);
         for(c=0; c<nColumn; c++) checkValue(&rpRows.aColumn[c], i, pTheirs, (int)c, iRow, &aUnit[c], &aByte[c]);
       }
       bFirst = 1;

@@ -81,7 +81,7 @@ describe('the awareness of a document', () => {
     expect(seenCursor(mine)).toEqual([9, 13]);
   });
 
-  it('reports a state that cannot be sent as an uncaught error, also without a page', async () => {
+  it('reports a state that cannot be sent as an uncaught error, even without a page', async () => {
     const refusal = new Error('refused');
     const uncaught = new Promise((resolve) => {
       vi.stubGlobal('queueMicrotask', (task: () => void) => {
@@ -169,7 +169,7 @@ describe('the awareness of a document', () => {
     expect(page.awareness.getStates().size).toBe(1);
   });
 
-  it('emits after the change of a text is complete', async () => {
+  it('emits only after the change of a text is complete', async () => {
     const page = openPage({ body: 'low tide' });
     page.hear(person({ cursor: { path: ['value', 'body'], anchor: 8, head: 8, length: 9 } }));
     let isChanging = false;

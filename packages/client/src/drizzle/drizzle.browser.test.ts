@@ -110,7 +110,7 @@ describe('builders', () => {
     expect(pairs).toEqual([{ a: 't1', b: 't2' }]);
   });
 
-  it('return null for a table that a join leaves out', async () => {
+  it('return null for a table without a joined row', async () => {
     const db = await withRows();
     const rows = await db
       .select()
@@ -192,7 +192,7 @@ describe('builders', () => {
 });
 
 describe('modes', () => {
-  it('read back as written', async () => {
+  it('read values back as written', async () => {
     const db = await openDatabase();
     const row = {
       id: 't',
@@ -217,7 +217,7 @@ describe('modes', () => {
     ).toEqual([{ id: 't' }]);
   });
 
-  it('of blobs and integers beyond 2^53 read back as written without Buffer', async () => {
+  it('read blobs and integers beyond 2^53 back as written even without Buffer', async () => {
     expect('Buffer' in globalThis).toBe(false);
     const db = await openDatabase();
     const row = {
@@ -236,7 +236,7 @@ describe('modes', () => {
     expect(await db.query.raw.findMany()).toEqual([row]);
   });
 
-  it('are null for NULL', async () => {
+  it('read NULL as null', async () => {
     const db = await openDatabase();
     await db.insert(raw).values({ id: 'r' });
     expect(await db.select().from(raw)).toEqual([
@@ -349,7 +349,7 @@ describe('a batch', () => {
     expect(await db.$count(todo)).toBe(3);
   });
 
-  it('is one call of the client', async () => {
+  it('is sent in one call of the client', async () => {
     const db = await openDatabase();
     const batch = vi.spyOn(db.$client, 'batch');
     const execute = vi.spyOn(db.$client, 'execute');
@@ -357,7 +357,7 @@ describe('a batch', () => {
     expect([batch.mock.calls.length, execute.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it('rejects statements with rows before anything is written', async () => {
+  it('rejects statements that return rows, and writes nothing', async () => {
     const db = await withRows();
     // @ts-expect-error a select has no result in a batch
     expect((await failureOf(db.batch([db.delete(todo), db.select().from(todo)]))).fields).toEqual({
@@ -393,7 +393,7 @@ describe('a transaction', () => {
     expect(await db.$count(todo, eq(todo.done, false))).toBe(2);
   });
 
-  it('rolls back everything, and a nested one only its own writes', async () => {
+  it('rolls back all its writes, and a nested one only its own', async () => {
     const db = await withRows();
     await expect(
       db.transaction(async (tx) => {
@@ -533,7 +533,7 @@ describe('errors', () => {
     expect(failures[0]?.fields).toMatchObject({ table: 'list' });
   });
 
-  it('name the column of an undecodable value, and not the value', async () => {
+  it('name the column of an undecodable value without the value', async () => {
     const db = await withRows();
     await db.run(sql`update todo set tags = ${'secret-4711'} where id = 't1'`);
     const failures = [await failureOf(db.select().from(todo)), await failureOf(db.query.todo.findMany())];

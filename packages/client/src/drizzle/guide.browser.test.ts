@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const textOf = async (path: string): Promise<string> =>
   ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
 
-it('the code of the guide is one file, byte for byte', async () => {
+it('the code of the guide equals one file, byte for byte', async () => {
   const guide = await textOf('docs/guides/drizzle.md');
   const blocks = [...guide.matchAll(/```ts\n(.*?)```\n/gs)].map(([, code]) => code);
   expect(blocks.length).toBeGreaterThan(1);
@@ -13,7 +13,7 @@ it('the code of the guide is one file, byte for byte', async () => {
   expect(blocks.join('\n')).toBe(code);
 });
 
-it('it runs, and does what the guide says', async () => {
+it('the code of the guide runs and does what the guide says', async () => {
   const { seen, end } = await import('../../testing/drizzle/guide.ts');
   try {
     expect(seen).toMatchObject({

@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe('a live query', () => {
-  it('emits typed rows and keeps unchanged ones', async () => {
+  it('emits typed rows, and keeps unchanged row objects', async () => {
     const db = await withRows();
     const live = liveQuery(
       db.$client,

@@ -46,11 +46,11 @@ beforeEach(async () => {
 });
 afterEach(() => client.close());
 
-it('is the one that these tests use', () => {
+it('the oldest supported Drizzle is the version under test', () => {
   expect(used.Table).toBe(allowed.Table);
 });
 
-it('reads its own writes: builders, joins, relations, prepared statements, SQL text', async () => {
+it('the oldest supported Drizzle runs builders, joins, relations, prepared statements and SQL text', async () => {
   expect(
     await db
       .select({ title: todo.title, list: list.name, tags: todo.tags })
@@ -83,7 +83,7 @@ it('reads its own writes: builders, joins, relations, prepared statements, SQL t
   expect((await db.run(sql`UPDATE todo SET title = 'tea'`)).changes).toBe(1);
 });
 
-it('runs transactions atomically and rejects with the errors of the client', async () => {
+it('the oldest supported Drizzle runs transactions atomically and rejects with the errors of the client', async () => {
   const failed = db.transaction(async (tx) => {
     await tx.insert(list).values({ id: 'm', name: 'work' });
     await tx.transaction((inner) => inner.insert(list).values({ id: 'n', name: 'home' }));
@@ -92,7 +92,7 @@ it('runs transactions atomically and rejects with the errors of the client', asy
   expect(await db.$count(list)).toBe(1);
 });
 
-it('runs live queries', async () => {
+it('the oldest supported Drizzle runs live queries', async () => {
   const titles: string[][] = [];
   const seen = new Promise<void>((resolve) => {
     liveQuery(client, db.select({ title: todo.title }).from(todo).where(eq(todo.done, false))).subscribe(({ rows }) => {

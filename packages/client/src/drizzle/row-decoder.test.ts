@@ -44,7 +44,7 @@ describe('a row decoder', () => {
     });
   });
 
-  it('names the column of an undecodable value, and not the value', () => {
+  it('names the column of an undecodable value without the value', () => {
     const decode = createRowDecoder([field('todo.tags', columns.tags)], null);
     let thrown: unknown = null;
     try {

@@ -72,8 +72,8 @@ export function undecodable(column: string | null): RockpoolError {
   return new RockpoolError(
     'internal',
     column === null
-      ? { problem: 'stored value cannot be decoded' }
-      : { problem: 'stored value cannot be decoded', column },
+      ? { problem: 'the stored value cannot be decoded' }
+      : { problem: 'the stored value cannot be decoded', column },
   );
 }
 

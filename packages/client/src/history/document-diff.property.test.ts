@@ -43,7 +43,7 @@ function apply(document: Json, operations: readonly DocumentOperation[]): Json {
 }
 
 describe('the difference of two documents', () => {
-  it('turns one into the other, and is empty for equal ones', () => {
+  it('turns the first document into the second, and is empty for equal documents', () => {
     fc.assert(
       fc.property(value, value, (from, to) => {
         expect(apply(from, diffDocuments(from, to))).toEqual(to);
@@ -53,7 +53,7 @@ describe('the difference of two documents', () => {
     );
   });
 
-  it('names the smallest places: members, elements, and ranges of texts', () => {
+  it('names the smallest differing parts: members, elements, and ranges of texts', () => {
     const from = { title: 'Plan', body: 'We meet on Monday.', tags: ['a', 'b', 'c'], owner: { name: 'Ann' } };
     const to = { body: 'We meet on Friday.', tags: ['a', 'c', 'd'], owner: { name: 'Ann', mail: 'a@b.c' } };
     expect(diffDocuments(from, to)).toEqual([

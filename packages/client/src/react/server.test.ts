@@ -12,14 +12,14 @@ function Page(): ReactElement {
   return createElement('p', null, `${loading && made.loading ? 'loading' : rows.length} ${state}`);
 }
 
-describe('on a server', () => {
-  it('renders components in their loading state without a client', () => {
+describe('hooks rendered on a server', () => {
+  it('show their loading state without a client', () => {
     expect(renderToString(createElement(RockpoolProvider, { client: null }, createElement(Page)))).toBe(
       '<p>loading opening</p>',
     );
   });
 
-  it('names a missing provider', () => {
+  it('report a missing provider', () => {
     expect(() => renderToString(createElement(Page))).toThrow('RockpoolProvider');
   });
 });

@@ -57,7 +57,7 @@ describe('an error that crosses threads', () => {
     expect(error.recovery).toBe('ask-user');
   });
 
-  it('keeps them in a rejected promise', async () => {
+  it('keeps code, fields, recovery and message in a rejected promise', async () => {
     const error = await failureOf(connect().rejectTyped());
     expect(error.code).toBe('storage-full');
     expect(error.fields).toEqual({ neededBytes: 10 });

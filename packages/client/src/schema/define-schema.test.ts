@@ -123,7 +123,7 @@ describe('defineSchema', () => {
     expect(defineSchema({ account, somethingElse: () => 1, text: 'x' })).toEqual(defineSchema([account]));
   });
 
-  it('marks local tables as not synced, and allows them a key numbered by SQLite or none', () => {
+  it('marks local tables as not synced, and allows them a key numbered by SQLite or no key', () => {
     const draft = sqliteTable('draft', { id: integer().primaryKey(), body: text() });
     const log = sqliteTable('log', { line: text() });
     const schema = defineSchema([account, draft, log], { local: [draft, log] });
@@ -230,7 +230,7 @@ describe('defineSchema', () => {
     expect(schema.hash).toBe(defineSchema({ account, note, place }).hash);
   });
 
-  it('rejects histories of local tables, without whole days, and of tables declared twice or not at all', () => {
+  it('rejects histories of local tables, of undeclared tables, declared twice, or without whole days', () => {
     const note = sqliteTable('note', { id: text().primaryKey() });
     const declare = (history: DefineSchemaOptions['history'], local: readonly (typeof note)[] = []): string => {
       try {
@@ -242,7 +242,7 @@ describe('defineSchema', () => {
     };
     expect(declare([note], [note])).toContain('A local table has no history');
     expect(declare([{ table: note, retainedDays: 0.5 }])).toContain('retainedDays');
-    expect(declare([note, note])).toContain('It has a history twice.');
+    expect(declare([note, note])).toContain('The history of the table is declared twice.');
     expect(declare([account])).toContain('not among the tables');
   });
 
@@ -280,7 +280,7 @@ describe('defineSchema', () => {
     ]);
   });
 
-  it('finds typed text by a search index, whatever was typed', () => {
+  it('finds text by a search index, whatever the user typed', () => {
     const entrySearch = searchIndex(entry, { columns: [entry.memo] });
     const query = new QueryBuilder()
       .select({ number: entry.number })

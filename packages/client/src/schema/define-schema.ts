@@ -83,11 +83,11 @@ export function defineSchema(
       problems.push({
         table: name,
         column: null,
-        problem: 'It is named in the options or by a search index but is not among the tables.',
+        problem: 'The options or a search index name this table, but it is not among the tables.',
       });
   }
   if (converted.length === 0)
-    problems.push({ table: 'schema', column: null, problem: 'There is no Drizzle SQLite table in what was given.' });
+    problems.push({ table: 'schema', column: null, problem: 'No Drizzle SQLite table was given.' });
 
   if (problems.length > 0) throwProblems(problems, converted);
   return buildSchema(converted);

@@ -19,7 +19,8 @@ export function readHistoryRules(
   for (const one of declared) {
     const { table, retainedDays }: TableHistory = is(one, SQLiteTable) ? { table: one } : one;
     const name = getTableName(table);
-    if (rulesByTable.has(name)) problems.push({ table: name, column: null, problem: 'It has a history twice.' });
+    if (rulesByTable.has(name))
+      problems.push({ table: name, column: null, problem: 'The history of the table is declared twice.' });
     rulesByTable.set(name, { retainedDays: retainedDays ?? null });
   }
   return rulesByTable;

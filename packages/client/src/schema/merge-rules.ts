@@ -77,12 +77,16 @@ export function readMergeRules(
         problems.push({
           table: name,
           column: column.name,
-          problem: 'Its merge rules name this column, which is one of another table.',
+          problem: 'The merge rules of the table name this column, which belongs to another table.',
         });
       return column.name;
     };
     if (rulesByTable.has(name))
-      problems.push({ table: name, column: null, problem: 'It has merge rules twice; put them together.' });
+      problems.push({
+        table: name,
+        column: null,
+        problem: 'The merge rules of the table are declared twice; declare them together.',
+      });
     rulesByTable.set(name, {
       deleteRule: deleteRule ?? DEFAULT_MERGE_RULES.deleteRule,
       ...(uniqueRule === undefined ? {} : { uniqueRule: readUniqueRule(uniqueRule, nameOf) }),

@@ -84,7 +84,7 @@ export function readSearchIndexes(
         problems.push({
           table: getTableName(table),
           column: column.name,
-          problem: `The search index ${name} names this column, which is one of another table.`,
+          problem: `The search index ${name} names this column, which belongs to another table.`,
         });
     }
   }

@@ -46,7 +46,7 @@ afterEach(() => {
 });
 
 describe('live queries of a page', () => {
-  it('run once for equal statements, from the first listener on', () => {
+  it('run once for equal statements, starting with the first listener', () => {
     const { calls, live } = createWorld();
     const one = live('a');
     expect(calls).toEqual([]);
@@ -79,7 +79,7 @@ describe('live queries of a page', () => {
     expect(heard).toEqual([{ rows: [{ n: 1 }], error: null, loading: false }]);
   });
 
-  it('keep running for a moment after the last listener leaves', () => {
+  it('keep running briefly after the last listener leaves', () => {
     const { queries, calls, live } = createWorld();
     live('a').subscribe(() => undefined)();
     queries.onEvent(rows(1));
@@ -197,7 +197,7 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a']);
   });
 
-  it('without listeners end with the client without a call', () => {
+  it('end with the client without a call if they have no listeners', () => {
     const { queries, live, calls } = createWorld();
     live('a').subscribe(() => undefined)();
     queries.end(new RockpoolError('client-closed'));

@@ -74,7 +74,7 @@ describe('a write outside the open transaction', () => {
     expect(world.log).toEqual(['later']);
   });
 
-  it('waits if the body does not await it, ahead of later writes', async () => {
+  it('waits if the body does not await it, and runs before later writes', async () => {
     const world = new World();
     const writes: Promise<void>[] = [];
     const ended = codeOf(
@@ -92,7 +92,7 @@ describe('a write outside the open transaction', () => {
     expect(world.log).toEqual(['outer committed', 'first', 'second']);
   });
 
-  it('is never refused if issued elsewhere, however long the body waits', async () => {
+  it('is never refused if it was issued outside the body, however long the body waits', async () => {
     const world = new World();
     const ended = codeOf(
       world.transaction('outer', async (tx) => {

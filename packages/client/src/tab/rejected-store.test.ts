@@ -72,7 +72,7 @@ describe('client.rejected as a store', () => {
     expect(heard).toEqual([[], [1], [1], []]);
   });
 
-  it('tells a second listener the list at once', async () => {
+  it('passes the list to a second listener at once', async () => {
     const { store, answer } = createWorld();
     store.subscribe(() => undefined);
     await answer(() => [rejected(3)]);

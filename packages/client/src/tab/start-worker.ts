@@ -27,7 +27,11 @@ export function startWorker(): StartedWorker {
     const worker = new Worker(new URL('../worker/entry.ts', import.meta.url), { type: 'module', name: 'rockpool' });
     return { worker, url };
   } catch (cause) {
-    throw new RockpoolError('worker-unloadable', { url, problem: 'the browser refuses it' }, { cause });
+    throw new RockpoolError(
+      'worker-unloadable',
+      { url, problem: 'the browser refuses to start the worker' },
+      { cause },
+    );
   } finally {
     globalThis.Worker = native;
   }

@@ -47,7 +47,7 @@ const turns = async (): Promise<void> => {
 };
 
 describe('the synced promise of a write', () => {
-  it('asks nothing until it is read', async () => {
+  it('requests nothing until it is read', async () => {
     const { synced, asked, listeners } = decided();
     await synced.beside('a', Promise.resolve(1));
     expect([asked, listeners.size]).toEqual([[], 0]);
@@ -81,7 +81,7 @@ describe('the synced promise of a write', () => {
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'rejected']);
   });
 
-  it('asks again if the status changes during a request', async () => {
+  it('requests again if the status changes during a request', async () => {
     const { synced, decide, asked } = decided();
     const write = synced.beside('a', Promise.resolve());
     const promise = write.synced;

@@ -74,7 +74,7 @@ const query = (worker: TabWorker): Promise<unknown> =>
   worker.call((remote) => remote.query({ sql: 'SELECT 1', params: [] }));
 
 describe('a worker that does not answer', () => {
-  it('is replaced by one that opens first and then gets the pending calls', async () => {
+  it('is replaced by a worker that opens first and then receives the pending calls', async () => {
     const world = watched(create(inTurn(silent, answering)));
     const answer = query(world.worker);
     letTimePass();
@@ -112,7 +112,7 @@ describe('a worker that does not answer', () => {
   });
 });
 
-it('does not replace a worker that answers, however long a call takes', async () => {
+it('a worker that answers pings is not replaced, however long a call takes', async () => {
   // Answers a query only after more pings than a stuck worker would leave unanswered.
   const slow = script(`let pings = 0; let query;
   addEventListener('message', ({ data }) => {
@@ -140,7 +140,7 @@ it('does not replace a worker that answers, however long a call takes', async ()
   expect(world.stuck).toEqual([]);
 });
 
-it('a real worker with a statement that has no end is replaced; a write of that moment is done once, and what never ends is given up', async () => {
+it('a real worker with an endless statement is replaced; a write that was pending runs once, and the statement fails', async () => {
   const schema = encodeSchema(defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) }));
   const options: OpenOptions = {
     name: freshName(),

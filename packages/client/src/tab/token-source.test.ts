@@ -77,12 +77,20 @@ describe('the token', () => {
     ],
     ['a string that is thrown', throwing('Failed to fetch'), { thrown: 'string' }],
     ['a response of 404', async () => new Response('', { status: 404 }), { thrown: 'object', status: 404 }],
-    ['no return value', () => undefined, { problem: 'not a string', type: 'undefined' }],
-    ['an object', () => ({ token: TOKEN }), { problem: 'not a string', type: 'object' }],
-    ['an array', () => [TOKEN], { problem: 'not a string', type: 'array' }],
-    ['an empty string', () => '', { problem: 'empty' }],
-    ['an error page', () => '<html>Bad Gateway</html>', { problem: 'not a bearer token', characters: 24 }],
-    ['JSON', async () => Response.json({ token: TOKEN }), { problem: 'not a bearer token', characters: 26 }],
+    ['no return value', () => undefined, { problem: 'the answer is not a string', type: 'undefined' }],
+    ['an object', () => ({ token: TOKEN }), { problem: 'the answer is not a string', type: 'object' }],
+    ['an array', () => [TOKEN], { problem: 'the answer is not a string', type: 'array' }],
+    ['an empty string', () => '', { problem: 'the answer is empty' }],
+    [
+      'an error page',
+      () => '<html>Bad Gateway</html>',
+      { problem: 'the answer is not a bearer token', characters: 24 },
+    ],
+    [
+      'JSON',
+      async () => Response.json({ token: TOKEN }),
+      { problem: 'the answer is not a bearer token', characters: 26 },
+    ],
   ])('reports a failure of the app: %s', async (_, token, fields) => {
     const { outcome, told } = await asked(token);
     expect(outcome).toBe(`token-callback-failed ${JSON.stringify({ stage: 'token', ...fields })}`);

@@ -50,10 +50,13 @@ async function tokenOf(answer: unknown): Promise<string> {
 }
 
 function requireToken(answer: unknown): string {
-  if (typeof answer !== 'string') throw callbackFailed({ problem: 'not a string', type: typeName(answer) });
+  if (typeof answer !== 'string')
+    throw callbackFailed({ problem: 'the answer is not a string', type: typeName(answer) });
   if (!BEARER_TOKEN.test(answer))
     throw callbackFailed(
-      answer === '' ? { problem: 'empty' } : { problem: 'not a bearer token', characters: answer.length },
+      answer === ''
+        ? { problem: 'the answer is empty' }
+        : { problem: 'the answer is not a bearer token', characters: answer.length },
     );
   return answer;
 }

@@ -75,7 +75,10 @@ function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
     timeoutMs,
     ...(writesWaiting === 0
       ? {}
-      : { writesWaiting, problem: 'writes of this tab wait for its end; use `tx` for a write that it awaits' }),
+      : {
+          writesWaiting,
+          problem: 'writes of this tab wait for the end of the transaction; use `tx` for a write that the body awaits',
+        }),
   });
 }
 

@@ -64,7 +64,7 @@ describe('the history of a tab', () => {
     expect(taken).toEqual(['a', 'u1']);
   });
 
-  it('rejects a refused step with its reason and continues with the one before', async () => {
+  it('rejects a refused step with its reason and continues with the step before it', async () => {
     const { history, undone, write } = createWorld({ b: 'changed' });
     await write('a');
     await write('b');

@@ -39,7 +39,7 @@ describe('a call into the worker', () => {
     expect(await query(connect(ANSWERING).connection)).toBe('answer');
   });
 
-  it('rejects if the script throws at its start, and so do later calls', async () => {
+  it('rejects if the script throws at its start, and rejects later calls too', async () => {
     const scripts = [
       ['this is not JavaScript', 'worker-unloadable'],
       [`import './nowhere.js';`, 'worker-unloadable'],
@@ -132,7 +132,7 @@ describe('a call into the worker', () => {
   });
 });
 
-it('reports an error in a running worker, which continues', async () => {
+it('reports an error of a running worker, which continues', async () => {
   const { connection, problems } = connect(
     `${ANSWERING} addEventListener('message', ({ data }) => data.path[0] === 'query' && setTimeout(() => { throw new TypeError('later'); }));`,
   );

@@ -33,7 +33,7 @@ function streamsWithClock(lookMs: number): { readonly streams: Streams; readonly
   return { streams, looks: () => looks };
 }
 
-it('a stream gives at most some thousand rows in one go, and all of them in order', async () => {
+it('a stream returns at most a few thousand rows at a time, and all of them in order', async () => {
   const { streams } = streamsWithClock(0);
   await streams.open(1, NUMBERS);
   const sizes: number[] = [];
@@ -100,7 +100,7 @@ it('closing a stream that is read whole does not wait for its query', async () =
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
 });
 
-it('a stream that cannot be opened says why, and can be closed', async () => {
+it('a stream that cannot be opened reports why, and can be closed', async () => {
   const { streams } = streamsWithClock(0);
   await expect(streams.open(1, { sql: 'SELECT nothing FROM nowhere', params: [] })).rejects.toBeInstanceOf(
     RockpoolError,

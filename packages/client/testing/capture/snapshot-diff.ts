@@ -80,7 +80,7 @@ export function capturedDifferences(captured: CapturedChanges, tables: readonly 
         values: readonly (readonly CellValue[])[],
       ): Record<number, CellValue> => Object.fromEntries(columnIds.map((id, c) => [id, values[c]?.[r] as CellValue]));
       const key = `${table}/${keyToString(group.keys.map((part) => part[r] as CellValue))}`;
-      if (key in differences) throw new Error(`captured twice: ${key}`);
+      if (key in differences) throw new Error(`a change was captured twice: ${key}`);
       differences[key] = {
         table,
         kind: group.kind,

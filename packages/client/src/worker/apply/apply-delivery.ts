@@ -95,7 +95,12 @@ function applyUpdate({
   const { cursor } = progress;
   const { from, to } = delivery;
   if (from > cursor || to < cursor)
-    throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
+    throw new RockpoolError('frame-unexpected', {
+      problem: 'the delivery does not continue the cursor',
+      cursor,
+      from,
+      to,
+    });
   const { outcomes, touched, changes, masked } = inApplyTransaction({ connection, searchIndexes }, () => {
     const newOutcomes = readNewOutcomes(progress, delivery, isFirst);
     if (
@@ -160,7 +165,7 @@ function applyFullResync(input: ApplyDeliveryInput): AppliedDelivery {
   if (delivery.from === 0) return replaceAll(input, false);
   if (snapshot === null || snapshot.position.watermark !== delivery.from)
     throw new RockpoolError('frame-unexpected', {
-      problem: 'delivery does not continue from the snapshot',
+      problem: 'the delivery does not continue from the snapshot',
       from: delivery.from,
     });
   return withSnapshotFile(connection, snapshot.path, () => replaceAll(input, true));
@@ -188,7 +193,7 @@ function replaceAll(
       // again.
       if (progress.hasClosedAfter(delivery.lastAckedSequence))
         throw new RockpoolError('site-copied', {
-          problem: 'a changeset without an outcome on the server is closed here',
+          problem: 'the user closed a changeset that has no outcome on the server',
           sequence: delivery.lastAckedSequence + 1,
         });
       progress.startOver(logEpoch, delivery, delivery.lastAckedSequence);

@@ -15,7 +15,7 @@ import { removeAllThenWrite, writeGroups, writeInPlace, type RowWrite } from './
 
 /*
  * Writes the rows of one delivery into the tables, in a transaction that the caller began with triggers and foreign
- * keys off. Tries four ways, each slower and for a case that stops the one before. All four end in the same rows:
+ * keys off. Tries four ways; each is slower and handles a case that the one before cannot. All end in the same rows:
  *
  *   1 straight      no changeset is pending: writes the groups as delivered
  *   2 in place      rebases the touched rows beneath the pending changes (rebase-row.ts), and writes what differs

@@ -68,7 +68,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('that replaced the server’s row with the key 1 is removed when rejected, and the server’s row returns [VK-09]', () => {
+  it('is removed when rejected, and the server’s row with the key 1 that it replaced returns [VK-09]', () => {
     const { database, sync } = open();
     sync.applyDelivery(
       testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),

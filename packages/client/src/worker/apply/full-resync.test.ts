@@ -163,7 +163,7 @@ describe('a full resync', () => {
     database.close();
   });
 
-  it('from a restored server makes changesets pending again whose outcomes the server has lost, under the new log epoch', () => {
+  it('makes changesets whose outcomes a restored server has lost pending again, under the new log epoch', () => {
     const { database, sync } = atFive();
     expect(
       sync.greet(
@@ -201,7 +201,7 @@ describe('a full resync', () => {
     database.close();
   });
 
-  it('that would resend a changeset retried since the welcome changes nothing, and the database continues as a new site [MR-43]', () => {
+  it('changes nothing if it would resend a changeset retried since the welcome; the database becomes a new site [MR-43]', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
     sync.applyDelivery(
@@ -239,7 +239,7 @@ describe('a full resync', () => {
     database.close();
   });
 
-  it('under another log epoch leaves no watermark of the old epoch in later changesets', () => {
+  it('leaves no watermark of the old log epoch in later changesets', () => {
     const { database, sync } = atFive();
     sync.greet(
       testWelcome({
@@ -314,7 +314,7 @@ describe('a full resync', () => {
     database.close();
   });
 
-  it('that fails changes nothing, and can be delivered again', () => {
+  it('changes nothing if it fails, and can be delivered again', () => {
     const { database, sync } = atFive();
     sync.greet(
       testWelcome({
@@ -391,7 +391,7 @@ describe('a pending counter beyond 64 bits', () => {
 describe('an outcome that the server has forgotten', () => {
   const gap = testDelivery({ from: 5, to: 7, lastAckedSequence: 4, outcomes: admitted(4, 4) });
 
-  it('in the first delivery after a welcome, means that another copy of the file has confirmed it', () => {
+  it('means in the first delivery after a welcome that another copy of the file has confirmed it', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 4 }));
     expect(() => sync.applyDelivery(gap)).toThrow(
@@ -400,7 +400,7 @@ describe('an outcome that the server has forgotten', () => {
     database.close();
   });
 
-  it('in a later delivery, means that a delivery was lost, and changes nothing', () => {
+  it('means in a later delivery that a delivery was lost, and changes nothing', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 2 }));
     sync.applyDelivery(testDelivery({ from: 5, to: 5, lastAckedSequence: 2 }));
@@ -411,7 +411,7 @@ describe('an outcome that the server has forgotten', () => {
 });
 
 describe('a rejected changeset', () => {
-  it('leaves the rows; later changesets stay, and are rejected only if they depend on it [MR-61]', () => {
+  it('is removed from the rows; later changesets stay, and are rejected only if they depend on it [MR-61]', () => {
     const { database, sync } = atFive();
     write(database, "INSERT INTO page (id, title) VALUES ('c', 'C')");
     write(database, "UPDATE page SET title = 'B2' WHERE id = 'b'");

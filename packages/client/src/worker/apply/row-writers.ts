@@ -34,7 +34,10 @@ export class RowWriters {
         throw new RockpoolError('schema-unknown-column', { table: writer.table.name, columnId });
     }
     if (group.keys.length !== writer.table.primaryKey.length)
-      throw new RockpoolError('changeset-invalid', { table: writer.table.name, problem: 'key parts' });
+      throw new RockpoolError('changeset-invalid', {
+        table: writer.table.name,
+        problem: 'a key has the wrong number of parts',
+      });
     return writer;
   }
 

@@ -55,7 +55,7 @@ const answer = (parts: Partial<AuditAnswer> = {}): AuditAnswer => ({
   ...parts,
 });
 
-it('starts after a quiet time, which any activity starts over', () => {
+it('starts after a quiet time; any activity restarts the wait', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs - 1);
   audit.postpone();

@@ -42,7 +42,8 @@ export class TransactionCapture {
 
   private rowsOf(name: string, collector: ChangeCollector): SessionRowReader {
     const table = this.tablesByName.get(name);
-    if (table === undefined) throw new RockpoolError('internal', { problem: 'captured another table', table: name });
+    if (table === undefined)
+      throw new RockpoolError('internal', { problem: 'a change of an unknown table was captured', table: name });
     return collectRows(table, collector);
   }
 }

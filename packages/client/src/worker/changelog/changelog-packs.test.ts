@@ -57,7 +57,7 @@ describe('packs of the changelog', () => {
     expect(database.changelog.read(301)).toBe(null);
   });
 
-  it('leave pending, rejected, re-created and large changesets, and the last one, as they are', () => {
+  it('leave pending, rejected, re-created and large changesets, and the last one, unpacked', () => {
     withChangesets(200, [50]);
     database.connection.run("UPDATE rockpool_changelog SET origin = x'00' WHERE sequence = 140");
     const all = [...database.changelog.readStoredAfter(0)];
@@ -92,7 +92,7 @@ describe('packs of the changelog', () => {
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
   });
 
-  it('are made again after a rollback undid them', () => {
+  it('are created again after a rollback undid them', () => {
     withChangesets(100);
     database.outbox.markAcknowledged(100, 1000);
     database.outbox.pack();
@@ -132,7 +132,7 @@ describe('packs of the changelog', () => {
     expect(database.changelog.firstRetained()).toBe(100);
   });
 
-  it('still let a write be undone, and name the state of its row', () => {
+  it('still let a write be undone, and report the sync state of its row', () => {
     withChangesets(100);
     admit(100);
     const table = testSchema.tables.find(({ name }) => name === 'account') as TableSchema;
@@ -144,7 +144,7 @@ describe('packs of the changelog', () => {
     expect(database.connection.value(`SELECT count(*) FROM account WHERE id = 'k5'`)).toBe(0);
   });
 
-  it('leave changesets alone that do not follow from each other', () => {
+  it('leave changesets unpacked if they do not follow from each other', () => {
     withChangesets(100);
     database.connection.run('UPDATE rockpool_changelog SET base = base + 1 WHERE sequence = 40');
     admit(100);

@@ -17,15 +17,15 @@ export function inflate(input: Uint8Array, sizeBytes: number): Uint8Array<ArrayB
     else if (kind === 2) {
       const { literals, distances } = readCodes(reader);
       length = inflateBlock(reader, literals, distances, output, length);
-    } else throw damaged('unknown block');
+    } else throw damaged('a block has an unknown type');
   }
-  if (length !== sizeBytes) throw damaged('another size');
+  if (length !== sizeBytes) throw damaged('the size differs from the stored size');
   return output;
 }
 
 function copyStored(reader: BitReader, output: Uint8Array, from: number): number {
   const bytes = reader.stored();
-  if (from + bytes.length > output.length) throw damaged('another size');
+  if (from + bytes.length > output.length) throw damaged('the size differs from the stored size');
   output.set(bytes, from);
   return from + bytes.length;
 }
@@ -36,13 +36,13 @@ function inflateBlock(reader: BitReader, literals: Codes, distances: Codes, outp
     const symbol = reader.symbol(literals);
     if (symbol === END_OF_BLOCK) return length;
     if (symbol < END_OF_BLOCK) {
-      if (length === output.length) throw damaged('another size');
+      if (length === output.length) throw damaged('the size differs from the stored size');
       output[length++] = symbol;
       continue;
     }
     const size = reader.extended(LENGTHS, symbol - 257);
     const start = length - reader.extended(DISTANCES, reader.symbol(distances));
-    if (start < 0 || length + size > output.length) throw damaged('match out of bounds');
+    if (start < 0 || length + size > output.length) throw damaged('a match is out of bounds');
     for (let at = start; at < start + size; at++) output[length++] = output[at] as number;
   }
 }
@@ -90,7 +90,7 @@ function readCodes(reader: BitReader): { readonly literals: Codes; readonly dist
     }
     const repeated = symbol === 16 ? (lengths[at - 1] ?? 0) : 0;
     const count = symbol === 16 ? 3 + reader.bits(2) : symbol === 17 ? 3 + reader.bits(3) : 11 + reader.bits(7);
-    if (at + count > lengths.length) throw damaged('too many codes');
+    if (at + count > lengths.length) throw damaged('there are too many codes');
     lengths.fill(repeated, at, at + count);
     at += count;
   }
@@ -111,7 +111,7 @@ class BitReader {
   /** At most 16 bits. */
   bits(count: number): number {
     while (this.pendingBits < count) {
-      if (this.position === this.input.length) throw damaged('ends too early');
+      if (this.position === this.input.length) throw damaged('the data ends too early');
       this.pending |= (this.input[this.position++] as number) << this.pendingBits;
       this.pendingBits += 8;
     }
@@ -131,7 +131,7 @@ class BitReader {
       first = (first + count) << 1;
       code <<= 1;
     }
-    throw damaged('unknown code');
+    throw damaged('a code is unknown');
   }
 
   extended(
@@ -139,7 +139,7 @@ class BitReader {
     code: number,
   ): number {
     const base = bases[code];
-    if (base === undefined) throw damaged('unknown code');
+    if (base === undefined) throw damaged('a code is unknown');
     return base + this.bits(bits[code] as number);
   }
 
@@ -149,14 +149,14 @@ class BitReader {
     this.pending = 0;
     this.pendingBits = 0;
     const size = this.bits(16);
-    if ((this.bits(16) ^ size) !== 0xffff) throw damaged('stored block');
+    if ((this.bits(16) ^ size) !== 0xffff) throw damaged('the length of a stored block is wrong');
     const bytes = this.input.subarray(this.position, this.position + size);
-    if (bytes.length < size) throw damaged('ends too early');
+    if (bytes.length < size) throw damaged('the data ends too early');
     this.position += size;
     return bytes;
   }
 }
 
 function damaged(problem: string): RockpoolError {
-  return new RockpoolError('storage-corrupt', { problem: `compressed changesets: ${problem}` });
+  return new RockpoolError('storage-corrupt', { problem: `compressed changesets cannot be read: ${problem}` });
 }

@@ -105,7 +105,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('may swap unique values between rows, which keep the rows that refer to them [MR-63]', () => {
+  it('can swap unique values between rows that other rows refer to [MR-63]', () => {
     const database = openInMemory();
     write(
       database,
@@ -156,7 +156,7 @@ describe('a rejected changeset', () => {
   });
 
   it.each(['no action', 'restrict', 'cascade'] as const)(
-    'may insert or delete a row together with its references under ON DELETE %s, in any order of tables [MR-63]',
+    'can insert or delete a row together with its references under ON DELETE %s, in any order of tables [MR-63]',
     (onDelete) => {
       const reference = (foreignTable: string): Partial<TableSchema> => ({
         foreignKeys: [{ columns: ['of'], foreignTable, foreignColumns: ['id'], onDelete, onUpdate: 'no action' }],
@@ -196,7 +196,7 @@ describe('a rejected changeset', () => {
     },
   );
 
-  it('that deletes a row also deletes current references to it by ON DELETE CASCADE', () => {
+  it('deletes current references too when it deletes a row under ON DELETE CASCADE', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')");
     write(database, 'DELETE FROM account');

@@ -34,7 +34,7 @@ it('imports pending and rejected changesets as rejected', () => {
   expect(keys(imported)).toEqual(['2', '4']);
 });
 
-it('gives each changeset its origin, so that a retry of an admitted one counts once', () => {
+it('gives each changeset its origin, so a retry of an admitted changeset counts once', () => {
   const damaged = withUnsent();
   const imported = openInMemory();
   importUnsent(imported.connection, imported.rejected, readUnsent(damaged.connection, damaged.siteId), reason, 2000);
@@ -51,7 +51,7 @@ it('reads a file of the storage format before origins', () => {
   expect(unsent).toMatchObject({ isComplete: true, changesets: [{}, {}, {}] });
 });
 
-it('puts a second import before the first', () => {
+it('places a second import before the first', () => {
   const imported = openInMemory();
   for (const time of [1, 2])
     importUnsent(imported.connection, imported.rejected, readUnsent(withUnsent().connection, null), reason, time);

@@ -162,7 +162,7 @@ function requireRockpoolFile(meta: Meta): void {
     throw new RockpoolError('database-newer', { storageFormat: found, supported: STORAGE_FORMAT });
   if (found !== STORAGE_FORMAT) {
     throw new RockpoolError('schema-incompatible', {
-      problem: 'unsupported storage format',
+      problem: 'the storage format is not supported',
       found: String(found),
       supported: STORAGE_FORMAT,
     });

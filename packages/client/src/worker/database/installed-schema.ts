@@ -108,7 +108,7 @@ export function readStoredSchema(meta: Meta): Schema {
   } catch (cause) {
     throw new RockpoolError(
       'database-newer',
-      { problem: 'this version of Rockpool cannot read its schema' },
+      { problem: 'this version of Rockpool cannot read the schema of the database' },
       { cause },
     );
   }

@@ -43,7 +43,7 @@ const tablesOf = (database: OpenDatabase, sql: string): string[] =>
   database.dependencies({ sql, params: [] }).map(({ table }) => table);
 const insert = { id: 'r1', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Cash')", params: [] }] };
 
-describe('opening', () => {
+describe('opening a database', () => {
   it('creates a new database with its own site id', () => {
     const one = openInMemory();
     const two = openInMemory();
@@ -60,7 +60,7 @@ describe('opening', () => {
     two.close();
   });
 
-  it('reopens with everything stored', async () => {
+  it('finds everything that was stored', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     const { siteId } = first.database;
@@ -138,7 +138,7 @@ describe('opening', () => {
     await again.close();
   });
 
-  it('opens a file from before the hash included rich texts', async () => {
+  it('accepts a file from before the hash included rich texts', async () => {
     const medium = memoryMedium();
     const rule = { column: 'content', text: [], richText: ['note'], elementKey: 'id', maxLength: 1000, maxDepth: 8 };
     const table = testTable('page', { id: 'text not null', content: 'text' });
@@ -377,7 +377,7 @@ describe('a query', () => {
     expect(database.connection.inTransaction).toBe(false);
   });
 
-  it('reports the tables it reads, through views and in full-text search', () => {
+  it('reports the tables that it reads, including views and full-text search', () => {
     const statements = [
       'CREATE VIEW named AS SELECT account.name, count(entry.id) AS n FROM account LEFT JOIN entry ON account_id = account.id',
       'CREATE VIRTUAL TABLE temp.words USING fts5(note)',

@@ -4,8 +4,8 @@ import { openStored, testSchema } from '../../../testing/worker/test-database.ts
 
 const mismatch = { code: 'database-mismatch', fields: { belongsTo: 'team', asked: 'team2' } };
 
-describe('the server database of a local database', () => {
-  it('is set by the first opening with sync, whatever was written before, and stays', async () => {
+describe('the server database that a local database belongs to', () => {
+  it('is set by the first opening with sync, whatever was written before, and never changes', async () => {
     const medium = memoryMedium();
     const local = await openStored(medium);
     local.database.write({ id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] });

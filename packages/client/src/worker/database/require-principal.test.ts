@@ -17,7 +17,7 @@ describe('the principal of a database', () => {
     await (await openStored(medium)).close();
   });
 
-  it('does not change while changes are pending, which are kept and counted', async () => {
+  it('does not change while changes are pending; they are kept and counted', async () => {
     const medium = memoryMedium();
     const ada = await openStored(medium, { principal: 'ada' });
     ada.database.write(write);

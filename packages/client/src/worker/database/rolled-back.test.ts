@@ -119,7 +119,7 @@ describe.each([
     });
   });
 
-  it('captures inserts with the columns it knows and others that differ from their default, and the effects in unknown tables', async () => {
+  it('captures inserts with the columns that it knows and others that differ from their default, and the effects in unknown tables', async () => {
     await using(await mediumUsedBySecond(isUpgraded), FIRST, (database) => {
       write(database, "INSERT INTO note (id, text) VALUES ('mine', 'm')");
       const { sequence } = database.changelog.head();
@@ -135,7 +135,7 @@ describe.each([
   });
 });
 
-it('an older bundle captures an unknown column with a default that is not constant', async () => {
+it('an older bundle captures an unknown column if its default is not constant', async () => {
   const medium = memoryMedium();
   await using(medium, buildSchema([withColumns(['made', 'text default (CURRENT_TIMESTAMP)'])]), () => undefined);
   await using(medium, FIRST, (database) => {
@@ -222,7 +222,7 @@ describe('an older bundle after migrations', () => {
     return medium;
   }
 
-  it('reads and writes when the newer one made only additions', async () => {
+  it('reads and writes if the newer bundle made only additions', async () => {
     const medium = await mediumUsedByBoth(
       buildSchema([withColumns(['done', 'integer not null default 0'])]),
       migration('0001_done', 'ALTER TABLE `note` ADD `done` integer DEFAULT 0 NOT NULL'),
@@ -245,7 +245,7 @@ describe('an older bundle after migrations', () => {
     );
   });
 
-  it('writes under a CHECK constraint of the newer one', async () => {
+  it('writes under a CHECK constraint of the newer bundle', async () => {
     const medium = await mediumUsedByBoth(
       buildSchema([{ ...note, checks: [{ name: null, sql: 'rank > 0' }] }]),
       rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer CHECK (rank > 0)'),
@@ -328,7 +328,7 @@ describe('an older bundle after migrations', () => {
     },
   ];
   it.each(changes)(
-    'only reads when the newer one $what, reports why, and loses nothing',
+    'only reads if the newer bundle $what, reports why, and loses nothing',
     async ({ second, step, insert, fields }) => {
       const medium = await mediumUsedByBoth(second, step);
       await using(medium, second, (database) => write(database, insert), [CREATE, step]);

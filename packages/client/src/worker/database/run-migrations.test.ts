@@ -66,7 +66,7 @@ async function rowsOf(medium: Medium, schema: Schema, migrations: Migration[], s
 }
 
 describe('migrations of the app', () => {
-  it('create a new database, and migrate a used one, once', async () => {
+  it('create a new database, and migrate a used database, once', async () => {
     const medium = await used('milk');
     expect(await rowsOf(medium, secondSchema, [FIRST, SECOND], 'SELECT * FROM todo')).toEqual([['milk', 'milk', 0]]);
     expect(await rowsOf(medium, secondSchema, [FIRST, SECOND], 'SELECT * FROM todo')).toEqual([['milk', 'milk', 0]]);
@@ -83,7 +83,7 @@ describe('migrations of the app', () => {
     await close();
   });
 
-  it('leave the database unchanged when one fails, and report which and why', async () => {
+  it('leave the database unchanged when one of them fails, and report which and why', async () => {
     const medium = await used('milk');
     const broken = migration(
       '0002_broken',
@@ -124,7 +124,7 @@ describe('migrations of the app', () => {
     });
   });
 
-  it('take over a database that was created without them', async () => {
+  it('adopt a database that was created without them', async () => {
     const medium = memoryMedium();
     const plain = await openStored(medium, { schema: firstSchema });
     plain.database.write({ id: 'a', statements: [{ sql: "INSERT INTO todo VALUES ('a', 'x')", params: [] }] });
@@ -132,7 +132,7 @@ describe('migrations of the app', () => {
     expect(await rowsOf(medium, secondSchema, [FIRST, SECOND], 'SELECT * FROM todo')).toEqual([['a', 'x', 0]]);
   });
 
-  it('may rebuild a table as drizzle-kit does, with rows that refer to it', async () => {
+  it('can rebuild a table as drizzle-kit does, with rows that refer to it', async () => {
     const parent = migration(
       '0000_a',
       'CREATE TABLE `list` (`id` text PRIMARY KEY NOT NULL, `name` text)',
@@ -187,7 +187,7 @@ describe('migrations of the app', () => {
     ).toEqual([['i', 'x']]);
   });
 
-  it('may write rows of local tables, but not of synced ones, because every device would repeat the write', async () => {
+  it('can write rows of local tables, but not of synced ones, because every device would repeat the write', async () => {
     const local = migration('0001_local', "INSERT INTO `draft` VALUES ('a', 'seed')");
     expect(await rowsOf(await used(), firstSchema, [FIRST, local], 'SELECT body FROM draft')).toEqual([['seed']]);
     const seed = migration('0001_seed', "UPDATE `todo` SET title = 'x'");
@@ -202,7 +202,7 @@ describe('migrations of the app', () => {
     });
   });
 
-  it('may rename and drop only what no unsent change names', async () => {
+  it('can rename and drop only what no unsent change names', async () => {
     const rename = migration('0001_rename', 'ALTER TABLE `todo` RENAME COLUMN `title` TO `name`');
     const renamed = buildSchema([testTable('todo', { id: 'text not null', name: 'text not null' }), draft]);
     const medium = await used('milk');

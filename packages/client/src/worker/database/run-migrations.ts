@@ -83,8 +83,9 @@ function requireSameHistory(done: readonly (readonly [string, string])[], migrat
     if (migration === undefined)
       throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
     if (migration.tag !== tag)
-      throw failed(migration.tag, { problem: `another migration was applied instead: ${tag}` });
-    if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it was changed after it was applied' });
+      throw failed(migration.tag, { problem: `the database has applied the migration ${tag} instead` });
+    if (hashOf(migration.sql) !== hash)
+      throw failed(tag, { problem: 'the migration was changed after it was applied' });
   }
 }
 

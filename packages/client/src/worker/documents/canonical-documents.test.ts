@@ -36,7 +36,7 @@ function lastSent(database: OpenDatabase): unknown[] {
 const rows = (database: OpenDatabase): unknown[] =>
   database.connection.rows('SELECT id, content, note FROM page ORDER BY id');
 
-it('sends a document of any form in its canonical form, as it is then stored', () => {
+it('stores and sends every document in its canonical form', () => {
   const database = openInMemory({ schema });
   write(
     database,

@@ -49,7 +49,7 @@ it('does not store the document with the request', () => {
   expect(recorded).toBeLessThan(100);
 });
 
-it('carries out a repeated request once, and returns the current document', () => {
+it('performs a repeated request once, and returns the current document', () => {
   setN('a', 0, 1);
   setN('b', 1, 2);
   const again = setN('a', 0, 1);

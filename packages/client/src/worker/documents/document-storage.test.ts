@@ -69,14 +69,14 @@ describe('the storage of a document column', () => {
     await close();
   });
 
-  it('is no part of what devices and server agree on', () => {
+  it('does not count in the schema that devices and server agree on', () => {
     expect(schemaOf('binary').hash).toBe(schemaOf().hash);
     expect(decodeSchema(encodeSchema(schemaOf('binary')))).toEqual(schemaOf('binary'));
     const unknown = encodeSchema(schemaOf('binary')).replace('"binary"', '"packed"');
     expect(() => decodeSchema(unknown)).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
   });
 
-  it('is restored after a migration that makes the table again', async () => {
+  it('is restored after a migration that rebuilds the table', async () => {
     const file = memoryMedium();
     const create: Migration = {
       tag: '0000_create',
@@ -106,7 +106,7 @@ CREATE INDEX page_a ON page (content ->> '$.a')`,
 });
 
 describe('a binary document column', () => {
-  it('takes the JSONB that a function makes, and refuses any other blob', async () => {
+  it('accepts the JSONB that a function creates, and rejects any other blob', async () => {
     const { database, close } = await openStored(memoryMedium(), { schema: schemaOf('binary') });
     // An index over the JSON would refuse such blobs earlier.
     database.connection.exec('DROP INDEX page_a');

@@ -220,6 +220,9 @@ function delay(delayMs: number, signal: AbortSignal | undefined): Promise<void> 
 async function requireHash(blob: Blob, expected: string | null): Promise<Blob> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()));
   const hash = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  if (hash !== expected) throw unavailable('snapshot-download', { problem: 'the hash differs' });
+  if (hash !== expected)
+    throw unavailable('snapshot-download', {
+      problem: 'the downloaded file does not match the hash that the server sent',
+    });
   return blob;
 }

@@ -51,7 +51,7 @@ const STEPS: Arbitrary<Step> = fc.record({
   isAdmitted: fc.boolean(),
 });
 
-it('never changes the result of a query that the described changes do not affect', () => {
+it('the reported changes of a delivery affect every query whose result it changes', () => {
   let skipped = 0;
   fc.assert(
     fc.property(
@@ -111,7 +111,7 @@ it('never changes the result of a query that the described changes do not affect
   expect(skipped).toBeGreaterThan(150);
 });
 
-it('does not affect a query whose rows a delivery leaves alone', () => {
+it('the reported changes of a delivery do not affect a query whose rows it leaves alone', () => {
   const database = openInMemory();
   let touched: TouchedTables = { tables: [], changes: [] };
   const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });

@@ -20,8 +20,8 @@ function touchedBy(
   });
 }
 
-describe('notices of commits', () => {
-  it('in order say which tables were touched', () => {
+describe('a follower of commit notices', () => {
+  it('reports the touched tables of notices in order', () => {
     expect(touchedBy({ leaderTerm: 'e', commitNumber: 4 }, notice('e', 5, 'a'), notice('e', 6, 'b'))).toEqual([
       'all',
       ['a'],
@@ -29,13 +29,13 @@ describe('notices of commits', () => {
     ]);
   });
 
-  it('that come twice or late say nothing new', () => {
+  it('reports nothing for a notice that comes twice or late', () => {
     expect(
       touchedBy(notice('e', 5), notice('e', 6), notice('e', 6), notice('e', 5), { leaderTerm: 'e', commitNumber: 6 }),
     ).toEqual(['all', ['t'], null, null, null]);
   });
 
-  it('with a gap mean that everything may have changed, once', () => {
+  it('reports once that everything may have changed if a notice is missing', () => {
     expect(touchedBy(notice('e', 5), notice('e', 7), notice('e', 8))).toEqual(['all', 'all', ['t']]);
     expect(touchedBy(notice('e', 5), { leaderTerm: 'e', commitNumber: 7 }, notice('e', 8))).toEqual([
       'all',
@@ -44,7 +44,7 @@ describe('notices of commits', () => {
     ]);
   });
 
-  it('of another leader mean that everything may have changed, whatever their number', () => {
+  it('reports that everything may have changed for a notice of another leader, whatever its number', () => {
     expect(touchedBy(notice('e', 5), notice('f', 6), notice('f', 7))).toEqual(['all', 'all', ['t']]);
     expect(touchedBy(notice('e', 5), { leaderTerm: 'f', commitNumber: 0 }, notice('f', 1))).toEqual([
       'all',

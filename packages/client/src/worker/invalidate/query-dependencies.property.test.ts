@@ -7,7 +7,7 @@ import { QUERIES, query, SEED, WRITES } from '../../../testing/worker/query-arbi
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 describe('the dependencies of a query', () => {
-  it('never misses a commit that changed its result', () => {
+  it('match every commit that changed the result', () => {
     let skipped = 0;
     fc.assert(
       fc.property(
@@ -49,7 +49,7 @@ describe('the dependencies of a query', () => {
     expect(skipped).toBeGreaterThan(300);
   });
 
-  it('are the one value by which it finds rows, if there is one', () => {
+  it('name the one value by which the query finds rows, if there is one', () => {
     const database = openInMemory();
     const byAccount = database.dependencies(query('SELECT note FROM entry WHERE account_id = ? ORDER BY note', 'a'));
     expect(byAccount).toEqual([
@@ -70,7 +70,7 @@ describe('the dependencies of a query', () => {
     expect(scan).toMatchObject([{ table: 'entry', lookups: null }]);
   });
 
-  it('are a range of an index, up to the last row if a limit ended the query', () => {
+  it('name the range of an index that the query reads, up to the last row if a limit ended the query', () => {
     const database = openInMemory();
     const lookupsOf = (one: SqlStatement): unknown => database.dependencies(one).map(({ lookups }) => lookups);
     const range = { column: 'account_id', ofNumbers: false, from: 'text:a', to: 'text:c', stop: null };
@@ -114,7 +114,7 @@ describe('the dependencies of a query', () => {
     expect(affected('e')).toEqual([false, true, true]);
   });
 
-  it('leaves a query alone whose columns or rows a commit did not touch', () => {
+  it('match no commit that left the columns or rows of the query alone', () => {
     const database = openInMemory();
     database.write({
       id: '1',

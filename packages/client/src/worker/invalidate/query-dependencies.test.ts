@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 
-it('the dependencies of a query are computed again after the schema has changed', () => {
+it('the dependencies of a query are computed again after a schema change', () => {
   const database = openInMemory();
   const lookups = () =>
     database.dependencies({ sql: 'SELECT id FROM account WHERE amount = ?', params: [1] })[0]?.lookups;

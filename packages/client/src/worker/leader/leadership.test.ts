@@ -92,27 +92,27 @@ function createWorld({
   return world;
 }
 
-describe('a leader that is asked to write', () => {
-  it('tells all of the commit, and then the author', async () => {
+describe('a leader that receives a write', () => {
+  it('reports the commit to all tabs before it answers the author', async () => {
     const { serve, posted } = createWorld();
     await serve({ requestId: 'a' });
     expect(posted).toEqual(['commit', 'status', 'answer a']);
   });
 
-  it('passes over what another leader was asked', async () => {
+  it('ignores a request to another leader', async () => {
     const { serve, written, posted } = createWorld();
     await serve({ requestId: 'a', leaderTerm: 'before' });
     expect(written).toEqual([]);
     expect(posted).toEqual([]);
   });
 
-  it('passes over what its author has given up', async () => {
+  it('ignores a request that its author has given up', async () => {
     const { serve, written } = createWorld();
     await serve({ requestId: 'a', latestStartMs: NOW_MS - 1 });
     expect(written).toEqual([]);
   });
 
-  it('does not begin before earlier writes of the same tab', async () => {
+  it('does not run it before earlier writes of the same tab', async () => {
     const { serve, written } = createWorld();
     await serve({ requestId: 'b', afterRequestId: 'a' });
     expect(written).toEqual([]);
@@ -121,7 +121,7 @@ describe('a leader that is asked to write', () => {
     expect(written).toEqual(['a', 'b']);
   });
 
-  it('continues after an earlier write that failed', async () => {
+  it('runs it after an earlier write that failed', async () => {
     const world = createWorld();
     world.failNext = true;
     await world.serve({ requestId: 'a' });
@@ -129,7 +129,7 @@ describe('a leader that is asked to write', () => {
     expect(world.posted).toEqual(['refused a', 'commit', 'status', 'answer b']);
   });
 
-  it('repeats its answer to a repeated request, and reports no commit that did not happen', async () => {
+  it('repeats its answer to a repeated request without another commit notice', async () => {
     const world = createWorld();
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });
@@ -138,7 +138,7 @@ describe('a leader that is asked to write', () => {
     expect(world.localCommits).toBe(1);
   });
 
-  it('refuses again what failed, although it might succeed now', async () => {
+  it('refuses it again after a failure, even if it might succeed now', async () => {
     const world = createWorld();
     world.failNext = true;
     await world.serve({ requestId: 'a' });
@@ -148,7 +148,7 @@ describe('a leader that is asked to write', () => {
   });
 });
 
-it('a step of a transaction that was answered is not carried out again', async () => {
+it('a leader does not run an answered step of a transaction again', async () => {
   const steps: string[] = [];
   const database = {
     write: () => ({ results: [], touchedTables: [], changes: [], repeated: false }),
@@ -183,8 +183,8 @@ it('a step of a transaction that was answered is not carried out again', async (
   expect(posted).toEqual(['answer begin', 'answer step']);
 });
 
-describe('where commits are stored behind', () => {
-  it('a commit is reported only after it is stored', async () => {
+describe('a leader on a medium that stores commits in the background', () => {
+  it('reports a commit only after it is stored', async () => {
     const stored = Promise.withResolvers<void>();
     const world = createWorld({ committed: () => stored.promise });
     const serving = world.serve({ requestId: 'a' });
@@ -198,14 +198,14 @@ describe('where commits are stored behind', () => {
     expect(world.localCommits).toBe(1);
   });
 
-  it('a commit that the medium refuses fails for its author, and is reported to no other tab', async () => {
+  it('fails a commit that the medium refuses for its author, and reports it to no other tab', async () => {
     const world = createWorld({ committed: () => Promise.reject(new RockpoolError('storage-full')) });
     await world.serve({ requestId: 'a' });
     expect(world.posted).toEqual(['refused a']);
     expect(world.localCommits).toBe(0);
   });
 
-  it('the next write of the same tab begins before the last one is stored', async () => {
+  it('runs the next write of the same tab before the last one is stored', async () => {
     const stored = Promise.withResolvers<void>();
     const world = createWorld({ committed: () => stored.promise });
     const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'b', afterRequestId: 'a' })];
@@ -214,7 +214,7 @@ describe('where commits are stored behind', () => {
     await Promise.all(serving);
   });
 
-  it('a request repeated meanwhile runs once and is answered once', async () => {
+  it('runs and answers a repeated request once while its commit is being stored', async () => {
     const stored = Promise.withResolvers<void>();
     const world = createWorld({ committed: () => stored.promise });
     const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'a' })];
@@ -224,8 +224,8 @@ describe('where commits are stored behind', () => {
   });
 });
 
-describe('commits that are flushed before they are reported', () => {
-  it('are reported only after the flush', async () => {
+describe('a leader that flushes commits before it reports them', () => {
+  it('reports a commit only after the flush', async () => {
     const flushed = Promise.withResolvers<void>();
     const world = createWorld({ flushed: () => flushed.promise });
     const serving = world.serve({ requestId: 'a' });
@@ -236,7 +236,7 @@ describe('commits that are flushed before they are reported', () => {
     expect([world.posted, world.localCommits]).toEqual([['commit', 'status', 'answer a'], 1]);
   });
 
-  it('report a failed flush to the author, whenever it asks; the commit stands, so sync and the other tabs learn of it', async () => {
+  it('reports a failed flush to the author at every request; the commit stands, so sync and the other tabs learn of it', async () => {
     const world = createWorld({ flushed: () => Promise.reject(new RockpoolError('storage-unflushed')) });
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });

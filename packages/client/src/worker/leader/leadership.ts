@@ -224,7 +224,7 @@ export class Leadership<Database extends WritableDatabase> {
     const job = (): void => {
       try {
         if (this.options.clock.nowMs() > latestStartMs)
-          throw new RockpoolError('leader-unreachable', { problem: 'it was not elected in time' });
+          throw new RockpoolError('leader-unreachable', { problem: 'the leader was not elected in time' });
         settled.resolve(this.writeNow(request));
       } catch (thrown) {
         settled.reject(thrown);

@@ -74,19 +74,19 @@ function schemaWith(...columns: string[]): string {
 }
 
 describe('tabs that share a database', () => {
-  it('have one leader, the first, and the rest follow', async () => {
+  it('elect the first as leader, and the others follow', async () => {
     const tabs = await openTabs(new FakeBrowser(), 3);
     expect(tabs.map(({ role }) => role)).toEqual(['leader', 'follower', 'follower']);
   });
 
-  it('agree on one leader when all open a fresh database at once', async () => {
+  it('agree on one leader if all open a fresh database at once', async () => {
     const browser = new FakeBrowser();
     const tabs = Array.from({ length: 5 }, () => browser.tab());
     await Promise.all(tabs.map(({ membership }) => membership.open()));
     expect(tabs.filter(({ role }) => role === 'leader')).toHaveLength(1);
   });
 
-  it('write through the leader, from any tab', async () => {
+  it('can all write through the leader', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     expect(await write(follower, 'a')).toEqual([{ changes: 1 }]);
@@ -94,7 +94,7 @@ describe('tabs that share a database', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it('send other requests than statements the same way: to the leader, to the next one, to themselves', async () => {
+  it('send requests other than statements to the leader, or to the next leader if it dies', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await follower.membership.write([statement('a')], { kind: 'atomic' });
@@ -130,7 +130,7 @@ describe('tabs that share a database', () => {
     expect(follower.touched).toEqual(['all', touchedT]);
   });
 
-  it('treat everything as touched within two seconds if a notice was lost and none follows, and receive no update twice', async () => {
+  it('treat everything as touched within two seconds if the last notice was lost, and receive no update twice', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await browser.advance(NOTICE_REPEAT_MS);
@@ -145,7 +145,7 @@ describe('tabs that share a database', () => {
     expect(follower.touched).toEqual(['all', touchedT]);
   });
 
-  it('send no notices while no tab listens, and send each one once a tab joins', async () => {
+  it('send no notices while no tab listens, and each notice once after a tab joins', async () => {
     const browser = new FakeBrowser();
     const [alone] = await openTabs(browser, 1);
     const said: string[] = [];
@@ -165,7 +165,7 @@ describe('tabs that share a database', () => {
     expect(follower?.touched).toEqual([touchedT]);
   });
 
-  it('are heard of by the next leader, which tells them of every commit', async () => {
+  it('are known to the next leader, which sends them every commit', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);
     first?.kill();
@@ -176,7 +176,7 @@ describe('tabs that share a database', () => {
     expect(third?.touched).toEqual([touchedT]);
   });
 
-  it('receive a commit within two seconds, and later ones at once, if the new leader did not know them', async () => {
+  it('receive a commit within two seconds if the new leader did not know them, and later ones at once', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);
     await settle();
@@ -195,7 +195,7 @@ describe('tabs that share a database', () => {
     expect(third?.touched).toEqual(['all', touchedT]);
   });
 
-  it('get the error of a refused write with its code and fields, and nothing of it takes effect when the request arrives twice', async () => {
+  it('receive the error of a refused write with its code and fields; nothing takes effect even if the request arrives twice', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 2;
@@ -208,7 +208,7 @@ describe('tabs that share a database', () => {
   });
 });
 
-describe('tabs of which one alone may open the file', () => {
+describe('tabs of which only one may open the file', () => {
   async function twoExclusive(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
     const [leader, follower] = [
       browser.tab({ sharesFiles: false }),
@@ -234,7 +234,7 @@ describe('tabs of which one alone may open the file', () => {
     expect(await follower.membership.reads.listRejected()).toEqual([]);
   });
 
-  it('get the answer of the next leader, and of themselves when they lead', async () => {
+  it('get their answer from the next leader, or from themselves if they lead', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await twoExclusive(browser);
     const third = browser.tab({ sharesFiles: false });
@@ -246,7 +246,7 @@ describe('tabs of which one alone may open the file', () => {
     expect([follower.role, third.role]).toEqual(['leader', 'follower']);
   });
 
-  it('read when the page is back, if it went away while the question was under way', async () => {
+  it('read when the page returns, if it was suspended during the request', async () => {
     const browser = new FakeBrowser();
     const { follower } = await twoExclusive(browser);
     browser.deliveries = () => 0;
@@ -268,8 +268,8 @@ describe('tabs of which one alone may open the file', () => {
   });
 });
 
-describe('when the leader goes', () => {
-  it('the next in the queue leads', async () => {
+describe('when the leader dies or messages are lost', () => {
+  it('the next tab in the queue leads', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);
     first?.kill();
@@ -300,7 +300,7 @@ describe('when the leader goes', () => {
     expect(browser.file.effects).toEqual(['a', 'b', 'c']);
   });
 
-  it('a message that was lost on the way is sent again', async () => {
+  it('a lost message is sent again', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;
@@ -316,7 +316,7 @@ describe('when the leader goes', () => {
     ['the device sleeps', (browser) => browser.sleep(3_600_000)],
     ['its clock is set ahead', (browser) => void (browser.clockOffsetMs = 365 * 24 * 3_600_000)],
     ['its clock is set back', (browser) => void (browser.clockOffsetMs = -365 * 24 * 3_600_000)],
-  ])('and %s before the answer comes, a write does not fail', async (_what, happen) => {
+  ])('a write does not fail if %s before the answer comes', async (_what, happen) => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.isLost = (message) => message.kind === 'answer';
@@ -330,7 +330,7 @@ describe('when the leader goes', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('and a write was refused before the clock is set ahead, it stays refused', async () => {
+  it('a refused write stays refused even if the clock is set ahead', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.isLost = (message) => message.kind === 'refused';
@@ -344,7 +344,7 @@ describe('when the leader goes', () => {
     expect(browser.file.effects).toEqual(['b']);
   });
 
-  it('and no tab answers, a write fails after its deadline and names what was tried', async () => {
+  it('a write fails after its deadline if no tab answers, and reports the attempts', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;
@@ -357,7 +357,7 @@ describe('when the leader goes', () => {
     expect(error.fields).toMatchObject({ waitedMs: 10_000, leadersAsked: 1, timesAsked: 5 });
   });
 
-  it('every tab knows that notices may be missing', async () => {
+  it('every tab treats everything as touched', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);
     await settle();
@@ -370,7 +370,7 @@ describe('when the leader goes', () => {
 });
 
 describe('a leader', () => {
-  it('does not follow one that led before, whose last word comes late', async () => {
+  it('does not follow an earlier leader whose last message arrives late', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
     browser.broadcastRaw({
@@ -392,7 +392,7 @@ describe('a leader', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('is not asked again when it announces itself to a tab that opens', async () => {
+  it('is counted once as asked even if it announces itself to a new tab', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;
@@ -409,7 +409,7 @@ describe('a leader', () => {
 });
 
 describe('a tab that closes', () => {
-  it('lets the write that it waits for end', async () => {
+  it('waits for the end of its pending write', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     const waiting = write(follower, 'a');
@@ -418,7 +418,7 @@ describe('a tab that closes', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('as the leader hands over to the next', async () => {
+  it('hands over to the next tab if it is the leader', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await leader.membership.close();
@@ -426,7 +426,7 @@ describe('a tab that closes', () => {
     expect(follower.role).toBe('leader');
   });
 
-  it('refuses everything with client-closed', async () => {
+  it('rejects every call with client-closed', async () => {
     const { leader } = await two(new FakeBrowser());
     await leader.membership.close();
     expect(await codeOf(write(leader, 'a'))).toBe('client-closed');
@@ -435,7 +435,7 @@ describe('a tab that closes', () => {
 });
 
 describe('a page that is hidden', () => {
-  it('hands the lead over, and follows when it is back', async () => {
+  it('hands over the lead, and follows when it is visible again', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await leader.membership.suspend();
@@ -463,7 +463,7 @@ describe('a page that is hidden', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it('ends when the database is another one meanwhile, and fails what waits instead of trying for ever', async () => {
+  it('ends if its file belongs to another database when it is visible again, and fails its waiting calls', async () => {
     const browser = new FakeBrowser();
     let isTaken = false;
     const tab = browser.tab({
@@ -479,7 +479,7 @@ describe('a page that is hidden', () => {
     expect(await codeOf(write(tab, 'b'))).toBe('database-mismatch');
   });
 
-  it('ends if the leading tab has had other options since', async () => {
+  it('ends if the new leader has other options', async () => {
     const browser = new FakeBrowser();
     const mine = browser.tab();
     await mine.membership.open();
@@ -500,7 +500,7 @@ describe('a page that is hidden', () => {
     expect(follower.touched).toContain('all');
   });
 
-  it('says why its database could not be closed well, and hands the lead over all the same', async () => {
+  it('reports why its database could not be closed properly, and still hands over the lead', async () => {
     const browser = new FakeBrowser();
     const leader = browser.tab({ failToClose: () => new RockpoolError('storage-unflushed') });
     await leader.membership.open();
@@ -513,7 +513,7 @@ describe('a page that is hidden', () => {
     expect(leader.role).toBe('follower');
   });
 
-  it('returns even if it is visible again before it has closed', async () => {
+  it('continues even if it is visible again before it has closed', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
     const going = leader.membership.suspend();
@@ -525,7 +525,7 @@ describe('a page that is hidden', () => {
 });
 
 describe('a tab that cannot open', () => {
-  it('as the first fails with the reason and lets the next try', async () => {
+  it('fails with the reason if it is the first, and the next tab opens', async () => {
     const browser = new FakeBrowser();
     const first = browser.tab({ failToOpen: () => new RockpoolError('storage-full') });
     const second = browser.tab();
@@ -534,7 +534,7 @@ describe('a tab that cannot open', () => {
     expect(second.role).toBe('leader');
   });
 
-  it('fails with storage-busy when a leader holds the lock and never announces itself', async () => {
+  it('fails with storage-busy if a leader holds the lock and never announces itself', async () => {
     const browser = new FakeBrowser();
     const { follower, leader } = await two(browser);
     await follower.membership.close();
@@ -564,7 +564,7 @@ describe('a tab that cannot open', () => {
     expect([first.role, second.role, first.firstSync]).toEqual(['leader', 'follower', []]);
   });
 
-  it('fails with storage-busy when that first sync stands still', async () => {
+  it('fails with storage-busy if the leading tab’s first sync makes no progress', async () => {
     const browser = new FakeBrowser();
     const first = browser.tab({ beforeOpen: () => new Promise(() => undefined) });
     void first.membership.open();
@@ -575,7 +575,7 @@ describe('a tab that cannot open', () => {
     expect(await opening).toBe('storage-busy');
   });
 
-  it('when its turn to lead comes tries again later, and its own waiting writes survive that', async () => {
+  it('tries again later when it should lead, and keeps its own waiting writes', async () => {
     const browser = new FakeBrowser();
     const leader = browser.tab();
     await leader.membership.open();
@@ -596,8 +596,8 @@ describe('a tab that cannot open', () => {
   });
 });
 
-describe('a tab that cannot close its database well', () => {
-  it('tries again to lead after that, too, and tells of both', async () => {
+describe('a tab that cannot close its database properly', () => {
+  it('still tries again to lead after a failed opening, and reports both failures', async () => {
     const browser = new FakeBrowser();
     const leader = browser.tab();
     await leader.membership.open();
@@ -615,7 +615,7 @@ describe('a tab that cannot close its database well', () => {
     expect(heir.role).toBe('leader');
   });
 
-  it('that is outdated reports that it closes for a newer bundle, and closes', async () => {
+  it('reports that it closes for a newer bundle, and closes, if it is outdated', async () => {
     const browser = new FakeBrowser();
     const older = browser.tab({ schema: schemaWith('a'), failToClose: () => new RockpoolError('storage-lost') });
     await older.membership.open();
@@ -630,7 +630,7 @@ describe('a tab that cannot close its database well', () => {
 });
 
 describe('tabs of different bundles', () => {
-  it('the older protocol makes room for the newer', async () => {
+  it('end as outdated if a tab has a newer protocol', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL + 1, message: { kind: 'something new' } });
@@ -642,7 +642,7 @@ describe('tabs of different bundles', () => {
     expect(browser.file.writers).toBe(0);
   });
 
-  it('messages of an older protocol, and of strangers, are passed over', async () => {
+  it('ignore messages of an older protocol and of other programs', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
     for (const data of [{ rockpool: CHANNEL_PROTOCOL - 1, message: {} }, 'hello', null, { message: { kind: 'hello' } }])
@@ -651,7 +651,7 @@ describe('tabs of different bundles', () => {
     expect(leader.ended).toEqual([]);
   });
 
-  it('the leader makes room for a tab whose schema has more', async () => {
+  it('let a tab whose schema has more columns lead, and end the older leader', async () => {
     const browser = new FakeBrowser();
     const older = browser.tab({ schema: schemaWith('a') });
     await older.membership.open();
@@ -664,7 +664,7 @@ describe('tabs of different bundles', () => {
     expect(older.told).toHaveLength(1);
   });
 
-  it('a suspended tab takes no part, and reports that until it has joined again', async () => {
+  it('a suspended tab reports that it has no role until it has joined again', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await leader.membership.suspend();
@@ -674,7 +674,7 @@ describe('tabs of different bundles', () => {
     expect(leader.told.at(-1)).toBe('follower offline');
   });
 
-  it('a tab that cannot take over says why, and when it tries again', async () => {
+  it('a tab that cannot take over reports why, and when it tries again', async () => {
     const browser = new FakeBrowser();
     let isBroken = false;
     const leader = browser.tab();
@@ -697,7 +697,7 @@ describe('tabs of different bundles', () => {
     expect(heir.status?.reason).toBeNull();
   });
 
-  it('a tab whose schema has fewer columns is reported as outdated', async () => {
+  it('a tab whose schema has fewer columns fails to open as outdated', async () => {
     const browser = new FakeBrowser();
     const newer = browser.tab({ schema: schemaWith('a', 'b') });
     await newer.membership.open();
@@ -705,7 +705,7 @@ describe('tabs of different bundles', () => {
     expect(newer.ended).toEqual([]);
   });
 
-  it('a tab whose schema is another altogether is refused', async () => {
+  it('a tab whose schema has other columns fails to open with schema-incompatible', async () => {
     const browser = new FakeBrowser();
     const first = browser.tab({ schema: schemaWith('a') });
     await first.membership.open();
@@ -717,8 +717,8 @@ describe('tabs of different bundles', () => {
   });
 });
 
-describe('bundles with migrations', () => {
-  it('of which one has more: the older tab ends with an error, and the newer leads', async () => {
+describe('tabs with migrations', () => {
+  it('end with an error if another tab has more migrations, which then leads', async () => {
     const browser = new FakeBrowser();
     const older = browser.tab({ migrationCount: 1 });
     await older.membership.open();

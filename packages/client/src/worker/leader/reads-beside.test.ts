@@ -22,7 +22,7 @@ function recordingReads(name: string, writerQueue: WriterQueue, runs: string[]):
   };
 }
 
-it('never reads on the connection of a transaction, even one that begins right after the call', async () => {
+it('never reads on the connection of a transaction, even of one that begins right after the call', async () => {
   const writerQueue = new WriterQueue();
   const runs: string[] = [];
   const reads = readsBeside(

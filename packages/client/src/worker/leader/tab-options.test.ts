@@ -48,12 +48,12 @@ it.each<[string, TabOptions, object | null]>([
     { ...MINE, durability: 'strict' },
     { code: 'tab-options-differ', fields: { option: 'durability' } },
   ],
-])('a leader with %s', (_, leaders, problem) => {
+])('the options of a tab are compared with those of a leader with %s', (_, leaders, problem) => {
   const found = optionsProblem(MINE, leaders);
   if (problem === null) expect(found).toBeNull();
   else expect(found).toMatchObject(problem);
 });
 
-it('two tabs without sync agree', () => {
+it('tabs without sync agree on their options', () => {
   expect(optionsProblem({ sync: null, durability: 'strict' }, { sync: null, durability: 'strict' })).toBeNull();
 });

@@ -41,7 +41,7 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it('leaves nothing behind when it is rolled back', async () => {
+  it('leaves nothing when it is rolled back', async () => {
     const browser = new FakeBrowser();
     const tab = ofRole(await openTabs(browser, 2));
     await begin(tab, 'tx');
@@ -52,7 +52,7 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
     expect(await codeOf(tab.membership.commit('tx'))).toBe('transaction-ended');
   });
 
-  it('makes writes of all tabs wait, and they follow in their order', async () => {
+  it('makes the writes of all tabs wait, which then run in order', async () => {
     const browser = new FakeBrowser();
     const tabs = await openTabs(browser, 3);
     const tab = ofRole(tabs);
@@ -82,7 +82,7 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
 });
 
 describe('transactions of several tabs', () => {
-  it('come one after the other', async () => {
+  it('run one after the other', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
     await begin(leader, 'one');
@@ -98,7 +98,7 @@ describe('transactions of several tabs', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it('do not begin when their turn did not come in time', async () => {
+  it('fail if they could not begin in time', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
     await begin(leader, 'one', 60_000);
@@ -112,7 +112,7 @@ describe('transactions of several tabs', () => {
   });
 });
 
-describe('when a tab goes', () => {
+describe('when a tab dies or is suspended', () => {
   it('its transaction ends at once, and the other tabs continue', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
@@ -124,7 +124,7 @@ describe('when a tab goes', () => {
     expect(browser.file.effects).toEqual(['b']);
   });
 
-  it('a transaction dies with its leader, and can be run again', async () => {
+  it('a transaction is lost with its leader, and can be run again', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
     await begin(follower, 'tx');
@@ -140,7 +140,7 @@ describe('when a tab goes', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('a third tab that leads now reports that it is lost', async () => {
+  it('another tab than the new leader learns that its transaction is lost', async () => {
     const browser = new FakeBrowser();
     const [leader, , third] = await openTabs(browser, 3);
     await begin(third, 'tx');
@@ -151,7 +151,7 @@ describe('when a tab goes', () => {
     expect(browser.file.effects).toEqual([]);
   });
 
-  it('a commit runs once, although its leader died before it could report it', async () => {
+  it('a commit runs once even if its leader died before it could report it', async () => {
     const browser = new FakeBrowser();
     const dying = browser.tab({ dieAfter: 'a' });
     await dying.membership.open();
@@ -165,7 +165,7 @@ describe('when a tab goes', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('what waited for a transaction of a leader that closes is written, and the transaction is not', async () => {
+  it('writes that waited for a transaction of the suspended leader run, and the transaction does not', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
     await begin(leader, 'tx');
@@ -177,7 +177,7 @@ describe('when a tab goes', () => {
     expect(browser.file.effects).toEqual(['b', 'c']);
   });
 
-  it('a write beside an open transaction does not keep its own tab from committing it', async () => {
+  it('a waiting write does not keep its tab from committing its open transaction', async () => {
     const browser = new FakeBrowser();
     const [, follower] = await openTabs(browser, 2);
     await begin(follower, 'tx');

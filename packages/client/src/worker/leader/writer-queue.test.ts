@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { WriterQueue } from './writer-queue.ts';
 
-describe('turns at the writer', () => {
-  it('let a job run at once while no job holds one', () => {
+describe('the writer queue', () => {
+  it('runs a job at once while no job holds the connection', () => {
     const done: string[] = [];
     new WriterQueue().take(() => done.push('job'));
     expect(done).toEqual(['job']);
   });
 
-  it('make everything wait for the end of a held one, in the order of coming', () => {
+  it('makes other jobs wait for the end of a job that holds the connection, in order of arrival', () => {
     const writerQueue = new WriterQueue();
     const done: string[] = [];
     let release = (): void => undefined;
@@ -27,7 +27,7 @@ describe('turns at the writer', () => {
     expect(writerQueue.isHeld).toBe(false);
   });
 
-  it('queue the jobs that a waiting job causes behind the other waiting ones', () => {
+  it('appends jobs that a waiting job adds after those that already wait', () => {
     const writerQueue = new WriterQueue();
     const done: string[] = [];
     let release = (): void => undefined;
@@ -41,7 +41,7 @@ describe('turns at the writer', () => {
     expect(done).toEqual(['first', 'second', 'caused']);
   });
 
-  it('pass over one that was given up, and one that ends as it begins', () => {
+  it('skips a job that was given up, and one that ends as it begins', () => {
     const writerQueue = new WriterQueue();
     const done: string[] = [];
     let release = (): void => undefined;

@@ -25,7 +25,7 @@ const ROWS = fc.oneof(
 );
 
 describe('a diff of two results', () => {
-  it('makes the second of the first', () => {
+  it('turns the first result into the second', () => {
     fc.assert(
       fc.property(ROWS, ROWS, (first, second) => {
         const before = resultOf(first);
@@ -65,7 +65,7 @@ describe('a diff of two results', () => {
     );
   });
 
-  it('sends one row when one of a thousand changed', () => {
+  it('sends one row if one of a thousand changed', () => {
     const rows = Array.from({ length: 400 }, (_, n): SqlValue[] => [n, `ü${n}`]);
     const changed = rows.with(200, [200, 'changed']);
     const { runs, added } = diffRows(resultOf(rows), resultOf(changed));

@@ -150,7 +150,7 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual(['1: 1']);
   });
 
-  it('sends nothing when the result is the same', async () => {
+  it('sends nothing if the result is the same', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     runner.watch(1, { sql: 'a', params: [] });
     await tick();
@@ -191,7 +191,7 @@ describe('a live query', () => {
     expect(database.ran).toHaveLength(3);
   });
 
-  it('sends its first rows before its dependencies are known, and misses no commit of that time', async () => {
+  it('sends its first rows before its dependencies are known, and misses no commit in between', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     let learn = (): void => undefined;
     database.whenAsked = new Promise((resolve) => (learn = resolve));
@@ -209,7 +209,7 @@ describe('a live query', () => {
     expect(database.ran).toEqual(['a', 'a']);
   });
 
-  it('forgets the dependencies of a schema that has changed meanwhile', async () => {
+  it('discards dependencies if the schema changed while they were computed', async () => {
     const { runner, tick, database } = createWorld();
     let learn = (): void => undefined;
     database.whenAsked = new Promise((resolve) => (learn = resolve));
@@ -225,7 +225,7 @@ describe('a live query', () => {
     expect(database.ran).toEqual(['a', 'a', 'a']);
   });
 
-  it('sends an error as a value, once, and rows again when it works again', async () => {
+  it('sends an error as a value, once, and rows again after the next success', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     runner.watch(1, { sql: 'c', params: [] });
     await tick();
@@ -261,7 +261,7 @@ describe('a live query', () => {
     ]);
   });
 
-  it('rests as long as it ran, so it takes at most half of the time', async () => {
+  it('pauses for as long as it ran, so it takes at most half of the time', async () => {
     const { runner, tick, database } = createWorld();
     database.costMs = 200;
     runner.watch(1, { sql: 'a', params: [] });
@@ -274,7 +274,7 @@ describe('a live query', () => {
   });
 });
 
-it('a query that LIMIT ends is passed over by what lies beyond its last row, but not while it is being run again', async () => {
+it('a query with LIMIT does not run again for changes beyond its last row, except while it is being run again', async () => {
   const database = openInMemory();
   const write = (sql: string): void => {
     const { touchedTables: tables, changes } = database.write({ id: sql, statements: [{ sql, params: [] }] });

@@ -78,5 +78,8 @@ async function requireHash(blob: Blob, expected: string | null): Promise<void> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()));
   const hash = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   if (hash !== expected)
-    throw new RockpoolError('network-unreachable', { stage: 'past-state', problem: 'the hash differs' });
+    throw new RockpoolError('network-unreachable', {
+      stage: 'past-state',
+      problem: 'the downloaded file does not match the hash that the server sent',
+    });
 }

@@ -78,7 +78,7 @@ describe('the presence of a site', () => {
     ]);
   });
 
-  it('is sent again on every connection, with changes made without one', () => {
+  it('is sent again on every connection, with the changes made while offline', () => {
     const world = createWorld();
     world.connect();
     world.presence.show(TAB, [{ topic: 'a', stateJson: '1' }]);
@@ -92,7 +92,7 @@ describe('the presence of a site', () => {
     ]);
   });
 
-  it('ends with a tab', () => {
+  it('withdraws the states of a tab that ends', () => {
     const world = createWorld();
     world.presence.show(TAB, [{ topic: 'a', stateJson: '1' }]);
     world.presence.show(OTHER, [{ topic: 'b', stateJson: '2' }]);
@@ -146,5 +146,5 @@ describe('the presence of a site', () => {
 });
 
 describe('ids', () => {
-  it('are the same as bytes and as text', () => expect(bytesToUuid(uuidToBytes(TAB))).toBe(TAB));
+  it('convert from text to bytes and back unchanged', () => expect(bytesToUuid(uuidToBytes(TAB))).toBe(TAB));
 });

@@ -105,7 +105,10 @@ export class SitePresence implements PresenceLine {
     else if (topics.has(topic) || this.count() < MAX_PRESENCE_STATES) topics.set(topic, stateJson);
     else
       return this.options.onProblem(
-        new RockpoolError('presence-invalid', { problem: 'too many states of one device', limit: MAX_PRESENCE_STATES }),
+        new RockpoolError('presence-invalid', {
+          problem: 'the tabs of this device have too many presence states',
+          limit: MAX_PRESENCE_STATES,
+        }),
       );
     if (topics.size === 0) this.shown.delete(tabId);
     else this.shown.set(tabId, topics);

@@ -140,7 +140,7 @@ function requireWhole({ connection }: OpenDatabase): void {
   expect(connection.value(FIRST_WITH_HERON)).toBe(connection.value(SAME_BY_HAND));
 }
 
-it('a search index equals one rebuilt from the rows after writes, deliveries, rebases, rejected changesets, full resyncs and undo', () => {
+it('a search index equals an index rebuilt from the rows after writes, deliveries, rebases, rejected changesets, full resyncs and undo', () => {
   fc.assert(
     fc.property(fc.array(STEPS, { maxLength: 15 }), (steps) => {
       const database = openInMemory({ schema });

@@ -136,7 +136,7 @@ describe('a search index', () => {
     expect(decodeRows(database.query('SELECT id FROM note', []))).toEqual([{ id: 'b' }]);
   });
 
-  it('re-runs a live query on it exactly when its columns or the set of rows may have changed', () => {
+  it('re-runs a live query that reads it exactly when its columns or the set of rows may have changed', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
     const dependencies = database.dependencies({
@@ -155,7 +155,7 @@ describe('a search index', () => {
     ]).toEqual([false, true, true]);
   });
 
-  it('rejects writing, dropping and altering it by the app, and changing the rowids of rows', () => {
+  it('cannot be written, dropped or altered by the app, nor can the rowids of its rows', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
     for (const sql of [
@@ -190,7 +190,7 @@ describe('the search index of an existing database', () => {
     return await openStored(medium, options);
   }
 
-  it('is created for a new declaration, rebuilt for a changed one, and dropped for a removed one', async () => {
+  it('is created for a new declaration, rebuilt for a changed declaration, and dropped for a removed one', async () => {
     const medium = memoryMedium();
     const first = await reopened(medium, { schema: plain });
     write(first.database, TWO_NOTES);

@@ -88,7 +88,7 @@ it('search indexes are not checked while there are commits, and checked again af
   expect([found(), problems.length]).toEqual([1, 2]);
 });
 
-it('nothing is checked after stop', async () => {
+it('search indexes are not checked after stop', async () => {
   const { upkeep, damage, found, pass } = createWorld();
   damage();
   await upkeep.stop();

@@ -51,7 +51,7 @@ describe('values', () => {
     new Uint8Array(200_000).fill(7),
   ];
 
-  it('come back exactly as they were bound', () => {
+  it('are returned exactly as they were bound', () => {
     const connection = open();
     const statement = connection.prepare('SELECT ?1');
     for (const value of exact) {
@@ -63,7 +63,7 @@ describe('values', () => {
     connection.close();
   });
 
-  it('of the API become INTEGER for safe integers, REAL for other numbers', () => {
+  it('become INTEGER for safe integers, REAL for other numbers, when the app binds them', () => {
     const connection = open();
     const typeOf = (value: SqlParam): unknown => connection.value('SELECT typeof(?1)', value);
     expect([1, -5, 2 ** 40, -(2 ** 40) - 3, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER].map(typeOf)).toEqual(
@@ -79,14 +79,14 @@ describe('values', () => {
     connection.close();
   });
 
-  it('that SQLite cannot hold are rejected', () => {
+  it('are rejected if SQLite cannot store them', () => {
     const connection = open();
     const problemOf = (value: unknown): unknown => {
       const error = failure(() => connection.value('SELECT ?1', value as SqlParam));
       return [error.code, error.fields['problem']];
     };
-    expect(problemOf(undefined)).toEqual(['value-invalid', 'unsupported type']);
-    expect(problemOf(new Date(0))).toEqual(['value-invalid', 'unsupported type']);
+    expect(problemOf(undefined)).toEqual(['value-invalid', 'the type of the value is not supported']);
+    expect(problemOf(new Date(0))).toEqual(['value-invalid', 'the type of the value is not supported']);
     expect(problemOf(NaN)).toEqual(['value-invalid', 'not-a-number']);
     expect(problemOf(2n ** 63n)).toEqual(['value-invalid', 'integer-range']);
     expect(problemOf('\uD800')).toEqual(['value-invalid', 'text-surrogate']);
@@ -127,27 +127,31 @@ describe('statements', () => {
     connection.close();
   });
 
-  it('stay usable beyond the size of the cache', () => {
+  it('stay usable when there are more than the cache holds', () => {
     const connection = open();
     for (let i = 0; i < 500; i++) expect(connection.value(`SELECT ${i}`)).toBe(i);
     expect(connection.value('SELECT 0')).toBe(0);
     connection.close();
   });
 
-  it('must be exactly one, with the right number of parameters', () => {
+  it('must be exactly one in a text, with the right number of parameters', () => {
     const connection = open();
-    expect(failure(() => connection.prepare('SELECT 1; SELECT 2')).fields['problem']).toBe('more than one statement');
-    expect(failure(() => connection.prepare(' -- nothing\n ;')).fields['problem']).toBe('no statement');
+    expect(failure(() => connection.prepare('SELECT 1; SELECT 2')).fields['problem']).toBe(
+      'the SQL contains more than one statement',
+    );
+    expect(failure(() => connection.prepare(' -- nothing\n ;')).fields['problem']).toBe(
+      'the SQL contains no statement',
+    );
     expect(connection.value('SELECT 1; -- end\n /* of it */ ;')).toBe(1);
     expect(failure(() => connection.value('SELECT ?1, ?2', 1)).fields).toEqual({
-      problem: 'parameter count',
+      problem: 'the number of parameters is wrong',
       expected: 2,
       given: 1,
     });
     connection.close();
   });
 
-  it('can be run again after an error', () => {
+  it('can run again after an error', () => {
     const connection = open();
     connection.exec('CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL)');
     connection.run('INSERT INTO t VALUES (?)', 'a');
@@ -177,7 +181,7 @@ describe('errors', () => {
     return [error.code, error.fields];
   };
 
-  it('of constraints name table and columns', () => {
+  it('name table and columns of a violated constraint', () => {
     expect(run("INSERT INTO t VALUES ('k', 2, 'secretive', 1, NULL)")).toEqual([
       'constraint-primary-key',
       { table: 't', columns: 'id' },
@@ -210,11 +214,11 @@ describe('errors', () => {
     expect(run("INSERT INTO numbered VALUES ('secretive', 1)")).toEqual(['constraint-data-type', { sqliteCode: 20 }]);
   });
 
-  it('of triggers omit their text', () => {
+  it('omit the text of triggers', () => {
     expect(run("INSERT INTO t VALUES ('m', 5, 'secret', 1, NULL)")).toEqual(['constraint-trigger', {}]);
   });
 
-  it('in SQL report what and where, without quoting literals', () => {
+  it('report what is wrong in SQL and where, without quoting literals', () => {
     expect(run('SELECT * FROM nowhere')).toEqual([
       'query-invalid',
       { sqliteCode: 1, detail: 'no such table: nowhere' },
@@ -235,7 +239,7 @@ describe('errors', () => {
     expect(run("SELECT 'secret")).toEqual(['query-invalid', { sqliteCode: 1, offset: 7 }]);
   });
 
-  it('at run time omit what SQLite quotes', () => {
+  it('omit what SQLite quotes at run time', () => {
     expect(run("SELECT json_extract('{}', 'secret')")).toEqual(['query-invalid', { sqliteCode: 1 }]);
     expect(run('SELECT abs(-9223372036854775808)')).toEqual([
       'query-invalid',
@@ -243,14 +247,14 @@ describe('errors', () => {
     ]);
   });
 
-  it('of storage report the reason of the storage', () => {
+  it('report the reason of a storage failure', () => {
     const full = new RockpoolError('storage-full', { neededBytes: 5 });
     const small = new Connection(runtime, { path: ':memory:', storageError: () => full });
     small.exec('PRAGMA max_page_count = 2; CREATE TABLE t (b BLOB)');
     expect(failure(() => small.run('INSERT INTO t VALUES (zeroblob(100000))'))).toBe(full);
     small.close();
     const missing = failure(() => new Connection(runtime, { path: 'x', vfsName: 'no such vfs' }));
-    expect([missing.code, missing.fields]).toEqual(['internal', { problem: 'no such VFS' }]);
+    expect([missing.code, missing.fields]).toEqual(['internal', { problem: 'SQLite has no VFS with this name' }]);
   });
 });
 
@@ -292,7 +296,7 @@ describe('policies', () => {
     connection.close();
   });
 
-  it('record which tables a statement writes, foreign-key actions and triggers included', () => {
+  it('record which tables a statement writes, including foreign-key actions and triggers', () => {
     const connection = open();
     connection.setForeignKeys(true);
     connection.exec(`

@@ -62,7 +62,7 @@ export class Connection {
     if (result !== SQLITE_OK) {
       const error =
         result === SQLITE_ERROR
-          ? new RockpoolError('internal', { problem: 'no such VFS' })
+          ? new RockpoolError('internal', { problem: 'SQLite has no VFS with this name' })
           : this.lastError(result, 'step');
       module._sqlite3_close_v2(this.handle);
       memory.free(this.word);
@@ -114,10 +114,10 @@ export class Connection {
     memory.free(text);
     memory.free(tail);
     if (error !== null) throw error;
-    if (handle === 0) throw new RockpoolError('query-invalid', { problem: 'no statement' });
+    if (handle === 0) throw new RockpoolError('query-invalid', { problem: 'the SQL contains no statement' });
     if (!isBlank(rest)) {
       module._sqlite3_finalize(handle);
-      throw new RockpoolError('query-invalid', { problem: 'more than one statement' });
+      throw new RockpoolError('query-invalid', { problem: 'the SQL contains more than one statement' });
     }
     const written = internalTablesIn(sql).map((table) => this.known.writesOf(table));
     const statement = new Statement(this, this.runtime, handle, {

@@ -24,7 +24,7 @@ function plain(sql: string, names: readonly string[]): SqlRow[] {
     .map((values) => Object.fromEntries(names.map((name, c) => [name, values[c] ?? null]))) as SqlRow[];
 }
 
-describe('a result that SQLite’s memory holds only in parts', () => {
+describe('encoding a result that SQLite’s memory holds only in parts', () => {
   // 40 bytes of text a row exceed a part after 26,000 rows; four columns exceed its cells after 32,768.
   it.each([
     ['text beside numbers', "i AS a, printf('%040d', i) AS b", ['a', 'b']],
@@ -52,7 +52,7 @@ describe('a result that SQLite’s memory holds only in parts', () => {
   });
 });
 
-it('keeps two results apart that are read in turns', () => {
+it('keeps two results apart that are read alternately', () => {
   const first = connection.prepare(counting(1000, "i AS a, 'first' AS b"));
   const second = connection.prepare(counting(500, "'second' AS a"));
   const encoders = [new RowsEncoder(first), new RowsEncoder(second)] as const;
@@ -77,7 +77,7 @@ it('continues a result where the last rows ended', () => {
   statement.release();
 });
 
-it('takes the names of columns again after the schema has changed', () => {
+it('reads the column names again after a schema change', () => {
   connection.exec('CREATE TABLE t (a); INSERT INTO t VALUES (1)');
   expect(encode('SELECT * FROM t')).toEqual([{ a: 1 }]);
   connection.exec("ALTER TABLE t ADD COLUMN b DEFAULT 'new'");
@@ -93,7 +93,7 @@ it('rejects a result over the limit and leaves the statement usable', () => {
   expect(() => encodeRows(statement)).toThrow(
     expect.objectContaining({
       code: 'query-invalid',
-      fields: expect.objectContaining({ problem: 'result too large' }) as object,
+      fields: expect.objectContaining({ problem: 'the result is too large' }) as object,
     }) as Error,
   );
   statement.bindParams([1]);

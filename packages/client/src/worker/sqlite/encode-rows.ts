@@ -106,7 +106,7 @@ export class RowsEncoder {
   private tooLarge(): RockpoolError {
     this.statement.reset();
     return new RockpoolError('query-invalid', {
-      problem: 'result too large',
+      problem: 'the result is too large',
       maxBytes: MAX_RESULT_BYTES,
       rows: this.rowCount,
     });

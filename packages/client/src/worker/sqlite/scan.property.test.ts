@@ -30,7 +30,7 @@ function resultOf(connection: Connection, sql: string): unknown {
   }
 }
 
-it('every query has the same result with scans as in SQLite alone', () => {
+it('every query has the same result with scans as in plain SQLite', () => {
   let connection = new Connection(runtime, { path: ':memory:' });
   let queries = 0;
   try {

@@ -72,7 +72,7 @@ describe('EXPLAIN', () => {
     expect(loopsOf(sql)).toEqual(loops);
   });
 
-  it('says nothing of a loop over an index', () => {
+  it('does not mention a loop over an index', () => {
     connection.exec('CREATE INDEX entry_day ON entry (day)');
     expect(loopsOf('SELECT day FROM entry ORDER BY day')).toEqual([null]);
   });
@@ -102,7 +102,7 @@ describe('a row that was looked up', () => {
     'SELECT count(other.day), other.day, e.day FROM entry e LEFT JOIN entry other ON other.id = e.id * 7 % 2999',
     'SELECT other.day, other.owner, e.id FROM entry e LEFT JOIN entry other ON other.id = e.id * 7 % 2999',
     'SELECT e.category, max(other.day), min(other.owner) FROM entry e LEFT JOIN entry other ON other.id = e.id * 7 % 2999 GROUP BY e.category',
-  ])('is what SQLite finds where few keys come twice: %s', (sql) => {
+  ])('is the row that SQLite finds if few keys occur twice: %s', (sql) => {
     setMode(NEVER);
     const expected = run(sql);
     setMode(ALWAYS);

@@ -69,7 +69,7 @@ describe('a name that would shadow a declared table is rejected, however it is w
   rejects("ATTACH ':memory:' AS other", { problem: 'attach' });
 });
 
-describe('a trigger is rejected where the app may have none', () => {
+describe('a trigger on a table that may have none is rejected', () => {
   rejects('CREATE TEMP TRIGGER t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
     problem: 'temp-trigger',
     table: 'account',
@@ -95,7 +95,7 @@ describe('a trigger is rejected where the app may have none', () => {
     table: 'rockpool_meta',
   });
 
-  it('a trigger on an internal table from an earlier version is dropped when the database opens', async () => {
+  it('an existing trigger on an internal table is dropped when the database opens', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     first.database.connection.exec(
@@ -115,7 +115,7 @@ describe('a table that would never be synced is rejected', () => {
   rejects('CREATE TABLE todo AS SELECT * FROM account', { problem: 'undeclared-table', table: 'todo' });
   rejects('CREATE VIRTUAL TABLE words USING fts5(body)', { problem: 'undeclared-table', table: 'words' });
 
-  it('but writes through TEMP tables, views and triggers of the app are captured', () => {
+  it('allows writes through TEMP tables, views and triggers of the app, and captures them', () => {
     const database = openInMemory();
     write(database, 'CREATE TEMP TABLE scratch (id, name)', 'CREATE VIRTUAL TABLE temp.words USING fts5(body)');
     write(
@@ -181,7 +181,7 @@ describe('the error of a constraint names its table', () => {
     database.close();
   });
 
-  it('also if the statement itself violates it', () => {
+  it('even if the statement itself violates it', () => {
     const database = openInMemory();
     expect(failure(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')"))).toMatchObject({
       code: 'constraint-foreign-key',
@@ -229,7 +229,7 @@ describe('a trigger that changes rowids', () => {
       database.close();
     });
 
-  it('does not concern a statement of the app itself, nor a trigger on other columns', () => {
+  it('does not affect a statement of the app itself, nor a trigger on other columns', () => {
     const database = openInMemory({ schema });
     write(database, "INSERT INTO mark (id) VALUES ('a')", 'INSERT INTO line (number) VALUES (1)');
     write(database, "CREATE TRIGGER notes BEFORE UPDATE ON line BEGIN UPDATE mark SET list = 'seen'; END");

@@ -163,7 +163,7 @@ export class Statement {
     else if (value instanceof Uint8Array) this.bindBlob(index, value);
     else
       throw new RockpoolError('value-invalid', {
-        problem: 'unsupported type',
+        problem: 'the type of the value is not supported',
         type: typeNameOf(value),
         parameter: index,
       });
@@ -172,7 +172,11 @@ export class Statement {
   bindParams(params: readonly SqlParam[]): void {
     const count = this.parameterCount;
     if (params.length !== count)
-      throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: count, given: params.length });
+      throw new RockpoolError('query-invalid', {
+        problem: 'the number of parameters is wrong',
+        expected: count,
+        given: params.length,
+      });
     for (let i = 0; i < count; i++) this.bindParam(i + 1, params[i] as SqlParam);
   }
 
@@ -331,7 +335,10 @@ export class Statement {
   private check(result: number): void {
     if (result === SQLITE_OK) return;
     if (result === SQLITE_RANGE)
-      throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: this.parameterCount });
+      throw new RockpoolError('query-invalid', {
+        problem: 'the number of parameters is wrong',
+        expected: this.parameterCount,
+      });
     throw this.connection.lastError(result, 'step');
   }
 

@@ -38,7 +38,7 @@ export class WasmMemory {
 
   allocate(sizeBytes: number): Pointer {
     const address = this.module._sqlite3_malloc(Math.max(sizeBytes, 1));
-    if (address === 0) throw new RockpoolError('internal', { problem: 'out of memory in SQLite', sizeBytes });
+    if (address === 0) throw new RockpoolError('internal', { problem: 'SQLite is out of memory', sizeBytes });
     return address;
   }
 

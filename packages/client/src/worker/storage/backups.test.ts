@@ -26,7 +26,7 @@ function storageFailing(...failures: readonly Error[]): ConstructorParameters<ty
 
 const snapshotLost = (): StorageError => new StorageError('storage-snapshot-lost');
 
-it('a backup that loses its snapshot is repeated, once only', async () => {
+it('a backup that loses its snapshot is repeated, only once', async () => {
   expect(await (await new Backups(storageFailing(snapshotLost())).make()).text()).toBe('bytes of a file');
   await expect(new Backups(storageFailing(snapshotLost(), snapshotLost())).make()).rejects.toMatchObject({
     code: 'storage-lost',
@@ -40,7 +40,7 @@ it('a backup that fails rejects with the error of the storage', async () => {
   ).rejects.toMatchObject({ code: 'storage-lost', fields: { operation: 'read' } });
 });
 
-it('a backup that closing interrupts can be requested again from the next leader', async () => {
+it('a backup that was interrupted by closing can be requested again from the next leader', async () => {
   const backups = new Backups(storageFailing(new StorageError('storage-lost', { operation: 'read' })));
   const made = backups.make();
   backups.close();

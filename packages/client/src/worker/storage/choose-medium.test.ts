@@ -46,7 +46,7 @@ describe('the medium of an app that asks for durable storage', () => {
     });
   });
 
-  it('is not IndexedDB if a window refuses to keep files, because it would be lost too', async () => {
+  it('is not IndexedDB if a window refuses to keep files, because IndexedDB would be lost too', async () => {
     const media = createMedia({ isEphemeral: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
     await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
     const failing: Media = {
@@ -59,7 +59,7 @@ describe('the medium of an app that asks for durable storage', () => {
     await expect(chosen(failing)).rejects.toMatchObject({ code: 'storage-ephemeral' });
   });
 
-  it('does not start IndexedDB for a database that is among the files', async () => {
+  it('is not IndexedDB for a database that is already stored in files', async () => {
     const media = createMedia();
     await create(await media.medium('opfs'), 'budget');
     const asked: Persistence[] = [];
@@ -69,7 +69,7 @@ describe('the medium of an app that asks for durable storage', () => {
     expect(asked).toEqual(['opfs']);
   });
 
-  it('stays IndexedDB for a database that is already there, unless files have it too', async () => {
+  it('stays IndexedDB for a database that is stored there, unless files contain it too', async () => {
     const media = createMedia();
     await create(await media.medium('indexeddb'), 'budget');
     expect(await chosen(media)).toBe('indexeddb');
@@ -79,7 +79,7 @@ describe('the medium of an app that asks for durable storage', () => {
   });
 });
 
-it('is exactly the one that an app names, or opening fails', async () => {
+it('is exactly the medium that an app names, or opening fails', async () => {
   const media = createMedia({ isEphemeral: true });
   for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
     expect((await chooseMedium(persistence, 'budget', media)).persistence).toBe(persistence);

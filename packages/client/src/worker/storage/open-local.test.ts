@@ -47,7 +47,7 @@ async function damage(disk: SimulatedDisk, page: number): Promise<void> {
   file?.close();
 }
 
-it('a quarantined database is reported even if storage runs out afterwards, with the number of its rejected changesets, and nothing stays open', async () => {
+it('a quarantined database is reported with the number of its rejected changesets even if storage runs out afterwards, and nothing stays open', async () => {
   const rejectedCounts = new Set<number>();
   for (let roomForWrites = 0; !rejectedCounts.has(1); roomForWrites++) {
     const disk = await damagedDisk();
@@ -182,7 +182,7 @@ it('numbers writes without a gap after IndexedDB has undone commits for lack of 
   await close({ handsOver: false });
 });
 
-it('remembers nothing of a delivery that IndexedDB has undone: cursor, acknowledged writes, packs', async () => {
+it('forgets the cursor, acknowledged writes and packs of a delivery that IndexedDB has undone', async () => {
   const { database, committed, close, refuse, write } = await openOnIndexedDb();
   const { meta, outbox, connection } = database;
   const deliver = (cursor: number): void => {

@@ -21,7 +21,7 @@ export function prepareRestored({ connection, meta, supported }: RestoredFile, b
   const format = meta.get('storage_format');
   if (typeof format !== 'number' || format > supported)
     throw new RockpoolError('schema-incompatible', {
-      problem: 'unsupported storage format',
+      problem: 'the storage format is not supported',
       found: String(format),
       supported,
     });

@@ -37,7 +37,7 @@ function createWorld(failure: RockpoolError | null = null): World {
   return Object.assign(world, { slow });
 }
 
-it('a query in parts returns the same rows as in one', () => {
+it('a query that runs in parts returns the same rows as in one', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
   const whole = new QueryRun(connection, NUMBERS).advance(Number.POSITIVE_INFINITY);
   const run = new QueryRun(connection, NUMBERS);
@@ -49,7 +49,7 @@ it('a query in parts returns the same rows as in one', () => {
   connection.close();
 });
 
-it('a query that has sorted continues instead of starting over', () => {
+it('a query that has sorted its rows continues instead of starting over', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
   const sorted = { sql: `SELECT i FROM (${NUMBERS.sql}) ORDER BY text LIMIT 100`, params: NUMBERS.params };
   const run = new QueryRun(connection, sorted);
@@ -71,7 +71,7 @@ it('other work runs between the parts of a query, and the next query waits for i
   await slow.close();
 });
 
-it('a failure affects only its own query', async () => {
+it('a query that fails does not affect other queries', async () => {
   const { slow } = createWorld();
   await expect(slow.query({ sql: 'SELECT nonsense', params: [] })).rejects.toMatchObject({ code: 'query-invalid' });
   await expect(slow.query({ sql: 'DELETE FROM sqlite_master', params: [] })).rejects.toBeInstanceOf(RockpoolError);

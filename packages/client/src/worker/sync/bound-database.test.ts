@@ -6,7 +6,7 @@ import { testEpoch, testSync, testWelcome } from '../../../testing/worker/sync-s
 const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
 
 describe('the identity of the server database', () => {
-  it('is remembered at the first welcome and said in every hello, before and after becoming another site', () => {
+  it('is stored at the first welcome and kept by a new site', () => {
     const sync = testSync(openInMemory());
     expect(sync.position().databaseIdentity).toBeNull();
     sync.greet(testWelcome({ databaseIdentity: testEpoch(7) }));
@@ -15,7 +15,7 @@ describe('the identity of the server database', () => {
     expect(sync.position().databaseIdentity).toEqual(testEpoch(7));
   });
 
-  it('of another one is refused, although its log could be this one put back, and nothing here changes', () => {
+  it('rejects the welcome of another server database, even if its log could be a restored one, and changes nothing', () => {
     const database = openInMemory();
     database.write(write);
     const sync = testSync(database);
@@ -31,7 +31,7 @@ describe('the identity of the server database', () => {
     ).toBe('fits');
   });
 
-  it('survives power loss before anything is sent: a flush that fails is tried again at the next welcome', () => {
+  it('is flushed again at the next welcome if the flush failed', () => {
     let flushes = 0;
     const database = openInMemory({
       flush: () => {

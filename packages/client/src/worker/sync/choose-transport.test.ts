@@ -17,7 +17,7 @@ function line(name: string, opens: () => boolean, tried: string[]): Transport {
   };
 }
 
-it('takes plain HTTP once WebSockets have failed to open twice, and tries them again with each new connection', () => {
+it('uses plain HTTP once WebSockets have failed to open twice, and tries WebSockets again with each new connection', () => {
   const tried: string[] = [];
   let httpOpens = true;
   let socketOpens = false;
@@ -43,7 +43,7 @@ it('takes plain HTTP once WebSockets have failed to open twice, and tries them a
   expect(tried).toEqual(['http', 'socket', 'socket']);
 });
 
-it('stays with WebSockets that open, however often they are cut', () => {
+it('stays with WebSockets if they open, however often they are cut', () => {
   const tried: string[] = [];
   const transport = webSocketOrHttp(
     line('socket', () => true, tried),

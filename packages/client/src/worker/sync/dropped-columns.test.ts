@@ -31,7 +31,7 @@ function write(database: OpenDatabase, sql: string): void {
 const notes = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, text FROM note ORDER BY id');
 
-it('a restored server receives changes of a table and a column that were dropped here since, and sync continues [MR-45]', async () => {
+it('a restored server receives changes of a table and a column that the device has dropped since, and sync continues [MR-45]', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note, label]), migrations: [FIRST] });
   write(before.database, "INSERT INTO note VALUES ('a', 'x', 'red'), ('b', 'y', 'blue'), ('c', 'z', 'red')");

@@ -298,7 +298,7 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
   }
 }
 
-it('whatever a server sends, the database stays intact, no pending change is lost, local data is untouched, and every failure has a name', async () => {
+it('whatever a server sends, the database stays intact, no pending change is lost, local data is untouched, and every failure has a code', async () => {
   applied = 0;
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), runHistory), {
     numRuns: 400,

@@ -36,8 +36,8 @@ function fiveWritten(): { database: OpenDatabase; sync: ReturnType<typeof testSy
   return { database, sync };
 }
 
-describe('becoming another site', () => {
-  it('keeps its own changesets under new numbers, and receives the server’s ones as deliveries [MR-49]', () => {
+describe('a device that becomes a new site', () => {
+  it('keeps its own changesets under new numbers, and receives the others from the server as deliveries [MR-49]', () => {
     const { database, sync } = fiveWritten();
     const { siteId } = database;
     sync.becomeNewSite(4);
@@ -71,7 +71,7 @@ describe('becoming another site', () => {
     database.close();
   });
 
-  it('starts from 1 where nothing is its own', () => {
+  it('numbers its next write 1 if it has no changesets of its own', () => {
     const { database, sync } = fiveWritten();
     sync.becomeNewSite(6);
     expect(numbers(database)).toEqual([]);
@@ -81,7 +81,7 @@ describe('becoming another site', () => {
     database.close();
   });
 
-  it('keeps refused changesets for the user, out of the outbox, and sends none that the user has dropped', () => {
+  it('keeps rejected changesets for the user outside the outbox, and sends none that the user has dropped', () => {
     const { database, sync } = fiveWritten();
     const reason = { kind: 'rejected', code: 'constraint-check', fields: {} } as const;
     sync.applyDelivery(
@@ -197,7 +197,7 @@ describe('becoming another site', () => {
     database.close();
   });
 
-  it('still knows which changesets are of an earlier epoch', () => {
+  it('still knows which changesets belong to an earlier log epoch', () => {
     const { database, sync } = fiveWritten();
     sync.greet(
       testWelcome({
@@ -243,14 +243,14 @@ describe('a welcome', () => {
     ).toEqual({ kind: 'fits' });
   });
 
-  it('that acknowledges changesets which were never written here, or different ones, reveals another copy', () => {
+  it('reveals another copy if it acknowledges changesets that this site never wrote, or different ones', () => {
     expect(judgeWelcome(welcome(10), own)).toEqual({ kind: 'copied', pushAfter: 6 });
     expect(judgeWelcome(welcome(8, hash(1)), own)).toEqual({ kind: 'copied', pushAfter: 6 });
     expect(judgeWelcome(welcome(5, hash(1), true), own)).toEqual({ kind: 'copied', pushAfter: 3 });
     expect(judgeWelcome(welcome(10), { ...own, lastAckedSequence: 9 })).toEqual({ kind: 'new-site', firstOwn: 10 });
   });
 
-  it('of a restored server that a copy has sent its own changesets to compares acknowledged ones too', () => {
+  it('compares acknowledged changesets too if a copy has sent its own to a restored server', () => {
     expect(judgeWelcome(welcome(8, hash(1), true), own)).toEqual({ kind: 'copied', pushAfter: 3 });
     expect(judgeWelcome(welcome(10, hash(1), true), { ...own, lastAckedSequence: 9 })).toEqual({
       kind: 'copied',
@@ -258,14 +258,14 @@ describe('a welcome', () => {
     });
   });
 
-  it('is another site at once when it has no changeset to compare, also before a full resync', () => {
+  it('makes the device a new site at once if it has no changeset to compare, even before a full resync', () => {
     // A power cut can take the whole database of a device without strict durability, but not its site id.
     const emptied = { ...own, lastAckedSequence: 0, lastSequence: 0, firstRetained: () => 1, hashOf: () => null };
     for (const fullResync of [false, true])
       expect(judgeWelcome(welcome(2, hash(2), fullResync), emptied)).toEqual({ kind: 'new-site', firstOwn: 1 });
   });
 
-  it('of a server that has lost more than is kept here, or changesets that the user has closed, makes this another site [MR-43]', () => {
+  it('makes the device a new site if the server has lost changesets that the device no longer keeps, or that the user has closed [MR-43]', () => {
     expect(judgeWelcome(welcome(2, hash(2), true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH, true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(4, hash(4), true), { ...own, hasClosedAfter: (sequence) => sequence < 5 })).toEqual({

@@ -48,7 +48,7 @@ async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-it('sends small messages at once and large pushes packed, all in order', async () => {
+it('sends small messages unpacked at once and large pushes packed, all in order', async () => {
   const there = new Line();
   const first: ClientMessage[] = [{ type: 'ping' }, push(1, 100)];
   for (const message of first) there.outgoing.send(message);

@@ -73,7 +73,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
 
     askWhatDiffers(sequence, { lastAckedSequence, canWrite }) {
       const { lastSequence } = source.position();
-      if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows only reading', lastSequence });
+      if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows reading only', lastSequence });
       let sentUpTo = sequence;
       for (;;) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);

@@ -8,7 +8,7 @@ const write = (id: string): { id: string; statements: { sql: string; params: str
 });
 
 describe('a restored backup', () => {
-  it('continues as another site before it sends anything, with the undecided changesets', () => {
+  it('continues as a new site before it sends anything, with the undecided changesets', () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c']) database.write(write(id));
     const sync = testSync(database);

@@ -9,7 +9,7 @@ describe('the next attempt', () => {
   const spans = (code: ErrorCode, failures: readonly number[]): number[][] =>
     failures.map((count) => [retryDelayMs(trouble(code), count, 0), retryDelayMs(trouble(code), count, 1)]);
 
-  it('without a connection comes soon, then at an even pace for four minutes, then more rarely', () => {
+  it('comes soon without a connection, then every 2.5 to 5 s for four minutes, then more rarely', () => {
     expect(spans('network-unreachable', [1, 2, 60, 61, 62, 63, 1_000])).toEqual([
       [0, 3_000],
       [2_500, 5_000],
@@ -21,7 +21,7 @@ describe('the next attempt', () => {
     ]);
   });
 
-  it('after an answer of the server comes ever more rarely, up to half a minute', () => {
+  it('comes ever later after answers from the server, up to half a minute', () => {
     expect(spans('database-unavailable', [1, 2, 3, 10])).toEqual([
       [250, 500],
       [500, 1_000],
@@ -34,7 +34,7 @@ describe('the next attempt', () => {
     ]);
   });
 
-  it('is calm where only a person can help, but a token that expires is replaced at once', () => {
+  it('comes after 30 to 60 s where only a person can help, but at once after a token has expired', () => {
     expect(spans('schema-mismatch', [1, 10])).toEqual([
       [CALM_RETRY_MS / 2, CALM_RETRY_MS],
       [CALM_RETRY_MS / 2, CALM_RETRY_MS],
@@ -95,9 +95,9 @@ function peakPerSecond(momentsMs: readonly number[]): number {
   return most;
 }
 
-describe('2,000 clients whose server comes back', () => {
+describe('2,000 clients whose server returns', () => {
   it.each([1, 2, 3, 4, 5])(
-    'after 30 s are connected after 2 s in the median and 5 s at most, with at most 800 attempts in any second (seed %i)',
+    'are connected 2 s after an outage of 30 s in the median and 5 s at most, with at most 800 attempts in any second (seed %i)',
     (seed) => {
       const { attemptsMs, connectedMs } = herd(DOWN_MS, seed);
       expect(connectedMs).toHaveLength(CLIENTS);
@@ -107,7 +107,7 @@ describe('2,000 clients whose server comes back', () => {
     },
   );
 
-  it('at once, as after a restart, do not all come in the same second', () => {
+  it('do not all connect in the same second after a restart', () => {
     const { attemptsMs, connectedMs } = herd(0, 1);
     expect(connectedMs[CLIENTS / 2]).toBeLessThan(2_000);
     expect(connectedMs.at(-1)).toBeLessThanOrEqual(3_000);

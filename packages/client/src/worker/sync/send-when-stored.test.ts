@@ -50,7 +50,7 @@ it('a message is sent after earlier commits are stored, and messages keep their 
   expect(sent).toEqual(['ping', 'confirm']);
 });
 
-it('a commit that is refused ends the connection, and nothing that came after it is sent', async () => {
+it('a commit that is refused ends the connection, and no later message is sent', async () => {
   const { connection, sent, failed, commits } = createWorld();
   connection.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
   connection.send({ type: 'ping' });

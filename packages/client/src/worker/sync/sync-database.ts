@@ -181,7 +181,7 @@ function createBinding(database: OpenDatabase): (identity: Uint8Array) => void {
       isStored = false;
     } else if (!cellValuesEqual(known, identity))
       throw new RockpoolError('database-mismatch', {
-        problem: 'the server database with this name is not the one that the local database belongs to',
+        problem: 'the local database belongs to a different server database',
       });
     if (isStored) return;
     database.flush();

@@ -99,7 +99,7 @@ function hashes({ previousHash, changesets }: Push): Uint8Array[] {
   return changesets.map((changeset) => (hash = changesetHash(hash, changeset)));
 }
 
-it('edits that a delivery re-created are sent, although the delivery decides nothing', async () => {
+it('sends edits that a delivery re-created, even if the delivery has no outcomes', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   const applyDelivery: SyncDatabase['applyDelivery'] = (delivery) => {
@@ -141,7 +141,7 @@ it('flushes a delivery before it confirms it, because the server forgets confirm
   expect(flushedUpTo.at(-1)).toBe(1);
 });
 
-it('says of a server with another schema which column differs and on which side, and nothing else of it', async () => {
+it('reports which column differs from a server with another schema and on which side, and nothing else of that schema', async () => {
   const database = openInMemory();
   const { next, reports } = await connected(database);
   const line = await next(1);
@@ -185,7 +185,7 @@ it('reports a failure even if the database can no longer be read', async () => {
   expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
-it('a commit after which the database cannot be read fails only sync, which reports it', async () => {
+it('reports that the database cannot be read after a commit, which succeeds', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   let isClosed = false;
@@ -202,7 +202,7 @@ it('a commit after which the database cannot be read fails only sync, which repo
   expect(reports.at(-1)).toMatchObject({ state: 'offline', reason: { code: 'storage-lost' } });
 });
 
-it('tells at once that the database cannot be read for a hello', async () => {
+it('reports at once that the database cannot be read for a hello', async () => {
   const database = openInMemory();
   const position = (): never => {
     throw new RockpoolError('storage-lost', { operation: 'read' });
@@ -213,7 +213,7 @@ it('tells at once that the database cannot be read for a hello', async () => {
 });
 
 describe('the engine of a copied file', () => {
-  it('compares its changesets, becomes another site with its own ones, and continues at once', async () => {
+  it('compares its changesets, becomes a new site with its own ones, and continues at once', async () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next, lines } = await connected(database);
@@ -235,7 +235,7 @@ describe('the engine of a copied file', () => {
     expect(pushes(second)).toMatchObject([{ previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1 }] }]);
   });
 
-  it('sends one more changeset under a used number if the server may know all that it has', async () => {
+  it('sends one more changeset under a used number if the server may know all its changesets', async () => {
     const database = openInMemory();
     for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next } = await connected(database);
@@ -251,7 +251,7 @@ describe('the engine of a copied file', () => {
     expect(database.connection.rows('SELECT id FROM account')).toEqual([]);
   });
 
-  it('needs no question where nothing is its own', async () => {
+  it('becomes a new site without a comparison if it has no changesets of its own', async () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id) VALUES ('a')");
     const { next } = await connected(database);
@@ -269,10 +269,10 @@ describe('the engine of a copied file', () => {
   });
 });
 
-describe('the engine of a client that is thrown out by another connection of its site', () => {
+describe('the engine of a client that another connection of its site replaces', () => {
   const replacement: ServerMessage = { type: 'failure', code: 'session-replaced', fields: {} };
 
-  it('reconnects the first time, and continues as another site the second time, because a copy of its file must be connected', async () => {
+  it('reconnects the first time, and becomes a new site the second time, because a copy of its file must be connected', async () => {
     const database = openInMemory();
     const { siteId } = database;
     const { next, engine } = await connected(database);
@@ -290,7 +290,7 @@ describe('the engine of a client that is thrown out by another connection of its
     expect((await next(3)).sent).toMatchObject([{ type: 'hello', siteId: database.siteId }]);
   });
 
-  it('stays who it is while something waits for its outcome, which the copy may have too', async () => {
+  it('keeps its site while a changeset waits for its outcome, because the copy may have it too', async () => {
     const database = openInMemory();
     const { siteId } = database;
     const { next, engine } = await connected(database);
@@ -304,7 +304,7 @@ describe('the engine of a client that is thrown out by another connection of its
     expect(database.siteId).toEqual(siteId);
   });
 
-  it('leaves its name to the copy that is connected, once nothing of it is pending', async () => {
+  it('becomes a new site once nothing of it is pending', async () => {
     const database = openInMemory();
     const { siteId } = database;
     write(database, "INSERT INTO account (id) VALUES ('a')");
@@ -380,7 +380,7 @@ describe('the engine of a client that cannot store deliveries', () => {
 });
 
 describe('the engine of a client that is paused', () => {
-  it('closes the connection, opens none after a restart either, and continues when it is resumed', async () => {
+  it('closes the connection, opens none even after a restart, and continues when it is resumed', async () => {
     const database = openInMemory();
     const { next, engine, lines } = await connected(database);
     const first = await next(1);
@@ -403,8 +403,8 @@ describe('the engine of a client that is paused', () => {
   });
 });
 
-describe('the engine of a client whose server starts over', () => {
-  it('pushes what the server has lost after the full resync', async () => {
+describe('the engine of a client whose server requires a full resync', () => {
+  it('pushes what the server has lost, after the full resync', async () => {
     const database = openInMemory();
     const { next, engine } = await connected(database);
     const line = await next(1);

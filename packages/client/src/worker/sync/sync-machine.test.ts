@@ -68,7 +68,7 @@ const HAD: MachineEvent = { type: 'token-had' };
 const HELLO: MachineEvent = { type: 'hello-sent', lastAckedSequence: 2 };
 const live: readonly MachineEvent[] = [{ type: 'start' }, HAD, HELLO, { type: 'message', message: welcome }];
 
-describe('sync machine', () => {
+describe('the sync machine', () => {
   it('connects, sends the hello, and after the welcome pushes from the server’s position', () => {
     expect(after([{ type: 'start' }]).effects).toEqual([{ type: 'connect' }]);
     const step = after(live);
@@ -114,7 +114,7 @@ describe('sync machine', () => {
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
   });
 
-  it('pings after a silence and gives the connection up after a longer one', () => {
+  it('pings after a silence and closes the connection after a longer one', () => {
     const pinged = after([...live, PING_INTERVAL_MS, { type: 'wake' }]);
     expect(pinged.effects).toEqual([{ type: 'ping' }]);
     expect(
@@ -139,7 +139,7 @@ describe('sync machine', () => {
     });
   });
 
-  it('makes a new connection when an outcome is overdue although the server answers pings', () => {
+  it('reconnects if an outcome is overdue, even if the server answers pings', () => {
     const step = after([
       ...live,
       { type: 'pushed', sentUpTo: 3 },
@@ -194,7 +194,7 @@ describe('sync machine', () => {
     expect(overdue.state.phase).toBe('authorizing');
   });
 
-  it('tries at once when asked, and otherwise not before its time', () => {
+  it('reconnects at once on request, and otherwise only after the delay', () => {
     const waiting = after([{ type: 'start' }, failure('network-unreachable')]);
     expect(after([{ type: 'try-now' }], waiting.state).effects).toEqual([{ type: 'connect' }]);
     expect(after([{ type: 'wake' }], waiting.state).effects).toEqual([]);
@@ -203,7 +203,7 @@ describe('sync machine', () => {
     ).toEqual([{ type: 'connect' }]);
   });
 
-  it('takes a welcome alone for no success: the next attempt waits longer, until a delivery has been written here', () => {
+  it('does not count a welcome as a success: the delay grows until a delivery is written', () => {
     const thrownOut = failure('session-replaced');
     const twice = after([
       ...live,
@@ -230,7 +230,7 @@ describe('sync machine', () => {
     expect(written.state).toMatchObject({ phase: 'waiting', failures: 1 });
   });
 
-  it('asks for a new token at once when the old one expires, and calmly when that is refused too', () => {
+  it('requests a new token at once when the old one expires, and after a delay if the new one is refused too', () => {
     const expired = after([...live, failure('auth-token-expired')]);
     expect(expired.state.wakeAtMs).toBe(NOW_MS);
     const again = after([{ type: 'wake' }, failure('auth-token-expired')], expired.state);
@@ -238,13 +238,13 @@ describe('sync machine', () => {
     expect(syncReport(again.state, idle).state).toBe('needs-auth');
   });
 
-  it('treats a message out of place as the end of the connection', () => {
+  it('ends the connection on an unexpected message', () => {
     expect(
       after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: delivery(0) }]).state.trouble,
     ).toMatchObject({ code: 'frame-unexpected' });
   });
 
-  it('pushes nothing before the whole state has come that the server promised', () => {
+  it('pushes nothing before the promised full resync has arrived', () => {
     const greeted = after([
       { type: 'start' },
       HAD,
@@ -264,7 +264,7 @@ describe('sync machine', () => {
     });
   });
 
-  it('pushes nothing before it has the outcomes that the server still keeps for it: a missing one makes this a copy', () => {
+  it('pushes nothing before it has the outcomes that the server keeps for it, because a missing one means that its file was copied', () => {
     const greeted = after([
       { type: 'start' },
       HAD,
@@ -279,7 +279,7 @@ describe('sync machine', () => {
     ]);
   });
 
-  it('applies and pushes nothing while it is asked which changesets a copied file shares, and not for ever', () => {
+  it('applies and pushes nothing while it asks which changesets a copied file shares, up to a deadline', () => {
     const copied = after([...live, { type: 'copied' }]);
     expect(after([{ type: 'message', message: delivery(5) }], copied.state).effects).toEqual([]);
     expect(after([{ type: 'committed' }], copied.state).effects).toEqual([]);
@@ -294,7 +294,7 @@ describe('sync machine', () => {
     ).toMatchObject({ fields: { stage: 'outcome' } });
   });
 
-  it('continues as another site, at once, if the server names the first differing changeset', () => {
+  it('becomes a new site at once if the server names the first differing changeset', () => {
     const named: MachineEvent = {
       type: 'message',
       message: { type: 'failure', code: 'site-copied', fields: { sequence: 7 } },
@@ -310,7 +310,7 @@ describe('sync machine', () => {
     expect(after([...live, failure('site-copied')]).effects).toEqual([{ type: 'disconnect' }]);
   });
 
-  it('never waits for ever: whatever happens, it is stopped or has a moment to wake', () => {
+  it('always has a time to wake unless it is stopped', () => {
     const event: fc.Arbitrary<MachineEvent | number> = fc.oneof(
       fc.integer({ min: 1, max: 50_000 }),
       fc.constantFrom<MachineEvent>(
@@ -343,8 +343,8 @@ describe('sync machine', () => {
   });
 });
 
-describe('sync report', () => {
-  it('says up-to-date only when connected with nothing waiting', () => {
+describe('the sync report', () => {
+  it('is up-to-date only if connected with nothing waiting', () => {
     const welcomed = after(live).state;
     expect(syncReport(welcomed, idle).state).toBe('connecting');
     const caughtUp = after([{ type: 'message', message: delivery(2) }], welcomed).state;
@@ -354,7 +354,7 @@ describe('sync report', () => {
     expect(syncReport(INITIAL_STATE, idle).state).toBe('offline');
   });
 
-  it('names the reason and the moment of the next attempt while not connected', () => {
+  it('names the reason and the time of the next attempt while not connected', () => {
     const { state } = after([{ type: 'start' }, failure('network-unreachable')]);
     expect(syncReport(state, idle)).toMatchObject({
       state: 'offline',
@@ -365,7 +365,7 @@ describe('sync report', () => {
   });
 });
 
-describe('the status of a wait', () => {
+describe('the reported wait', () => {
   const waitAfter = (...events: readonly MachineEvent[]): unknown =>
     syncReport(after([{ type: 'start' }, ...events]).state, idle, 7).waitingFor;
   const wait = (stage: string, withinMs: number): object => ({
@@ -374,7 +374,7 @@ describe('the status of a wait', () => {
     deadlineMs: NOW_MS + 7 + withinMs,
   });
 
-  it('is its stage, since when and until when, from the token to the first delivery', () => {
+  it('has a stage, a beginning and a deadline, from the token to the first delivery', () => {
     expect(waitAfter()).toEqual(wait('token', CONNECT_DEADLINE_MS));
     expect(waitAfter(HAD)).toEqual(wait('socket', CONNECT_DEADLINE_MS));
     expect(waitAfter(HAD, HELLO)).toEqual(wait('welcome', CONNECT_DEADLINE_MS));
@@ -394,7 +394,7 @@ describe('the status of a wait', () => {
     expect(waitAfter(failure('network-unreachable'))).toBeNull();
   });
 
-  it('has a state other than offline as long as the server answers', () => {
+  it('does not make the state offline as long as the server answers', () => {
     const { state } = after([
       { type: 'start' },
       HAD,
@@ -405,7 +405,7 @@ describe('the status of a wait', () => {
   });
 });
 
-describe('a state does not change with each attempt', () => {
+describe('the reported state, from one attempt to the next', () => {
   /** The states that are reported from one event to the next. */
   function statesOf(events: readonly (MachineEvent | number)[], pendingCount: number): string[] {
     const states: string[] = [];
@@ -427,7 +427,7 @@ describe('a state does not change with each attempt', () => {
   const again = (times: number, ...attempt: readonly MachineEvent[]): MachineEvent[] =>
     Array.from({ length: times }, () => attempt).flat();
 
-  it('without a network, from the second failure on', () => {
+  it('stays offline without a network, from the second failure on', () => {
     const states = statesOf(
       [{ type: 'start' }, ...again(4, failure('network-unreachable'), { type: 'try-now' }, HAD)],
       0,
@@ -436,7 +436,7 @@ describe('a state does not change with each attempt', () => {
     expect(new Set(states.slice(0, 4))).toEqual(new Set(['connecting', 'offline']));
   });
 
-  it('if the server cannot open the database', () => {
+  it('stays unavailable if the server cannot open the database', () => {
     const states = statesOf(
       [{ type: 'start' }, HAD, HELLO, ...again(4, unavailable, { type: 'try-now' }, HAD, HELLO)],
       1,
@@ -444,7 +444,7 @@ describe('a state does not change with each attempt', () => {
     expect(new Set(states.slice(3))).toEqual(new Set(['unavailable']));
   });
 
-  it('if the server welcomes all clients and cannot store anything, and the attempts become rarer', () => {
+  it('stays unavailable if the server welcomes all clients and cannot store anything, and the attempts become rarer', () => {
     const attempt: readonly MachineEvent[] = [
       HAD,
       HELLO,
@@ -480,7 +480,7 @@ describe('a state does not change with each attempt', () => {
   });
 });
 
-describe('a clock that is wrong', () => {
+describe('a wrong clock', () => {
   const report = (wallMs: number, serverNowMs: number): ReturnType<typeof syncReport> => {
     const { state } = after([...live, { type: 'message', message: delivery(2) }]);
     return syncReport(
@@ -490,14 +490,14 @@ describe('a clock that is wrong', () => {
     );
   };
 
-  it('is reported from one minute on, ahead or behind, also while connected [MR-05]', () => {
+  it('is reported from one minute on, ahead or behind, even while connected [MR-05]', () => {
     expect(report(NOW_MS, NOW_MS - 60_000)).toMatchObject({ clockOffsetMs: 60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS + 60_000)).toMatchObject({ clockOffsetMs: -60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS - 59_999)).toMatchObject({ clockWrong: false });
   });
 });
 
-describe('what fails in one place again and again', () => {
+describe('a failure that repeats at one stage', () => {
   const cannotApply: MachineEvent = { type: 'apply-failed', error: new RockpoolError('internal').toData() };
   const times = (count: number, ...once: readonly MachineEvent[]): Step => {
     let state = after(live).state;
@@ -509,7 +509,7 @@ describe('what fails in one place again and again', () => {
     return step;
   };
 
-  it('is tried again, then named, then mended by a reload, then by a new worker', () => {
+  it('leads to a report at the second failure, a full resync at the third, and a new worker at the sixth', () => {
     const next = (count: number): unknown => syncReport(times(count, cannotApply).state, idle).stuck?.next;
     expect([1, 2, 3, 5, 6].map(next)).toEqual([undefined, 'reconnect', 'reload', 'reload', 'restart']);
     expect(syncReport(times(2, cannotApply).state, idle).stuck).toMatchObject({
@@ -522,12 +522,12 @@ describe('what fails in one place again and again', () => {
     expect(times(6, cannotApply).effects).toContainEqual({ type: 'restart' });
   });
 
-  it('is over as soon as a delivery is written', () => {
+  it('ends as soon as a delivery is written', () => {
     const { state } = after([{ type: 'applied' }], times(4, cannotApply).state);
     expect(syncReport(state, idle).stuck).toBeNull();
   });
 
-  it('is a delivery that does not come although the server answers, but not one that comes in parts', () => {
+  it('includes a delivery that does not arrive while the server answers, but not one that arrives in parts', () => {
     const part: MachineEvent = { type: 'message', message: { type: 'delivery-part', groups: [] } };
     const pong: MachineEvent = { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } };
     const late = after([...live, DELIVERY_DEADLINE_MS - 1, pong, 1, { type: 'wake' }]);
@@ -540,7 +540,7 @@ describe('what fails in one place again and again', () => {
     expect(after([...live, part, DELIVERY_DEADLINE_MS, { type: 'wake' }]).state.phase).toBe('waiting');
   });
 
-  it('is sent again until the server reports its outcome, and not afterwards', () => {
+  it('resends a changeset until the server reports its outcome, and not afterwards', () => {
     const overdue = after([
       ...live,
       { type: 'message', message: delivery(2) },
@@ -576,7 +576,7 @@ describe('what fails in one place again and again', () => {
     expect(syncReport(decided.state, idle).stuck).toBeNull();
   });
 
-  it('is reloaded at once where an audit could not mend it row by row', () => {
+  it('requests a full resync at once if an audit could not repair the rows', () => {
     const { state } = after([...live, { type: 'diverged', error: new RockpoolError('replica-diverged').toData() }]);
     expect(asksFullResync(state)).toBe(true);
     expect(syncReport(state, idle).stuck).toMatchObject({ stage: 'audit', next: 'reload' });
@@ -584,7 +584,7 @@ describe('what fails in one place again and again', () => {
 });
 
 describe('a pause', () => {
-  it('ends the connection, opens no new one, and is named in the status until it is over', () => {
+  it('ends the connection, opens no new one, and is named in the status until it ends', () => {
     const paused = after([
       ...live,
       { type: 'pause' },

@@ -352,7 +352,7 @@ function receiveLive(state: MachineState, message: ServerMessage, moment: Moment
 
 function delivered(state: MachineState, delivery: Delivery, moment: Moment): Step {
   if (state.awaitsWhole && !delivery.whole)
-    return unexpected(state, { problem: 'the whole state was promised' }, moment);
+    return unexpected(state, { problem: 'the server promised a full resync and sent another delivery' }, moment);
   const lastAckedSequence = Math.max(state.lastAckedSequence, delivery.lastAckedSequence);
   const allDecided = lastAckedSequence >= state.sentUpTo;
   const waitingSinceMs = allDecided

@@ -8,7 +8,7 @@ import { openStored } from '../../../testing/worker/test-database.ts';
 const note = testTable('note', { id: 'text not null', text: 'text' });
 const withColour = testTable('note', { id: 'text not null', text: 'text', colour: 'text' });
 
-it('asks for the whole state once the app has a newer schema: the server may have had the new columns for long', async () => {
+it('requests a full resync once the app has a newer schema, because the server may have had values of the new columns for long', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(before.database);
@@ -29,7 +29,7 @@ it('asks for the whole state once the app has a newer schema: the server may hav
   await after.close();
 });
 
-it('counts a new column as not seen until the whole state has come: others may have written it for long', async () => {
+it('counts a new column as not seen until the full resync has arrived, because others may have written it', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(before.database);
@@ -64,7 +64,7 @@ it('requests nothing if the database has never synced', async () => {
   await after.close();
 });
 
-it('asks for the whole state once the server knows the schema of the file, after it knew an older bundle’s alone', async () => {
+it('requests a full resync once the server knows the schema of the file, after it knew only that of an older bundle', async () => {
   const medium = memoryMedium();
   await (await openStored(medium, { schema: buildSchema([withColour]) })).close();
   const older = await openStored(medium, { schema: buildSchema([note]) });

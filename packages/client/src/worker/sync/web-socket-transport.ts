@@ -31,7 +31,7 @@ export const webSocketTransport: Transport = {
     socket.onmessage = ({ data }): void => {
       if (ended) return;
       if (data instanceof ArrayBuffer) events.onFrame(new Uint8Array(data));
-      else fail(new RockpoolError('frame-invalid', { problem: 'text frame' }));
+      else fail(new RockpoolError('frame-invalid', { problem: 'the server sent a text frame' }));
     };
     // Browsers tell a page nothing about why a connection failed; `error` is always followed by `close`.
     socket.onclose = ({ code }): void =>

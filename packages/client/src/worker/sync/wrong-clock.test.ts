@@ -31,7 +31,7 @@ function agesInHours(database: OpenDatabase, serverNowMs: number): number[] {
   return (sync.nextPush(0, 1e6)?.changesets ?? []).map(({ ageUs }) => Math.round(ageUs / 3.6e7) / 100);
 }
 
-describe('pending changes, when the clock is set,', () => {
+describe('pending changes', () => {
   it('keep their age if the clock is set back while the app runs', () => {
     const database = openInMemory(options);
     testSync(database).greet(testWelcome({ serverNowMs: START_MS }));
@@ -81,7 +81,7 @@ describe('pending changes, when the clock is set,', () => {
 });
 
 describe('decided changesets', () => {
-  it('are kept for a week by the server’s clock, in case it loses them, although the clock was set a year ahead', () => {
+  it('are kept for a week by the server’s clock, in case it loses them, even if the clock was set a year ahead', () => {
     const database = openInMemory(options);
     const serverMs = clock.wallMs;
     const sync = testSync(database, options.elapsedMs);

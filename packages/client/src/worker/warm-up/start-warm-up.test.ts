@@ -58,7 +58,7 @@ test('runs one step in each task and stops after the last', async () => {
   expect(closed).toHaveBeenCalledTimes(1);
 });
 
-test('ends with the first write of a tab', async () => {
+test('ends at the first write of a tab', async () => {
   const clock = new ManualClock();
   const work = startWarmUp(testRuntime, clock);
   await untilRehearsing(clock);

@@ -78,7 +78,7 @@ function failure(action: () => unknown): RockpoolError {
 }
 
 describe('a counter', () => {
-  it('is captured as a delta in an update, with its old value, and as a value in an insert', () => {
+  it('is captured as a delta with its old value in an update, and as a value in an insert', () => {
     const database = open();
     write(database, "UPDATE page SET hits = hits + 3, note = 'n' WHERE id = 'a'");
     expect(last(database)).toEqual([['update', ['a'], { hits: [3n], note: ['n'] }, { hits: [5n], note: [null] }]]);

@@ -74,7 +74,7 @@ describe('an open transaction', () => {
     expect(accounts(database)).toHaveLength(2);
   });
 
-  it('is over once SQLite itself rolls it back', () => {
+  it('ends when SQLite itself rolls it back', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));
@@ -130,7 +130,7 @@ describe('an open transaction', () => {
     expect(lost).toThrow(expect.objectContaining({ code: 'transaction-lost' }));
   });
 
-  it('keeps nothing if its changeset could never be sent', () => {
+  it('stores nothing if its changeset is too large to send', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(sql("INSERT INTO account (id, name) VALUES ('a', ?)", 'x'.repeat(10 * 1024 * 1024)));

@@ -44,7 +44,7 @@ function fromElsewhere(database: OpenDatabase, sql: 'update name' | 'delete'): v
 }
 
 describe('undoing a transaction', () => {
-  it('undoes inserts, updates and deletes in one new changeset, and redoes them when that is undone', () => {
+  it('undoes inserts, updates and deletes in one new changeset, and redoes them when that changeset is undone', () => {
     const database = withAccounts();
     const before = accounts(database);
     write(
@@ -99,7 +99,7 @@ describe('undoing a transaction', () => {
     expect(database.connection.value('SELECT n FROM tally')).toBe(110);
   });
 
-  it('is rejected if a written cell was changed since, here or elsewhere, and changes nothing', () => {
+  it('is rejected if a written cell was changed since, on any device, and changes nothing', () => {
     const database = withAccounts();
     write(
       database,

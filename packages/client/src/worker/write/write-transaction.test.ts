@@ -178,7 +178,7 @@ describe('a write', () => {
     database.close();
   });
 
-  it('makes no changeset if it changes only local tables or nothing', () => {
+  it('creates no changeset if it changes only local tables or nothing', () => {
     const database = openInMemory();
     expect(write(database, "INSERT INTO draft (text) VALUES ('x')")).toMatchObject({
       sequence: null,
@@ -278,7 +278,7 @@ describe('a write that fails', () => {
     database.close();
   });
 
-  it('is carried out when repeated', () => {
+  it('runs when it is repeated', () => {
     const database = openInMemory();
     const request = { id: 'same', statements: [{ sql: "INSERT INTO entry VALUES ('1', 'a', NULL)", params: [] }] };
     expect(failure(() => database.write(request)).code).toBe('constraint-foreign-key');
@@ -307,7 +307,7 @@ describe('a repeated request', () => {
     ['another id', (): (() => string) => textId],
   ] as const;
 
-  it.each(ids)('with %s is kept for a day and until its outcome, then removed', (_, idsOf) => {
+  it.each(ids)('is kept for a day and until its outcome, then removed (%s)', (_, idsOf) => {
     const clock = new TestClock();
     const newId = idsOf(clock);
     const database = openInMemory({ nowMs: clock.now });
@@ -323,7 +323,7 @@ describe('a repeated request', () => {
     database.close();
   });
 
-  it.each(ids)('with %s is kept among the newest thousand even if the clock is set ahead', (_, idsOf) => {
+  it.each(ids)('is kept among the newest thousand even if the clock is set ahead (%s)', (_, idsOf) => {
     const clock = new TestClock();
     const newId = idsOf(clock);
     const database = openInMemory({ nowMs: clock.now });
@@ -336,7 +336,7 @@ describe('a repeated request', () => {
     database.close();
   });
 
-  it.each(ids)('with %s names the tables that it touched, synced and local, when repeated', (_, idsOf) => {
+  it.each(ids)('names the tables that it touched, synced and local, when repeated (%s)', (_, idsOf) => {
     const clock = new TestClock();
     const newId = idsOf(clock);
     const database = openInMemory({ nowMs: clock.now });
@@ -405,7 +405,7 @@ describe('a forbidden statement [MR-74]', () => {
     database.close();
   });
 
-  it('a trigger made in the same write', () => {
+  it('a trigger created in the same write', () => {
     const database = openInMemory();
     const insert = "INSERT INTO draft (text) VALUES ('x')";
     const error = failure(() =>
@@ -420,7 +420,7 @@ describe('a forbidden statement [MR-74]', () => {
     database.close();
   });
 
-  it('but TEMP tables, views, triggers and savepoints are allowed', () => {
+  it('does not include TEMP tables, views, triggers and savepoints', () => {
     const database = openInMemory();
     const outcome = write(
       database,

@@ -222,7 +222,7 @@ export class WriteTransaction {
       const canonical = documentSupport().makeDocumentsCanonical(connection, this.documents, captured, known);
       if (canonical !== null) return canonical;
     }
-    throw new RockpoolError('document-invalid', { problem: 'a trigger reverts the canonical form' });
+    throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form of the document' });
   }
 
   private inTransaction<T>(body: () => T): T {
