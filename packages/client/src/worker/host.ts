@@ -32,7 +32,8 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),
     suspend: async () => opened().suspend(),
     resume: async () => opened().resume(),
-    // As if this worker had received the event itself, as in Firefox. If sync runs here, it listens for the event.
+    // Dispatches the event that workers receive themselves only in some browsers, such as Firefox. If sync runs in this
+    // worker, it listens for the event.
     online: async () => void globalThis.dispatchEvent(new Event('online')),
     ping: () => Promise.resolve(),
     close: async () => tab?.close(),

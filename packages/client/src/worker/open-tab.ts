@@ -282,7 +282,7 @@ export class OpenTab {
   }
 
   private showEnd(error: RockpoolError): void {
-    if (error.code === 'client-closed' || !this.isOpen) return; // The caller's own call rejects.
+    if (error.code === 'client-closed' || !this.isOpen) return; // The app's own call rejects.
     this.reports.set({
       ...this.reports.status,
       state: error.code === 'tab-outdated' ? 'outdated' : 'blocked',

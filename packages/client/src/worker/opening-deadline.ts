@@ -18,6 +18,6 @@ export function byOpeningDeadline<T>(stage: OpeningStage, work: Promise<T>, cloc
     const cancel = clock.after(withinMs, () => reject(new RockpoolError('opening-stalled', { stage, withinMs })));
     work.then(resolve, reject).finally(cancel);
   });
-  done.catch(() => undefined); // Awaited later, and not if opening fails first.
+  done.catch(() => undefined); // The caller awaits it later, and not at all if opening fails first.
   return done;
 }

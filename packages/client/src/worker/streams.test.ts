@@ -22,7 +22,7 @@ const NO_READS: Reads = {
   backup: notRead,
 };
 
-/** Opens streams of a database of their own. Each read of the clock takes this long. */
+/** Opens streams on a database of their own. Each read of the clock takes this long. */
 function streamsWithClock(lookMs: number): { readonly streams: Streams; readonly looks: () => number } {
   let looks = 0;
   const openReader = async () => {

@@ -28,7 +28,10 @@ export interface Streams {
   /** Null after the last. */
   next(streamId: number): Promise<EncodedRows | null>;
   close(streamId: number): Promise<void>;
-  /** The page is suspended: an open stream would block WAL checkpoints. Requests to it fail with `storage-lost`. */
+  /**
+   * Call when the page is suspended: an open stream would block WAL checkpoints. Requests to it fail with
+   * `storage-lost`.
+   */
   closeAll(): Promise<void>;
 }
 
@@ -38,7 +41,7 @@ interface Stream {
 }
 
 export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Streams {
-  // Also those that are being opened: what is closed meanwhile must not stay open.
+  // Includes streams that are being opened, which must not stay open if they are closed meanwhile.
   const streams = new Map<number, Promise<Stream>>();
 
   async function openStream(statement: SqlStatement): Promise<Stream> {
@@ -69,7 +72,8 @@ export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Str
   async function close(streamId: number): Promise<void> {
     const stream = streams.get(streamId);
     streams.delete(streamId);
-    // A whole result holds nothing open, and its query may take long. A failure to open it is reported to the caller.
+    // A stream that reads a whole result holds nothing open, and its query may take long. A failure to open it is
+    // reported to the caller.
     if (openReader !== null) await (await stream?.catch(() => null))?.close();
   }
 

@@ -9,7 +9,7 @@ import { freshName, until } from '../../testing/browser-tabs.ts';
 import { BROWSER } from './browser-environment.ts';
 import { createHost } from './host.ts';
 
-// IndexedDB works in a page too, where a test can make it fail.
+// The test runs IndexedDB in a page, where it can make it fail.
 const schema = encodeSchema(defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) }));
 const hosts: WorkerApi[] = [];
 
@@ -29,7 +29,7 @@ afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.close()));
 });
 
-/** As a browser does when the quota is used up: the puts are taken, and then the transaction aborts. */
+/** Fails like a browser whose quota is used up: the puts are accepted, and then the transaction aborts. */
 function refuseCommits(): void {
   vi.spyOn(IDBTransaction.prototype, 'commit').mockImplementation(function (this: IDBTransaction) {
     Object.defineProperty(this, 'error', { value: new DOMException('', 'QuotaExceededError') });

@@ -10,7 +10,7 @@ export interface WorkerEnvironment extends StorageEnvironment {
   openPort(channelName: string): BroadcastPort;
   /** Reaches the server instead of the transport that the options name. Default: none. */
   readonly transport?: Transport | undefined;
-  /** Throws `storage-unsupported` if clients could not find each other. */
+  /** Throws `storage-unsupported` if tabs could not find each other. */
   requireTabSupport(): void;
   /** Clients with one scope share one database. */
   scopeOf(name: string, persistence: Persistence): string;

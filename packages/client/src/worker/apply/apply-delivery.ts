@@ -34,15 +34,15 @@ export interface SyncProgress {
   pendingAfter(sequence: number): Iterable<PendingChangeset>;
   recordAdmitted(sequence: number): void;
   recordRejected(sequence: number, code: ErrorCode, fields: ErrorFields): void;
-  /** A pending changeset violates a constraint of the current rows. */
+  /** Records that a pending changeset violates a constraint of the current rows. */
   recordMasked(sequence: number, reason: RockpoolError): void;
-  /** A masked changeset fits again. */
+  /** Records that a masked changeset fits again. */
   recordUnmasked(sequence: number): void;
   /** Stores the new cursor and the last acknowledged sequence. */
   advance(reached: DeliveredCursor, lastAckedSequence: number): void;
   /**
-   * Stores the same for a full resync, which may lower the last acknowledged sequence. `logEpoch` null keeps the known
-   * log epoch.
+   * Stores the cursor and the last acknowledged sequence of a full resync, which may lower the latter. `logEpoch` null
+   * keeps the known log epoch.
    */
   startOver(logEpoch: Uint8Array | null, reached: DeliveredCursor, lastAckedSequence: number): void;
 }
@@ -50,7 +50,7 @@ export interface SyncProgress {
 export interface ApplyDeliveryInput extends ApplyTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly lookups: LookupsByTable;
-  /** Lives across deliveries. `applyDelivery` brings it up to date. */
+  /** Kept across deliveries; `applyDelivery` updates it. */
   readonly pending: PendingIndex;
   readonly progress: SyncProgress;
   readonly delivery: Delivery;
@@ -213,7 +213,7 @@ function replaceAll(
   }
 }
 
-/** The outcomes that are new here, checked for gaps: one for each sequence up to `lastAckedSequence`. */
+/** The outcomes that this site does not have yet, checked for gaps: one for each sequence up to `lastAckedSequence`. */
 function readNewOutcomes(
   progress: SyncProgress,
   { lastAckedSequence, outcomes }: Delivery,

@@ -71,7 +71,7 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   }
   const rows = new TouchedRows(input, writers, cellBaseTable);
   const maskedBefore = [...pending.masked].filter((sequence) => !outcomeKinds.has(sequence));
-  // A masked changeset may fit now.
+  // Reapplies all pending changesets, because a masked one may fit now.
   if (maskedBefore.length > 0) return reapplyAll(input, rows, cellBaseTable, writers);
   for (const write of [writeInPlace, removeAllThenWrite]) {
     const writes = tryInSavepoint(connection, () => rebase(rows, cellBaseTable, write));
@@ -86,7 +86,7 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   return reapplyAll(input, rows, cellBaseTable, writers);
 }
 
-/** A row without documents. Documents have rows of their own beside it. */
+/** Whether one statement writes the groups: a single row without documents, which have rows of their own. */
 function isOneStatement(writers: RowWriters, groups: readonly ChangeGroup[]): boolean {
   const [group] = groups;
   return groups.length === 1 && group?.rowCount === 1 && writers.ofGroup(group).columns.documents.size === 0;

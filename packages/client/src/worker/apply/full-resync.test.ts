@@ -135,7 +135,7 @@ describe('a full resync', () => {
         lastAckedSequence: 2,
         groups: [testGroup('update', page, [{ id: 'a', hits: 40n }])],
       }),
-    ); // Covered by changeset 3.
+    ); // Changeset 3 covers the cell.
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(fullResync({ groups: [...fullResync().groups, conflicts] }));
     expect(pages(database)).toEqual([

@@ -152,7 +152,7 @@ describe('with many pending changes of one row', () => {
 const plain = testTable('plain', { id: 'text not null', title: 'text' });
 
 describe('the cost of a delivery', () => {
-  /** The statements that the last of some deliveries runs. It compiles none. */
+  /** The statements that the last of several deliveries runs. Checks that it compiles none. */
   function statementsOf(delivery: (from: number) => Parameters<typeof testDelivery>[0], writes = 0): string[] {
     const database = openInMemory({ schema: buildSchema([plain]) });
     const sync = testSync(database);

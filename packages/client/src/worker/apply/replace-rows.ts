@@ -13,7 +13,7 @@ export interface ReplaceRowsInput {
   readonly connection: Connection;
   /** Synced tables and system tables, by id. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
-  /** Reapplied on top. */
+  /** The pending changes to reapply on top. */
   readonly pending: PendingIndex;
   /** All rows, or with a file the rows that changed after it. */
   readonly groups: readonly ChangeGroup[];
@@ -36,7 +36,7 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
     const differing = hasFile
       ? copySnapshotRows(connection, tablesById.values())
       : emptyTables(connection, tablesById.values());
-    // Changes after the file may have swapped unique keys.
+    // With a file, handles swaps of unique keys, which the changes after the file may contain.
     const written = hasFile
       ? applyRows({ connection, tablesById, pending: new PendingIndex(), outcomeKinds: new Map(), groups }).touched
       : writeGroups(writers, groups);

@@ -1,6 +1,9 @@
 import { keyColumns, keyMatchSql, quoteName, valueColumns, type TableSchema } from '@rockpool/shared';
 
-/** The SQL that reads and writes rows of one table by key. Each text is made once, since a delivery is short. */
+/**
+ * The SQL that reads and writes rows of one table by key. Each text is built once, because building it would slow down
+ * a short delivery.
+ */
 export class RowSql {
   /** Ids of the columns outside the key, in the order of `read`. */
   readonly valueIds: readonly number[];
@@ -77,7 +80,7 @@ export class RowSql {
   }
 }
 
-/** Sets of columns that one table keeps SQL for. The app may write any set. */
+/** The number of column sets that one table keeps SQL for, because an app may write any set. */
 const MOST_TEXTS = 100;
 
 function once(texts: Map<string, string>, columnIds: readonly number[], make: () => string): string {

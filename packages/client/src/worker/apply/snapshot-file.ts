@@ -56,7 +56,7 @@ function toComparedTable({ name, primaryKey, columns }: TableSchema): ComparedTa
 function copyTable(connection: Connection, { name, keys, columns }: ComparedTable): boolean {
   const table = quoteName(name);
   const hasKey = keys.map((key) => `theirs.${quoteName(key)} = mine.${quoteName(key)}`).join(' AND ');
-  // SQLite considers 1 and 1.0 equal; here they are two values.
+  // SQLite considers 1 and 1.0 equal, but they are two values.
   const isEqual = columns
     .map(quoteName)
     .map((column) => `theirs.${column} IS mine.${column} AND typeof(theirs.${column}) = typeof(mine.${column})`);

@@ -42,7 +42,7 @@ export const ANSWER_DEADLINE_MS = 60_000;
  */
 const MAX_UNCOMPARED = 3;
 
-/** Repairs in a row before giving up for an interval. Another one would not help either. */
+/** Repairs in a row before giving up for an interval. Another repair would not help either. */
 const MAX_REPAIRS = 8;
 
 export interface IdleAuditOptions {

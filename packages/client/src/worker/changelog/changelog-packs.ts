@@ -16,7 +16,8 @@ interface Pack {
  */
 export class ChangelogPacks {
   private readonly connection: Connection;
-  // Everything below is packed or stays as it is, as long as the table of packs has had only `consideredAt` writes.
+  // Changesets before this sequence are packed or stay unpacked, as long as the table of packs has had only
+  // `consideredAt` writes.
   private considerFrom = 0;
   private consideredAt = -1;
 

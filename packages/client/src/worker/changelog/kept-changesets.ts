@@ -2,10 +2,10 @@ import type { Connection } from '../sqlite/connection.ts';
 import { moveChangeset } from './move-changeset.ts';
 
 /*
- * Changesets that the server admitted under an earlier site id of this file, at sequences below 0. They are not sent:
- * the server has them. A restored server may have lost them, and no other device may have them: the copy that sent them
- * may have got a new site id too, or may be lost. They are then sent again under the current site id. Their origins
- * prevent the server from counting those twice that it still has.
+ * Changesets that the server admitted under an earlier site id of this file, at sequences below 0. They are not sent,
+ * because the server has them. A restored server may have lost them, and perhaps no other device has them: the copy
+ * that sent them may be lost or have a new site id. They are then sent again under the current site id. Their origins
+ * keep the server from counting twice those that it still has.
  */
 
 const OF_ANOTHER_LOG = 'kept_ms IS NOT NULL AND kept_epoch IS NOT ?';
@@ -16,8 +16,8 @@ export function hasKept(connection: Connection, logEpoch: Uint8Array): boolean {
 }
 
 /**
- * Renumbers the changesets that were kept under another log epoch from `firstOwn` on, as acknowledged ones; the
- * sequences of the changesets there rise by their number. Call before renumbering for a new site. Returns their number.
+ * Renumbers the changesets that were kept under another log epoch, from `firstOwn` on, as acknowledged ones, and raises
+ * the sequences of the changesets there by their number. Call before renumbering for a new site. Returns their number.
  */
 export function insertKept(
   connection: Connection,
@@ -40,7 +40,7 @@ export function insertKept(
   connection.exec(
     'UPDATE rockpool_changelog SET kept_ms = NULL, kept_epoch = NULL WHERE kept_ms IS NOT NULL AND sequence > 0',
   );
-  // The rows here have their effects, like those of acknowledged changesets.
+  // They count as acknowledged, because the local rows already have their effects.
   const newestMs = (connection.value('SELECT max(decided_ms) FROM rockpool_decided') ?? 0) as number;
   connection.exec('DELETE FROM rockpool_decided');
   connection.run(
@@ -52,8 +52,8 @@ export function insertKept(
 }
 
 /**
- * Keeps the changesets before `firstOwn` that are not rejected, below `lowest`. `logEpoch` is that of the server, which
- * has them.
+ * Keeps the changesets before `firstOwn` that are not rejected, at sequences below `lowest`. `logEpoch` is that of the
+ * server, which has them.
  */
 export function keepBefore(
   connection: Connection,

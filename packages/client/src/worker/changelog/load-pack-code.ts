@@ -10,7 +10,6 @@ export async function loadPackCode(): Promise<void> {
   loaded ??= await loadPart('packs', () => import('./pack-changesets.ts'));
 }
 
-/** Whether changesets can be packed already. */
 export function isPackCodeLoaded(): boolean {
   return loaded !== null;
 }

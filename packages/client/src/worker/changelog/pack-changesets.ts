@@ -5,7 +5,7 @@ import { CHANGELOG_COLUMNS, toStoredChangeset, type StoredChangeset } from './st
 
 export { decodePack } from './changeset-pack.ts';
 
-/** So many changesets are packed together. Fewer compress worse, and more stay unpacked. */
+/** The number of changesets that are packed together. Fewer compress worse, and more stay unpacked. */
 const RUN = 32;
 
 /** A pack is extended up to this many changesets or bytes of them: more gain little, and a read inflates all of them. */

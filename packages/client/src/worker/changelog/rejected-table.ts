@@ -32,7 +32,7 @@ export class RejectedTable {
     ) as number;
   }
 
-  /** Whether there is no rejected changeset, and no closed one that might be sent again. */
+  /** Whether there is neither a rejected changeset nor a closed one that could be sent again. */
   isEmpty(): boolean {
     return (
       this.connection.knownRow(
@@ -114,7 +114,6 @@ export class RejectedTable {
     if (sequence < 0) this.connection.run('DELETE FROM rockpool_changelog WHERE sequence = ?', sequence);
   }
 
-  /** Whether the user has closed this entry. */
   isClosed(sequence: number): boolean {
     return this.connection.value('SELECT closed FROM rockpool_parked WHERE sequence = ?', sequence) === 1;
   }

@@ -1,4 +1,4 @@
-/** Lower case only, since the stored bytes do not tell. */
+/** Lower case only, because the stored bytes do not keep the case. */
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
 /** A request id as rockpool_request stores it: a UUID, as clients generate them, takes 16 bytes instead of 36. */

@@ -24,9 +24,15 @@ export interface DatabaseReads {
   query(sql: string, params: readonly SqlParam[]): EncodedRows;
   /** See `LocalDatabase.dependencies`. */
   dependencies(statement: SqlStatement): QueryDependencies;
-  /** Returns the rows of a query in parts, all of one moment. Nothing else can be read on this connection meanwhile. */
+  /**
+   * Returns the rows of a query in parts, all from one state of the database. Nothing else can be read on this
+   * connection meanwhile.
+   */
   openCursor(statement: SqlStatement): RowCursor;
-  /** Runs several queries at one moment. The result is null for a query that takes longer than `eachWithinMs`. */
+  /**
+   * Runs several queries on one state of the database. The result is null for a query that takes longer than
+   * `eachWithinMs`.
+   */
   queryAll(statements: readonly SqlStatement[], eachWithinMs: number): (QueryResult | null)[];
   /** Like `query`, in parts. End the run before `close`. */
   startQuery(statement: SqlStatement): QueryRun;

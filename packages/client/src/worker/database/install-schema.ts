@@ -51,7 +51,7 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
       migrate(connection, meta, stored, { ...options, migrations });
     else {
       if (target !== stored) extend(connection, stored, target);
-      // A file created without migrations is already where they lead, so record them as run.
+      // A file created without migrations already has their result, so they are recorded as run.
       if (migrations !== null && !hasMigrations(meta)) rememberMigrations(meta, migrations);
     }
     if (encodeSchema(target) === meta.schemaJson) return { installation: 'same', schema: target, readOnly: null };
@@ -173,7 +173,7 @@ function runStep(connection: Connection, { sql, table, column }: SchemaStep): vo
   try {
     connection.exec(sql);
   } catch (cause) {
-    // For example a default that is not constant, or rows that violate a new unique index.
+    // SQLite rejects, for example, a default that is not constant, or rows that violate a new unique index.
     if (!(cause instanceof RockpoolError) || cause.code.startsWith('storage-')) throw cause;
     const problem = `SQLite rejects the change: ${cause.code}`;
     throw new RockpoolError('schema-incompatible', column === null ? { table, problem } : { table, column, problem }, {

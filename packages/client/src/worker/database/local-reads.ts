@@ -52,7 +52,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     for (;;) {
       const before = storedBehind.timesUndone();
       const result = await run();
-      await storedBehind.committed().catch(() => undefined); // The writer gets the error.
+      await storedBehind.committed().catch(() => undefined); // The writer receives the error.
       if (storedBehind.timesUndone() === before) return result;
     }
   }

@@ -120,7 +120,7 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
   }
 }
 
-/** An undecided changeset refers to tables and columns of the time of its writing. */
+/** An undecided changeset refers to tables and columns as of its write. */
 function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
   const kept = new Map(wanted.tables.map(({ id, columns }) => [id, new Set(columns.map((column) => column.id))]));
   for (const { groups } of undecided) {

@@ -28,7 +28,8 @@ export function runWrite(parts: WriteParts, request: WriteRequest): WriteOutcome
     case 'change-document':
       if (documentTables(schema.tables).size === 0)
         throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
-      // A document's text is far longer than a change of it, and pages request changes often.
+      // The result is not stored with the request: a document's text is far longer than a change, and pages request
+      // changes often.
       return transaction.runRereadable(
         () => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }),
         () => [documentSupport().readDocument(connection, schema, action)],
@@ -48,7 +49,7 @@ export function runWrite(parts: WriteParts, request: WriteRequest): WriteOutcome
         return { atomic: false };
       }, id);
     case 'commit-transaction':
-      // The leader that held the transaction either committed it or died with it.
+      // Only the leader that held the transaction can commit it. If it has not done so, the transaction is lost.
       return transaction.runInternal(() => {
         throw new RockpoolError('transaction-lost');
       }, id);

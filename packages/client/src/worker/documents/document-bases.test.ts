@@ -36,7 +36,7 @@ const stateOf = (database: OpenDatabase): Uint8Array =>
 const bases = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id FROM rockpool_document_base');
 
-/** The JSON of the stored state, read without the memory of this connection. */
+/** The JSON of the stored state, read without this connection's cache. */
 function storedText(database: OpenDatabase): string {
   const cell = decodeDocumentCell(stateOf(database));
   if (cell.kind !== 'layers') throw new Error('a state without a base');

@@ -15,7 +15,7 @@ import { openStored } from '../../../testing/worker/test-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import { withType } from './document-storage.ts';
 
-/** As it reaches the worker. */
+/** The schema in the form that reaches the worker. */
 function schemaOf(storage?: DocumentStorage): Schema {
   const schema = buildSchema([
     testTable(
@@ -123,7 +123,7 @@ describe('a binary document column', () => {
     for (const blob of [
       new Uint8Array([0, 255]),
       new Uint8Array([0x7c, 1, 2]),
-      // An array whose number would end the number.
+      // An array that contains a number whose text has a comma.
       new Uint8Array([0x4b, 0x33, 49, 44, 50]),
       // Text without the escape that its quote needs.
       new Uint8Array([0x37, 97, 34, 98]),

@@ -50,7 +50,7 @@ function declareType(connection: Connection, table: string, column: string, type
   connection.exec('PRAGMA writable_schema = ON');
   try {
     connection.run(`UPDATE main.sqlite_schema SET sql = ? WHERE ${isTable}`, withType(sql, column, type), table);
-    // Other connections read the schema again.
+    // Makes other connections read the schema again.
     connection.exec(`PRAGMA main.schema_version = ${version + 1}`);
   } finally {
     connection.exec('PRAGMA writable_schema = RESET');
@@ -62,7 +62,7 @@ const AFTER_TYPE = new Set(
   'constraint primary not null unique check default collate references generated as , )'.split(' '),
 );
 
-/** `sql`: a CREATE TABLE. */
+/** Returns the CREATE TABLE statement `sql` with another type for the column. */
 export function withType(sql: string, column: string, type: string): string {
   const tokens = locatedTokens(sql);
   const at = nameAt(tokens, column.toLowerCase());

@@ -29,9 +29,9 @@ const CHANGELOG_PACK_DDL =
   'CREATE TABLE rockpool_changelog_pack (last INTEGER PRIMARY KEY NOT NULL, first INTEGER NOT NULL, packed BLOB NOT NULL)';
 
 // Completed requests, so that a tab that got no answer can safely repeat its request. `id`: a UUID as 16 bytes, another
-// id as text (changelog/request-key.ts). `done_ms`: 0 if the id contains the time. `sequence`: of its changeset; NULL if it
-// changed no synced row. `tables_json`: the tables that it touched besides those of its changeset; empty for none, and
-// before format 9 with those. `results_json`: NULL if it has none.
+// id as text (changelog/request-key.ts). `done_ms`: 0 if the id contains the time. `sequence`: that of its changeset;
+// NULL if it changed no synced row. `tables_json`: the tables that it touched besides those of its changeset, which
+// were included before format 9; empty for none. `results_json`: NULL if it has none.
 const REQUEST_DDL: string = `CREATE TABLE rockpool_request (
     id BLOB PRIMARY KEY NOT NULL,
     done_ms INTEGER NOT NULL,

@@ -18,7 +18,7 @@ export function readUnseenColumns(meta: Meta): UnseenColumns {
   return new Map(pairs.map(([tableId, columnIds]) => [tableId, new Set(columnIds)]));
 }
 
-/** Adds what `whole` has and `part` lacks. */
+/** Adds the tables and columns that `whole` has and `part` lacks. */
 export function addUnseenColumns(meta: Meta, part: Schema, whole: Schema): void {
   const unseen = new Map(readUnseenColumns(meta));
   const known = new Map(syncedTables(part).map((table) => [table.id, new Set(table.columns.map(({ id }) => id))]));
@@ -36,7 +36,7 @@ export function addUnseenColumns(meta: Meta, part: Schema, whole: Schema): void 
   if (unseen.size > 0) meta.set('unseen_columns_json', JSON.stringify([...unseen].map(([id, ids]) => [id, [...ids]])));
 }
 
-/** Call when the whole state arrives. */
+/** Call when a full resync has arrived. */
 export function forgetUnseenColumns(meta: Meta): void {
   if ((meta.get('unseen_columns_json') ?? null) !== null) meta.set('unseen_columns_json', null);
 }

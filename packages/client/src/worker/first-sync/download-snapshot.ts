@@ -30,7 +30,7 @@ export interface DownloadTimeouts {
   readonly tokenMs?: number;
   /** From the request to the first byte of an answer, and from its headers to the first byte of its body. */
   readonly firstByteMs?: number;
-  /** Lasts as long as the server reports that it is building the file. */
+  /** The total wait while the server reports that it is building the file. */
   readonly builtMs?: number;
   /** Between parts of the body; browsers themselves wait for ever. */
   readonly nextBytesMs?: number;

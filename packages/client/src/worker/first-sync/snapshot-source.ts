@@ -47,7 +47,7 @@ export function snapshotSource({
   databaseIdentity,
 }: SnapshotSourceOptions): SnapshotSource {
   let staged: StagedFile | null = null;
-  // Removes the file of a worker that was killed after applying it; the next snapshot may be long in coming.
+  // Removes the file of a worker that was killed after applying it; the next snapshot may come much later.
   let last: Promise<unknown> = discardStaged({ name, medium }).catch(() => undefined);
 
   function inTurn<T>(job: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@
  */
 const STORED_AT_ONCE_BYTES = 1024 * 1024;
 
-/** Passes a stream through and calls `report` after each part of that size. */
+/** Passes a stream through and calls `report` after each STORED_AT_ONCE_BYTES. */
 export function reportStored(report: () => void): TransformStream<Uint8Array, Uint8Array> {
   let untoldBytes = 0;
   return new TransformStream({

@@ -18,8 +18,8 @@ export interface CommitFollower {
 }
 
 /**
- * Within one leadership a notice follows the last one, was seen already, or leaves a gap. After a gap everything may
- * have changed; also between two leaderships, because a leader's last notices can be lost with it.
+ * Within one leadership, a notice follows the last one, was seen already, or leaves a gap. After a gap, and under
+ * another leader, everything may have changed: a leader's last notices can be lost with it.
  */
 export function createCommitFollower(): CommitFollower {
   let last: CommitPosition | null = null;

@@ -4,14 +4,14 @@ import { constantKey, isKnown, writersOf, type BTree, type Instruction, type Wri
 import { rangeLookup } from './range-lookup.ts';
 
 /*
- * Which rows of a table a query can come to see, read off the program that SQLite compiled it to (EXPLAIN). A query
- * that finds rows by one value,
+ * Which rows of a table a query may read, according to the program that SQLite compiled it to (EXPLAIN). A query that
+ * finds rows by one value,
  *
  *   OpenRead 2 (index on account_id)   Variable 1 → r1   SeekGE 2 r1 … IdxGT 2 r1   DeferredSeek 2 → 0
  *
- * never looks at a row with another value. That holds for a table when every cursor on it is moved in this way only,
- * with values that are known before the query runs. (Ranges: range-lookup.ts.) Whatever is not recognised makes all
- * rows of all tables count, so a new version of SQLite can make this useless, not wrong.
+ * never reads a row with another value. That holds for a table if every cursor on it moves only in this way, by values
+ * that are known before the query runs. (Ranges: range-lookup.ts.) With any unknown instruction all rows of all tables
+ * count, so a new version of SQLite can make this useless, but not wrong.
  */
 
 const SEEKS = new Set(['SeekGE', 'SeekGT', 'SeekLE', 'SeekLT']);
@@ -32,7 +32,7 @@ const ANYWHERE = new Set([
   'SeekHit',
 ]);
 
-/** By table: the values by which the query finds rows. Tables that are absent it may read anywhere. */
+/** The values by which the query finds rows, by table. The query may read tables that are absent anywhere. */
 export function constantLookups(
   program: readonly Instruction[],
   bTreeByRoot: ReadonlyMap<number, BTree>,
@@ -54,7 +54,7 @@ export function constantLookups(
   return lookups;
 }
 
-/** Registers that hold one value through the whole program, which is known. */
+/** Registers that hold one known value through the whole program. */
 function constantRegisters(writers: Writers, params: readonly SqlParam[]): ReadonlyMap<number, string> {
   const constants = new Map<number, string>();
   for (const [register, [only, ...others]] of writers) {
@@ -84,7 +84,7 @@ function openCursors(
 }
 
 /**
- * The one value by which a cursor finds rows, `follows` where it only goes where such a cursor is, null where it may go
+ * The one value by which a cursor finds rows; `follows` if it only moves to rows of such a cursor, null if it may move
  * anywhere.
  */
 function lookupOf(

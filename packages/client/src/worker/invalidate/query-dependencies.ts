@@ -32,7 +32,7 @@ export function createDependencyReader(
 }
 
 /**
- * The b-trees of the present schema. They are read again when that has changed: reading them takes longer than most
+ * The b-trees of the present schema, read again only after a schema change, because reading them takes longer than most
  * queries.
  */
 function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {

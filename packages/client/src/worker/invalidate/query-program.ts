@@ -16,13 +16,13 @@ export interface Instruction {
 export interface BTree {
   readonly table: string;
   /**
-   * The column that its keys begin with, where that compares bytes; null for an expression, another collation, or
-   * rowids that are no column.
+   * The column that its keys begin with, if its keys compare as bytes; null for an expression, another collation, or a
+   * rowid that is not a column.
    */
   readonly firstColumn: string | null;
   /** Whether it is an index whose keys rise from the first to the last. */
   readonly ascends: boolean;
-  /** Whether that column's affinity makes numbers of texts that look like one. */
+  /** Whether the affinity of that column converts numeric texts to numbers. */
   readonly ofNumbers: boolean;
 }
 
@@ -36,8 +36,8 @@ const span = (first: number, count: number): number[] =>
 
 const OUTPUTS: Readonly<Record<string, (instruction: Instruction) => readonly number[]>> = {
   ...Object.fromEntries(
-    // Jumps, comparisons, rows and cursors. `Affinity` and its kind change a value in a way that `lookupKey` does not
-    // see.
+    // Jumps, comparisons, rows and cursors write no register. `Affinity` and similar opcodes change a value in a way
+    // that `lookupKey` does not see.
     (
       'Init Goto Halt Transaction Explain Noop Return EndCoroutine Once If IfNot IsNull NotNull Eq Ne Lt Le Gt Ge ElseEq Compare Jump Permutation ' +
       'MustBeInt ResultRow Affinity RealAffinity CollSeq HaltIfNull Trace IfPos IfNotZero DecrJumpZero Expire Filter FilterAdd Close ' +

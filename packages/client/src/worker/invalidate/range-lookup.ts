@@ -9,9 +9,9 @@ import { constantKey, type BTree, type Instruction, type Writers } from './query
  *   SeekGE 2 r1   ┌▶ IdxGT 2 r2 → end   …   ResultRow   DecrJumpZero → end   Next 2 ┐
  *                 └────────────────────────────────────────────────────────────────┘
  *
- * looks at no row before the first value and at none after the second; and where LIMIT ends it (DecrJumpZero), at none
- * after the last row of its result. Downwards the same with SeekLE, IdxLT and Prev; Rewind and Last begin without a
- * bound. Only a cursor with one beginning, one way, and at most one bound, at the head of its loop, is recognised.
+ * reads no row before the first value and none after the second. If a LIMIT ends it (DecrJumpZero), it reads none after
+ * the last row of its result. The downward form has SeekLE, IdxLT and Prev; Rewind and Last begin without a bound. Only
+ * a cursor with one beginning, one direction, and at most one bound, at the head of its loop, is recognised.
  */
 
 interface Way {
@@ -89,7 +89,10 @@ function keysIn(register: number, writers: Writers, params: readonly SqlParam[])
 
 const NULL_KEY = 'null';
 
-/** The key that is surely the last of these, or the first. NULL stands before all values. */
+/**
+ * The key that is certainly the last of these, or with `isUpper` false the first; null if unknown. NULL sorts before
+ * all values.
+ */
 function outermost(keys: readonly string[] | null, isUpper: boolean, ofNumbers: boolean): string | null {
   if (keys === null || (!isUpper && keys.includes(NULL_KEY))) return null;
   const values = keys.filter((key) => key !== NULL_KEY);

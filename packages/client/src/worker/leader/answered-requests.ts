@@ -1,9 +1,9 @@
 import type { TransferredError } from '../../rpc/error-transfer.ts';
 
 /**
- * The requests that a leader has answered, for as long as they may be repeated. Needed for two reasons. A failed
- * request left nothing in the database, and a repetition might succeed although its author was notified of the failure.
- * And a request waits for its predecessor, which may have been lost.
+ * The requests that a leader has answered, for as long as they may be repeated. A failed request left nothing in the
+ * database, so a repetition might succeed after its author was notified of the failure. And a request waits for its
+ * predecessor, which may have been lost.
  */
 export interface AnsweredRequests {
   add(requestId: string, refusal: TransferredError | null, latestStartMs: number): void;

@@ -4,7 +4,7 @@ export interface Clock {
   nowMs(): number;
   /** Monotonic time of this thread in ms, independent of the wall clock. */
   elapsedMs(): number;
-  /** Calls once after that time, unless the returned function is called first. */
+  /** Calls once after `delayMs`, unless the returned function is called first. */
   after(delayMs: number, callback: () => void): () => void;
 }
 

@@ -43,13 +43,13 @@ export interface LeaderLink {
   onAnswer(message: AnswerMessage): void;
   /** Repeats all waiting requests to a new leader, in order. */
   onNewLeader(leader: LeaderAddress): void;
-  /** This tab leads now: runs all waiting requests, in order. */
+  /** Call when this tab leads: runs all waiting requests, in order. */
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;
-  /** The page is suspended: nothing can be asked or answered, so no request fails meanwhile. */
+  /** Call when the page is suspended: nothing can be asked or answered, so no request fails meanwhile. */
   pause(): void;
-  /** The page is back: waiting requests get their full time again. */
+  /** Call when the page is back: waiting requests get their full time again. */
   renewDeadlines(): void;
-  /** The tab has left: fails all waiting requests, and those that are asked later. */
+  /** Call when the tab has left: fails all waiting and future requests. */
   fail(error: RockpoolError): void;
 }
 
@@ -106,7 +106,7 @@ class Link implements LeaderLink {
 
   onAnswer(message: AnswerMessage): void {
     const waiting = this.waitingById.get(message.requestId);
-    if (waiting === undefined) return; // It has been answered already.
+    if (waiting === undefined) return; // The request has been answered already.
     this.settle(waiting, ({ resolve, reject }) =>
       message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
     );
@@ -145,10 +145,10 @@ class Link implements LeaderLink {
 
   private send(waiting: Waiting, lastWriteId: string | null): void {
     const { leader, options } = this;
-    if (leader === null) return; // It goes to the next leader that announces itself.
+    if (leader === null) return; // The request goes to the next leader that announces itself.
     waiting.timesAsked++;
     const { id, request } = waiting;
-    // A write beside an open transaction waits for its end, so the transaction cannot wait for that write.
+    // A write outside an open transaction waits for its end, so the transaction cannot wait for that write.
     const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
     const latestStartMs = options.clock.nowMs() + this.remainingMs(waiting) - RUNNING_TIME_MS;
     options.send(leader.tabId, {

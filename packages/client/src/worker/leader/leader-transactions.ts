@@ -70,17 +70,19 @@ export class LeaderTransactions<Outcome> {
     }
   }
 
-  /** Whether this transaction is open here. */
   isOpen(id: string): boolean {
     return this.held?.id === id;
   }
 
-  /** Why it is not open, if known: it timed out or has ended. */
+  /** Why a transaction is not open, if known: it timed out or has ended. */
   whyEnded(id: string): RockpoolError | null {
     return this.endedById.get(id) ?? null;
   }
 
-  /** Throws and rolls back if it cannot be committed. `onCommitted` runs before the next one begins. */
+  /**
+   * Throws and rolls back if the transaction cannot be committed. `onCommitted` runs before the next transaction
+   * begins.
+   */
   commit<T>(id: string, onCommitted: (outcome: Outcome) => T): T {
     const { transaction, letGo } = this.require(id);
     this.held = null;
@@ -91,7 +93,7 @@ export class LeaderTransactions<Outcome> {
     }
   }
 
-  /** The leader steps down: rolls back the open transaction and begins no more. */
+  /** Call when the leader steps down: rolls back the open transaction and begins no more. */
   stop(): void {
     const lost = new RockpoolError('transaction-lost');
     for (const refuse of [...this.waiting.values()]) refuse(lost);

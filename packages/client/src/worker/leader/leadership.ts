@@ -31,7 +31,7 @@ export interface WritableDatabase {
   /** Why the app may not write; null or absent if it may. */
   readonly readOnly?: RockpoolError | null;
   write(request: WriteRequest): ServedOutcome;
-  /** Nothing else may be asked of it until the transaction ends. */
+  /** No other call is allowed until the transaction ends. */
   begin(options: { readonly atomic: boolean; readonly withoutTriggers: boolean }): OpenTransaction<ServedOutcome>;
 }
 
@@ -46,11 +46,11 @@ const STATUS_EVERY_MS = 16;
 
 /** A leader's background work, such as sync. */
 export interface LeaderWork {
-  /** A write of this or another tab was committed. */
+  /** Call after a write of this or another tab was committed. */
   onLocalCommit(): void;
   /** Retries sync at once instead of at the next attempt. */
   tryNow(): void;
-  /** Resolves when it no longer uses the database. */
+  /** Resolves when the work no longer uses the database. */
   stop(): Promise<void>;
 }
 
@@ -137,8 +137,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /**
-   * Begins a request of this tab or of a follower before it returns: a write commits at once, unless a transaction is
-   * open; then it waits for its end. Resolves with the answer; for a write, when it is stored.
+   * Begins a request of this tab or of a follower before it returns. A write commits at once, or after the end of an
+   * open transaction. Resolves with the answer; for a write, when it is stored.
    */
   async carryOut(id: string, request: LeaderRequest, asked: Asked = IN_THIS_TAB): Promise<unknown> {
     switch (request.kind) {
@@ -167,7 +167,7 @@ export class Leadership<Database extends WritableDatabase> {
     if (afterRequestId !== null && !answered.has(afterRequestId) && !begun.has(afterRequestId)) return;
     const refusal = answered.refusalOf(requestId);
     if (refusal !== null) return send(tabId, { kind: 'refused', requestId, error: refusal });
-    // A step is not stored together with its effect: twice would be once too often.
+    // A repeated step would take effect twice, because its id is not stored with its effect.
     if (request.kind === 'step' && answered.has(requestId)) return;
     begun.add(requestId);
     try {
@@ -178,7 +178,7 @@ export class Leadership<Database extends WritableDatabase> {
       if (request.kind === 'write') send(tabId, this.statusMessage());
       send(tabId, { kind: 'answer', requestId, answer });
     } catch (thrown) {
-      if (thrown instanceof ReadInterrupted) return; // The next leader is asked.
+      if (thrown instanceof ReadInterrupted) return; // The author asks the next leader.
       const error = encodeError(thrown);
       if (request.kind !== 'read') answered.add(requestId, error, latestStartMs);
       send(tabId, { kind: 'refused', requestId, error });
@@ -204,7 +204,7 @@ export class Leadership<Database extends WritableDatabase> {
     });
   }
 
-  /** Commits were undone: what the work remembers of the database may be wrong. */
+  /** Restarts the work after commits were undone, because what it remembers of the database may be wrong. */
   async startAnew(): Promise<void> {
     const before = this.work;
     this.work = this.startWork();
@@ -256,7 +256,7 @@ export class Leadership<Database extends WritableDatabase> {
       // Runs before sync learns of the commit, because sync flushes what it sends, one commit after the other.
       if (flushed !== undefined) await flushed();
     } finally {
-      // A flush that fails takes nothing back.
+      // A failed flush does not undo the commit.
       this.tellWrite(outcome);
     }
     return outcome.results;
@@ -286,7 +286,7 @@ export class Leadership<Database extends WritableDatabase> {
     if (committed === undefined) return this.tellCommit(touched);
     committed().then(
       () => this.tellCommit(touched),
-      () => undefined, // It is undone, so there is nothing to report.
+      () => undefined, // A refused commit is undone, so there is nothing to report.
     );
   }
 

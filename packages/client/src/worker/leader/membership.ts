@@ -285,7 +285,7 @@ export class Membership<Database extends WritableDatabase> {
   /** This tab holds the lock. */
   private async lead(): Promise<void> {
     const { options, link, opened: asFollower } = this;
-    this.hasFollowers = false; // Who is left says hello to the new leader.
+    this.hasFollowers = false; // The remaining tabs say hello to the new leader.
     const opened = await options.openDatabase('writer', () => this.onUndone());
     if (this.ended !== null) return opened.close({ handsOver: true });
     this.opened = opened;
@@ -316,7 +316,7 @@ export class Membership<Database extends WritableDatabase> {
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     this.tellStatus(leadership.currentStatus, 'leader');
-    // Until here it was read from, so that reads continued.
+    // Until here reads continued on the reader.
     await asFollower?.close({ handsOver: false });
   }
 
@@ -350,7 +350,7 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   private onLeader(message: LeaderMessage): void {
-    if (this.leadership !== null) return; // The last word of a leader that has let go since.
+    if (this.leadership !== null) return; // A late message of a former leader.
     const comparison = compareSchemas(this.options, message);
     if (comparison === 'mine-is-newer') return; // The tab has received this tab's hello and is closing.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
@@ -389,7 +389,7 @@ export class Membership<Database extends WritableDatabase> {
     this.channel?.post({ kind: 'hello', schema, migrationCount });
   }
 
-  /** It arrives on two paths; either may be the faster. */
+  /** The status arrives on two paths, in either order. */
   private hearStatus({
     leaderTerm,
     statusNumber,
@@ -397,19 +397,18 @@ export class Membership<Database extends WritableDatabase> {
   }: Pick<StatusMessage, 'leaderTerm' | 'statusNumber' | 'status'>): void {
     if (leaderTerm !== this.leaderTerm || statusNumber < this.newestStatus) return;
     this.newestStatus = statusNumber;
-    // A leader of an older version says nothing of it.
-    // An older bundle leaves out what is newer.
+    // A leader of an older bundle does not send the newer fields.
     this.tellStatus(
       { ...status, readOnly: status.readOnly ?? null, waitingFor: status.waitingFor ?? null },
       'follower',
     );
   }
 
-  /** The reason why this tab left is final. */
+  /** The reason for which this tab left stays in the status. */
   private tellStatus(status: LeaderStatus, role: TabRole): void {
     if (this.ended !== null) return;
     this.status = status;
-    // Work that is being stopped may report, although this tab no longer leads.
+    // Work that is being stopped may still report after this tab has stopped leading.
     if (role === 'none' || !this.isAway) this.options.onStatus(status, role);
   }
 

@@ -4,7 +4,7 @@ import type { OpenedDatabase } from './opened-database.ts';
 import type { WriterQueue } from './writer-queue.ts';
 
 /**
- * Reads committed data, also while a transaction is open on the writer's connection. `onProblem`: no second connection
+ * Reads committed data even while a transaction is open on the writer's connection. `onProblem`: no second connection
  * could be opened, so reads wait.
  */
 export function readsBeside(

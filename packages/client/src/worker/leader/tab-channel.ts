@@ -62,7 +62,7 @@ export function openTabChannel(options: TabChannelOptions): TabChannel {
 
   function portTo(id: string): BroadcastPort {
     const port = portsByTab.get(id) ?? openPort(directName(id));
-    // The one used last stands last.
+    // Keeps the most recently used port last.
     portsByTab.delete(id);
     portsByTab.set(id, port);
     const [oldest] = portsByTab;

@@ -30,7 +30,7 @@ function differs(option: string): RockpoolError {
   return new RockpoolError('tab-options-differ', { option });
 }
 
-/** Without parts that may differ between tabs, such as a trace id in the query. */
+/** The server in a URL, without parts that may differ between tabs, such as a trace id in the query. */
 function serverOf(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/$/, '')}`;

@@ -20,7 +20,7 @@ export class TabReads implements Reads {
     this.source.resolve(reads);
   }
 
-  /** Reads wait for the next `readFrom`. */
+  /** Makes reads wait for the next `readFrom`. */
   pause(): void {
     if (this.hasFailed || this.isPaused) return;
     this.isPaused = true;
@@ -55,6 +55,6 @@ export class TabReads implements Reads {
 
 function pendingSource(): PromiseWithResolvers<Reads> {
   const pending = Promise.withResolvers<Reads>();
-  pending.promise.catch(() => undefined); // There may be no waiting read.
+  pending.promise.catch(() => undefined); // Prevents an unhandled rejection if no read waits.
   return pending;
 }

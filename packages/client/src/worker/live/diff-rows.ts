@@ -41,7 +41,7 @@ export function isUnchanged({ runs, added }: RowsDiff, before: EncodedRows): boo
 }
 
 /**
- * Of a query that ran although nothing that it gives has changed, which is mostly so. False for plain values: they are
+ * Whether two results are equal bytes, as after most runs that change nothing. False for plain values, which are
  * compared row by row.
  */
 function areSameBytes(before: EncodedRows, after: EncodedRows): boolean {
@@ -97,7 +97,7 @@ class Origins {
 
   constructor(reader: RowReader, from: number, to: number) {
     this.reader = reader;
-    // From the back, so that the first of equal rows is taken first.
+    // Fills from the end, so that the first of equal rows is taken first.
     for (let row = to - 1; row >= from; row--) {
       const hash = reader.hash(row);
       const rows = this.rowsByHash.get(hash);
@@ -197,7 +197,7 @@ class ColumnReader {
     return column.nulls !== null && ((column.nulls[row >> 3] as number) & (1 << (row & 7))) !== 0;
   }
 
-  /** For a column of one type. */
+  /** Reads a value of a column of one type. */
   bytesOf(row: number): { readonly bytes: Uint8Array; readonly start: number; readonly length: number } {
     const { column } = this;
     if (column.kind === 'number') return { bytes: this.numberBytes, start: row * 8, length: 8 };

@@ -8,7 +8,7 @@ import type { WorkerEvent } from '../../rpc/worker-api.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { createLiveRunner, type LiveRunner } from './live-runner.ts';
 
-/** A database with one number per table; a query is a list of the tables that it reads, and gives their numbers. */
+/** A database with one number per table; a query is a list of the tables that it reads, and returns their numbers. */
 class FakeDatabase {
   readonly numbers: Record<string, number> = { a: 1, b: 1 };
   readonly ran: string[] = [];
@@ -45,7 +45,7 @@ class FakeDatabase {
   /** The query behind a view. */
   view: readonly string[] = [];
 
-  /** Resolves when it may say what a query depends on. */
+  /** The answer about the dependencies of a query waits for this promise. */
   whenAsked: Promise<void> = Promise.resolve();
 
   async dependencies(sql: string): Promise<QueryDependencies> {
@@ -324,7 +324,7 @@ it('a query with LIMIT does not run again for changes beyond its last row, excep
   expect(results).toEqual(['ac']);
   write("DELETE FROM account WHERE id = 'a'");
   await run();
-  // Beyond the last row of the previous result, not of the current one.
+  // This row is beyond the last row of the previous result, but not of the current one.
   write("INSERT INTO account (id, name) VALUES ('d', 'd')");
   await answer();
   await run();

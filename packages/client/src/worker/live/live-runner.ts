@@ -21,7 +21,7 @@ export interface LiveRunnerOptions {
 export interface LiveRunner {
   watch(queryId: number, statement: SqlStatement): void;
   unwatch(queryId: number): void;
-  /** A commit of any tab, or of sync. */
+  /** Call after a commit of any tab, or of sync. */
   touch(touched: Touched): void;
   /** The runs of each query, for the devtools. */
   runs(): LiveQueryRuns[];
@@ -66,7 +66,7 @@ class Runner implements LiveRunner {
   private readonly watchedById = new Map<number, Watched>();
   private isPlanned = false;
   private restUntilMs = 0;
-  /** Dependencies of another schema may be wrong. */
+  /** Counts possible schema changes: dependencies that were read under an earlier number may be wrong. */
   private schemaNumber = 0;
 
   constructor(options: LiveRunnerOptions) {
@@ -115,8 +115,8 @@ class Runner implements LiveRunner {
   }
 
   /**
-   * Once per tick, regardless of the number of commits, and at most half of the worker's time, so that writes continue
-   * under heavy queries.
+   * Plans one round per tick, regardless of the number of commits, for at most half of the worker's time, so that
+   * writes continue under heavy queries.
    */
   private plan(): void {
     if (this.isPlanned) return;
@@ -132,7 +132,7 @@ class Runner implements LiveRunner {
     );
     this.restUntilMs = this.options.clock.nowMs() + Math.max(0, restMs);
     this.isPlanned = false;
-    // A commit arrived while they ran.
+    // A commit arrived during this round.
     if ([...this.watchedById.values()].some(({ isDue }) => isDue)) this.plan();
   }
 
@@ -158,7 +158,7 @@ class Runner implements LiveRunner {
         { kind: 'live', results: updates.map(({ result }) => result) },
         updates.flatMap(({ transferables }) => transferables),
       );
-    // Runs after the rows, which a caller waits for. Until then, every commit counts.
+    // Runs after the rows are sent, because a caller waits for them. Until then, every commit counts.
     await Promise.all(
       due.filter(({ dependencies }) => dependencies === null).map((watched) => this.learnDependencies(watched)),
     );
@@ -170,7 +170,7 @@ class Runner implements LiveRunner {
     watched.lastRunMs = 'tookMs' in result ? result.tookMs : null;
   }
 
-  /** Together: a read of the database costs more than a small query, and what is read elsewhere costs a message. */
+  /** Reads all due queries together: each read costs more than a small query, and a message if the leader reads. */
   private async read(due: readonly Watched[]): Promise<readonly QueryResult[]> {
     try {
       return await this.options.reads.queryAll(due.map(({ statement }) => statement));
@@ -188,7 +188,7 @@ class Runner implements LiveRunner {
     Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
   }
 
-  /** Null if the page has it or no longer watches. */
+  /** Returns the update to send; null if the page has the result or no longer watches the query. */
   private take(watched: Watched, result: QueryResult): LiveUpdate | null {
     const { queryId } = watched;
     if (this.watchedById.get(queryId) !== watched) return null;

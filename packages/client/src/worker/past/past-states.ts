@@ -116,7 +116,7 @@ class OpenedPastState {
     }
   }
 
-  /** A table without a history is not in the file. */
+  /** Translates the error for a table without a history, which is not in the file. */
   private explained(error: RockpoolError): RockpoolError {
     const [, name] = /^no such table: (?:main\.)?(.+)$/.exec(String(error.fields['detail'])) ?? [];
     const table = this.schema.tables.find((one) => one.name.toLowerCase() === name?.toLowerCase());

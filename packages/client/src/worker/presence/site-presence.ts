@@ -10,7 +10,7 @@ import type { OwnState, PeersUpdate, SeenState } from '../../rpc/presence.ts';
 
 /** The connection's presence interface. */
 export interface PresenceLine {
-  /** The server welcomed this site. */
+  /** Call after the server has welcomed this site. */
   connected(send: (states: readonly PresenceState[]) => void): void;
   heard(update: PresenceUpdate): void;
   disconnected(): void;
@@ -36,7 +36,7 @@ export class SitePresence implements PresenceLine {
   private update = new Map<string, PresenceState>();
   private send: ((states: readonly PresenceState[]) => void) | null = null;
   private cancelTimer: (() => void) | null = null;
-  /** Some tab uses presence; the server is asked about peers only then. */
+  /** Whether any tab uses presence. Only then is the server asked about peers. */
   private isUsed = false;
 
   constructor(options: SitePresenceOptions) {
@@ -48,7 +48,7 @@ export class SitePresence implements PresenceLine {
     return { whole: true, seen: [...this.seen.values()] };
   }
 
-  /** The server's maximum per site; further states are not sent, which is reported. */
+  /** Sets the states of a tab. States beyond the server's maximum per site are reported and not sent. */
   show(tabId: string, states: readonly OwnState[]): void {
     for (const { topic, stateJson } of states) this.put(tabId, topic, stateJson);
     const asks = !this.isUsed;
@@ -56,7 +56,7 @@ export class SitePresence implements PresenceLine {
     if (asks || this.update.size > 0) this.tellSoon();
   }
 
-  /** The tab is gone or has released its lock. */
+  /** Call when the tab has closed or released its lock. */
   forget(tabId: string): void {
     for (const topic of this.shown.get(tabId)?.keys() ?? []) this.put(tabId, topic, null);
     if (this.update.size > 0) this.tellSoon();

@@ -10,9 +10,8 @@ import { SitePresence, type PresenceLine } from './site-presence.ts';
  *   page ── show ──► this tab ── "show" ──► the tab that leads ──► server
  *   page ◄─ update ─ this tab ◄── "seen" ── the tab that leads ◄── server
  *
- * Tabs speak about presence on a channel of its own: nothing of it is kept, so nothing of it is asked for twice.
- * A new leader asks ("who"), and every tab says once more what it shows; a tab that goes lets go of its lock, and
- * the leader forgets it.
+ * Presence has a channel of its own without repeated messages, because nothing of it is stored. A new leader asks
+ * ("who"), and every tab sends its states again. A tab that ends releases its lock, and the leader removes its states.
  */
 type PresenceMessage =
   | {
@@ -41,11 +40,11 @@ export interface WorkerPresenceOptions {
 export interface WorkerPresence {
   /** Publishes these states of the tab. From now on the tab gets updates about peers. */
   show(tabId: string, states: readonly OwnState[]): Promise<void>;
-  /** This tab leads now. Call `stop` when it no longer does. */
+  /** Call when this tab leads, and `stop` when it no longer does. */
   lead(): PresenceLine & { stop(): void };
-  /** The page is suspended: its states are removed. */
+  /** Call when the page is suspended: removes its states. */
   suspend(): void;
-  /** The page is back. */
+  /** Call when the page is back. */
   resume(): void;
   close(): void;
 }

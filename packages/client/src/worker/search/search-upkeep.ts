@@ -6,7 +6,7 @@ import type { SearchIndexes } from './search-indexes.ts';
 /** After this long without a commit, no user is waiting for this worker. */
 const QUIET_MS = 20_000;
 
-/** Damage that was not noticed in use must not last. */
+/** Damage that queries do not reveal must not last longer. */
 const INTERVAL_MS = 60 * 60 * 1000;
 
 export interface SearchUpkeep extends LeaderWork {

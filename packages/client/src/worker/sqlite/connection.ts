@@ -86,8 +86,8 @@ export class Connection {
   }
 
   /**
-   * Prepares one statement, or reuses an idle one with the same SQL. Give it back with `release()`. Throws
-   * `sql-forbidden` for a statement that the policy does not allow; without a policy everything is allowed.
+   * Prepares one statement, or reuses an idle one with the same SQL. Return it with `release()`. Throws `sql-forbidden`
+   * for a statement that the policy does not allow; without a policy everything is allowed.
    */
   prepare(sql: string, policy?: SqlPolicy): Statement {
     const idle = this.cache.in({

@@ -12,7 +12,7 @@ const COUNT = 'SELECT count(*) FROM rockpool_two';
 
 const ID: Arbitrary<number> = fc.integer({ min: 1, max: 4 });
 
-/** Statements of every kind that may change or undo something. Those that do not fit the moment fail. */
+/** Statements of every kind that may change or undo something. Those that do not fit the current state fail. */
 const STATEMENTS: Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     'BEGIN',
@@ -40,7 +40,7 @@ const STEPS = fc.array(
     kind: fc.constantFrom('run', 'exec', 'cursor', 'principal'),
     sql: STATEMENTS,
     cursor: fc.integer({ min: 0, max: 9 }),
-    /** Reading makes a value known, so some steps do not. */
+    /** Some steps do not read, because reading makes a value known. */
     isRead: fc.boolean(),
   }),
   { minLength: 1, maxLength: 40 },
@@ -63,7 +63,7 @@ it('known values equal the file after every statement, rollback and failure', ()
             else if (kind === 'run') connection.rows(sql);
             else connection.exec(sql);
           } catch {
-            // A statement that does not fit the moment, or whose constraint fails.
+            // The statement does not fit the current state, or its constraint fails.
           }
           if (!isRead) continue;
           expect(connection.knownRow('rockpool_one', LAST)).toEqual(connection.rows(LAST)[0]);

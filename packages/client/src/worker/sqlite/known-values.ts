@@ -11,8 +11,8 @@ interface KnownRow {
 }
 
 /**
- * First rows of internal queries, kept until a statement of this connection writes their table. Any failed statement and
- * any rollback forgets everything. A connection with this must be the file's only writer.
+ * First rows of internal queries, kept until a statement of this connection writes their table. Any failed statement
+ * and any rollback forgets everything. The connection must be the file's only writer.
  *
  * Deliveries and status reports ask for the same few rows many times, and each query costs as much as writing a row.
  */
@@ -56,7 +56,7 @@ export function internalTablesIn(sql: string): readonly string[] {
   return [...new Set(sql.match(INTERNAL_TABLE))];
 }
 
-/** Whether the statements undo writes of others. */
+/** Whether the SQL may undo what earlier statements wrote. */
 export function mayUndo(sql: string): boolean {
   return !/^\s*(?:BEGIN|COMMIT|SAVEPOINT|RELEASE)\b[^;]*$/i.test(sql);
 }

@@ -109,17 +109,17 @@ interface KnownTables {
   readonly declared: ReadonlySet<string>;
 }
 
-/** For queries. SQLite itself checks that they are read-only. */
+/** The policy for queries. SQLite itself checks that they are read-only. */
 export const READ_POLICY: SqlPolicy = {
   name: 'read',
   refuse: (action) => (action.code === ACTION_SAVEPOINT ? forbidden('transaction') : refuseAlways(action)),
 };
 
 /**
- * For the statements of a write. Allows everything that SQL can do to rows of the app's tables. Forbids control of the
- * surrounding transaction, writes to Rockpool's tables, and changes to the shape of tables, which the schema and
- * migrations declare. Allows views, triggers and TEMP tables, unless they would shadow a declared table or fire on
- * deliveries.
+ * The policy for the statements of a write. Allows everything that SQL can do to rows of the app's tables. Forbids
+ * control of the surrounding transaction, writes to Rockpool's tables, and changes to the shape of tables, which the
+ * schema and migrations declare. Allows views, triggers and TEMP tables, unless they would shadow a declared table or
+ * fire on deliveries.
  */
 export function createWritePolicy(schema: Schema): SqlPolicy {
   const lower = ({ name }: { readonly name: string }): string => name.toLowerCase();
@@ -166,9 +166,9 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
 }
 
 /**
- * For one statement of a migration. Allows everything except writes to rows of synced tables: each device runs the
- * migrations itself, so such writes would neither be sent nor be equal elsewhere. Dropping a table counts as a change
- * of shape, although SQLite reports a delete of its rows.
+ * The policy for one statement of a migration. Allows everything except writes to rows of synced tables: each device
+ * runs the migrations itself, so such writes would neither be sent nor be equal elsewhere. Dropping a table counts as a
+ * change of shape, although SQLite reports a delete of its rows.
  */
 export function createMigrationPolicy(synced: ReadonlySet<string>): SqlPolicy {
   const dropped = new Set<string>();

@@ -38,7 +38,7 @@ export interface StatementOwner extends ConstraintReader {
 
 export interface StatementFacts {
   readonly sql: string;
-  /** Where the statement is kept while it is idle. */
+  /** The cache that holds the statement while it is idle. */
   readonly home: Map<string, Statement>;
   readonly use: TableUse;
   /** The internal tables that it names. */
@@ -55,7 +55,7 @@ export interface StatementFacts {
  */
 export class Statement {
   readonly sql: string;
-  /** Where the statement is kept while it is idle. */
+  /** The cache that holds the statement while it is idle. */
   readonly home: Map<string, Statement>;
   readonly handle: Pointer;
   readonly parameterCount: number;
@@ -343,8 +343,8 @@ export class Statement {
   }
 
   /**
-   * Resets the statement, clears its bindings and gives it back to the connection for the next `prepare` of the same
-   * SQL. Do not use it afterwards.
+   * Resets the statement, clears its bindings and returns it to the connection for the next `prepare` of the same SQL.
+   * Do not use it afterwards.
    */
   release(): void {
     this.hot._sqlite3_reset(this.handle);

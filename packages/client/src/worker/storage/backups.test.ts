@@ -5,7 +5,7 @@ import { Backups } from './backups.ts';
 
 const bytes = new TextEncoder().encode('bytes of a file');
 
-/** Its exports fail midway with these errors, one after the other; the next one succeeds. */
+/** A storage whose exports fail midway with these errors, one after the other, and then succeed. */
 function storageFailing(...failures: readonly Error[]): ConstructorParameters<typeof Backups>[0] {
   const left = [...failures];
   return {

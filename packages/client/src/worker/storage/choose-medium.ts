@@ -31,8 +31,8 @@ const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
  * Returns the medium that the app asked for, or the best durable one. A database that is already in IndexedDB, from
  * when this browser had nothing better, stays there, because it may hold unsent writes.
  *
- * Throws `storage-unsupported` with what is missing, and `storage-ephemeral` where the window refuses to keep files:
- * IndexedDB would then be lost with the window too. Never falls back to memory.
+ * Throws `storage-unsupported` with what is missing, and `storage-ephemeral` if the window refuses to keep files,
+ * because IndexedDB would be lost with the window too. Never falls back to memory.
  */
 export async function chooseMedium(
   choice: PersistenceChoice,

@@ -41,7 +41,7 @@ export interface LocalOptions {
   /** Called before a writer opens, to fill a database that does not exist yet. */
   readonly beforeWriter?: () => Promise<unknown>;
   /**
-   * Set where a server has the rows of a damaged database, which is then quarantined and replaced by a new one. Called
+   * Set if a server has the rows of a damaged database, which is then quarantined and replaced by a new one. Called
    * with `storage-corrupt` when that is done or has failed: `keptAs` is the new name of the damaged database,
    * `rejected` the number of its unsent changesets that now wait for a decision, and `isComplete` whether these are
    * all. Without this callback opening fails and changes nothing.
@@ -70,7 +70,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       onUndone();
     };
     if (role === 'writer') await beforeWriter?.();
-    // Storage and SQLite load in parallel.
+    // Loads storage and SQLite in parallel.
     const sharesFlush = role === 'writer' && durability === 'strict' && medium.persistence !== 'indexeddb';
     const opening = openStorage({
       name,
@@ -149,7 +149,7 @@ async function keepUnsentAsRejected(
   } catch {
     return 0;
   }
-  await flushed?.().catch(() => undefined); // They are stored as rejected even if the flush fails, and flushed as soon as possible.
+  await flushed?.().catch(() => undefined); // The changesets are stored as rejected even if the flush fails, and flushed as soon as possible.
   return unsent.changesets.length;
 }
 

@@ -11,8 +11,8 @@ export interface RestoredFile {
 }
 
 /**
- * Checks that the file is an intact Rockpool database and marks it as a copy, before it replaces anything. `branchId` makes
- * it a branch. Loaded with its first use, so it imports nothing that the worker's first script has.
+ * Checks that the file is an intact Rockpool database and marks it as a copy, before it replaces anything. `branchId`
+ * makes it a branch. Imports nothing that the worker's first script has, because it is loaded on first use.
  */
 export function prepareRestored({ connection, meta, supported }: RestoredFile, branchId: string | null): void {
   if (connection.value('PRAGMA quick_check(1)') !== 'ok')

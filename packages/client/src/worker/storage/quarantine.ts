@@ -73,7 +73,7 @@ async function salvage(name: string, medium: Medium, runtime: SqliteRuntime): Pr
       await storage.close({ leavesLog: true });
     }
   } catch {
-    // Its header or its schema cannot be read.
+    // The header or the schema of the file cannot be read.
     return { unsent: { changesets: [], isComplete: false }, ...NO_OWNER };
   }
 }

@@ -29,7 +29,7 @@ export class SlowReads {
     this.open = open;
   }
 
-  /** Rejects with ReadInterrupted when this is closed before the end. */
+  /** Rejects with ReadInterrupted when the reads are closed before the end. */
   query(statement: SqlStatement): Promise<EncodedRows> {
     const run = (): Promise<EncodedRows> => this.run(statement);
     const result = this.last.then(run).catch((thrown: unknown) => {

@@ -5,7 +5,7 @@ import type { Transport } from '../../rpc/transport.ts';
 
 const unreachable = new RockpoolError('network-unreachable');
 
-/** Opens, or fails, at once. */
+/** A transport that opens, or fails, at once. */
 function line(name: string, opens: () => boolean, tried: string[]): Transport {
   return {
     connect(_url, events) {
@@ -33,7 +33,7 @@ it('uses plain HTTP once WebSockets have failed to open twice, and tries WebSock
     });
   for (let i = 0; i < 5; i++) attempt();
   expect(tried.splice(0)).toEqual(['socket', 'socket', 'http', 'socket', 'http']);
-  // As on a device that is offline: neither opens, and sockets are what is tried first when the network is back.
+  // On a device that is offline neither opens, and sockets are tried first when the network is back.
   httpOpens = false;
   for (let i = 0; i < 4; i++) attempt();
   expect(tried.splice(0)).toEqual(['socket', 'http', 'socket', 'socket']);

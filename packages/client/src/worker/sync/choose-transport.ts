@@ -14,8 +14,8 @@ export function transportNamed(name: TransportName): Transport {
 
 /**
  * Uses WebSockets, and one connection over plain HTTP if they never open, as behind some company proxies. The next
- * connection is a WebSocket again: a device that was merely offline must not stay on the slower path. If sockets never
- * opened before, one more failure is enough.
+ * connection is a WebSocket again, because a device that was merely offline must not stay on the slower path. If
+ * sockets never opened before, one more failure is enough.
  */
 export function webSocketOrHttp(webSocket: Transport, http: Transport): Transport {
   let failures = 0;

@@ -8,7 +8,7 @@ export interface ConnectionAttemptsOptions {
   /** Runs a task on the database now, or when the open interactive transaction ends. */
   readonly inTurn: (job: () => void) => void;
   readonly onToken: () => void;
-  /** The app gave no token. */
+  /** The app returned no token. */
   readonly onNoToken: (error: ErrorData) => void;
   readonly onOpen: (token: string) => void;
   readonly onMessage: (message: ServerMessage) => void;

@@ -53,7 +53,7 @@ it('a restored server receives changes of a table and a column that the device h
     database.connection.rows('SELECT body FROM rockpool_changelog ORDER BY sequence').flat();
   const written = bodies();
   const sync = testSync(database);
-  // The first changeset is all that the backup has.
+  // The backup has only the first changeset.
   const theirs = testGroup('insert', plainNote, [
     { id: 'a', text: 'x' },
     { id: 'b', text: 'y' },
@@ -75,10 +75,10 @@ it('a restored server receives changes of a table and a column that the device h
     ['b', 'y'],
     ['d', 'new'],
   ]);
-  // Sent as they were written: otherwise the server would consider them different changesets.
+  // They are sent as they were written: otherwise the server would consider them different changesets.
   expect(sync.nextPush(1, 1e9)?.changesets.map(({ body }) => body)).toEqual(written.slice(1));
 
-  // News of another, over what is pending; and the server's word, which may go either way.
+  // Another site updates a row with pending changes; then the server admits all changesets but one.
   sync.applyDelivery(
     testDelivery({
       from: 1,

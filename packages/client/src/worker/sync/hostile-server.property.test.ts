@@ -28,8 +28,7 @@ import { connectOver } from './server-connection.ts';
 import { webSocketTransport } from './web-socket-transport.ts';
 
 /*
- * A server that says anything: noise, damaged frames, messages out of place, and deliveries in order whose rows make no
- * sense.
+ * A server that sends anything: noise, damaged frames, messages out of place, and ordered deliveries with invalid rows.
  */
 
 const page = testTable(
@@ -39,7 +38,7 @@ const page = testTable(
 );
 const schema = buildSchema([account, draft, entry, page, priced]);
 
-/** The end of a connection that a test speaks at. */
+/** The client's end of a connection, for a test that sends as the server. */
 class FakeSocket {
   static opened: FakeSocket[] = [];
   binaryType = '';
@@ -217,7 +216,7 @@ function ownThings({ connection }: OpenDatabase): unknown {
 /** Undecided writes stay until the server reports their outcome, and refused ones stay for the user. */
 function expectNothingLost(sync: SyncDatabase, before: ReturnType<typeof whereWritesAre>): void {
   const now = whereWritesAre(sync);
-  // A device that learns that a copy of its file has sent some of them continues as another site, with the rest.
+  // A device continues as another site, with the rest, after it learns that a copy of its file has sent some of them.
   if (now.site !== before.site) return;
   expect(now.pendingCount).toBe(before.pendingCount - (now.lastAckedSequence - before.lastAckedSequence));
   expect(now.rejectedCount).toBeGreaterThanOrEqual(before.rejectedCount);
@@ -286,7 +285,7 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
     }
     expect([...reports.map(({ reason }) => reason?.code), ...problems]).not.toContain('internal');
     expect(ownThings(database)).toEqual(before);
-    // And local work continues.
+    // Local work continues.
     write("UPDATE draft SET text = 'still mine'");
     write("INSERT INTO account (id, name) VALUES ('mine', 'Mine, too')");
     expect(database.connection.rows('SELECT text, (SELECT name FROM account WHERE id = ?) FROM draft', 'mine')).toEqual(
@@ -304,6 +303,6 @@ it('whatever a server sends, the database stays intact, no pending change is los
     numRuns: 400,
     seed: 1,
   });
-  // Enough arrived to write rows.
+  // Enough deliveries arrived to write rows.
   expect(applied).toBeGreaterThan(100);
 });

@@ -5,7 +5,7 @@ import type { Transport, TransportConnection, TransportEvents } from '../../rpc/
 const REQUEST_BYTES = 512 * 1024;
 
 /**
- * Transfers the same frames by HTTP requests if WebSockets are blocked: some send, and one at a time waits for
+ * Transfers the same frames by HTTP requests if WebSockets are blocked: some requests send, and one at a time waits for
  * messages.
  */
 export const httpTransport: Transport = { connect: (url, events) => new HttpConnection(url, events) };
@@ -38,7 +38,7 @@ class HttpConnection implements TransportConnection {
   close(): void {
     if (this.stop.signal.aborted) return;
     this.stop.abort();
-    // Saves the server from waiting for the timeout. Sent even while the page closes.
+    // Ends the session without its timeout. Sent even while the page closes.
     if (this.address !== '') void fetch(this.address, { method: 'DELETE', keepalive: true }).catch(() => undefined);
   }
 

@@ -27,9 +27,9 @@ export interface OwnChangesets {
   readonly lastSequence: number;
   /** Null if it was never written or has been pruned. */
   hashOf(sequence: number): Uint8Array | null;
-  /** None is missing from this sequence on. */
+  /** The first sequence from which on no changeset is missing. */
   firstRetained(): number;
-  /** Rejected changesets that the user has resolved: they must not be sent again. */
+  /** Whether the user has resolved rejected changesets after `sequence`, which must not be sent again. */
   hasClosedAfter(sequence: number): boolean;
 }
 
@@ -45,7 +45,7 @@ export function judgeWelcome(
   const there = welcome.lastAckedSequence;
   const hash = there === 0 ? FIRST_PREVIOUS_HASH : own.hashOf(there);
   if (there > own.lastSequence || (hash !== null && !cellValuesEqual(hash, welcome.decidedHash))) {
-    // Without a changeset there is nothing to ask the server about, and it would never answer.
+    // Without a changeset there is nothing to ask the server about.
     if (own.lastSequence === 0) return { kind: 'new-site', firstOwn: 1 };
     // A restored server may have other changesets under acknowledged sequences too: a copy has sent its own again.
     if (there > own.lastAckedSequence && !welcome.fullResync) {

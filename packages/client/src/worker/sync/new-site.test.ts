@@ -166,7 +166,7 @@ describe('a device that becomes a new site', () => {
       [1, 2],
     ]);
     sync.applyDelivery(testDelivery({ from: 2, to: 5, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
-    // The same log has them.
+    // The server has them in the same log.
     expect(sync.greet(testWelcome({ lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({
       kind: 'fits',
     });

@@ -20,7 +20,7 @@ const push = (sequence: number, sizeBytes: number): Push => ({
   ],
 });
 
-/** The received messages, whole, packed or not. */
+/** A connection that records the received messages: whole, packed or not. */
 class Line {
   readonly arrived: Uint8Array[] = [];
   readonly outgoing: OutgoingFrames;
@@ -64,7 +64,7 @@ it('sends small messages unpacked at once and large pushes packed, all in order'
   for (const message of later) there.outgoing.send(message);
   expect(await there.messages(8)).toStrictEqual([...first, ...later]);
   expect(there.sizeBytes).toBeLessThan(10_000);
-  // The line is free again.
+  // Nothing is being packed any more, so a message leaves at once.
   there.outgoing.send({ type: 'ping' });
   expect(there.arrived).toHaveLength(9);
 });

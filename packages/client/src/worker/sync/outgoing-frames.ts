@@ -33,7 +33,7 @@ export class OutgoingFrames {
   }
 }
 
-/** Uncompressed if the platform cannot deflate. */
+/** Returns the bytes uncompressed if the platform cannot compress. */
 async function packed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   try {
     const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw'));

@@ -32,9 +32,9 @@ export interface OutgoingPushes {
    * admitted but is answered. Throws `site-copied` if the token allows reading only.
    */
   askWhatDiffers(sequence: number, welcome: PushPermission): void;
-  /** Outcomes up to this one have arrived. */
+  /** Call when outcomes up to this sequence have arrived. */
   decided(upTo: number): void;
-  /** The connection ended, with everything in flight. */
+  /** Call when the connection has ended, with everything in flight. */
   forget(): void;
 }
 
@@ -57,8 +57,8 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
       while (inFlightBytes < WINDOW_BYTES) {
         const batch = source.nextPush(sentUpTo, nextPushBytes);
         if (batch === null) break;
-        // A changeset that the server knows must survive a power cut here, or its number would be used again for
-        // another one.
+        // A changeset that the server knows must survive a power cut, or its number would be used again for another
+        // one.
         source.flush();
         if (!send(batch)) break;
         nextPushBytes = Math.min(2 * nextPushBytes, PUSH_BYTES);
@@ -78,7 +78,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
       for (;;) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);
         if (batch === null) return;
-        // As in `push`: the server may otherwise receive a changeset that it does not know.
+        // The server may otherwise receive a changeset that this file loses.
         source.flush();
         sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
         const isLast = sentUpTo >= lastSequence;
@@ -92,7 +92,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
     },
 
     decided(upTo) {
-      // In the order of sending.
+      // The map keeps the order of sending.
       for (const [sequence, sizeBytes] of inFlight) {
         if (sequence > upTo) break;
         inFlight.delete(sequence);

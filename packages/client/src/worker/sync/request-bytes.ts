@@ -3,7 +3,7 @@ import { RockpoolError, type ErrorData } from '@rockpool/shared';
 /** A server answers most requests in milliseconds; a network that takes longer counts as none. */
 const ANSWER_WITHIN_MS = 15_000;
 
-/** The server reads every version since the first of the transactions, in turn with others. */
+/** The server reads every version since the first of the transactions, alternating with other requests. */
 const WRITTEN_WITHIN_MS = 2 * 60_000;
 
 /** See WorkerApi.request. */

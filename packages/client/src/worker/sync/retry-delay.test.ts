@@ -50,7 +50,7 @@ const CLIENTS = 2_000;
 const DOWN_MS = 30_000;
 
 /**
- * Every client of a server that dies at 0 and is back after a while, in virtual time: when each attempt begins, and
+ * Every client of a server that dies at 0 and returns after `downMs`, in virtual time: when each attempt begins, and
  * when each client was connected again.
  */
 function herd(downMs: number, seed: number): { readonly attemptsMs: number[]; readonly connectedMs: number[] } {
@@ -72,7 +72,7 @@ function herd(downMs: number, seed: number): { readonly attemptsMs: number[]; re
     happens({ type: 'start' });
     attemptsMs.pop();
     for (;;) {
-      // Its port refuses connections at once.
+      // The port of a dead server refuses connections at once.
       happens({ type: 'failed', error: trouble('network-unreachable') });
       nowMs = state.wakeAtMs ?? Infinity;
       happens({ type: 'wake' });
@@ -83,7 +83,7 @@ function herd(downMs: number, seed: number): { readonly attemptsMs: number[]; re
   return { attemptsMs, connectedMs: connectedMs.sort((a, b) => a - b) };
 }
 
-/** The most of them within one second, wherever that begins. */
+/** The largest number of moments within any one second. */
 function peakPerSecond(momentsMs: readonly number[]): number {
   const sorted = [...momentsMs].sort((a, b) => a - b);
   let first = 0;

@@ -1,18 +1,16 @@
 import type { ErrorCode, ErrorData } from '@rockpool/shared';
 
 /*
- * When the next attempt is made, after so many failures in a row. There are three schedules:
+ * The delay before the next attempt, from the number of failures in a row. There are three schedules:
  *
- * no connection             0 to 3 s, then 2.5 to 5 s; from about four minutes on 5 to 10 s, 10 to 20 s, then 15 to 30
- *   s
+ *   no connection             0 to 3 s, then 2.5 to 5 s; after about four minutes 5 to 10 s, 10 to 20 s, then 15 to 30 s
  *   the server answered       0.25 to 0.5 s, doubling up to 15 to 30 s
  *   only a person can help    30 to 60 s
  *
- * A server that dies is missed by all its clients at once, and when it is back they come back at once. The spread of
- * the first retry and the even pace of the later ones bound how many connect in one second; the pace bounds how long a
- * server that is back waits for them. Measured over the machine in virtual time with
- * 2,000 clients: docs/decisions/0055-nothing-waits-without-a-name.md. A `try-now` (the device is online again, the page
- * is visible again, a person asks) waits for none of this.
+ * When a server dies and returns, all its clients reconnect together. The spread of the first retry and the even pace
+ * of the later ones bound how many connect in one second. The pace bounds how long the server waits for them. Measured
+ * in virtual time with 2,000 clients: docs/decisions/0055-nothing-waits-without-a-name.md. A `try-now` (the device is
+ * online again, the page is visible again, the user asks) skips the delay.
  */
 
 const LOST_FIRST_MS = 3_000;

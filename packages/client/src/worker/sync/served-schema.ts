@@ -8,9 +8,9 @@ export interface ServedSchema {
   readonly schema: Schema;
   /** Whether it is the app's schema although the file has more columns. */
   readonly isNarrow: boolean;
-  /** The server does not know the named schema. Returns whether there is another one to name at once. */
+  /** Call when the server does not know the named schema. Returns whether there is another one to name at once. */
   tryOther(): boolean;
-  /** The server welcomed the named schema. */
+  /** Call when the server has welcomed the named schema. */
   note(): void;
 }
 

@@ -1,7 +1,9 @@
 import { wasClockSet, type ClockContact } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 
-/** How often the contact that ages are computed from is stored: it bounds the error after the clock was set. */
+/**
+ * The interval at which the contact that ages are computed from is stored. It bounds the error after the clock was set.
+ */
 const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** The server's clock, as of the last contact. */

@@ -14,9 +14,9 @@ export interface SnapshotEvents {
 /** A source of snapshot files. */
 export interface SnapshotSource {
   /**
-   * Gets the file that the server offers, in the place of the one before. Null: there is none to be had here. Throws
-   * - `network-unreachable` where the connection fails or is cut; the next call continues there
-   * - `snapshot-unavailable` where the server gives no file, or not the right one
+   * Replaces the local file by the one that the server offers. Null if none is available. Throws
+   * - `network-unreachable` if the connection fails or is cut; the next call continues there
+   * - `snapshot-unavailable` if the server gives no file, or the wrong one
    * - what the app's `token` callback throws, with `stage: 'token'` or a recovery of `reauthenticate`; and `storage-…`
    */
   take(events: SnapshotEvents, signal: AbortSignal): Promise<SnapshotFile | null>;
@@ -33,7 +33,7 @@ export interface SnapshotTakingOptions {
 }
 
 export interface SnapshotTaking {
-  /** For the next hello: the position of the local file, or whether one would be accepted. */
+  /** The snapshot field of the next hello: the position of the local file, or whether one would be accepted. */
   readonly offer: Hello['snapshot'];
   /** The file named in the hello, for the delivery that continues from it. */
   readonly file: SnapshotFile | null;
@@ -41,11 +41,11 @@ export interface SnapshotTaking {
   readonly progress: SnapshotProgress | null;
   /** Downloads the file that the server offers. Reports nothing once the connection that offered it has ended. */
   take(isConnected: () => boolean): void;
-  /** The connection has ended. */
+  /** Call when the connection has ended. */
   abort(): void;
   /** Stops taking files for its lifetime, and reports why. */
   giveUp(error: ErrorData): void;
-  /** A delivery was applied: it included the file or made it obsolete. */
+  /** Call after a delivery was applied: it included the file or made it obsolete. */
   delivered(): void;
 }
 
@@ -69,11 +69,11 @@ class Taking implements SnapshotTaking {
   private takesFiles = true;
   private taking: AbortController | null = null;
   /**
-   * Of the file that is downloading, over all attempts. A download that starts from the beginning each time and never
-   * ends makes no progress.
+   * The progress of the downloading file, over all attempts. A download that starts from the beginning each time and
+   * never ends makes no progress.
    */
   private furthestBytes = 0;
-  /** Since the last delivery. */
+  /** Counts files since the last delivery. */
   private filesInARow = 0;
 
   constructor(options: SnapshotTakingOptions) {
@@ -144,8 +144,8 @@ class Taking implements SnapshotTaking {
       if (!isConnected()) return;
       this.progress = null;
       const error = toRockpoolError(thrown);
-      // A new connection shows whether there is a network, and the download continues on it. A download without
-      // progress since the last connection, although the server welcomed that one, is given up.
+      // A new connection shows whether there is a network, and the download continues on it. A download that made no
+      // progress since the last connection, which the server welcomed, is given up.
       if (isOfToken(error) || (hasMoved && error.code === 'network-unreachable'))
         return dispatch({ type: 'failed', error: error.toData() });
       this.giveUp(error.toData());
@@ -154,7 +154,7 @@ class Taking implements SnapshotTaking {
   }
 }
 
-/** The socket would fail as well; the next attempt reports it. */
+/** Whether the token is at fault: the socket would fail as well, and the next attempt reports it. */
 function isOfToken({ fields, recovery }: RockpoolError): boolean {
   return fields['stage'] === 'token' || recovery === 'reauthenticate';
 }

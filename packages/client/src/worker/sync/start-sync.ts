@@ -56,7 +56,8 @@ export function startSync({
     onStuck: () => tools.publishProblem(new RockpoolError('worker-stuck')),
     nowMs,
   });
-  // Comes from the device itself or, in Chromium, through the page, because its workers receive no such events.
+  // The event comes from the device itself or, in Chromium, through the page, because its workers receive no such
+  // events.
   const tryNow = (): void => engine.tryNow();
   const device: Partial<EventTarget> = globalThis; // Node reports no network changes.
   device.addEventListener?.('online', tryNow);

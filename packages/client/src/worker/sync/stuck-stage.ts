@@ -23,7 +23,7 @@ export function failedAgain(before: Failing | null, stage: SyncStage, error: Err
 
 /** The next remedy. */
 export function remedyOf({ stage, times }: Failing): SyncRemedy {
-  // The server does not acknowledge: resending is all that the client can do.
+  // If the server does not acknowledge, the client can only send again.
   if (stage === 'outcome') return 'resend';
   if (times >= RESTART_FROM) return 'restart';
   return times >= RELOAD_FROM || stage === 'audit' ? 'reload' : 'reconnect';

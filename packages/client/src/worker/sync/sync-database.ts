@@ -40,7 +40,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   const served = createServedSchema(database);
   const bindTo = createBinding(database);
   const progress = syncProgress(database, () => serverTime.nowMs());
-  // Of the last welcome. Stored together with the rows that belong to it.
+  // The log epoch of the last welcome. Stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
   let isFirst = false;
 

@@ -24,7 +24,7 @@ function write(database: OpenDatabase, sql: string): void {
   database.write({ id: `e${++requests}`, statements: [{ sql, params: [] }] });
 }
 
-/** A server's end of each connection, one after the other. */
+/** The server's end of a connection. */
 interface Line {
   readonly sent: ClientMessage[];
   readonly events: ServerConnectionEvents;
@@ -32,7 +32,7 @@ interface Line {
   say(message: ServerMessage): void;
 }
 
-/** Its timers, and the clock by which it knows when they are due. */
+/** Fakes the engine's timers, and the clock by which it knows when they are due. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -51,7 +51,7 @@ interface Connected {
   readonly next: (count: number) => Promise<Line>;
   readonly engine: SyncEngine;
   readonly reports: SyncReport[];
-  /** How often a new worker was asked for. */
+  /** How often the engine requested a new worker. */
   readonly restarts: () => number;
 }
 
@@ -93,7 +93,7 @@ async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(d
 
 const pushes = (line: Line): Push[] => line.sent.filter((message): message is Push => message.type === 'push');
 
-/** The hashes that a server computes of a push. */
+/** The hashes that a server computes for a push. */
 function hashes({ previousHash, changesets }: Push): Uint8Array[] {
   let hash: Uint8Array = previousHash;
   return changesets.map((changeset) => (hash = changesetHash(hash, changeset)));
@@ -243,7 +243,7 @@ describe('the engine of a copied file', () => {
     line.say(testWelcome({ lastAckedSequence: 5, decidedHash: new Uint8Array(16).fill(9) }));
     const [push] = pushes(line);
     expect(push?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
-    // It belongs to the same chain and is of no use.
+    // The added changeset belongs to the same chain and has no effect.
     expect(hashes(push as Push)[1]).toEqual(database.changelog.hashOf(2));
     expect(database.changelog.head().sequence).toBe(2);
     line.say({ type: 'failure', code: 'site-copied', fields: { sequence: 3 } });

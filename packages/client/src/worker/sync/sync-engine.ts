@@ -40,12 +40,14 @@ export interface SyncPosition {
   readonly cursor: number;
   /** See Hello. */
   readonly cursorHash: Uint8Array;
-  /** Its last changeset with an applied outcome. */
+  /** The last changeset of this site with an applied outcome. */
   readonly lastAckedSequence: number;
-  /** The hash of that one; zeros for none. */
+  /** The hash of that changeset; zeros for none. */
   readonly decidedHash: Uint8Array;
   readonly lastSequence: number;
-  /** Incremental deliveries would not make these rows equal to the server's. */
+  /**
+   * Whether a full resync is needed, because incremental deliveries would not make these rows equal to the server's.
+   */
   readonly fullResync: boolean;
 }
 
@@ -55,11 +57,11 @@ export interface SyncDatabase extends PushSource {
   /** The hash of the schema for the next hello. */
   readonly schemaHash: string;
   /**
-   * The hello names the app's schema although the file has more columns. No snapshot is taken and nothing is audited
-   * then, because neither would match the file's tables.
+   * Whether the hello names the app's schema although the file has more columns. No snapshot is taken and nothing is
+   * audited then, because neither would match the file's tables.
    */
   readonly isNarrow: boolean;
-  /** The server does not know the named schema. Returns whether there is another one to name at once. */
+  /** Call when the server does not know the named schema. Returns whether there is another one to name at once. */
   onSchemaMismatch(): boolean;
   /** The fields of a `schema-mismatch` from this side: table, column, side, problem. */
   mismatchFields(fields: ErrorFields): ErrorFields;
@@ -69,18 +71,19 @@ export interface SyncDatabase extends PushSource {
    * `database-mismatch` for another database than before.
    */
   greet(welcome: Welcome): WelcomeVerdict;
-  /** The server's current wall time, in ms. */
+  /** Notes the server's current wall time, in ms. */
   noteServerTime(serverNowMs: number): void;
-  /** One transaction: assigns a new site id and numbers the changesets from `firstOwn` on from 1. See new-site.ts. */
+  /**
+   * Assigns a new site id and numbers the changesets from `firstOwn` on from 1, in one transaction. See new-site.ts.
+   */
   becomeNewSite(firstOwn: number): void;
   /**
-   * One transaction: outcomes, rows, cursor. `snapshot`: the file that the hello named. If it fails, it throws and
-   * changes nothing. Returns whether the outbox has new changesets: re-created edits.
+   * Applies outcomes, rows and cursor in one transaction, or throws and changes nothing. `snapshot`: the file that the
+   * hello named. Returns whether the outbox has new changesets: re-created edits.
    */
   applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
-  /** Whether sync is paused. */
   readonly isPaused: boolean;
 }
 
@@ -104,7 +107,7 @@ export interface SyncEngineOptions {
   readonly inTurn?: (job: () => void) => void;
   /** Default: full resyncs arrive as deliveries. */
   readonly snapshots?: SnapshotSource;
-  /** Only a new worker can help. */
+  /** Called when only a new worker can help. */
   readonly onStuck: () => void;
   /** See idle-audit.ts. */
   readonly auditTimes?: AuditTimes;
@@ -114,7 +117,7 @@ export interface SyncEngineOptions {
 
 export interface SyncEngine {
   start(): void;
-  /** The outbox grew, or sync was paused or resumed. */
+  /** Call when the outbox grew, or sync was paused or resumed. */
   committed(): void;
   /** Retries at once instead of at the next attempt: the device is online again, or the user asked. */
   tryNow(): void;
@@ -145,7 +148,7 @@ class Engine implements SyncEngine {
   private readonly audit: IdleAudit;
   private state: MachineState = INITIAL_STATE;
   private wakeTimer: ReturnType<typeof setTimeout> | undefined;
-  /** When that timer fires, by the steady clock. */
+  /** When the wake timer fires, by the steady clock. */
   private wakeTimerAtMs = 0;
   private confirmTimer: ReturnType<typeof setTimeout> | undefined;
   /** Rows of a delivery whose parts have not all arrived. */
@@ -196,7 +199,7 @@ class Engine implements SyncEngine {
     this.dispatch({ type: this.database.isPaused ? 'pause' : 'start' });
   }
 
-  /** The commit is complete whatever fails here, so its author gets no error. */
+  /** Never throws: the commit is complete whatever fails here, so its author must get no error. */
   committed(): void {
     this.guarded(() => {
       const isPaused = this.state.phase === 'paused';
@@ -281,7 +284,7 @@ class Engine implements SyncEngine {
         this.attempts.send({ type: 'ping' });
         break;
       case 'push':
-        // A welcome that does not fit is handled first.
+        // Pushes nothing after a welcome that does not fit, which is handled first.
         if (mayPush(this.state)) this.guarded(() => this.push(effect.after));
         break;
       case 'welcome':
@@ -410,7 +413,7 @@ class Engine implements SyncEngine {
     }
     this.snapshots.delivered();
     this.dispatch({ type: 'applied' });
-    // A delivery without decisions sends nothing.
+    // Re-created edits are sent even if the delivery has no outcomes.
     if (hasWritten) this.dispatch({ type: 'committed' });
     if (!database.isNarrow) this.audit.start();
     this.audit.postpone();
@@ -421,7 +424,7 @@ class Engine implements SyncEngine {
   private confirm(): void {
     this.confirmTimer = undefined;
     this.guarded(() => {
-      // Only what survives power loss may be confirmed: the server forgets the outcomes then.
+      // Only what survives power loss may be confirmed, because the server then forgets the outcomes.
       this.database.flush();
       const { cursor, lastAckedSequence } = this.database.position();
       this.attempts.send({ type: 'confirm', cursor, lastAckedSequence });

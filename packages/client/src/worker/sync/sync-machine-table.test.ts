@@ -21,7 +21,7 @@ function after(...events: readonly MachineEvent[]): MachineState {
   );
 }
 
-/** Every phase, and within `live` all that changes what an event means. */
+/** Every phase, and within `live` everything that changes what an event means. */
 const STATES = {
   stopped: after(),
   paused: after({ type: 'start' }, { type: 'pause' }),

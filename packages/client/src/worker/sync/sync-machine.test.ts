@@ -304,7 +304,7 @@ describe('the sync machine', () => {
     const renumbered = after([{ type: 'renumbered' }], told.state);
     expect(renumbered.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
     expect(renumbered.state).toMatchObject({ phase: 'authorizing', trouble: null, copied: false });
-    // A server that says so again and again is asked ever more calmly.
+    // A server that repeats the failure is asked again only after a delay.
     const again = after([HAD, HELLO, named, { type: 'renumbered' }], renumbered.state);
     expect(again).toMatchObject({ state: { phase: 'waiting', failures: 2 }, effects: [] });
     expect(after([...live, failure('site-copied')]).effects).toEqual([{ type: 'disconnect' }]);
@@ -406,7 +406,7 @@ describe('the reported wait', () => {
 });
 
 describe('the reported state, from one attempt to the next', () => {
-  /** The states that are reported from one event to the next. */
+  /** The states that are reported, one after each event. */
   function statesOf(events: readonly (MachineEvent | number)[], pendingCount: number): string[] {
     const states: string[] = [];
     let nowMs = NOW_MS;
@@ -470,7 +470,7 @@ describe('the reported state, from one attempt to the next', () => {
       state: 'unavailable',
       reason: { code: 'server-disk-full' },
     });
-    // An outcome ends it.
+    // An outcome ends the trouble.
     expect(
       syncReport(after([{ type: 'message', message: delivery(3) }], state).state, {
         pendingCount: 1,

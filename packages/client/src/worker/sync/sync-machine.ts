@@ -22,21 +22,20 @@ import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
  *      ▲                                  │                    │                     │                 │
  *      └─────────────── any failure, a deadline, silence, an overdue outcome or delivery ──────────────┘
  *
- *   greeting ── welcome that names a file ──► fetching ── the file is here, or there is none to be had ──► authorizing
+ *   greeting ── welcome that names a file ──► fetching ── with the file, or without one ────────────────► authorizing
  *
  *   stopped ── start ──► authorizing      any ── pause ──► paused ── resume ──► authorizing      any ── stop ──► stopped
  *
- * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
- * 1. In every phase but `stopped` and `paused` there is a moment at which something happens by itself (`wakeAtMs`):
+ * Pure: (state, event) → next state and effects. The engine runs the effects and dispatches the events.
+ *
+ *  1. Every phase but `stopped` and `paused` has a time at which something happens without an event (`wakeAtMs`), so
  *     nothing waits for ever.
- *  2. `trouble` is why the last connection ended. It stays until a connection is live again, for the status to tell.
- * 3. While the server's whole state is awaited nothing is pushed: what is pending is not known before. Nor while
- *     outcomes are: if one is missing, this is
- *     a copy, and what it has goes under another name.
- *  4. While a copied file is sorted out no delivery is applied: its outcomes are about changesets of another copy.
- * 5. What fails in one place again and again, although there is a connection, is `failing`: stuck-stage.ts says what is
- *     tried.
- *  6. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
+ *  2. `trouble` is why the last connection ended. The status shows it until a connection is live again.
+ *  3. Nothing is pushed while a full resync or outcomes are awaited. The resync decides what is pending, and a missing
+ *     outcome means that this file is a copy, whose own changesets need another site id.
+ *  4. No delivery is applied while the changesets of a copied file are compared: its outcomes belong to another copy.
+ *  5. `failing` is the stage that fails repeatedly despite a connection; stuck-stage.ts says which remedy is next.
+ *  6. `sentUpTo` belongs to one connection. On a new one the server says from where to push.
  */
 
 /** The limit for the token, the opening of the socket and the welcome, each: a round trip or two. */
@@ -60,7 +59,7 @@ export type Phase = 'stopped' | 'paused' | 'waiting' | 'authorizing' | 'connecti
 
 export interface MachineState {
   readonly phase: Phase;
-  /** Failures in a row without a delivery in between: a welcome alone is no success. */
+  /** Failures in a row without a delivery in between: a welcome alone does not count as a success. */
   readonly failures: number;
   readonly trouble: ErrorData | null;
   readonly wakeAtMs: number | null;
@@ -72,9 +71,9 @@ export interface MachineState {
   readonly pingSentMs: number | null;
   readonly sentUpTo: number;
   readonly lastAckedSequence: number;
-  /** Since when a sent changeset waits for its outcome. */
+  /** The time since which a sent changeset waits for its outcome. */
   readonly waitingSinceMs: number | null;
-  /** Since when the first delivery, or the rest of one, is awaited. */
+  /** The time since which the first delivery, or the rest of one, is awaited. */
   readonly deliverySinceMs: number | null;
   readonly failing: Failing | null;
   /** This device's clock minus the server's. */
@@ -100,7 +99,7 @@ export type MachineEvent =
   | { readonly type: 'wake' }
   /** The app returned a token. */
   | { readonly type: 'token-had' }
-  /** Has the last changeset whose outcome is known. */
+  /** The hello was sent, with the last changeset whose outcome is known. */
   | { readonly type: 'hello-sent'; readonly lastAckedSequence: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
   /** The reason why the connection or the attempt ended. */
@@ -245,7 +244,7 @@ function resting(state: MachineState, phase: 'stopped' | 'paused'): Step {
   return { state: { ...INITIAL_STATE, phase, lastHeardMs, clockOffsetMs }, effects: [{ type: 'disconnect' }] };
 }
 
-/** At once the first time, then at the next attempt. */
+/** Reconnects at once the first time, then at the next attempt. */
 function renumbered(state: MachineState, moment: Moment): Step {
   if (state.phase === 'waiting' && state.failures > 1) return { state, effects: [] };
   const step = connecting({ ...state, trouble: null }, moment);
@@ -267,7 +266,7 @@ function connecting(state: MachineState, moment: Moment): Step {
   };
 }
 
-/** The next connection step, with its full time. */
+/** Moves to the next connection step, with its full time. */
 function awaiting(
   state: MachineState,
   phase: 'authorizing' | 'connecting' | 'greeting',
@@ -386,7 +385,7 @@ function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
   return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);
 }
 
-/** The server acknowledged more: outcomes arrive. */
+/** A delivery that acknowledges more ends a failure at the outcome stage. */
 function failingAfter({ failing, lastAckedSequence }: MachineState, decidedNow: number): Failing | null {
   return failing?.stage === 'outcome' && decidedNow > lastAckedSequence ? null : failing;
 }
@@ -412,7 +411,7 @@ function wake(state: MachineState, moment: Moment): Step {
   return { state: scheduled(state), effects: [] };
 }
 
-/** The download hangs without ending. */
+/** Gives up a snapshot whose download hangs. */
 function withoutSnapshot(state: MachineState, moment: Moment): Step {
   const { stage, withinMs } = state.snapshotWait;
   const step = connecting(state, moment);
@@ -420,7 +419,7 @@ function withoutSnapshot(state: MachineState, moment: Moment): Step {
   return { state: step.state, effects: [{ type: 'give-up-snapshot', error }, { type: 'disconnect' }, ...step.effects] };
 }
 
-/** The stage that each connection step waits for. */
+/** The stage that each connection phase waits for. */
 const STAGE_OF_PHASE = { authorizing: 'token', connecting: 'socket', greeting: 'welcome' } as const;
 
 /** The current wait, in monotonic time. Null: none, or the next attempt. */
@@ -449,7 +448,7 @@ function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData 
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
 }
 
-/** `stage`: where sync is stuck although there is a connection. */
+/** `stage`: where sync is stuck even though there is a connection. */
 function failed(
   state: MachineState,
   trouble: ErrorData,
@@ -478,8 +477,7 @@ function failed(
 }
 
 /**
- * The server has another changeset with this sequence: the local ones from it on were never sent and are this copy's
- * own.
+ * The server names the first changeset that differs: the local ones from it on were never sent and are this copy's own.
  */
 function newSite({ code, fields }: ErrorData): Effect[] | null {
   return code === 'site-copied' && typeof fields['sequence'] === 'number'

@@ -50,7 +50,7 @@ it('counts a new column as not seen until the full resync has arrived, because o
   again.greet(testWelcome({ fullResync: true }));
   const whole = testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }]);
   again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [whole] }));
-  // What the server has is covered by the earlier write, whose author had not seen it.
+  // The earlier write covers the server's value, which its author had not seen.
   expect(basesOf("UPDATE note SET colour = 'green'")).toEqual([[columnIdOf('colour'), 0]]);
   expect(basesOf("INSERT INTO tag VALUES ('u', 'new')")).toEqual([]);
   await close();
@@ -77,7 +77,7 @@ it('requests a full resync once the server knows the schema of the file, after i
   sync.greet(testWelcome());
   sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, [{ id: 'a', text: 'x' }])] }));
   expect(sync.position().fullResync).toBe(false);
-  // A server that knows neither: the file's schema is the next one to be named, in its own time.
+  // If the server knows neither schema, the file's is named again at the next attempt.
   expect([sync.onSchemaMismatch(), sync.schemaHash, sync.position().fullResync]).toEqual([
     false,
     buildSchema([withColour]).hash,
@@ -89,7 +89,7 @@ it('requests a full resync once the server knows the schema of the file, after i
   const again = testSync(newer.database);
   expect(again.position()).toMatchObject({ cursor: 5, fullResync: true });
   again.greet(testWelcome({ fullResync: true }));
-  // Still so when the connection ends before the state has come.
+  // The full resync is still needed if the connection ends before it has arrived.
   expect(testSync(newer.database).position().fullResync).toBe(true);
   again.applyDelivery(
     testDelivery({

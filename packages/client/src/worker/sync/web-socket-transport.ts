@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Transport } from '../../rpc/transport.ts';
 
-// The whole surface of WebSocket that is used here, so that this file needs no DOM.
+// The part of WebSocket that is used, so that this file needs no DOM.
 interface Socket {
   binaryType: string;
   readonly bufferedAmount: number;

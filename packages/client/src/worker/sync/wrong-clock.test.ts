@@ -24,7 +24,7 @@ function write(database: OpenDatabase): void {
   });
 }
 
-/** How long ago, in hours, the pending changesets say that they were written. */
+/** The ages of the pending changesets as sent, in hours. */
 function agesInHours(database: OpenDatabase, serverNowMs: number): number[] {
   const sync = testSync(database);
   sync.greet(testWelcome({ serverNowMs }));

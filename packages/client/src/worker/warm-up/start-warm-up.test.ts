@@ -10,7 +10,7 @@ const opened = vi.spyOn(testRuntime.module, '_sqlite3_open_v2');
 const closed = vi.spyOn(testRuntime.module, '_sqlite3_close_v2');
 afterEach(() => vi.clearAllMocks());
 
-/** Runs one timer at a time. */
+/** A clock that runs one timer at a time. */
 class ManualClock implements Clock {
   private timers: (() => void)[] = [];
 

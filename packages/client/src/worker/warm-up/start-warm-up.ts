@@ -45,7 +45,7 @@ export function startWarmUp(runtime: SqliteRuntime, clock: Clock): LeaderWork {
     steps = rehearseWrites(runtime, REHEARSED_CODE);
     step();
   };
-  // Nothing depends on it: without the code, the first write is as slow as it would have been.
+  // A failure needs no report: without the rehearsal, the first write is only as slow as before.
   let cancel = clock.after(QUIET_MS, () => void begin().catch(end));
 
   return {

@@ -26,7 +26,7 @@ export function findCellBases(
         DOCUMENT_EDIT_BASE,
       ) as [number, number][];
       for (const [columnId, base] of covered) {
-        // Nothing is below 0.
+        // Unseen columns get base 0, the lowest.
         if (unseen.get(group.tableId)?.has(columnId) === true) continue;
         if (columnId === EXISTENCE_COLUMN_ID || group.kind === 'delete' || group.columnIds.includes(columnId))
           cellBases.push({ tableId: group.tableId, key, columnId, base });
@@ -36,7 +36,10 @@ export function findCellBases(
   return cellBases;
 }
 
-/** Of inserts and updates of cells that look empty, because the server's values were not delivered yet: base 0. */
+/**
+ * The cell bases of inserts and updates of cells that look empty because the server's values were not delivered yet:
+ * base 0.
+ */
 function unseenCellBases(groups: readonly ChangeGroup[], unseen: UnseenColumns): CellBase[] {
   if (unseen.size === 0) return [];
   return groups.flatMap(({ tableId, kind, keys, columnIds, rowCount }) => {

@@ -22,7 +22,7 @@ interface TableRules {
   readonly hasDocuments: boolean;
 }
 
-/** The tables with columns that are not last writer wins, by id. */
+/** The tables with columns that do not merge by last writer wins, by id. */
 export type RulesByTable = ReadonlyMap<number, TableRules>;
 
 export function rulesByTable(tables: readonly TableSchema[]): RulesByTable {

@@ -23,7 +23,7 @@ export class OpenTransaction {
   private readonly tablesWritten = new Set<string>();
   private ended = false;
 
-  /** Expects a begun transaction on the connection, and turns capture on. */
+  /** Turns capture on. The connection must have a begun transaction. */
   constructor(writer: WriteTransaction, atomic: boolean) {
     this.writer = writer;
     this.atomic = atomic;

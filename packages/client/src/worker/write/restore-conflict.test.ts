@@ -149,7 +149,7 @@ describe('restoring a conflict', () => {
     addConflict(database, '3', 'delete-wins', 'hits', 3n);
     restore(database, '1');
     expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'none']]);
-    // The row exists again, so the value is written to it.
+    // Now the row exists again, so the value is written to it.
     write(database, "UPDATE page SET title = 'newer', note = 'kept'");
     restore(database, '2');
     expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'kept']]);
@@ -205,7 +205,7 @@ describe('restoring a conflict', () => {
     addConflict(database, '2', 'delete-wins', 'content', null, { ...lostEdit, watermark: 8n });
     expect(() => restore(database, '1')).toThrow(notRestorable('row-gone'));
     expect(() => restore(database, '2')).toThrow(notRestorable('row-gone'));
-    // Nor when another value of the same deleted row is restored.
+    // The earlier value also stays when another value of the same deleted row is restored.
     addConflict(database, '3', 'delete-wins', 'title', 'before', { table: 'paper', watermark: 8n });
     restore(database, '3');
     expect(database.connection.rows('SELECT content, title FROM paper')).toEqual([['{"stands":1}', 'before']]);

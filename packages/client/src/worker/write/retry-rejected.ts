@@ -120,7 +120,7 @@ function retry(
 
 /** Defers foreign keys, because the tables of a changeset come in no particular order. */
 function writeUnderForeignKeys(connection: Connection, writes: readonly RowWrite[]): void {
-  connection.exec('PRAGMA defer_foreign_keys = ON'); // Until the transaction ends.
+  connection.exec('PRAGMA defer_foreign_keys = ON'); // The deferral lasts until the transaction ends.
   writeThenRemove(writes);
 }
 

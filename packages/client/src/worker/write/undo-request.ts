@@ -116,7 +116,7 @@ function undoInsert(
   row: number,
 ): void {
   const now = writer.read(key);
-  if (!now.exists) return; // Deleted already.
+  if (!now.exists) return; // The row is deleted already.
   const isSame = columnIds.every((columnId, index) =>
     cellValuesEqual(now.values.get(columnId) ?? null, values[index]?.[row] ?? null),
   );

@@ -21,7 +21,7 @@ describe('200,000 writes to a real database', () => {
     const database = openInMemory({ nowMs: clock.now });
     for (let write = 0; write < WRITES; write++) {
       set(clock, write);
-      // One row repeatedly: the changelog grows, the table must not.
+      // All writes go to one row: the changelog grows, the table must not.
       database.write({
         id: `w${write}`,
         statements: [
