@@ -99,6 +99,8 @@ export const ERROR_GROUPS = [
   [
     'History',
     {
+      'history-column-missing':
+        'Restore other columns: `column` was added to the table after this version (`laterColumns`), or may not be read.',
       'history-moment-gone':
         'Ask for a later moment: `earliestMs` is the first one that may be kept; `reason` is `unknown` for the named version of a transaction that the server does not have. Longer `retainedDays` keep more from now on.',
       'history-not-kept': 'Declare the table under `history` in `defineSchema`.',

@@ -56,6 +56,15 @@ describe('a name of a version', () => {
     await others.restore('the start');
     expect(await bob.query('SELECT amount FROM entry')).toEqual([{ amount: 1 }]);
 
+    await others.rename(' the start ', 'the very start ');
+    await reaches(history, [[], [], ['before the move'], ['the very start']]);
+    expect(await history.at('the very start')).toEqual({ id: 'e', amount: 1 });
+    await bob.undo();
+    await reaches(history, [[], [], ['before the move'], ['the start']]);
+    await others.rename('the start', 'the start');
+    await expect(others.rename('the start', 'before the move')).rejects.toMatchObject({ code: 'version-name-taken' });
+    await expect(others.rename('other', 'another')).rejects.toMatchObject({ code: 'version-name-missing' });
+    await expect(others.rename('the start', ' ')).rejects.toMatchObject({ code: 'version-name-invalid' });
     await others.unname('before the move');
     await reaches(history, [[], [], [], ['the start']]);
     await expect(history.at('before the move')).rejects.toMatchObject({ code: 'version-name-missing' });
@@ -93,7 +102,9 @@ describe('a name of a version', () => {
     expect(await document.at((await document.page()).versions[0]?.version ?? 'sent to Bob')).toEqual({
       body: 'Monday',
     });
-    await document.unname('sent to Bob');
+    await document.rename('sent to Bob', 'read by Bob');
+    expect((await row.names()).map(({ name }) => name)).toEqual(['sent to Bob']);
+    await document.unname('read by Bob');
     expect([await document.names(), (await row.names()).length]).toEqual([[], 1]);
   });
 
@@ -187,6 +198,7 @@ describe('a name of a version', () => {
     const undeclared = await threeVersionsAlone(without);
     expect(await undeclared.names()).toEqual([]);
     await expect(undeclared.name(third, 'x')).rejects.toMatchObject({ code: 'version-names-undeclared' });
+    await expect(undeclared.rename('x', 'y')).rejects.toMatchObject({ code: 'version-names-undeclared' });
     await expect(undeclared.unname('x')).rejects.toMatchObject({ code: 'version-names-undeclared' });
   });
 

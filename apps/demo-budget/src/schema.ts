@@ -1,4 +1,4 @@
-import { defineSchema, searchIndex } from '@rockpool/client/schema';
+import { defineSchema, searchIndex, versionName } from '@rockpool/client/schema';
 import { index, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /*
@@ -376,6 +376,8 @@ export const schema = defineSchema(
     scheduleDays,
     schedules,
     settings,
+    /** Names that users give to versions of notes. */
+    versionName,
   },
   {
     history: tablesWithHistory.map((table) => ({ table, retainedDays })),

@@ -53,6 +53,8 @@ export {
   encodeHistoryPage,
   encodeRowAtVersion,
   type HistoryPage,
+  type HistoryPageFormat,
+  type LaterColumn,
   type RowAtVersion,
   type StoredRowVersion,
   type VersionChange,

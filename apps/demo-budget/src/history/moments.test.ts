@@ -17,7 +17,15 @@ function version(
   changes: readonly ColumnChange[] = [],
   writtenMs = number ?? 0,
 ): RowVersion {
-  const facts = { author: 'anna', siteId: 's', sequence: 1, isOwn: true, receivedMs: null, names: [] };
+  const facts = {
+    author: 'anna',
+    siteId: 's',
+    sequence: 1,
+    isOwn: true,
+    receivedMs: null,
+    names: [],
+    laterColumns: [],
+  };
   return { ...facts, version: number, kind, writtenMs, changes };
 }
 

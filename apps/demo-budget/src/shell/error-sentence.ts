@@ -37,6 +37,10 @@ export function errorSentence(error: unknown): string {
       return 'The item it belonged to was deleted, so it cannot be restored.';
     case 'history-version-gone':
       return 'This version is no longer kept.';
+    case 'version-name-taken':
+      return 'Another version has this name. Choose another one.';
+    case 'version-names-full':
+      return 'There are too many named versions. Remove a name first.';
     case 'branch-ended':
       return 'This what-if was taken over or thrown away in another tab.';
     case 'branch-missing':

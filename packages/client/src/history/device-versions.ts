@@ -66,6 +66,8 @@ export async function deviceHistory(row: HistoryRow, source: DeviceSource): Prom
         writtenMs: stampToMs((changeset['stamp_us'] as number) + (changeset['shift_us'] as number)),
         receivedMs: null,
         names: [],
+        // A migration ends all tabs of older versions of the app, so recent versions have today's columns.
+        laterColumns: [],
       },
     ];
   });

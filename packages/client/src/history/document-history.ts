@@ -61,6 +61,7 @@ export function createDocumentHistory<Value>(
       await row.change(column, (now) => restoredPlace(now, text, path));
     },
     name: ({ untilMs, ...version }, name) => names.add(column, name, { ...version, writtenMs: untilMs }),
+    rename: (name, newName) => names.rename(column, name, newName),
     unname: (name) => names.remove(column, name),
     names: () => names.list(column),
   };

@@ -3,6 +3,8 @@ import {
   decodeRowAtVersion,
   RockpoolError,
   toRockpoolError,
+  valueColumns,
+  type LaterColumn,
   type StoredRowVersion,
 } from '@rockpool/shared';
 import type { RowHistory, RowHistoryPage, RowHistoryState, RowVersion } from '../interface/row-history.ts';
@@ -48,7 +50,16 @@ export function createRowHistory(source: RowHistorySource): RowHistory {
   const { names } = source;
   const versionsOf = (document: string | null): Pick<RowHistory, 'at' | 'restore'> => {
     const at: RowHistory['at'] = (version) => readRow(source, document, version);
-    return { at, restore: async (version, { columns } = {}) => source.restore(await at(version), columns) };
+    return {
+      at,
+      async restore(version, { columns } = {}) {
+        const values = await at(version);
+        const missing = values === null ? undefined : columns?.find((name) => isMissing(source.row, values, name));
+        if (missing !== undefined)
+          throw new RockpoolError('history-column-missing', { table: source.row.table.name, column: missing });
+        await source.restore(values, columns);
+      },
+    };
   };
   return {
     get current() {
@@ -59,6 +70,7 @@ export function createRowHistory(source: RowHistorySource): RowHistory {
     more: () => live.more(),
     ...versionsOf(null),
     name: (version, name) => names.add(null, name, version),
+    rename: (name, newName) => names.rename(null, name, newName),
     unname: (name) => names.remove(null, name),
     names: () => names.list(null),
     document<Value>(column: string) {
@@ -73,6 +85,11 @@ export function createRowHistory(source: RowHistorySource): RowHistory {
       );
     },
   };
+}
+
+/** Whether the row has the column today, and did not have it then. */
+function isMissing({ table }: HistoryRow, values: SqlRow, name: string): boolean {
+  return !Object.hasOwn(values, name) && valueColumns(table).some((column) => column.name === name);
 }
 
 interface PageRange {
@@ -102,10 +119,10 @@ async function readPage(source: RowHistorySource, { before, limit, column }: Pag
   const untilMs = source.nowMs();
   try {
     if (source.request === null) throw new RockpoolError('config-invalid', { problem: 'no sync server is configured' });
-    const query = `${rowQuery(source.row)}&limit=${limit}${before === null ? '' : `&before=${before}`}${column === undefined ? '' : `&column=${encodeURIComponent(column)}`}`;
+    const query = `${rowQuery(source.row)}&format=2&limit=${limit}${before === null ? '' : `&before=${before}`}${column === undefined ? '' : `&column=${encodeURIComponent(column)}`}`;
     const page = decodeHistoryPage(await source.request(`/history?${query}`));
     const isOwn = ({ site }: StoredRowVersion): boolean => site === device.siteId;
-    const versions = page.versions.map((version) => fromServer(source.row, version, isOwn(version)));
+    const versions = page.versions.map((version) => fromServer(source.row, version, isOwn(version), page.laterColumns));
     const admitted = new Set(page.versions.filter(isOwn).map(({ sequence }) => sequence));
     const pending = own.filter(({ isPending, sequence }) => isPending && !admitted.has(sequence));
     return {
@@ -166,7 +183,12 @@ async function namedQuery(
   return `site=${siteId}&sequence=${sequence}`;
 }
 
-function fromServer({ table }: HistoryRow, version: StoredRowVersion, isOwn: boolean): RowVersion {
+function fromServer(
+  { table }: HistoryRow,
+  version: StoredRowVersion,
+  isOwn: boolean,
+  laterColumns: readonly LaterColumn[],
+): RowVersion {
   const { watermark, kind, principal, site, sequence, writtenMs, receivedMs, changes } = version;
   return {
     version: watermark,
@@ -191,6 +213,9 @@ function fromServer({ table }: HistoryRow, version: StoredRowVersion, isOwn: boo
       ];
     }),
     names: [],
+    laterColumns: table.columns
+      .filter(({ id }) => laterColumns.some(({ columnId, until }) => columnId === id && watermark <= until))
+      .map(({ name }) => name),
   };
 }
 

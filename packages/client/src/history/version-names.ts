@@ -19,6 +19,8 @@ export interface VersionNames {
   find(document: string | null, name: string): Promise<VersionName>;
   /** Throws `version-names-undeclared`, `version-name-invalid`, `version-name-taken` and `version-names-full`. */
   add(document: string | null, name: string, version: NameableVersion): Promise<void>;
+  /** Throws `version-name-missing`, `version-name-invalid` and `version-name-taken`. */
+  rename(document: string | null, name: string, newName: string): Promise<void>;
   /** Throws `version-name-missing`. */
   remove(document: string | null, name: string): Promise<void>;
   /** Selects all of them; null if the schema has no table of names. */
@@ -33,17 +35,12 @@ export function createVersionNames(
   const isDeclared = schema.tables.some(({ name, synced }) => synced && name === VERSION_NAME_TABLE);
   const table = row.table.name;
   const of = [table, keyText(row)];
-  const read = async (
-    source: Pick<Client, 'query'>,
-    document: string | null,
-  ): Promise<readonly (VersionName & SqlRow)[]> =>
-    isDeclared
-      ? source.query<VersionName & SqlRow>(
-          `SELECT name, site_id AS siteId, sequence, written_ms AS writtenMs FROM ${VERSION_NAME_TABLE}
-           WHERE table_name = ? AND row_key = ? AND document_column = ? ORDER BY written_ms DESC, sequence DESC, name`,
-          [...of, document ?? ''],
-        )
-      : [];
+  const read = async (source: Pick<Client, 'query'>, document: string | null): ReturnType<typeof readNames> =>
+    isDeclared ? readNames(source, [...of, document ?? '']) : [];
+  const write = async (change: Parameters<typeof client.transaction<void>>[0]): Promise<void> => {
+    if (!isDeclared) throw new RockpoolError('version-names-undeclared');
+    await client.transaction(change);
+  };
   return {
     list: (document) => read(client, document),
     async find(document, name) {
@@ -52,9 +49,8 @@ export function createVersionNames(
       return found;
     },
     async add(document, given, { siteId, sequence, writtenMs }) {
-      if (!isDeclared) throw new RockpoolError('version-names-undeclared');
-      const name = validName(given);
-      await client.transaction(async (tx) => {
+      await write(async (tx) => {
+        const name = validName(given);
         const names = await read(tx as Pick<Client, 'query'>, document);
         const same = names.find((one) => one.name === name);
         if (same?.siteId === siteId && same.sequence === sequence) return;
@@ -67,9 +63,22 @@ export function createVersionNames(
         );
       });
     },
+    async rename(document, name, given) {
+      await write(async (tx) => {
+        const newName = validName(given);
+        const names = (await read(tx as Pick<Client, 'query'>, document)).map((one) => one.name);
+        if (!names.includes(name.trim())) throw new RockpoolError('version-name-missing', { table });
+        if (newName === name.trim()) return;
+        if (names.includes(newName)) throw new RockpoolError('version-name-taken', { table });
+        await tx.execute(
+          `UPDATE ${VERSION_NAME_TABLE} SET name = ?
+           WHERE table_name = ? AND row_key = ? AND document_column = ? AND name = ?`,
+          [newName, ...of, document ?? '', name.trim()],
+        );
+      });
+    },
     async remove(document, name) {
-      if (!isDeclared) throw new RockpoolError('version-names-undeclared');
-      await client.transaction(async (tx) => {
+      await write(async (tx) => {
         const { changes } = await tx.execute(
           `DELETE FROM ${VERSION_NAME_TABLE} WHERE table_name = ? AND row_key = ? AND document_column = ? AND name = ?`,
           [...of, document ?? '', name.trim()],
@@ -81,6 +90,14 @@ export function createVersionNames(
       ? { sql: `SELECT * FROM ${VERSION_NAME_TABLE} WHERE table_name = ? AND row_key = ?`, params: of }
       : null,
   };
+}
+
+function readNames(source: Pick<Client, 'query'>, named: readonly string[]): Promise<(VersionName & SqlRow)[]> {
+  return source.query<VersionName & SqlRow>(
+    `SELECT name, site_id AS siteId, sequence, written_ms AS writtenMs FROM ${VERSION_NAME_TABLE}
+     WHERE table_name = ? AND row_key = ? AND document_column = ? ORDER BY written_ms DESC, sequence DESC, name`,
+    named,
+  );
 }
 
 /** Returns the versions with their names. */

@@ -27,6 +27,11 @@ export interface PastState {
   readonly version: number;
   /** When the server received that changeset, in ms since 1970. */
   readonly receivedMs: number;
+  /**
+   * The columns of today that did not exist yet. They are in the tables, so that the queries of today run, and every row
+   * has their default.
+   */
+  readonly laterColumns: readonly { readonly table: string; readonly column: string }[];
   /** Runs a SELECT. Rejects like Client.query, and with `history-not-kept` for a table without a history. */
   query<Row extends object = SqlRow>(statement: SqlStatement): Promise<Row[]>;
   query<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<Row[]>;

@@ -38,6 +38,8 @@ export interface RowVersion {
   readonly changes: readonly ColumnChange[];
   /** Its names, by `history.name`. Those of a version of a document are in its DocumentHistory. */
   readonly names: readonly string[];
+  /** The columns of today that did not exist yet. The row has no values of them; `changes` and `at` leave them out. */
+  readonly laterColumns: readonly string[];
 }
 
 /** A name of a version of a row or document. */
@@ -89,8 +91,8 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
   /** Adds the next page to the live value. Does nothing after the last one. */
   more(): Promise<void>;
   /**
-   * Resolves with the row after a version, by column, with documents as JSON; null if the version deleted it. A text is
-   * the name of a version. Needs the server. Rejects with `history-version-gone` (`oldestVersion` is the oldest version
+   * Resolves with the row after a version, by column, with documents as JSON; null if the version deleted it. Columns
+   * that did not exist yet are left out. A text is the name of a version. Needs the server. Rejects with `history-version-gone` (`oldestVersion` is the oldest version
    * that is kept, which the server received at `oldestMs`), for a name with `version-name-missing`, and with
    * `changes-unsent` while this device has not sent the version; also with `network-unreachable` and other errors of the
    * connection.
@@ -99,8 +101,9 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
   /**
    * Writes the row of a version in a new transaction, which merges, syncs and can be undone like any other. With
    * `columns`, writes only those columns. Restores a deleted row, unless `columns` are named, and deletes the row for a
-   * version that deleted it. Rejects like `at`, with `row-missing` if the row of `columns` is gone, and with the errors
-   * of a write.
+   * version that deleted it. Columns that did not exist yet keep their values, and have their defaults in a row that
+   * was deleted. Rejects like `at`, with `row-missing` if the row of `columns` is gone, with `history-column-missing` if
+   * the version does not have one of them, and with the errors of a write.
    */
   restore(version: number | string, options?: { readonly columns?: readonly string[] }): Promise<void>;
   /**
@@ -111,6 +114,8 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    * lacks the table, and with the errors of a write.
    */
   name(version: Pick<RowVersion, 'siteId' | 'sequence' | 'writtenMs'>, name: string): Promise<void>;
+  /** Gives a version another name, in one transaction. Rejects like `unname` and `name`. */
+  rename(name: string, newName: string): Promise<void>;
   /** Removes a name. Rejects with `version-name-missing`, `version-names-undeclared` and the errors of a write. */
   unname(name: string): Promise<void>;
   /** Resolves with the names of versions of the row, the newest version first, also of versions that are no longer kept. */
@@ -186,6 +191,8 @@ export interface DocumentHistory<Value = unknown> {
   restore(version: number | string, options?: { readonly path?: DocumentPath }): Promise<void>;
   /** Names a version of the document. Its names are apart from those of the row. Rejects like RowHistory.name. */
   name(version: Pick<DocumentVersion, 'siteId' | 'sequence' | 'untilMs'>, name: string): Promise<void>;
+  /** See RowHistory.rename. */
+  rename(name: string, newName: string): Promise<void>;
   /** See RowHistory.unname. */
   unname(name: string): Promise<void>;
   /** See RowHistory.names. */

@@ -7,6 +7,8 @@ export interface PastFacts {
   readonly version: number;
   /** When the server received that changeset, in ms since 1970. */
   readonly receivedMs: number;
+  /** See PastState. */
+  readonly laterColumns: readonly { readonly table: string; readonly column: string }[];
 }
 
 /** The requests of a page about a past state. The page creates the ids. */

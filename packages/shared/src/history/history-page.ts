@@ -38,18 +38,33 @@ export interface HistoryPage {
   readonly nextBefore: number | null;
   /** Older versions than those of this page and the next ones were never kept, or are pruned. */
   readonly isTruncated: boolean;
+  /** The columns of the table that were added since the log began. */
+  readonly laterColumns: readonly LaterColumn[];
 }
 
-/** A row at one of its versions, by column id. Null: the row did not exist. */
+/** A column that a migration added. */
+export interface LaterColumn {
+  readonly columnId: number;
+  /** The last watermark without it. */
+  readonly until: number;
+}
+
+/** A row at one of its versions, by column id, without columns that did not exist. Null: the row did not exist. */
 export type RowAtVersion = ReadonlyMap<number, CellValue> | null;
+
+/** 1 has no `laterColumns`: clients from before them read only that. */
+export type HistoryPageFormat = 1 | 2;
 
 const FORMAT = 1;
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
 const SITE_BYTES = 16;
 
-export function encodeHistoryPage({ versions, nextBefore, isTruncated }: HistoryPage): Uint8Array<ArrayBuffer> {
+export function encodeHistoryPage(
+  { versions, nextBefore, isTruncated, laterColumns }: HistoryPage,
+  format: HistoryPageFormat,
+): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
-  writer.u8(FORMAT);
+  writer.u8(format);
   writer.u8(isTruncated ? 1 : 0);
   writer.varint(nextBefore ?? 0);
   writer.varint(versions.length);
@@ -70,13 +85,21 @@ export function encodeHistoryPage({ versions, nextBefore, isTruncated }: History
       writeTagged(writer, values.after);
     }
   }
+  if (format === 2) {
+    writer.varint(laterColumns.length);
+    for (const { columnId, until } of laterColumns) {
+      writer.u32(columnId);
+      writer.varint(until);
+    }
+  }
   return writer.finish();
 }
 
-/** Throws `frame-invalid` for anything but a page of this format. */
+/** Throws `frame-invalid` for anything but a page of a known format. */
 export function decodeHistoryPage(bytes: Uint8Array): HistoryPage {
   const reader = new ByteReader(bytes, 'frame-invalid');
-  if (reader.u8() !== FORMAT) reader.fail('the format is unknown');
+  const format = reader.u8();
+  if (format !== 1 && format !== 2) reader.fail('the format is unknown');
   const isTruncated = reader.u8() === 1;
   const nextBefore = reader.varint();
   const versions: StoredRowVersion[] = [];
@@ -96,8 +119,12 @@ export function decodeHistoryPage(bytes: Uint8Array): HistoryPage {
     }
     versions.push({ watermark, kind, site, sequence, principal, writtenMs, receivedMs, changes });
   }
+  const laterColumns: LaterColumn[] = [];
+  if (format === 2)
+    for (let left = reader.varint(); left > 0; left--)
+      laterColumns.push({ columnId: reader.u32(), until: reader.varint() });
   reader.expectEnd();
-  return { versions, nextBefore: nextBefore === 0 ? null : nextBefore, isTruncated };
+  return { versions, nextBefore: nextBefore === 0 ? null : nextBefore, isTruncated, laterColumns };
 }
 
 export function encodeRowAtVersion(row: RowAtVersion): Uint8Array<ArrayBuffer> {

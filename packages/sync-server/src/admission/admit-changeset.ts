@@ -95,6 +95,7 @@ export function admitChangeset(
       principal: sender.principal,
       receivedMs: sender.receivedMs,
     });
+    file.columnBirths.record(version.watermark);
     saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
     if (changeset.origin !== undefined && !isRepetition) {
       saveOrigin(file.sql, changeset.origin, sender.receivedMs);

@@ -20,6 +20,6 @@ export function answerHistory(
   nowMs: number,
 ): Uint8Array<ArrayBuffer> {
   return request.kind === 'page'
-    ? encodeHistoryPage(readablePage(file, request, readHistory(file, request, nowMs), rows))
+    ? encodeHistoryPage(readablePage(file, request, readHistory(file, request, nowMs), rows), request.format)
     : encodeRowAtVersion(readableRow(file, request, readRowAtVersion(file, request, nowMs), rows));
 }

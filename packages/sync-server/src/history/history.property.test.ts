@@ -32,7 +32,11 @@ function watch(file: DatabaseFile): () => void {
         const changedAt = states.flatMap((state, w) =>
           w > 0 && !sameRow(state.get(name), states[w - 1]?.get(name)) ? [w] : [],
         );
-        const { versions, isTruncated } = readHistory(file, { ...row, before: null, limit: 200, column: null }, NOW_MS);
+        const { versions, isTruncated } = readHistory(
+          file,
+          { ...row, before: null, limit: 200, column: null, format: 2 },
+          NOW_MS,
+        );
         expect(versions.map(({ watermark }) => watermark)).toEqual(changedAt.reverse());
         expect(isTruncated).toBe(false);
         for (const { watermark, kind, changes } of versions) {

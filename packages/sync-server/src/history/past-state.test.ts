@@ -101,7 +101,9 @@ describe('a past state', () => {
       { watermark: 1, received_ms: nowMs },
     ]);
     const tables = await queryAt('watermark=1', "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
-    expect(tables.map((row) => (row as { name: string }).name)).toEqual([...Object.keys(KEPT), 'rockpool_past'].sort());
+    expect(tables.map((row) => (row as { name: string }).name)).toEqual(
+      [...Object.keys(KEPT), 'rockpool_past', 'rockpool_past_later_column'].sort(),
+    );
   });
 
   it('contains a row that was deleted later, even after its tombstone is pruned', async () => {

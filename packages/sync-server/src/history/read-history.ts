@@ -2,10 +2,12 @@ import {
   RockpoolError,
   type CellValue,
   type HistoryPage,
+  type HistoryPageFormat,
   type RowAtVersion,
   type StoredRowVersion,
   type VersionChange,
 } from '@rockpool/shared';
+import { laterColumns } from '../log/column-births.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { DatabaseReader } from '../store/database-file.ts';
 import type { ChangesetAuthor } from './past-moment.ts';
@@ -25,6 +27,8 @@ export interface HistoryPageRequest extends RowOfHistory {
   readonly limit: number;
   /** Only versions that changed this column. Null: any column. */
   readonly column: string | null;
+  /** See encodeHistoryPage. */
+  readonly format: HistoryPageFormat;
 }
 
 export interface RowAtVersionRequest extends RowOfHistory {
@@ -44,26 +48,33 @@ export function readHistory(file: DatabaseReader, request: HistoryPageRequest, n
   const table = requireHistory(file, request.table);
   const columnId = request.column === null ? null : columnIdNamed(table, request.column);
   const versions: StoredRowVersion[] = [];
+  const later = laterColumns(file.sql, table);
   let sizeBytes = 0;
   let nextBefore: number | null = null;
   const walk = new VersionWalk(file, table, request.key, keptSinceMs(table, nowMs));
   for (const version of walk.versions()) {
     if (request.before !== null && version.watermark >= request.before) continue;
-    if (columnId !== null && !version.changed.has(columnId)) continue;
+    const changed = [...version.changed].filter((id) => existedAt(later, id, version.watermark));
+    if (columnId !== null && !changed.includes(columnId)) continue;
     if (versions.length >= Math.min(request.limit, MAX_VERSIONS_PER_PAGE) || sizeBytes > MAX_PAGE_BYTES) {
       nextBefore = versions.at(-1)?.watermark ?? null;
       break;
     }
     const { watermark, kind, author } = version;
-    const changes = changesOf(table, version);
+    const changes = changesOf(table, version, changed);
     sizeBytes += changes.reduce((sum, change) => sum + valueBytes(change), 0);
     versions.push({ watermark, kind, ...author, changes });
   }
-  return { versions, nextBefore, isTruncated: walk.isTruncated };
+  return {
+    versions,
+    nextBefore,
+    isTruncated: walk.isTruncated,
+    laterColumns: [...later].map(([id, until]) => ({ columnId: id, until })),
+  };
 }
 
 /**
- * Returns the row after a version. Throws like readHistory, and `history-version-gone` for a version that is pruned or
+ * Returns the row after a version, without the columns that did not exist then. Throws like readHistory, and `history-version-gone` for a version that is pruned or
  * belongs to another row: `oldestVersion` and `oldestMs`, when the server received it, are the oldest version that is kept.
  */
 export function readRowAtVersion(file: DatabaseReader, request: RowAtVersionRequest, nowMs: number): RowAtVersion {
@@ -73,9 +84,17 @@ export function readRowAtVersion(file: DatabaseReader, request: RowAtVersionRequ
     const { kind, after } = version;
     oldest = version;
     if (!isVersion(version, request.version)) continue;
-    return kind === 'delete' ? null : new Map(table.columnIds.map((columnId) => [columnId, after(columnId)]));
+    if (kind === 'delete') return null;
+    const later = laterColumns(file.sql, table);
+    const columnIds = table.columnIds.filter((id) => existedAt(later, id, version.watermark));
+    return new Map(columnIds.map((columnId) => [columnId, after(columnId)]));
   }
   throw versionGone(request, oldest);
+}
+
+/** Whether a column existed at a watermark. */
+function existedAt(later: ReadonlyMap<number, number>, columnId: number, watermark: number): boolean {
+  return watermark > (later.get(columnId) ?? 0);
 }
 
 function isVersion({ watermark, author }: WalkedVersion, version: RowAtVersionRequest['version']): boolean {
@@ -111,8 +130,8 @@ function columnIdNamed(table: StoredTable, name: string): number {
   return column.id;
 }
 
-function changesOf(table: StoredTable, { changed, before, after }: WalkedVersion): VersionChange[] {
-  return [...changed].map((columnId) => ({
+function changesOf(table: StoredTable, { before, after }: WalkedVersion, changed: readonly number[]): VersionChange[] {
+  return changed.map((columnId) => ({
     columnId,
     values: table.documents.has(columnId) ? null : { before: before(columnId), after: after(columnId) },
   }));

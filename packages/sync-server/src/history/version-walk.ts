@@ -10,6 +10,7 @@ import {
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { DatabaseReader } from '../store/database-file.ts';
 import { highestWatermark, readColumnValues, readKnownRow, type KnownRow } from '../store/row-store.ts';
+import { columnDefaults } from './column-defaults.ts';
 import { decodeHistoryEntry, type HistoryEntry, type ReplacedValue } from './history-entry.ts';
 import { isFirstInsert } from './record-history.ts';
 
@@ -154,7 +155,10 @@ export class VersionWalk {
       return false;
     }
     const newer = this.values;
-    const older = kind === 'insert' ? new Map<number, CellValue | SplicedText>() : new Map(newer);
+    const older = new Map<number, CellValue | SplicedText>(kind === 'update' ? newer : []);
+    // The row was deleted before a migration added a column.
+    if (kind === 'delete' && this.table.columnIds.some((id) => !replaced.has(id)))
+      for (const [columnId, value] of columnDefaults(this.table)) older.set(columnId, value);
     for (const [columnId, old] of replaced) older.set(columnId, undo(newer.get(columnId), old));
     const changed = new Set(kind === 'insert' ? this.table.columnIds : replaced.keys());
     if (kind !== 'update' || changed.size > 0)

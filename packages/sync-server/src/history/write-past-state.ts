@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { encodeSchema, RockpoolError, tableToDdl } from '@rockpool/shared';
 import { compressFile, createClientFile, type CompressedFile } from '../store/client-file.ts';
+import { laterColumns } from '../log/column-births.ts';
 import { Sites } from '../log/sites.ts';
 import { readMeta } from '../sqlite/meta.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -18,7 +19,8 @@ export interface PastStateFacts extends FoundMoment, CompressedFile {
 
 /**
  * Writes the state of a database at a moment to a compressed SQLite file: the tables that declare a history, with
- * today's columns and indexes, and the moment in `rockpool_past`. Reads in a transaction of its own, so it does not
+ * today's columns and indexes, the moment in `rockpool_past`, and the columns that did not exist then, which have their
+ * defaults, in `rockpool_past_later_column`. Reads in a transaction of its own, so it does not
  * block writers. Takes seconds for a large database; run it in a worker. Throws `history-not-kept` if no table declares
  * a history, and like findMoment and pastRows.
  */
@@ -63,12 +65,18 @@ export function writePlainPastState(
     };
     const found = findMoment(sql, moment);
     target.exec('BEGIN');
+    target.exec('CREATE TABLE rockpool_past_later_column (table_name TEXT NOT NULL, column_name TEXT NOT NULL)');
     for (const table of kept) {
       const [create = '', ...indexes] = tableToDdl(table.schema);
       target.exec(create);
       const insert = target.prepare(table.insertSql);
       for (const row of pastRows(file, table, found, nowMs)) insert.run(...row);
       for (const index of indexes) target.exec(index);
+      for (const [columnId, until] of laterColumns(sql, table))
+        if (found.watermark <= until)
+          target
+            .prepare('INSERT INTO rockpool_past_later_column VALUES (?, ?)')
+            .run(table.schema.name, table.valueById.get(columnId)?.name ?? '');
     }
     target.exec(
       'CREATE TABLE rockpool_past (watermark INTEGER NOT NULL, received_ms INTEGER NOT NULL, schema_json TEXT NOT NULL, epoch BLOB NOT NULL, database_identity BLOB NOT NULL)',

@@ -13,7 +13,7 @@ const DEFAULT_LIMIT = 20;
 /**
  * Versions of a row, newest first, encoded by encodeHistoryPage. `?table=` and `?key=` (encodeKey, in base64url) name
  * the row. `?before=` is the watermark below which the page begins, `?limit=` the most versions (default 20, at most
- * 200), `?column=` a column that they changed.
+ * 200), `?column=` a column that they changed. `?format=2` asks for the columns that are younger than the log.
  */
 export const history: Route = {
   method: 'GET',
@@ -29,6 +29,7 @@ export const history: Route = {
         before: before === null ? null : wholeNumber(before, 'before'),
         limit: wholeNumber(searchParams.get('limit') ?? String(DEFAULT_LIMIT), 'limit'),
         column: searchParams.get('column'),
+        format: searchParams.get('format') === '2' ? 2 : 1,
       }),
     );
   },

@@ -10,6 +10,7 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 import { DocumentDesk } from '../documents/document-desk.ts';
+import { beginBirths, ColumnBirths } from '../log/column-births.ts';
 import { HistoryPruning } from '../log/history-pruning.ts';
 import { LogEpoch } from '../log/log-epoch.ts';
 import { createLogSecret } from '../log/log-hash.ts';
@@ -50,6 +51,7 @@ export interface DatabaseFile extends DatabaseReader {
   readonly oldestConflict: OldestEntry;
   readonly anyOrigins: AnyOrigins;
   readonly history: HistoryPruning;
+  readonly columnBirths: ColumnBirths;
   readonly documents: DocumentDesk;
 }
 
@@ -97,6 +99,7 @@ export function openDatabaseFile(
       oldestConflict: new OldestEntry(),
       anyOrigins: new AnyOrigins(sql),
       history: new HistoryPruning(sql, tables),
+      columnBirths: new ColumnBirths(sql, tables),
       documents: new DocumentDesk(),
     };
   } catch (error) {
@@ -148,7 +151,13 @@ function migrate(sql: SqliteFile, own: Schema): Schema {
   }
   const stored = readMeta(sql, 'schema') as string;
   if (stored === encodeSchema(own)) return own;
-  const { schema, additions } = openedSchema(decodeSchema(stored), own);
+  const before = decodeSchema(stored);
+  const { schema, additions } = openedSchema(before, own);
+  if (additions.length > 0)
+    beginBirths(
+      sql,
+      syncedTables(before).map((table) => toStoredTable(table, false)),
+    );
   for (const statement of additions) addToSchema(sql, statement);
   if (schema === own) writeMeta(sql, 'schema', encodeSchema(own));
   return schema;

@@ -115,8 +115,9 @@ export function resyncFile({
   oldestConflict,
   anyOrigins,
   history,
+  columnBirths,
 }: DatabaseFile): void {
   oldestConflict.forget();
   anyOrigins.forget();
-  for (const part of [logEpoch, log, sites, tombstones, history]) part.reload();
+  for (const part of [logEpoch, log, sites, tombstones, history, columnBirths]) part.reload();
 }

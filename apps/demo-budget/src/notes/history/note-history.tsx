@@ -1,6 +1,7 @@
 import type { DocumentHistory, DocumentHistoryPage, DocumentVersion } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import '../../history/history.css';
 import { useWhoIs } from '../../people/who.ts';
 import { errorSentence } from '../../shell/error-sentence.ts';
@@ -9,6 +10,7 @@ import { formatMoment, locale } from '../../shell/locale.ts';
 import type { NoteContent } from '../actions.ts';
 import { noteLines, type NoteLine } from './note-lines.ts';
 import { NoteText } from './note-text.tsx';
+import { VersionNameForm } from './version-name-form.tsx';
 import './note-history.css';
 
 export interface NoteHistoryProps {
@@ -24,7 +26,17 @@ interface Shown {
   readonly lines: readonly NoteLine[];
 }
 
-/** The versions of a note: what one person wrote without a long pause. Each can be read and restored. */
+/** The form for a name. */
+interface Naming {
+  /** As the list showed it when the form was opened. Edits that follow are not what the user names. */
+  readonly version: DocumentVersion;
+  /** The name to change. Null: the version has none. */
+  readonly name: string | null;
+  /** The position of the name among those of the version. */
+  readonly at: number;
+}
+
+/** The versions of a note: what one person wrote without a long pause. Each can be read, named and restored. */
 export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHistoryProps): ReactNode {
   const client = useClient();
   const run = useTask();
@@ -34,6 +46,9 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
   const history = useRef<DocumentHistory<NoteContent> | null>(null);
   const [page, setPage] = useState<DocumentHistoryPage | null>(null);
   const [shown, setShown] = useState<Shown | null>(null);
+  const [naming, setNaming] = useState<Naming | null>(null);
+  // The list may grow while a user types.
+  const typedName = useRef('');
   const [isRestored, setRestored] = useState(false);
 
   useEffect(() => {
@@ -85,6 +100,17 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
       setShown(null);
     });
 
+  const openForm = (form: Naming): void => {
+    typedName.current = form.name ?? '';
+    setNaming(form);
+  };
+  // Closing the form removes the focused element.
+  const leaveForm = ({ version, at }: Naming): void => {
+    flushSync(() => setNaming(null));
+    document.getElementById(nameButtonId(version, at))?.focus();
+  };
+  const formAt = naming === null ? -1 : placeOf(naming.version, page?.versions ?? []);
+
   const problem = page?.error ?? null;
 
   return (
@@ -109,43 +135,79 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
       </p>
       {page === null && <p className="hint">Loading the history …</p>}
       <ol className="moments">
-        {page?.versions.map(({ version, author, fromMs, untilMs, count }, index) => (
-          <li key={version ?? `pending ${index}`} className="moment">
-            <p className="moment-head">
-              <strong>{sentenceStart(whoIs(author))}</strong>
-              <time dateTime={new Date(untilMs).toISOString()}>{spanWords(fromMs, untilMs)}</time>
-              <span className="hint">
-                {version === null
-                  ? 'Not synced yet'
-                  : count === 1
-                    ? '1 change'
-                    : `${count.toLocaleString(locale)} changes`}
-              </span>
-            </p>
-            {version !== null && shown?.version === version && (
-              <NoteText lines={shown.lines} label={`${label} on ${formatMoment(untilMs)}`} />
-            )}
-            {version !== null && (
-              <div className="buttons">
-                <button
-                  type="button"
-                  className="quiet"
-                  aria-expanded={shown?.version === version}
-                  onClick={() =>
-                    shown?.version === version ? setShown(null) : show(version, page.versions[index + 1])
-                  }
-                >
-                  {shown?.version === version ? 'Hide' : 'Show'}
-                </button>
-                {mayWrite && index > 0 && (
-                  <button type="button" className="quiet" onClick={() => restore(version)}>
-                    Restore
-                  </button>
+        {page?.versions.map((one, index) => {
+          const { version, author, fromMs, untilMs, count, names } = one;
+          return (
+            <li key={versionId(one)} className="moment">
+              <p className="moment-head">
+                {names.map((name) => (
+                  <strong key={name} className="version-name">
+                    {name}
+                  </strong>
+                ))}
+                {names.length === 0 ? (
+                  <strong>{sentenceStart(whoIs(author))}</strong>
+                ) : (
+                  <span>{sentenceStart(whoIs(author))}</span>
                 )}
-              </div>
-            )}
-          </li>
-        ))}
+                <time dateTime={new Date(untilMs).toISOString()}>{spanWords(fromMs, untilMs)}</time>
+                <span className="hint">
+                  {version === null
+                    ? 'Not synced yet'
+                    : count === 1
+                      ? '1 change'
+                      : `${count.toLocaleString(locale)} changes`}
+                </span>
+              </p>
+              {version !== null && shown?.version === version && (
+                <NoteText lines={shown.lines} label={`${label} on ${formatMoment(untilMs)}`} />
+              )}
+              {naming !== null && index === formAt && history.current !== null ? (
+                <VersionNameForm
+                  history={history.current}
+                  version={naming.version}
+                  name={naming.name}
+                  typed={typedName}
+                  onDone={() => leaveForm(naming)}
+                />
+              ) : (
+                <div className="buttons">
+                  {version !== null && (
+                    <button
+                      type="button"
+                      className="quiet"
+                      aria-expanded={shown?.version === version}
+                      onClick={() =>
+                        shown?.version === version ? setShown(null) : show(version, page.versions[index + 1])
+                      }
+                    >
+                      {shown?.version === version ? 'Hide' : 'Show'}
+                    </button>
+                  )}
+                  {mayWrite && version !== null && index > 0 && (
+                    <button type="button" className="quiet" onClick={() => restore(version)}>
+                      Restore
+                    </button>
+                  )}
+                  {mayWrite &&
+                    (names.length === 0 ? [null] : names).map((name, at) => (
+                      <button
+                        // Stays in place, with the focus, when its name changes.
+                        key={at}
+                        type="button"
+                        id={nameButtonId(one, at)}
+                        className="quiet"
+                        aria-label={name === null ? undefined : `Rename “${name}” …`}
+                        onClick={() => openForm({ version: one, name, at })}
+                      >
+                        {name === null ? 'Name …' : names.length === 1 ? 'Rename …' : `Rename “${name}” …`}
+                      </button>
+                    ))}
+                </div>
+              )}
+            </li>
+          );
+        })}
       </ol>
       {page !== null && page.next !== null && (
         <button type="button" className="more" onClick={more}>
@@ -154,6 +216,24 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
       )}
       {page?.isTruncated === true && <p className="hint">Versions before these are no longer kept.</p>}
     </section>
+  );
+}
+
+function versionId({ siteId, sequence }: DocumentVersion): string {
+  return `${siteId}-${sequence}`;
+}
+
+function nameButtonId(version: DocumentVersion, at: number): string {
+  return `name-${versionId(version)}-${at}`;
+}
+
+/** The position of a version in the list, or of the one that its edits belong to now. */
+function placeOf(version: DocumentVersion, versions: readonly DocumentVersion[]): number {
+  const same = versions.findIndex((one) => versionId(one) === versionId(version));
+  if (same >= 0) return same;
+  return Math.max(
+    0,
+    versions.findIndex(({ fromMs, untilMs }) => fromMs <= version.untilMs && version.untilMs <= untilMs),
   );
 }
 

@@ -14,7 +14,7 @@ export interface PastServer {
 
 /** A past state as sent, and its content uncompressed. */
 export interface DownloadedPastState {
-  readonly facts: PastFacts;
+  readonly facts: Omit<PastFacts, 'laterColumns'>;
   readonly source: ReadableStream<Uint8Array>;
   readonly sizeBytes: number;
 }

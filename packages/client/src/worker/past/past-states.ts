@@ -69,8 +69,17 @@ export class PastStates {
       isOnlyWriter: true,
     });
     this.opened.set(id, new OpenedPastState(connection, staged, schema, this.code));
-    return facts;
+    return { ...facts, laterColumns: laterColumnsOf(connection) };
   }
+}
+
+/** A server from before later columns were noted does not name them. */
+function laterColumnsOf(connection: Connection): PastFacts['laterColumns'] {
+  const [named] = connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'rockpool_past_later_column'");
+  if (named === undefined) return [];
+  return connection
+    .rows('SELECT table_name, column_name FROM rockpool_past_later_column ORDER BY 1, 2')
+    .map(([table, column]) => ({ table: String(table), column: String(column) }));
 }
 
 class OpenedPastState {

@@ -1,0 +1,26 @@
+import { columnSql, quoteName, type CellValue } from '@rockpool/shared';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
+
+const defaultsByTable = new WeakMap<StoredTable, ReadonlyMap<number, CellValue>>();
+
+/**
+ * The values that SQLite gives to rows without a value, by the id of a value column; none for a column that has to be
+ * given. A migration gives them to every row that exists.
+ */
+export function columnDefaults(table: StoredTable): ReadonlyMap<number, CellValue> {
+  const known = defaultsByTable.get(table);
+  if (known !== undefined) return known;
+  const columns = table.values.filter(({ notNull, defaultSql }) => !notNull || defaultSql !== null);
+  const sql = new SqliteFile(':memory:');
+  try {
+    sql.exec(`CREATE TABLE one (rockpool_one, ${columns.map((column) => columnSql(column)).join(', ')});
+      INSERT INTO one (rockpool_one) VALUES (1)`);
+    const row = sql.get(`SELECT ${columns.map(({ name }) => quoteName(name)).join(', ')} FROM one`) ?? [];
+    const defaults = new Map(columns.map(({ id }, i) => [id, row[i] ?? null]));
+    defaultsByTable.set(table, defaults);
+    return defaults;
+  } finally {
+    sql.close();
+  }
+}

@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs';
+import { encodeKey, type CellValue, type Schema } from '#shared/index.ts';
+import { columnDefaults } from '#sync-server/history/column-defaults.ts';
+import { pastRows } from '#sync-server/history/past-rows.ts';
+import { readHistory, readRowAtVersion } from '#sync-server/history/read-history.ts';
+import { laterColumns } from '#sync-server/log/column-births.ts';
+import type { Log } from '#sync-server/log/log.ts';
+import { Sites } from '#sync-server/log/sites.ts';
+import { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
+import type { StoredTable } from '#sync-server/sqlite/stored-table.ts';
+import { storedTables, type DatabaseReader } from '#sync-server/store/database-file.ts';
+import { storedSchema } from '#sync-server/store/inspect-database.ts';
+import { expect } from 'vitest';
+
+type Row = Readonly<Record<string, CellValue>>;
+/** By table and key. */
+type Moment = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+
+/** The rows of a server after each changeset, which is what a replica holds that stopped there. */
+export class RecordedMoments {
+  private readonly moments: Moment[] = [new Map()];
+
+  record(log: Log, watermark: number): void {
+    const { sql } = log as unknown as { readonly sql: SqliteFile };
+    this.moments[watermark] = rowsOf(sql);
+  }
+
+  /** Forgets what a restored server has not had. */
+  forgetAbove(path: string): void {
+    if (!existsSync(path)) {
+      this.moments.length = 1;
+      return;
+    }
+    const sql = new SqliteFile(path, { readOnly: true });
+    try {
+      this.moments.length = Number(sql.get('SELECT coalesce(max(watermark), 0) FROM rockpool_log')?.[0]) + 1;
+    } finally {
+      sql.close();
+    }
+  }
+
+  /** Compares each moment with what the history says about it. */
+  check(path: string): void {
+    const sql = new SqliteFile(path, { readOnly: true });
+    try {
+      const schema: Schema = storedSchema(sql);
+      const tables = storedTables(schema);
+      const file: DatabaseReader = {
+        sql,
+        sites: new Sites(sql),
+        tableByName: new Map(tables.map((table) => [table.schema.name, table])),
+      };
+      for (const table of tables) {
+        if (table.system || table.schema.history === undefined) continue;
+        for (let watermark = 1; watermark < this.moments.length; watermark++)
+          expect(this.pastRowsAt(file, table, watermark), `${table.schema.name} at ${watermark}`).toEqual(
+            this.rowsAt(table, watermark),
+          );
+        this.checkVersions(file, table);
+      }
+    } finally {
+      sql.close();
+    }
+  }
+
+  private checkVersions(file: DatabaseReader, table: StoredTable): void {
+    const keys = new Set(this.moments.flatMap((moment) => [...(moment.get(table.schema.name)?.keys() ?? [])]));
+    for (const key of keys) {
+      const row = { table: table.schema.name, key: encodeKey([key]) };
+      const rowAt = (watermark: number): Row | undefined => this.rowsAt(table, watermark).get(key);
+      const { versions } = readHistory(file as never, { ...row, before: null, limit: 200, column: null, format: 2 }, 0);
+      const changed = this.moments.flatMap((_, watermark) =>
+        watermark > 0 && !isSame(rowAt(watermark - 1), rowAt(watermark)) ? [watermark] : [],
+      );
+      expect(versions.map(({ watermark }) => watermark).reverse(), `versions of ${key}`).toEqual(changed);
+      for (const { watermark, changes, kind } of versions) {
+        const found = readRowAtVersion(file as never, { ...row, version: watermark }, 0);
+        const named = [...(found ?? [])].map(([columnId, value]) => [nameOf(table, columnId), value]);
+        expect(found === null ? undefined : Object.fromEntries(named)).toEqual(rowAt(watermark));
+        const after = rowAt(watermark);
+        for (const { columnId, values } of changes)
+          if (values !== null && kind !== 'delete') expect(values.after).toEqual(after?.[nameOf(table, columnId)]);
+        if (kind === 'insert')
+          expect(changes.map(({ columnId }) => nameOf(table, columnId)).sort()).toEqual(
+            Object.keys(after ?? {}).sort(),
+          );
+      }
+    }
+  }
+
+  private rowsAt({ schema }: StoredTable, watermark: number): ReadonlyMap<string, Row> {
+    return this.moments[watermark]?.get(schema.name) ?? new Map<string, Row>();
+  }
+
+  /** The rows without the columns that are said to be younger, which must have their defaults. */
+  private pastRowsAt(file: DatabaseReader, table: StoredTable, watermark: number): ReadonlyMap<string, Row> {
+    const later = laterColumns(file.sql, table);
+    const rows = new Map<string, Row>();
+    for (const [key, ...values] of pastRows(file, table, { watermark, receivedMs: 0 }, 0)) {
+      const row: Record<string, CellValue> = {};
+      for (const [i, columnId] of table.columnIds.entries()) {
+        const value = values[i] ?? null;
+        if (watermark > (later.get(columnId) ?? 0)) row[nameOf(table, columnId)] = value;
+        else expect(value).toEqual(columnDefaults(table).get(columnId));
+      }
+      rows.set(String(key), row);
+    }
+    return rows;
+  }
+}
+
+function nameOf(table: StoredTable, columnId: number): string {
+  return String(table.valueById.get(columnId)?.name);
+}
+
+function rowsOf(sql: SqliteFile): Moment {
+  const names = sql
+    .all(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'rockpool%' AND name NOT LIKE 'sqlite%'",
+    )
+    .map(([name]) => String(name));
+  return new Map(
+    names.map((name) => {
+      const columns = sql.all(`SELECT name FROM pragma_table_info('${name}')`).map(([column]) => String(column));
+      const rows = sql.all(`SELECT * FROM "${name}"`).map((row): [string, Row] => {
+        const values = Object.fromEntries(columns.map((column, i) => [column, row[i] ?? null]));
+        const { id, ...rest } = values;
+        return [String(id), rest];
+      });
+      return [name, new Map(rows)];
+    }),
+  );
+}
+
+/** Whether two versions have the same values. A migration in between changes nothing. */
+function isSame(a: Row | undefined, b: Row | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return Object.keys(a).every((name) => a[name] === b[name]);
+}
