@@ -74,7 +74,7 @@ function portOf(child: ChildProcess): Promise<number> {
       const [, port] = /listening on \S+:(\d+)/.exec(chunk.toString()) ?? [];
       if (port !== undefined) resolve(Number(port));
     });
-    child.once('close', (code) => reject(new Error(`the server ended with ${code}`)));
+    child.once('close', (code) => reject(new Error(`the server exited with code ${code}`)));
   });
 }
 

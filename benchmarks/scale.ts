@@ -92,7 +92,7 @@ function joinDatabase(sync: SyncServer, databaseId: string, onDelivery: (waterma
       joined.resolve();
       onDelivery(message.to);
     },
-    closed: (code) => joined.reject(new Error(`closed with ${code}`)),
+    closed: (code) => joined.reject(new Error(`the connection closed with code ${code}`)),
   });
   const hello = encodeMessage({
     type: 'hello',

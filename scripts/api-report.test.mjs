@@ -8,6 +8,6 @@ it.each([...apiReports()])('%s is up to date; otherwise run `npm run api`', (pat
   expect(readFileSync(join(root, path), 'utf8')).toBe(content);
 });
 
-it('leaves out doc comments', () => {
+it('the API report leaves out doc comments', () => {
   for (const content of apiReports().values()) expect(content).not.toContain('/**');
 });

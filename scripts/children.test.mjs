@@ -11,7 +11,7 @@ const leavesAProcess = `
   console.log(left.pid);
 `;
 
-it('a run ends although a process that the child left behind keeps the output open', async () => {
+it('a run ends even if a process that the child left behind keeps the output open', async () => {
   const { exitCode, output } = await run(process.execPath, ['-e', leavesAProcess], { quiet: true, outputGraceMs: 0 });
   process.kill(Number(output), 'SIGKILL');
   expect(exitCode).toBe(0);

@@ -41,7 +41,7 @@ it('every row of the crash table names tests that are listed below it', () => {
   }
 });
 
-it('every test that the crash table lists exists, cites its id, and shows something', () => {
+it('every test that the crash table lists exists, cites its id, and belongs to a row', () => {
   const used = new Set(rows('shown by').flatMap((row) => row.at(-1)?.split(', ') ?? []));
   for (const [id, file] of tests) {
     expect(used, id).toContain(id);
@@ -50,7 +50,7 @@ it('every test that the crash table lists exists, cites its id, and shows someth
   }
 });
 
-it('every id of the crash table that a test cites is in the table', () => {
+it('every crash-table id that a test cites is in the table', () => {
   const cited = globSync('{packages/*,tests}/**/*.{test,contract}.ts', {
     cwd: root,
     exclude: (name) => name === 'node_modules',

@@ -17,12 +17,12 @@ function machine({ files = [], env = {}, platform = 'linux', folders = {} }) {
 }
 
 describe('the search for a Chromium', () => {
-  it('prefers the one set by ROCKPOOL_CHROMIUM', () => {
+  it('prefers the program that ROCKPOOL_CHROMIUM names', () => {
     const files = ['/opt/mine/chrome', '/usr/bin/chromium'];
     expect(findChromium(machine({ files, env: { ROCKPOOL_CHROMIUM: '/opt/mine/chrome' } }))).toBe('/opt/mine/chrome');
   });
 
-  it('throws instead of replacing the one set by ROCKPOOL_CHROMIUM', () => {
+  it('throws if ROCKPOOL_CHROMIUM names no executable, even if another Chromium exists', () => {
     const asked = machine({ files: ['/usr/bin/chromium'], env: { ROCKPOOL_CHROMIUM: '/opt/gone/chrome' } });
     expect(() => findChromium(asked)).toThrow('/opt/gone/chrome');
   });
@@ -48,7 +48,7 @@ describe('the search for a Chromium', () => {
     expect(findChromium(machine({ files: [older, newer, '/usr/bin/chromium'], folders }))).toBe('/usr/bin/chromium');
   });
 
-  it('returns undefined if none exists', () => {
+  it('returns undefined if there is no Chromium', () => {
     expect(findChromium(machine({}))).toBeUndefined();
   });
 });

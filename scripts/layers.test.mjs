@@ -42,14 +42,14 @@ describe.each(Object.entries(LAYERS))('the layers of %s', (folder, layers) => {
     expect(layerProblems(broken, layers)).toEqual([`${file} points up: imports ${target}`]);
   });
 
-  it('name no folder that does not exist', () => {
+  it('name only existing folders', () => {
     const names = layers.flat().filter((name) => name !== '.');
     expect(
       names.filter((name) => ![...graph.keys()].some((file) => file.startsWith(`${name}/`) || file === name)),
     ).toEqual([]);
   });
 
-  it('have no cycle of files, types included', () => {
+  it('have no import cycle, including imports of types', () => {
     expect(cyclesOf(graph)).toEqual([]);
   });
 });

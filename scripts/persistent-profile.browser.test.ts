@@ -10,7 +10,7 @@ declare module 'vitest/browser' {
 // In an incognito context OPFS works too, but in memory and through another process: 1,000 page writes took 439 ms
 // instead of 19, and 1,000 reads 150 instead of 1.4. Every other browser test would still pass there, and prove nothing
 // about a disk.
-it('keeps OPFS in a profile on disk, not in an incognito context', async () => {
+it('a test browser keeps OPFS in a profile on disk, not in an incognito context', async () => {
   const root = await navigator.storage.getDirectory();
   await root.getFileHandle('persistent-profile-probe', { create: true });
   await expect(commands.opfsIsOnDisk()).resolves.toBe(true);

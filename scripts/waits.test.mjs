@@ -44,7 +44,7 @@ const LIMITED = /\btimeout: |\bvi\.waitFor\(|\bvi\.waitUntil\(/;
 const LONG_TEST = /\.(?:deep|verify|stock)\./;
 
 describe('time limits in tests', () => {
-  it('are those of the configuration', () => {
+  it('are set only in the configuration', () => {
     const limited = sourceFiles()
       .filter((file) => TEST.test(file) && !LONG_TEST.test(file))
       .filter((file) => LIMITED.test(readFileSync(join(root, file), 'utf8')));

@@ -90,11 +90,13 @@ export async function measureVersions(
       return {
         lookUpMs: await timed(async (at) => {
           const content = await history.at(oldest + 1 + at);
-          if (content?.items[1 + at]?.note !== `version ${1 + at}`) throw new Error('look-up: another version');
+          if (content?.items[1 + at]?.note !== `version ${1 + at}`)
+            throw new Error('the look-up returned the wrong version');
         }),
         diffMs: await timed(async (at) => {
           const changes = await history.diff(oldest + 1 + at, newest - at);
-          if (changes.length !== count - 1 - 2 * at) throw new Error(`diff: ${changes.length} changes`);
+          if (changes.length !== count - 1 - 2 * at)
+            throw new Error(`the diff has ${changes.length} changes instead of ${count - 1 - 2 * at}`);
         }),
       };
     });

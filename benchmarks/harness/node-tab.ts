@@ -28,9 +28,9 @@ export function openNodeTab(folder: string): BenchTab {
         if (workload === undefined) throw new Error(`unknown workload "${workloadId}"`);
         return workload.measure(opened(), conditions);
       },
-      loop: () => Promise.reject(new Error('two tabs need a browser')),
+      loop: () => Promise.reject(new Error('a workload with two tabs needs a browser')),
       liveQueries: () => Promise.reject(new Error('SQLite has no live queries')),
-      measureDocuments: () => Promise.reject(new Error('documents are measured in a browser')),
+      measureDocuments: () => Promise.reject(new Error('document workloads need a browser')),
       async close() {
         await operations?.close();
         operations = undefined;

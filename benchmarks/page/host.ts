@@ -42,7 +42,7 @@ export function createHost(adapters: Adapters): Host {
   return {
     async open({ adapter, settings, database, role }) {
       const load = adapters[adapter];
-      if (load === undefined) throw new Error(`${adapter} does not run here`);
+      if (load === undefined) throw new Error(`the page has no adapter named ${adapter}`);
       opened = await (await load()).open(database, settings, role);
     },
     fill: (dataset, sizes, lacks) => fill(operations(), dataset, sizes, lacks),

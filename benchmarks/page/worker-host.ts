@@ -21,7 +21,7 @@ export function startWorkerHost(worker: Worker, prepare: (worker: Worker) => voi
     else caller.resolve(data.isPacked === true ? decodeRows(data.value as EncodedRows) : data.value);
   });
   worker.addEventListener('error', (event) => {
-    for (const { reject } of waiting.values()) reject(new Error(`worker: ${event.message}`));
+    for (const { reject } of waiting.values()) reject(new Error(`the worker failed: ${event.message}`));
     waiting.clear();
   });
 

@@ -44,7 +44,8 @@ async function push(connection: TestConnection, body: Uint8Array, base?: number)
   const { sequence } = connection.site.writeBody(body, base === undefined ? {} : { base });
   connection.push(sequence);
   const outcome = (await connection.decided(sequence)).outcomes.at(-1);
-  if (outcome?.kind !== 'admitted') throw new Error(`rejected: ${JSON.stringify(outcome)}`);
+  if (outcome?.kind !== 'admitted')
+    throw new Error(`the server did not admit the changeset: ${JSON.stringify(outcome)}`);
   connection.confirm();
 }
 

@@ -22,7 +22,7 @@ export async function startAttack(
       output += chunk.toString();
       if (output.includes('ready')) resolve();
     });
-    void ended.then(() => reject(new Error(`the attacker ended: ${attack}`)));
+    void ended.then(() => reject(new Error(`the process of the attack ${attack} ended before it was ready`)));
   });
   return async () => {
     child.kill('SIGTERM');

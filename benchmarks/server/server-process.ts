@@ -73,7 +73,7 @@ export class MeasuredServer {
         const [, port] = /listening on \S+:(\d+)/.exec(chunk.toString()) ?? [];
         if (port !== undefined) resolve(Number(port));
       });
-      child.once('close', (code) => reject(new Error(`the server ended with ${code}`)));
+      child.once('close', (code) => reject(new Error(`the server exited with code ${code}`)));
     });
   }
 

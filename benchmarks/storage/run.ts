@@ -229,7 +229,7 @@ export class StorageRun {
 
   async #openTab(subject: Subject): Promise<BenchTab> {
     if (subject.medium === 'native') return openNodeTab(join(this.#options.folder, slugOf(subject)));
-    if (this.#browser === undefined) throw new Error('no browser');
+    if (this.#browser === undefined) throw new Error('this subject needs a browser, and none was started');
     return this.#browser.openTab(this.#options.urlOf(slugOf(subject)));
   }
 

@@ -67,7 +67,7 @@ export const commands = {
     while (!clients.every((client) => client.count() >= count)) {
       if (nowMs() > endMs)
         throw new Error(
-          `${Math.min(...clients.map((client) => client.count()))} of ${count} rows after ${timeoutMs / 1000} s`,
+          `the slowest client has ${Math.min(...clients.map((client) => client.count()))} of ${count} rows after ${timeoutMs / 1000} s`,
         );
       await sleep(POLL_MS);
     }
@@ -76,7 +76,7 @@ export const commands = {
   async waitUntilSent(timeoutMs: number): Promise<void> {
     const endMs = nowMs() + timeoutMs;
     while (!first().isSent()) {
-      if (nowMs() > endMs) throw new Error(`not sent after ${timeoutMs / 1000} s`);
+      if (nowMs() > endMs) throw new Error(`the client had unsent writes after ${timeoutMs / 1000} s`);
       await sleep(POLL_MS);
     }
   },
@@ -99,7 +99,7 @@ export interface Command {
 
 function first(): SyncClient {
   const [client] = clients;
-  if (client === undefined) throw new Error('no client');
+  if (client === undefined) throw new Error('no client is open in this process');
   return client;
 }
 

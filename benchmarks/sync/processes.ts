@@ -57,7 +57,7 @@ export async function startClients(
     },
   );
   child.once('exit', () => {
-    for (const { reject } of waiting.values()) reject(new Error('the clients ended'));
+    for (const { reject } of waiting.values()) reject(new Error('the process of the clients ended before it answered'));
   });
   await ready(child);
   const call = (command: keyof Commands, args: readonly unknown[]): Promise<unknown> =>
@@ -104,12 +104,15 @@ function start(script: string, args: readonly string[]): ChildProcess {
 
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('did not start')), START_TIMEOUT_MS);
+    const timer = setTimeout(
+      () => reject(new Error(`a benchmark process did not start within ${START_TIMEOUT_MS / 1000} s`)),
+      START_TIMEOUT_MS,
+    );
     child.once('message', () => {
       clearTimeout(timer);
       resolve();
     });
-    child.once('exit', (code) => reject(new Error(`ended with code ${code}`)));
+    child.once('exit', (code) => reject(new Error(`a benchmark process ended with code ${code} before it was ready`)));
   });
 }
 

@@ -4,7 +4,7 @@ import { asMarkdown, cell, figuresOf } from './results.ts';
 
 const SUM = { id: 'L4w', title: 'SUM', unit: 'ms' } as Workload;
 
-it('shows medians with least and greatest values, and no figure of a subject with a wrong answer', () => {
+it('the table of results shows medians with least and greatest values, and no figure of a subject with a wrong answer', () => {
   const figures = figuresOf(
     [
       { workload: 'L4w', subject: 'Rockpool', value: 3 },

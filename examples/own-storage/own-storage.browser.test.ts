@@ -17,13 +17,13 @@ afterAll(() => {
   for (const worker of workers) worker.terminate();
 });
 
-it("the example of the storage's README is this file, byte for byte, and short", async () => {
+it('the README of the storage shows notes.worker.ts, byte for byte and in at most 15 lines', async () => {
   const { default: source } = await import('./notes.worker.ts?raw');
   expect(readme).toContain(`\`\`\`ts\n${source}\`\`\`\n`);
   expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
 });
 
-it('it finds the rows that were written before its worker ended without closing', async () => {
+it('the example finds its rows after its worker ended without closing', async () => {
   for (const round of [1, 2, 3]) {
     expect(await searchInNewWorker()).toEqual([round, 'coffee at nine']);
     workers.at(-1)!.terminate();

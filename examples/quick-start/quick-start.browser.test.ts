@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest';
 import readme from '../../README.md?raw';
 
-it('the quick start of the README is this file, byte for byte, and short', async () => {
+it('the README shows the quick start, byte for byte and in at most 25 lines', async () => {
   const { default: source } = await import('./quick-start.ts?raw');
   expect(readme).toContain(`\`\`\`ts\n${source}\`\`\`\n`);
   expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
 });
 
-it('runs, without a server too', async () => {
+it('the quick start runs with and without a server', async () => {
   // The server of these tests would answer `/token` with 404, which is a fault of the app and reported as an error.
   vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
   await import('./quick-start.ts');

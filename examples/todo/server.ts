@@ -5,7 +5,8 @@ import { Hono } from 'hono';
 import { schema } from './schema.ts';
 
 const { TODO_PORT = '4400', TODO_DATA = './data', TODO_SECRET } = process.env;
-if (TODO_SECRET === undefined) throw new Error('TODO_SECRET signs the tokens: give it 32 random characters or more');
+if (TODO_SECRET === undefined)
+  throw new Error('TODO_SECRET is not set. It signs the tokens and needs at least 32 random characters.');
 
 const sync = createSyncServer({ dataDir: TODO_DATA, schema, secret: TODO_SECRET });
 const app = new Hono();

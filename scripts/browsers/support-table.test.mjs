@@ -4,12 +4,12 @@ import { resultOf, supportTable, withTable } from './support-table.mjs';
 
 const read = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-it('docs/browser-support.md shows what the last written run saw', () => {
+it('docs/browser-support.md shows the results of the last recorded run', () => {
   const document = read('docs/browser-support.md');
   expect(withTable(document, supportTable(JSON.parse(read('docs/browser-support.json'))))).toBe(document);
 });
 
-it('turns a report into a column: passed, failed and refused media, and capabilities with the exceptions they threw', () => {
+it('a report becomes a column: passed, failed and refused media, and capabilities with the exceptions they threw', () => {
   const test = (/** @type {string} */ medium, /** @type {string} */ title, /** @type {string} */ status) => ({
     ancestorTitles: [medium],
     title,

@@ -48,7 +48,8 @@ async function bundle(entry) {
   });
   if (Array.isArray(built) || !('output' in built)) throw new Error(`${entry} produced no bundle`);
   const [chunk, ...others] = built.output.filter(({ type }) => type === 'chunk');
-  if (chunk?.type !== 'chunk' || others.length > 0) throw new Error(`${entry} became ${others.length + 1} files`);
+  if (chunk?.type !== 'chunk' || others.length > 0)
+    throw new Error(`${entry} was bundled into ${others.length + 1} files instead of 1`);
   return chunk.code;
 }
 

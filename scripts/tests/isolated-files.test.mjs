@@ -5,24 +5,24 @@ import { root } from '../children.mjs';
 import { isolatedFiles, needsOwnModules } from './isolated-files.mjs';
 import { sourceFiles, suiteOf } from './test-files.mjs';
 
-describe('a Node test gets modules of its own', () => {
+describe('a Node test file', () => {
   it.each(["vi.mock('node:fs', () => ({}));", "import './rows.test.ts';", "import { rows } from '../rows.test.ts';"])(
-    'if it contains %s',
+    'has modules of its own if it contains %s',
     (line) => {
       expect(needsOwnModules(`import { it } from 'vitest';\n${line}\n`)).toBe(true);
     },
   );
 
-  it('unless it only imports', () => {
+  it('shares modules with other files if it only imports', () => {
     expect(needsOwnModules("import { it } from 'vitest';\nimport { rows } from './rows.ts';\n")).toBe(false);
   });
 });
 
-it('finds tests that replace a package with its oldest version', () => {
+it('the search for isolated files finds tests that replace a package by its oldest version', () => {
   expect(isolatedFiles()).toContain('packages/shared/src/document/oldest-yjs.test.ts');
 });
 
-it('finds no helper that registers hooks or tests when it is imported, which happens once in a process', () => {
+it('no helper registers hooks or tests when it is imported, because an import runs once in a process', () => {
   const registers = /^(afterAll|afterEach|beforeAll|beforeEach|describe|it|test)\b/m;
   const helpers = sourceFiles().filter(
     (file) => /(?<!\.spec)\.(ts|tsx|mjs)$/.test(file) && suiteOf(file) === undefined,

@@ -19,7 +19,7 @@ const sources = {
 const touching = (word) => testsThatTouch(word, Object.keys(sources), (file) => sources[file] ?? '');
 
 describe('npm test -- merge', () => {
-  it('runs tests with the word in their path and tests that import such a file, including workers and imports through test code, but not tests whose subject imports it', () => {
+  it('runs tests that have the word in their path or import such a file, also through workers and test code, but not through their subject', () => {
     expect(touching('merge')).toEqual([
       'packages/a/src/merge/row.test.ts',
       'packages/a/src/both.test.ts',
@@ -28,7 +28,7 @@ describe('npm test -- merge', () => {
     ]);
   });
 
-  it('runs one test if the word is its whole path', () => {
+  it('runs one test if the word is the whole path of its file', () => {
     expect(touching('packages/a/src/merge/row.test.ts')).toEqual(['packages/a/src/merge/row.test.ts']);
   });
 

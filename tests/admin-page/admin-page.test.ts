@@ -83,7 +83,7 @@ async function fill(): Promise<void> {
   await server.sync.members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 60_000 });
 }
 
-it('asks for the token, keeps it in the tab alone, and forgets it', async () => {
+it('the admin page asks for the token, keeps it only in its tab, and forgets it at sign-out', async () => {
   await fill();
   await signIn('wrong'.repeat(10));
   await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor();
@@ -99,7 +99,7 @@ it('asks for the token, keeps it in the tab alone, and forgets it', async () => 
   expect(await page.getByRole('table').count()).toBe(0);
 });
 
-it('shows what a database holds and what blocks a device, as text', async () => {
+it('the admin page shows as text what a database holds and what blocks a device', async () => {
   await fill();
   await openDatabase();
   await see(/\(schema-mismatch\)/);
@@ -113,7 +113,7 @@ it('shows what a database holds and what blocks a device, as text', async () => 
   expect(await page.evaluate('window.ran')).toBe(undefined);
 });
 
-it('changes roles, revokes members and withdraws invitations', async () => {
+it('the admin page changes roles, revokes members and withdraws invitations', async () => {
   await fill();
   const { members } = tested.server.sync;
   await openDatabase();
@@ -136,7 +136,7 @@ it('changes roles, revokes members and withdraws invitations', async () => {
   expect(await members.invitations(DATABASE)).toEqual([]);
 });
 
-it('drains and opens a database, downloads it, and adds it again from the file', async () => {
+it('the admin page drains, opens and downloads a database, and adds it again from the file', async () => {
   await fill();
   await openDatabase();
   await button('Drain').click();
@@ -159,7 +159,7 @@ it('drains and opens a database, downloads it, and adds it again from the file',
   await expect.poll(names).toEqual(['copy', DATABASE].sort());
 });
 
-it('deletes a database only after its id was typed, with the keyboard alone', async () => {
+it('the admin page deletes a database by keyboard alone, but only after its id was typed', async () => {
   await fill();
   await openDatabase();
   await button('Delete').focus();
@@ -180,7 +180,7 @@ it('deletes a database only after its id was typed, with the keyboard alone', as
   expect(await names()).toEqual([]);
 });
 
-it('has no serious defects of accessibility and no sideways scrolling, on a phone and in the dark', async () => {
+it('the admin page has no serious accessibility defects and no sideways scrolling, on a phone and in dark mode', async () => {
   await fill();
   const windows = atLevel<readonly (readonly [number, ...('light' | 'dark')[]])[]>({
     test: [

@@ -65,7 +65,7 @@ async function begin(name: string = 'what if'): Promise<Branch> {
 const entries = (of: Client): Promise<unknown[]> => of.query('SELECT * FROM entry ORDER BY id');
 
 describe('a branch', () => {
-  it('is a copy that is written and queried like any database, apart from its origin', async () => {
+  it('is written and queried like any database, separately from its origin', async () => {
     const beforeMs = Date.now();
     const branch = await begin();
     expect(branch.begunMs).toBeGreaterThanOrEqual(beforeMs);
@@ -141,7 +141,7 @@ describe('a branch', () => {
     ]);
   });
 
-  it('merges as one transaction of its origin, which one undo takes back', async () => {
+  it('merges as one transaction of its origin, which one undo reverts', async () => {
     const before = await entries(client);
     const branch = await begin();
     await branch.execute("UPDATE entry SET note = 'new' WHERE id = 'e'");
@@ -184,7 +184,7 @@ describe('a branch', () => {
     ]);
   });
 
-  it('survives the close of every client, and is opened by name', async () => {
+  it('outlives all clients, and is opened by name', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET note = 'kept' WHERE id = 'e'");
     await branch.close();
@@ -200,7 +200,7 @@ describe('a branch', () => {
     expect(await client.listBranches()).toEqual([]);
   });
 
-  it('leaves the device with its database', async () => {
+  it('is removed from the device together with its database', async () => {
     await (await begin()).close();
     await client.leave({ discardUnsent: true });
     client = await device.createClient({ name: 'budget', schema });
@@ -208,7 +208,7 @@ describe('a branch', () => {
     expect(await client.listBranches()).toEqual([]);
   });
 
-  it('is never synced; its merge is', async () => {
+  it('syncs nothing before it is merged', async () => {
     const server = createSyncServer({
       dataDir: temporaryFolder(),
       schema,
@@ -278,7 +278,7 @@ describe('a conflict', () => {
     expect(await client.query('SELECT note FROM entry ORDER BY id')).toEqual([{ note: 'ours' }, { note: 'theirs' }]);
   });
 
-  it('is no conflict where both wrote the same', async () => {
+  it('does not arise if both sides wrote the same value', async () => {
     const branch = await begin();
     for (const of of [branch, client]) await of.execute("UPDATE entry SET note = 'same' WHERE id = 'e'");
     expect(await branch.preview()).toEqual({ rows: [], conflicts: [] });
@@ -299,7 +299,7 @@ describe('a conflict', () => {
     expect(await client.query('SELECT id, note FROM entry')).toEqual([{ id: 'f', note: 'ours' }]);
   });
 
-  it('keeps the rows of the origin if the app decides so', async () => {
+  it('leaves the rows of the origin unchanged if the app chooses the origin', async () => {
     const branch = await begin();
     await branch.execute("DELETE FROM entry WHERE id = 'e'");
     await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'f'");
@@ -309,7 +309,7 @@ describe('a conflict', () => {
     expect(await client.query('SELECT id, note FROM entry')).toEqual([{ id: 'e', note: 'theirs' }]);
   });
 
-  it('takes a group of columns as one value', async () => {
+  it('covers all columns of a group', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET amount = 99 WHERE id = 'e'");
     await client.execute("UPDATE entry SET currency = 'CHF' WHERE id = 'e'");
@@ -323,7 +323,7 @@ describe('a conflict', () => {
     ]);
   });
 
-  it('is found in a row that both inserted', async () => {
+  it('is found in a row that both sides inserted', async () => {
     const branch = await begin();
     await branch.execute("INSERT INTO account VALUES ('n', 'ours')");
     await client.execute("INSERT INTO account VALUES ('n', 'theirs')");
@@ -334,7 +334,7 @@ describe('a conflict', () => {
 });
 
 describe('the order of a merge', () => {
-  it('lets rows take unique values that others free, whatever their order', async () => {
+  it('lets rows take unique values that other rows free, in any order', async () => {
     const branch = await begin();
     await branch.execute("DELETE FROM entry WHERE id = 'f'");
     await branch.execute("DELETE FROM account WHERE id = 'b'");
@@ -357,14 +357,14 @@ describe('the order of a merge', () => {
   });
 });
 
-describe('bad input', () => {
-  it('refuses a branch of a branch', async () => {
+describe('the branch API', () => {
+  it('rejects a branch of a branch', async () => {
     const branch = await begin();
     await expect(branch.branch('more')).rejects.toMatchObject({ code: 'branch-of-branch' });
     await expect(branch.openBranch('more')).rejects.toMatchObject({ code: 'branch-of-branch' });
   });
 
-  it('refuses a name in use, an invalid name, and a branch that does not exist', async () => {
+  it('rejects a name in use, an invalid name, and a missing branch', async () => {
     await begin();
     await expect(client.branch('what if')).rejects.toMatchObject({ code: 'branch-exists' });
     for (const name of ['', 'x'.repeat(33), 'a\0'])
@@ -394,7 +394,7 @@ describe('bad input', () => {
     await (await begin()).discard();
   });
 
-  it('refuses to merge after the origin was migrated; the branch can be read', async () => {
+  it('rejects a merge after the origin was migrated; the branch stays readable', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'e'");
     await branch.close();
@@ -410,7 +410,7 @@ describe('bad input', () => {
     expect(await client.listBranches()).toHaveLength(1);
   });
 
-  it('keeps the branch and the origin as they are when a constraint rejects the merge', async () => {
+  it('changes neither branch nor origin if a constraint rejects the merge', async () => {
     const branch = await begin();
     await branch.execute("INSERT INTO account VALUES ('c', 'savings')");
     await branch.execute("UPDATE entry SET account_id = 'b', note = 'ours' WHERE id = 'e'");
@@ -423,7 +423,7 @@ describe('bad input', () => {
     expect(await client.query('SELECT name FROM account ORDER BY id')).toHaveLength(4);
   });
 
-  it('refuses a merge that breaks a foreign key, at its commit', async () => {
+  it('rejects a merge that breaks a foreign key when it commits', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET account_id = 'b' WHERE id = 'e'");
     await client.execute("DELETE FROM entry WHERE id = 'f'");

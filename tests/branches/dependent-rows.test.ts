@@ -47,7 +47,7 @@ const names = (branchRows: readonly { readonly table: string; readonly key: read
   branchRows.map(({ table, key }) => `${table} ${String(key[0])}`).sort();
 const ASKS = { kind: 'deleted-in-branch', table: 'account', key: ['a'] };
 
-describe('a delete of a branch', () => {
+describe('a delete in a branch', () => {
   it('is no conflict if it affects only rows that the branch had', async () => {
     expect(await branch.preview()).toMatchObject({ rows: [{ kind: 'delete' }, { kind: 'delete' }], conflicts: [] });
     await branch.merge();
@@ -72,7 +72,7 @@ describe('a delete of a branch', () => {
     expect([await idsOf('account'), await idsOf('entry')]).toEqual([['a', 'b'], ['f']]);
   });
 
-  it('is not executed if the app keeps a row that refers to it', async () => {
+  it('is not executed if the app keeps a row that references the deleted one', async () => {
     await client.execute("UPDATE entry SET note = 'changed' WHERE id = 'e'");
     const { rows, conflicts } = await branch.merge({ conflicts: 'origin' });
     expect(conflicts).toMatchObject([{ kind: 'deleted-in-branch', table: 'entry', key: ['e'] }]);
@@ -80,14 +80,14 @@ describe('a delete of a branch', () => {
     expect([await idsOf('account'), await idsOf('entry')]).toEqual([['a', 'b'], ['e']]);
   });
 
-  it('keeps every row above a row that the app keeps', async () => {
+  it('leaves every ancestor of a row that the app keeps', async () => {
     await client.execute("INSERT INTO part VALUES ('p', 'e')");
     const { conflicts } = await branch.merge({ conflicts: 'origin' });
     expect(conflicts).toMatchObject([{ table: 'entry', key: ['e'] }]);
     expect([await idsOf('account'), await idsOf('entry'), await idsOf('part')]).toEqual([['a', 'b'], ['e'], ['p']]);
   });
 
-  it('shows rows that lose their reference', async () => {
+  it('reports rows whose reference becomes NULL', async () => {
     await client.execute("INSERT INTO tag VALUES ('t', 'a')");
     const { rows, conflicts } = await branch.merge({ conflicts: 'branch' });
     expect(conflicts).toMatchObject([ASKS]);
@@ -100,7 +100,7 @@ describe('a delete of a branch', () => {
     expect(await client.query('SELECT * FROM tag')).toEqual([{ id: 't', account: null }]);
   });
 
-  it('leaves alone rows that the branch moved elsewhere', async () => {
+  it('does not affect rows that the branch moved to another parent', async () => {
     await branch.execute("INSERT INTO entry VALUES ('e', 'b', 'moved')");
     await client.execute("UPDATE entry SET note = 'market' WHERE id = 'e'");
     expect((await branch.merge()).conflicts).toEqual([]);

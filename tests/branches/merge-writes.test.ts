@@ -46,7 +46,7 @@ describe('a merge', () => {
     expect(await client.query("SELECT entries FROM account WHERE id = 'a'")).toEqual([{ entries: 3 }]);
   });
 
-  it('that fails leaves triggers on', async () => {
+  it('leaves triggers enabled if it fails', async () => {
     const branch = await begin();
     await branch.execute("INSERT INTO account VALUES ('c', 'z', 0)");
     await client.execute("INSERT INTO account VALUES ('d', 'z', 0)");
@@ -58,7 +58,7 @@ describe('a merge', () => {
     expect(await client.query("SELECT entries FROM account WHERE id = 'a'")).toEqual([{ entries: 1 }]);
   });
 
-  it('exchanges unique values', async () => {
+  it('swaps unique values between rows', async () => {
     const branch = await begin();
     await branch.execute("UPDATE account SET name = 'z' WHERE id = 'a'");
     await branch.execute("UPDATE account SET name = 'x' WHERE id = 'b'");

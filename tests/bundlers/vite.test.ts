@@ -70,7 +70,7 @@ async function errorAt(url: string): Promise<string> {
 }
 
 describe('Vite, without a plugin and without COOP or COEP', () => {
-  it('builds an app whose files any server can serve', async () => {
+  it('builds an app that any server of files can serve', async () => {
     await build(config);
     const assets = readdirSync(join(outDir, 'assets'));
     expect(assets.filter((name) => name.endsWith('.wasm'))).toHaveLength(1);
@@ -98,7 +98,7 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     }
   });
 
-  it('serves it in development', async () => {
+  it('serves the app in development', async () => {
     const server = await createServer({ ...config, server: { port: 0, host: 'localhost', hmr: false } });
     await server.listen();
     try {

@@ -10,12 +10,12 @@ function judged(numbers: readonly number[], counter: number = numbers.length): s
   return oracle.expectation()({ numbers, counter });
 }
 
-it('accepts resolved writes, with or without the unresolved ones', () => {
+it('the oracle accepts resolved writes, with or without the unresolved ones', () => {
   expect(judged([0])).toBeNull();
   expect(judged([0, 2])).toBeNull();
 });
 
-it('finds writes that are lost, doubled, partial, or present although they failed or never happened', () => {
+it('the oracle finds writes that are lost, doubled, partial, or present although they failed or never happened', () => {
   expect(judged([2])).toMatch('lost: 0');
   expect(judged([0, 0])).toMatch('twice');
   expect(judged([0], 2)).toMatch('half');
@@ -23,7 +23,7 @@ it('finds writes that are lost, doubled, partial, or present although they faile
   expect(judged([0, 7])).toMatch('failed: 7');
 });
 
-it('expects from a read only the writes that had resolved before it', () => {
+it('the oracle lets a read miss writes that resolved after it began', () => {
   const oracle = new Oracle();
   const number = oracle.begin();
   const judge = oracle.expectation();

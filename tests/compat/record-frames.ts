@@ -181,7 +181,7 @@ const fromServer: ServerMessage[] = [
 
 function record(side: RecordedFrame['side'], message: ClientMessage | ServerMessage): RecordedFrame {
   const frames = messageToFrames(encodeMessage(message));
-  if (frames.length !== 1) throw new Error('a recorded message fits one frame');
+  if (frames.length !== 1) throw new Error(`a recorded message must fit in one frame; this one has ${frames.length}`);
   return { side, frame: toHex(frames[0] as Uint8Array), message: toRecordable(message) };
 }
 

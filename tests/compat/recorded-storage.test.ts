@@ -16,8 +16,8 @@ import { temporaryFolder } from '#kit/temporary-folder.ts';
 /** Files that released versions wrote, as SQL. They never change. */
 const recordedSql = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-describe('a recorded file of a client', () => {
-  it('of storage format 5 opens, keeps its rows and pending changesets, and gives these an origin', async () => {
+describe('a recorded client file of storage format 5', () => {
+  it('opens, keeps its rows and pending changesets, and gives the changesets an origin', async () => {
     const medium = memoryMedium();
     const storage = await openStorage({ name: 'test', medium, role: 'writer' });
     storage.register(testRuntime.module);
@@ -53,8 +53,8 @@ describe('a recorded file of a client', () => {
   });
 });
 
-describe('a recorded file of a server', () => {
-  it('of storage format 8 opens, keeps its rows, and knows its admitted changesets as origins', () => {
+describe('a recorded server file of storage format 8', () => {
+  it('opens, keeps its rows, and knows its admitted changesets as origins', () => {
     const folder = temporaryFolder();
     try {
       const path = join(folder, 'recorded.sqlite');

@@ -6,7 +6,7 @@ const COUNT = Number(process.env['ROCKPOOL_STATEMENTS'] ?? 200_000);
 const FIRST_SEED = Number(process.env['ROCKPOOL_SEED'] ?? Math.floor(Date.now() / 86_400_000) * 10_000);
 
 it(
-  `${COUNT} statements make no two replicas differ`,
+  `${COUNT} statements leave all replicas equal`,
   async () => {
     const { statements, committed, refused, rejected, codes } = await runStatements(COUNT, FIRST_SEED);
     console.log(

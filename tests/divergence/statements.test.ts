@@ -5,7 +5,7 @@ import { runStatements } from './run-statements.ts';
 const COUNT = atLevel({ test: 2_000, verify: 10_000 });
 
 it(
-  `${COUNT} statements that aim at replicas which differ take effect everywhere alike, or are refused with a typed error`,
+  `${COUNT} statements chosen to make replicas differ have the same effect everywhere or fail with a typed error`,
   async () => {
     const { statements, committed, refused, codes } = await runStatements(COUNT, 1);
     expect(committed + refused).toBe(statements);

@@ -3,7 +3,7 @@ import { replay } from './replay.ts';
 import { typist } from './typist.ts';
 
 // Its state grows beyond what the server processes on its own thread, and beyond four times the compaction size.
-it('a backlog of edits costs a reader at most the edits or the document, and its author a small multiple of the document', async () => {
+it('a backlog of edits costs a reader at most the size of the edits or the document, and its author a small multiple of the document', async () => {
   const { saves, upBytes, readerDownBytes, writerDownBytes, stateBytes, writerFileBytes, emptyFileBytes } =
     await replay(typist(1, 8_000), { every: 20, when: 'offline' });
   expect(saves).toBe(400);

@@ -330,7 +330,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     await page.close();
   });
 
-  it('have one copy of content that two devices created alike [MR-27]', async () => {
+  it('contain content that two devices created alike only once [MR-27]', async () => {
     const [a, b] = [device(1), device(2)];
     for (const one of [a, b])
       one.write("INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}');
@@ -340,7 +340,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
   });
 
-  it('are re-created after a rejection, unless they would overwrite a newer edit; then they wait for their author [MR-32]', async () => {
+  it('repeat edits after a rejection, except edits that would overwrite a newer one: those wait for their author [MR-32]', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(
       "INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)",
@@ -371,7 +371,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
   });
 
-  it('take a rejected edit that a restored server admits after all, beside later edits', async () => {
+  it('take a rejected edit that a restored server admits, together with later edits', async () => {
     const [a, b] = [device(1), device(2)];
     a.write("INSERT INTO page (id, content) VALUES ('p', ?), ('q', NULL)", '{"body":"low tide"}');
     for (const one of [a, b]) await one.meet();
@@ -430,7 +430,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     ]);
   });
 
-  it('of a lost log are re-created by a device under a new site, also in a document that was replaced since [MR-48]', async () => {
+  it('are re-created after a lost log by a device under a new site, even if they were replaced since [MR-48]', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(
       "INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)",
@@ -464,7 +464,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.database.rejected.list()).toEqual([]);
   });
 
-  it('of a megabyte cost the network and the changelog only the size of a small edit', async () => {
+  it('cost network and changelog only the size of a small edit, even at a megabyte', async () => {
     const [a, b] = [device(1), device(2)];
     const items = Array.from({ length: 9_000 }, (_, id) => ({
       id: `item-${id}`,

@@ -23,7 +23,7 @@ describe('deflate', () => {
     );
   });
 
-  it('compresses text within a twentieth of zlib', () => {
+  it("compresses text to within a twentieth of zlib's size", () => {
     const text = new TextEncoder().encode(
       Array.from({ length: 4_000 }, (_, i) => `[${i * 17},"${(i * 7919) % 1000}",{"body":"edit ${i % 37}"}]`).join(),
     );

@@ -17,7 +17,7 @@ export class OpenPages {
   /** Opens a document that the caller settles and closes. Rejects with `document-gone`. */
   openOn(device: Device, key: string): Promise<Open> {
     const [table] = device.database.schema.tables;
-    if (table === undefined) throw new Error('no table');
+    if (table === undefined) throw new Error('the schema has no table');
     const followers = this.followers.get(device) ?? new Set();
     this.followers.set(device, followers);
     const follow = (listener: () => void): (() => void) => {

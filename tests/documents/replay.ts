@@ -80,7 +80,7 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
     await allRead(writer, reader);
     const cpu = process.cpuUsage(start);
     for (const device of [writer, reader])
-      if (device.text !== trace.endContent) throw new Error('the text is another one');
+      if (device.text !== trace.endContent) throw new Error('the replayed text differs from the end of the trace');
     return {
       saves,
       upBytes: writer.bytes('sent'),

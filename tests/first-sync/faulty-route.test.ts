@@ -55,7 +55,7 @@ const status =
   (_, response) =>
     void response.writeHead(code).end();
 
-describe('a broken snapshot route', () => {
+describe('a first sync over a faulty snapshot route', () => {
   it.each<
     [string, Answer, { readonly stage: string; readonly waitedMs?: number; readonly [field: string]: unknown }, string]
   >([
@@ -135,7 +135,7 @@ describe('a broken snapshot route', () => {
     },
   );
 
-  it('waits while the server builds the file, then takes it', async () => {
+  it('waits while the server builds the file, and downloads it', async () => {
     await fillServer();
     let times = 0;
     const mine = await device({
@@ -165,7 +165,7 @@ describe('a broken snapshot route', () => {
     expect([mine.states, mine.problems, mine.fullResyncs]).toEqual([['connecting', 'up-to-date'], [], [1]]);
   });
 
-  it('reports a missing token, and takes the file once there is a token', async () => {
+  it('reports a missing token, and downloads the file once there is a token', async () => {
     await fillServer();
     let asked = 0;
     const mine = await device({

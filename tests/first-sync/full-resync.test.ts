@@ -126,7 +126,7 @@ describe('a full resync of a database in use', () => {
     expect(tested.server.query('SELECT content FROM pages')).toEqual([['{"body":"two and more"}']]);
   });
 
-  it('continues from a file after which unique values were swapped', async () => {
+  it('continues from its file if unique values were swapped after it', async () => {
     const writer = await fillServer();
     await writer.commit([insert('accounts', 'b', { name: 'Bank' })]);
     const early = await device();

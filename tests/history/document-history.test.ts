@@ -26,7 +26,7 @@ const showsBody = (client: Client, body: string): Promise<void> =>
   shows(client, "SELECT content ->> 'body' FROM page", body);
 
 describe('the history of a document', () => {
-  it('has the edits of one author without a pause as one version, each with its JSON and its differences', async () => {
+  it('combines the edits of one author without a pause into one version, with its JSON and its differences', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await ann.execute('INSERT INTO page (id, content) VALUES (\'p\', \'{"body":"We"}\')').synced;
     for (const body of ['We meet', 'We meet on', 'We meet on Monday.']) await write(ann, body);
@@ -95,7 +95,7 @@ describe('the history of a document', () => {
     expect(found.reverse().map((text, i) => text === texts[i])).toEqual(texts.map(() => true));
   });
 
-  it('restores a place, and leaves the rest of the document as it is', async () => {
+  it('restores one place in the document, and leaves the rest unchanged', async () => {
     const ann = await open('ann');
     const contentOf = async (): Promise<unknown> =>
       JSON.parse((await ann.query<{ content: string }>('SELECT content FROM page'))[0]?.content ?? 'null');
@@ -124,7 +124,7 @@ describe('the history of a document', () => {
     await expect(history.restore(1, { path: ['style'] })).rejects.toMatchObject({ code: 'row-missing' });
   });
 
-  it('rejects columns that are no documents, and versions without a document', async () => {
+  it('rejects columns that are not documents, and versions without a document', async () => {
     const ann = await open('ann');
     await ann.execute("INSERT INTO page (id) VALUES ('p')").synced;
     const row = await ann.history('page', 'p');

@@ -23,7 +23,7 @@ const schema = defineSchema(
   },
 );
 
-it('runs the code of the guide', async () => {
+it('the code of the history guide runs', async () => {
   const server = createSyncServer({
     dataDir: temporaryFolder(),
     schema,

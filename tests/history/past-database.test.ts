@@ -45,7 +45,7 @@ async function command(...args: readonly string[]): Promise<{ code: number; outp
 const showsTotal = (client: Client, total: number): Promise<void> =>
   shows(client, 'SELECT sum(amount) FROM entry', total);
 
-it('makes a new database from an old moment while the server runs, which devices use like any other', async () => {
+it('a running server exports a past moment as a new database, which devices use like any other', async () => {
   await start();
   const client = await open('budget');
   await client.execute(`INSERT INTO account VALUES ('a', 'Cash')`);
@@ -87,7 +87,7 @@ it('makes a new database from an old moment while the server runs, which devices
   expect(await (await open('budget')).query('SELECT count(*) AS n FROM account')).toEqual([{ n: 0 }]);
 });
 
-it('is made under a new id in a running server by one request, while the other one is in use', async () => {
+it('one request restores a past moment under a new id while the original database is in use', async () => {
   await start();
   const client = await open('budget');
   await client.execute(`INSERT INTO account VALUES ('a', 'Cash')`);
@@ -120,7 +120,7 @@ it('is made under a new id in a running server by one request, while the other o
   expect(await restore('april', `from=budget&at=${world.nowMs}`)).toMatchObject({ status: 201 });
 });
 
-it('writes nothing where a table has no history, the moment is not kept, or the time makes no sense', async () => {
+it('an export of a past moment writes nothing if a table has no history, the moment is not kept, or the time is invalid', async () => {
   const partial = defineSchema({ account, entry }, { history: [account], ...documents });
   await start(partial);
   const client = await open('budget', partial);

@@ -87,7 +87,7 @@ describe('client.past', () => {
     await expect(rowsOf(past)).rejects.toMatchObject({ code: 'client-closed' });
   });
 
-  it('rejects moments that are not kept or make no sense', async () => {
+  it('rejects invalid moments and moments that are not kept', async () => {
     const client = await open();
     await expect(client.past({ time: world.nowMs })).rejects.toMatchObject({
       code: 'history-moment-gone',
@@ -98,13 +98,13 @@ describe('client.past', () => {
     await expect(client.past({ version: 7 })).rejects.toMatchObject({ code: 'request-invalid' });
   });
 
-  it('is kept from roles below historyRole', async () => {
+  it('rejects roles below historyRole', async () => {
     await write(await open(), `INSERT INTO entry (id, amount) VALUES ('x', 1)`);
     const viewer = await open('viewer');
     await expect(viewer.past({ version: 1 })).rejects.toMatchObject({ code: 'auth-forbidden' });
   });
 
-  it('needs the server', async () => {
+  it('rejects a client without a server', async () => {
     const client = await createDevice().createClient({ name: 'local', schema });
     world.closesLater(client);
     await expect(client.past({ version: 1 })).rejects.toMatchObject({ code: 'config-invalid' });

@@ -56,7 +56,7 @@ const entries = (client: Client): Promise<unknown[]> =>
   client.query('SELECT id, amount, note, hits FROM entry ORDER BY id');
 
 describe('a planned restore', () => {
-  it('takes back inserts, updates and deletes of one user as one transaction that can be undone', async () => {
+  it('reverts inserts, updates and deletes of one user as one transaction that can be undone', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await write(ann, `INSERT INTO entry (id, amount, note) VALUES ('a', 1, 'one'), ('b', 2, 'two'), ('c', 3, 'three')`);
     await showsRow(bob, `SELECT 1 FROM entry WHERE id = 'c'`);
@@ -84,7 +84,7 @@ describe('a planned restore', () => {
     expect(await entries(ann)).toEqual(after);
   });
 
-  it('takes back one transaction, and only in the tables that are named', async () => {
+  it('reverts one transaction, only in the named tables', async () => {
     const ann = await open('ann');
     await write(ann, `INSERT INTO account VALUES ('x', 'cash')`, `INSERT INTO entry (id, amount) VALUES ('e', 1)`);
     await write(ann, `UPDATE account SET name = 'bank'`, `UPDATE entry SET amount = 2`);
@@ -95,7 +95,7 @@ describe('a planned restore', () => {
     expect(await ann.query('SELECT name FROM account')).toEqual([{ name: 'bank' }]);
   });
 
-  it('keeps additions and edits of others, also in between', async () => {
+  it('keeps additions and edits by other users, also in between', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await write(ann, `INSERT INTO page (id, details) VALUES ('e', '{"body":"We meet on Monday."}')`);
     await showsRow(bob, 'SELECT 1 FROM page');
@@ -147,7 +147,7 @@ describe('a planned restore', () => {
     ]);
   });
 
-  it('asks before it deletes a row that others refer to since', async () => {
+  it('asks before it deletes a row that newer rows reference', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await write(bob, `INSERT INTO account VALUES ('x', 'cash')`);
     await showsRow(ann, 'SELECT 1 FROM account');
@@ -162,7 +162,7 @@ describe('a planned restore', () => {
     expect(await ann.query('SELECT id FROM entry')).toHaveLength(1);
   });
 
-  it('rejects transactions that are not sent, selections that make no sense, and a client without a server', async () => {
+  it('rejects unsent transactions, invalid selections, and a client without a server', async () => {
     const ann = await open('ann');
     await write(ann, `INSERT INTO entry (id, amount) VALUES ('e', 1)`);
     await ann.sync.pause();

@@ -63,7 +63,7 @@ describe('the history of a row', () => {
     });
   });
 
-  it('shows pending versions of this device, once the server has them as admitted', async () => {
+  it('shows versions of this device as pending until the server has admitted them', async () => {
     const ann = await open('ann');
     await ann.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
     const history = await ann.history('entry', 'e');
@@ -81,7 +81,7 @@ describe('the history of a row', () => {
     stop();
   });
 
-  it('answers from this device while the server cannot be reached, and keeps what it has read', async () => {
+  it('shows the local versions and those already read while the server is unreachable', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await bob.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
     await showsValue(ann, 'amount', 1);
@@ -149,7 +149,7 @@ describe('the history of a row', () => {
     stop();
   });
 
-  it('rejects tables without a history, unknown ones, and keys and versions that do not exist', async () => {
+  it('rejects unknown tables, tables without a history, and missing keys and versions', async () => {
     const ann = await open('ann');
     await expect(ann.history('tag', 'x')).rejects.toMatchObject({ code: 'history-not-kept' });
     await expect(ann.history('nothing', 'x')).rejects.toMatchObject({ code: 'schema-unknown-table' });
@@ -160,7 +160,7 @@ describe('the history of a row', () => {
     await expect(history.restore(1, { columns: ['colour'] })).rejects.toMatchObject({ code: 'schema-unknown-column' });
   });
 
-  it('has only the versions of this device without a server', async () => {
+  it('has only the versions of this device if there is no server', async () => {
     const alone = await createDevice().createClient({ name: 'alone', schema });
     world.closesLater(alone);
     await alone.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)");

@@ -38,7 +38,7 @@ async function threeVersions(client: Client): Promise<RowHistory> {
 }
 
 describe('a name of a version', () => {
-  it('is shown with the version on every device, and stands for it', async () => {
+  it('is shown with its version on every device, and identifies it', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     const history = await threeVersions(ann);
     const [, second, first] = (await history.page()).versions as [never, never, never];
@@ -74,7 +74,7 @@ describe('a name of a version', () => {
     await expect(history.unname('before the move')).rejects.toMatchObject({ code: 'version-name-missing' });
   });
 
-  it('of a document ends its version, and is apart from names of the row', async () => {
+  it('ends the version of a document, and is separate from the names of the row', async () => {
     const ann = await open('ann');
     await ann.execute('INSERT INTO page (id, content) VALUES (\'p\', \'{"body":"Mon"}\')').synced;
     const write = async (body: string): Promise<void> =>
@@ -108,7 +108,7 @@ describe('a name of a version', () => {
     expect([await document.names(), (await row.names()).length]).toEqual([[], 1]);
   });
 
-  it('can be given to a version that is not sent yet, without a connection', async () => {
+  it('can be given to an unsent version, without a connection', async () => {
     const ann = await open('ann');
     const history = await threeVersions(ann);
     await ann.sync.pause();
@@ -123,7 +123,7 @@ describe('a name of a version', () => {
     await reaches(history, [[], ['offline'], [], [], []]);
   });
 
-  it('that two devices give to two versions at once names one of them', async () => {
+  it('belongs to one of two versions if two devices give it to both at once', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     const history = await threeVersions(ann);
     await shows(bob, 'SELECT amount FROM entry', 3);
@@ -147,7 +147,7 @@ describe('a name of a version', () => {
     expect(await others.at('same')).toEqual(await history.at('same'));
   });
 
-  it('outlasts its version, and then says what remains', async () => {
+  it('outlasts its version; reading that version reports the oldest one left', async () => {
     const folder = temporaryFolder();
     const short = defineSchema(
       { entry, page, versionName },
@@ -202,7 +202,7 @@ describe('a name of a version', () => {
     await expect(undeclared.unname('x')).rejects.toMatchObject({ code: 'version-names-undeclared' });
   });
 
-  it('is a write that the role of the user has to allow', async () => {
+  it("is rejected by the server if the user's role may not write it", async () => {
     const ann = await open('ann');
     await threeVersions(ann);
     const viewer = await world.open({ principal: 'eve', role: 'viewer' });
@@ -213,7 +213,7 @@ describe('a name of a version', () => {
     expect(await (await ann.history('entry', 'e')).names()).toEqual([]);
   });
 
-  it('stays with its transaction when the server is restored and numbers it again', async () => {
+  it('stays with its transaction if a restored server gives that another number', async () => {
     const folder = temporaryFolder();
     const [dataDir, copy] = [join(folder, 'data'), join(folder, 'copy')];
     await world.stop();

@@ -26,7 +26,7 @@ afterAll(() => {
   server.close();
 }, 120_000);
 
-it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that was acknowledged, and the next one opens [CT-firefox-kills]`, async () => {
+it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that was acknowledged, and the next start opens [CT-firefox-kills]`, async () => {
   for (let kill = 0; kill < KILLS; kill += 1) {
     journal.begin();
     const acknowledged = journal.counts.acknowledged;

@@ -40,7 +40,7 @@ export function openDocumentOn<Content extends JsonValue = JsonValue>(
         await delay();
         return row?.text ?? '';
       },
-      history: () => Promise.reject(new Error('not used here')),
+      history: () => Promise.reject(new Error('documents of this kit have no history')),
       presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
     },
     { table, column },

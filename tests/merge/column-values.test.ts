@@ -169,7 +169,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
     ],
   ];
 
-  it('that writes a value which its column cannot hold fails before anything is stored, and names table, column and types [MR-52] [VK-01]', () =>
+  it('fails before anything is stored if its column cannot hold a value, and names table, column and types [MR-52] [VK-01]', () =>
     withServer(async (server, device) => {
       const [one, two] = [device(), device()];
       one.write("INSERT INTO place (list, number, note) VALUES ('l', 1, 'first')");
@@ -194,7 +194,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
       expect([...one.problems, ...two.problems]).toEqual([]);
     }));
 
-  it('that writes a value which SQLite converts stores the converted one, on every replica alike [VK-02]', () =>
+  it('stores the converted value on every replica if SQLite converts it [VK-02]', () =>
     withServer(async (server, device) => {
       const [one, two] = [device(), device()];
       one.write("INSERT INTO place (list, number) VALUES (7, '8'), ('l', 2.0)");
@@ -223,7 +223,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
 });
 
 describe.each(stores)('with a server on $store, a transaction', ({ withServer }) => {
-  it('of several calls fails at its COMMIT for a wrong value that is left in a column, and not for a corrected one [VK-04]', () =>
+  it('fails at COMMIT if a column holds a wrong value by then [VK-04]', () =>
     withServer(async (server, device) => {
       const one = device();
       const { database } = one;
@@ -240,7 +240,7 @@ describe.each(stores)('with a server on $store, a transaction', ({ withServer })
       expect(server.query('SELECT id, whole, words FROM item')).toEqual([['i', 2n, 'after']]);
     }));
 
-  it('that writes a value which a unique index treats as equal is decided by the server for both devices [VK-06]', () =>
+  it('is decided by the server for both devices if a unique index treats their values as equal [VK-06]', () =>
     withServer(async (server, device) => {
       const [one, two] = [device(), device()];
       one.write("INSERT INTO item (id, words) VALUES ('a', 'Tea')");

@@ -8,7 +8,7 @@ import { SocketDevice } from '#kit/socket-device.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { until } from '#kit/until.ts';
 
-it('loses nothing that a device has when the server is restored to an earlier moment', async () => {
+it('a restore of the server to an earlier moment loses nothing that a device has', async () => {
   const folder = temporaryFolder();
   const start = async (data: string): Promise<TestServer> => {
     const started = await TestServer.start(join(folder, data), {

@@ -136,7 +136,7 @@ describe('a server restored from an older backup', () => {
     expect(ben.rows('SELECT id FROM page ORDER BY id')).toEqual([['last old'], ['new'], ['newest']]);
   });
 
-  it('admits changes of rows that arrive later as far as possible: the rest is rejected or in the conflict log, and fits once the rows have arrived [MR-46]', async () => {
+  it('rejects changes to rows that arrive later, or logs them as conflicts; a retry succeeds once the rows have arrived [MR-46]', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -158,7 +158,7 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) expect(device.rows('SELECT page_id FROM note')).toEqual([['q']]);
   });
 
-  it('sends a service that had read the lost log the whole state, even when as much has been written since', async () => {
+  it('sends all rows to a service that had read the lost log, even if the new log is as long', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -182,7 +182,7 @@ describe('a server restored from an older backup', () => {
     });
   });
 
-  it('treats no value as seen that was written before the restore was noticed [MR-47]', async () => {
+  it('treats values written before the restore was noticed as unseen [MR-47]', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -200,7 +200,7 @@ describe('a server restored from an older backup', () => {
     expect(lost()).toEqual([['page', 'title', 'by ben', 'by ann']]);
   });
 
-  it('and again treats no value of the log in between as seen, for a client that missed both [MR-47]', async () => {
+  it('treats values of the log between two restores as unseen for a client that missed both [MR-47]', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp(1);
@@ -291,7 +291,7 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) expect(device.rows('SELECT id, title FROM page')).toEqual([['p', 'of ann']]);
   });
 
-  it('and again from a backup of before the first restore takes changes from between the two and after them [MR-41]', async () => {
+  it('takes changes from between and after two restores of one backup [MR-41]', async () => {
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);
     backUp();

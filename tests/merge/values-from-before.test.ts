@@ -46,7 +46,7 @@ async function withRowsFromBefore(body: (live: LiveDatabase, device: DirectDevic
 const write = ({ database }: DirectDevice, sql: string): unknown =>
   database.write({ id: sql, statements: [{ sql, params: [] }] });
 
-describe('values of another type than their column', () => {
+describe('values of a type other than that of their column', () => {
   it('are delivered, changed and deleted, but cannot be written again [VK-10]', () =>
     withRowsFromBefore(async (live, device) => {
       expect(device.rows(ALL)).toEqual([
@@ -91,7 +91,7 @@ describe('values of another type than their column', () => {
       other.close();
     }));
 
-  it('that a device wrote before it was updated are rejected with a reason, and the rows are as they were [VK-10]', () =>
+  it('are rejected with a reason if a device wrote them before its update, and change no row [VK-10]', () =>
     withRowsFromBefore(async (live, device) => {
       writeAsBefore(device.database, "UPDATE item SET whole = 'few', unit = 'g'");
       writeAsBefore(device.database, "INSERT INTO tag VALUES ('a text', 'mine'), (2.5, 'mine')");

@@ -23,7 +23,7 @@ function stored(device: SocketDevice, column: string): CellValue {
 const onServer = (server: Parameters<Parameters<typeof withServer>[0]>[0], column: string): CellValue =>
   server.query(`SELECT ${column} FROM account WHERE id = 'a'`)[0]?.[0] ?? null;
 
-describe('a value', () => {
+describe('values', () => {
   it.each<[string, string, SqlParam, CellValue]>([
     ['an empty text', 'name', '', ''],
     [

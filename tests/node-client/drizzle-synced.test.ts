@@ -121,7 +121,7 @@ it('rejects `db` within `db.transaction` at once and rolls back', async () => {
   expect(await db.select({ id: todo.id }).from(todo)).toEqual([{ id: 'c' }]);
 });
 
-it('the client for pages names the Node client when it is used in Node', async () => {
+it('the browser client names the Node client in its error if it runs in Node', async () => {
   await expect(createBrowserClient({ name: 'todos', schema })).rejects.toMatchObject({
     code: 'worker-unavailable',
     recovery: 'bug',

@@ -13,7 +13,7 @@ function asInstalled(code: string): string {
     .replaceAll("'../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js'", "'drizzle-orm/sqlite-core'");
 }
 
-it('the code of the testing guide is the test beside this one, byte for byte', () => {
+it('the testing guide shows guide.test.ts, byte for byte', () => {
   const [, code] = /```ts\n(.*?)```\n/s.exec(textOf('../../docs/guides/testing.md')) ?? [];
   expect(asInstalled(textOf('guide.test.ts'))).toBe(code);
 });

@@ -93,7 +93,7 @@ it.each(['http', 'websocket', 'auto'] as const)('%s: syncs over the named transp
   expect([sockets.mock.calls.length > 0, sessions.length > 0]).toEqual([transport !== 'http', transport === 'http']);
 });
 
-it('rejects an unknown name with config-invalid', async () => {
+it('createClient rejects an unknown transport with config-invalid', async () => {
   const sync = { url: 'ws://localhost', databaseId: 'list', token: () => '', transport: 'pigeon' as 'http' };
   await expect(createClient({ name: 'items', schema, sync })).rejects.toMatchObject({
     code: 'config-invalid',

@@ -181,7 +181,7 @@ describe('an app that is rolled back because its server was never updated', () =
     ]);
   });
 
-  it('keeps writes to columns that the server lacks, and sends them once it has them', async () => {
+  it('keeps writes to columns that the server lacks, and sends them once the server has the columns', async () => {
     server = await TestServer.start(folder, { schema: OLDER });
     await open(NEWER);
     device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");

@@ -60,7 +60,7 @@ function tooLarge(living: readonly LiveContainer[]): string[] {
 }
 
 it.each(SEEDS)(
-  'keeps no more in memory, and works no more, after a long history than at its beginning (seed %d)',
+  'the stack keeps no more in memory, and does no more work, after a long history than at its beginning (seed %d)',
   async (seed) => {
     const containers = new LiveContainers();
     containers.install();

@@ -25,7 +25,7 @@ export class Random {
 
   pick<T>(items: readonly T[]): T {
     const item = items[this.below(items.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
+    if (item === undefined) throw new Error('pick needs a list with at least one item');
     return item;
   }
 

@@ -26,7 +26,7 @@ export function withEdit(source: string, { file, find, replace }: Edit): string 
   const code = withoutSpace(source);
   const wanted = withoutSpace(find).text;
   const start = code.text.indexOf(wanted);
-  if (start < 0) throw new Error(`${file} does not have this code: ${find}`);
+  if (start < 0) throw new Error(`${file} lacks this code: ${find}`);
   if (code.text.includes(wanted, start + 1)) throw new Error(`${file} has this code more than once: ${find}`);
   const from = code.offsets[start] as number;
   const to = (code.offsets[start + wanted.length - 1] as number) + 1;

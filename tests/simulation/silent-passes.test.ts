@@ -9,7 +9,7 @@ function tallyOf(counts: Readonly<Record<string, number>>): Tally {
 }
 
 describe('the silent passes of a run', () => {
-  it('fail the run above their ceiling, with all names that begin alike added up', () => {
+  it('fail the run above their ceiling; names that begin alike are added up', () => {
     const tally = tallyOf({
       'oracle: changeset judged': 1000,
       'oracle: open row (one)': 81,
@@ -20,15 +20,15 @@ describe('the silent passes of a run', () => {
     ]);
   });
 
-  it('fail the run when nothing was judged in their place', () => {
+  it('fail the run if it judged nothing', () => {
     expect(tooManySilentPasses(tallyOf({ [SILENT.unknownContent]: 1 }), 300)).toHaveLength(1);
   });
 
-  it('are not held against a run of a few histories', () => {
+  it('do not fail a run of few histories', () => {
     expect(tooManySilentPasses(tallyOf({ [SILENT.otherEpoch]: 1 }), 99)).toEqual([]);
   });
 
-  it('are all shown, those that never happened too', () => {
+  it('are all shown, including those that never happened', () => {
     expect(silentPassesAsText(new Tally()).split('\n')).toHaveLength(10);
   });
 });

@@ -5,7 +5,7 @@ import { runSimulation } from './simulation-run.ts';
 const TIMEOUT_MS = 6 * 60 * 60_000;
 
 it(
-  'passes ten thousand long histories',
+  'the simulation passes ten thousand long histories',
   async () => {
     await runSimulation({ name: 'Simulation in depth', first: 1_000_000, histories: 10_000, size: 'deep' });
   },

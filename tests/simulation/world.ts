@@ -164,7 +164,7 @@ export class World {
 
   private deviceOf(owner: Owner): Device {
     const device = this.devices.find((one) => one.runs(owner));
-    if (device === undefined) throw new Error(`nobody has the tab ${owner.name}`);
+    if (device === undefined) throw new Error(`no device runs the tab ${owner.name}`);
     return device;
   }
 
@@ -387,5 +387,5 @@ function hex(bytes: Uint8Array): string {
 
 /** Clients try plain HTTP if sockets do not open. It is not simulated, and the real one would answer in real time. */
 function noHttp(): Promise<never> {
-  return Promise.reject(new TypeError('there is no HTTP here'));
+  return Promise.reject(new TypeError('the simulation has no HTTP'));
 }

@@ -147,7 +147,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     expect(line.errors).toMatchObject([{ code: 'network-unreachable', fields: { closeCode: 4001 } }]);
   });
 
-  it('reports a connection that is cut once', async () => {
+  it('reports a cut connection once', async () => {
     const { line, end } = await open();
     end.socket.terminate();
     await until(() => line.errors.length > 0);
@@ -177,7 +177,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     expect(line.events).toEqual(['open']);
   });
 
-  it('opens nothing when it is closed before it opens', async () => {
+  it('opens nothing if it is closed before it opens', async () => {
     const line = connect();
     line.connection.close();
     await settled();
@@ -238,7 +238,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
       fields: { text: 'x'.repeat(length) },
     });
 
-    it('puts a message of several frames together', async () => {
+    it('assembles a message from several frames', async () => {
       const { messages, end } = await talk();
       const message = failure(MAX_FRAME_BYTES * 2);
       const frames = [...messageToFrames(encodeMessage(message))];
@@ -248,7 +248,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
       expect(messages).toEqual([message]);
     });
 
-    it('refuses a message over the size limit and ends the connection', async () => {
+    it('rejects a message over the size limit and ends the connection', async () => {
       const { failures, messages, end } = await talk();
       const part = new Uint8Array(MAX_FRAME_BYTES);
       part[0] = messageToFrames(encodeMessage(failure(MAX_FRAME_BYTES * 2)))[0]?.[0] ?? 0;
@@ -258,7 +258,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
       await until(() => end.isDisconnected);
     });
 
-    it('refuses a malformed frame and ends the connection', async () => {
+    it('rejects a malformed frame and ends the connection', async () => {
       const { failures, end } = await talk();
       end.socket.send(Uint8Array.of(250, 1, 2));
       await until(() => failures.length > 0);

@@ -22,7 +22,7 @@ test('a first visit requests each file once, compressed by the build, and nothin
   expect(answered.filter(({ path, contentEncoding }) => large.test(path) && contentEncoding !== 'br')).toEqual([]);
 });
 
-test('an unknown address has a page that leads to the budget', async ({ newPerson }) => {
+test('an unknown address shows a page with a link to the budget', async ({ newPerson }) => {
   const { page, gateway } = await newPerson();
   await expectUpToDate(page);
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));

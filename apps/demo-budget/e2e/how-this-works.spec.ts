@@ -4,7 +4,7 @@ import { addEntry } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-test('a developer sees the SQL behind a page, its queries waking, and changes going out with bytes and latency', async ({
+test('a developer sees the SQL of a page, its queries running again, and outgoing changes with bytes and latency', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();

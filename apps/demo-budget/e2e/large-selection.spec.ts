@@ -7,7 +7,7 @@ import { toast } from './steps/entries.ts';
 const entryCount = 20_000;
 
 test.describe('a selection of 20,000 entries', () => {
-  test('is all of them from the click on, and shows the progress of its change and undo', async ({ newPerson }) => {
+  test('has all entries from the first click, and shows the progress of its change and undo', async ({ newPerson }) => {
     const { page } = await newPerson({ scriptPrefix: progressWatch });
     await openLongLedger(page);
     await selectAll(page);

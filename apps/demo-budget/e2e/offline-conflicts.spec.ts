@@ -89,7 +89,9 @@ for (const clock of [
   }
 }
 
-test('a write made after seeing the other is no conflict, and a lost value can be restored', async ({ newPerson }) => {
+test('a write made after seeing the other is not a conflict, and a lost value can be restored', async ({
+  newPerson,
+}) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR' });
   await addEntry(anna.page, { payee: 'Baker', amount: '1' });

@@ -21,7 +21,7 @@ export function createRandom(seed: number): Random {
     between,
     pick: <T>(choices: readonly T[]): T => {
       const choice = choices[between(0, choices.length - 1)];
-      if (choice === undefined) throw new Error('nothing to pick from');
+      if (choice === undefined) throw new Error('pick needs a list with at least one item');
       return choice;
     },
     chance: (percent) => between(1, 100) <= percent,

@@ -66,7 +66,7 @@ const fill = [
   `INSERT INTO notes (id, content) VALUES ('budget', '{"body": [{"insert": "Ask about the rent\\n"}]}')`,
 ];
 
-it('opens a budget of an earlier version with all its rows, and syncs it with a device that is not updated', async () => {
+it('the app opens a budget of an earlier version with all its rows, and syncs it with a device that is not updated', async () => {
   server = createSyncServer({ dataDir: folder, schema: earlierSchema, secret });
   const [updated, waiting] = [createDevice(), createDevice()];
   const before = await open(updated, earlierSchema);

@@ -76,7 +76,7 @@ async function settle(client: Client): Promise<void> {
 
 const food = { date: '2026-03-01', payee: 'Market', notes: '', categoryId: 'starter-groceries', amountMinor: -4_250 };
 
-it('restores deleted entries with their parts, both sides of a transfer, and older states of a split', async () => {
+it('looking back restores deleted entries with their parts, both sides of a transfer, and older states of a split', async () => {
   const client = await open();
   await addStarterCategories(client);
   const [giro, cash] = [
@@ -122,7 +122,7 @@ it('restores deleted entries with their parts, both sides of a transfer, and old
   expect(await stateAt(other, id, await partIdsOf(other, id), first?.version ?? never())).toEqual(whole);
 });
 
-it('runs the queries of its pages on the budget of a past day, and nothing is written to it', async () => {
+it('the queries of all pages run on the budget of a past day, which stays unchanged', async () => {
   const client = await open();
   await addStarterCategories(client);
   const giro = await addAccount(client, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 10_000 });
@@ -168,7 +168,7 @@ it('runs the queries of its pages on the budget of a past day, and nothing is wr
   await past.close();
 });
 
-it('explains why a past day cannot be shown', async () => {
+it('looking back explains why a past day cannot be shown', async () => {
   const client = await open();
   await settle(client);
   const failureOf = async (asked: Client, view: Parameters<typeof momentOf>[0]): Promise<string> =>

@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(readFileSync(join(folder, 'data', 'people.sqlite')).includes(joined.body['shareKey'] as string)).toBe(false);
   });
 
-  it('issues a token with the role, signed for the member and not for the principal that the device sends', async () => {
+  it('yields a token with its role, signed for the member and not for the principal that the device sends', async () => {
     const ben = await comeAs('viewer');
     const { status, body } = await post('/api/token', { ...keyOf(ben), principal: 'device-1' });
     expect([status, body['role']]).toEqual([200, 'viewer']);
@@ -111,7 +111,7 @@ describe('a role', () => {
     expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Carla' }] });
   });
 
-  it('of an unknown member is not found', async () => {
+  it('is answered with 404 for an unknown member', async () => {
     expect((await post('/api/people/role', { ...budget, principal: 'device-1', role: null })).status).toBe(404);
   });
 });

@@ -129,6 +129,8 @@ function rawOperations(database: IDBDatabase, durability: IDBTransactionDurabili
 function result<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(request.error ?? new Error('request failed')));
+    request.addEventListener('error', () =>
+      reject(request.error ?? new Error('the IndexedDB request failed without an error')),
+    );
   });
 }

@@ -23,6 +23,6 @@ async function countTimed(count: () => ReturnType<Operations['countOpenDocuments
   const startMs = performance.now();
   const found = await count();
   const tookMs = performance.now() - startMs;
-  if (found === 0) throw new Error('nothing found');
+  if (found === 0) throw new Error('the query found no document');
   return tookMs;
 }

@@ -12,7 +12,7 @@ export const likeScan: Workload = {
     const startMs = performance.now();
     const found = await operations.countNotesLike();
     const tookMs = performance.now() - startMs;
-    if (found === 0) throw new Error('nothing found');
+    if (found === 0) throw new Error('the search found no note');
     return tookMs;
   },
 };
@@ -25,7 +25,7 @@ export const fullTextMatch: Workload = {
     const startMs = performance.now();
     const found = await operations.countNotesMatching();
     const tookMs = performance.now() - startMs;
-    if (found === 0) throw new Error('nothing found');
+    if (found === 0) throw new Error('the search found no note');
     return tookMs;
   },
 };

@@ -403,7 +403,8 @@ class Deciding {
   ): string | null {
     const child = tableOf(row);
     const table = ORACLE_TABLES.get(parent) as OracleTable;
-    if (String(parentColumns) !== String(table.key)) throw new Error('a foreign key that is not on the primary key');
+    if (String(parentColumns) !== String(table.key))
+      throw new Error('the oracle supports only foreign keys to a primary key');
     const values = columns.map((column) => valueOf(child, row, cells, column));
     if (columns.some((column) => nulled.has(column))) return null;
     return values.includes(NULL) ? null : `${parent} ${values.join('\u001f')}`;

@@ -113,7 +113,7 @@ export class Backend {
   /** Calls `then` once the transaction has the lock, or fails the statement after the timeout. */
   lock(queue: LockQueue, kind: LockKind, fail: (error: PostgresError) => void, then: () => void): void {
     const { transaction } = this;
-    if (transaction === null) throw new Error('the model locks only inside of transactions');
+    if (transaction === null) throw new Error('the model supports locks only within transactions');
     if (queue.isHeldBy(transaction)) return then();
     const cancel = this.model.clock.after(LOCK_TIMEOUT_MS, () => {
       queue.release(transaction);

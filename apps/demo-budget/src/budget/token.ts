@@ -27,11 +27,12 @@ export async function fetchToken(
     if (budget.membership !== undefined) onAccess('removed');
     throw new RockpoolError('auth-database-forbidden');
   }
-  if (response.status === 404) throw new RockpoolError('database-unavailable', { problem: 'not registered' });
+  if (response.status === 404)
+    throw new RockpoolError('database-unavailable', { problem: 'the budget is not registered' });
   if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
   const { token, role } = (await response.json()) as { readonly token?: unknown; readonly role?: unknown };
   if (typeof token !== 'string')
-    throw new RockpoolError('token-callback-failed', { problem: 'not a string', type: typeof token });
+    throw new RockpoolError('token-callback-failed', { problem: 'the token is not a string', type: typeof token });
   if (isBudgetRole(role)) onAccess(role);
   return token;
 }

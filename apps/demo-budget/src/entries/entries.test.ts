@@ -68,7 +68,7 @@ describe('the ledger', () => {
     expect(ledger({}, 9, 4)).toEqual([]);
   });
 
-  it('finds by payee, notes and amount, without balances', async () => {
+  it('finds entries by payee, notes and amount, without balances', async () => {
     await addEntry(writer, accountId, coffee);
     await addEntry(writer, accountId, {
       ...coffee,
@@ -186,7 +186,7 @@ describe('categories', () => {
     expect(ledger().find((row) => row.payee === 'Tea')?.categoryId).toBeNull();
   });
 
-  it('start with a set that can be added twice', async () => {
+  it('do not double if the starter set is added twice', async () => {
     await addStarterCategories(writer);
     expect(writer.rows('SELECT count(*) AS n, count(DISTINCT id) AS d FROM categories')).toEqual([{ n: 10, d: 10 }]);
   });
@@ -200,7 +200,7 @@ describe('an account', () => {
   });
 });
 
-it('entries move to another account of the same currency; transfers and reconciled entries stay', async () => {
+it('moves its entries to another account of the same currency, except transfers and reconciled ones', async () => {
   const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
   const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
   const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
@@ -233,7 +233,7 @@ describe('a selection', () => {
   const change = (ids: readonly string[]): SqlStatement => categoryOf(ids, 'starter-leisure');
   const all = { kind: 'all', accountId: null, filter: wholeLedger, except: new Set<string>() } as const;
 
-  it('of all entries includes those that it was made before', async () => {
+  it('of all entries excludes entries that are added later', async () => {
     await forty();
     const [first] = ledger();
     const selection = withEntry(all, first?.id ?? '');

@@ -36,7 +36,7 @@ function history(row: HistoryRow, versions: readonly RowVersion[], next: number 
 }
 
 describe('moments', () => {
-  it('combines the changes of one transaction, newest first, with unsent ones before all others', () => {
+  it('combine the changes of one transaction, newest first, with unsent ones before all others', () => {
     const moments = momentsOf([
       history(entry, [version(null, 'update', [], 50), version(9, 'update'), version(2, 'insert')]),
       history(part, [version(null, 'update', [], 40), version(9, 'insert'), version(5, 'insert')]),

@@ -108,7 +108,7 @@ describe('restoring values of an entry', () => {
     ]);
   });
 
-  it('keeps the day and the amount of a reconciled entry, and of one that was not a transfer then', async () => {
+  it('keeps day and amount of a reconciled entry, and of an entry that only became a transfer later', async () => {
     const id = await addEntry(writer, accountId, fields);
     const then = stateOf(id);
     const later = { ...then, entry: { ...then.entry, amountMinor: -1, date: '2025-03-03', payee: 'Kiosk' } };

@@ -43,7 +43,7 @@ async function draftsOf(fileName: string, currency: string): Promise<readonly En
 }
 
 describe('importing a statement', () => {
-  it('ends at the balance that the bank states, with each day in the order of the statement', async () => {
+  it('ends at the balance that the bank states, and keeps the order of the statement within a day', async () => {
     await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toHaveLength(
       355,
     );

@@ -144,7 +144,7 @@ describe('the summary of an import', () => {
     expect(html).toContain('disabled=""');
   });
 
-  it('waits for an open question', () => {
+  it('waits until every question is answered', () => {
     const html = renderToStaticMarkup(
       <ImportSummary
         {...props}

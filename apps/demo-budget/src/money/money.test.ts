@@ -126,7 +126,7 @@ describe('a sum in an amount field', () => {
     expect(parseTypedAmount(text, 'EUR', 'point').ok).toBe(false);
   });
 
-  it('too large is rejected, not rounded', () => {
+  it('is rejected, not rounded, if it is too large', () => {
     expect(parseTypedAmount('90000000000000*2', 'EUR', 'point')).toMatchObject({
       ok: false,
       problem: { code: 'amount-too-large' },

@@ -26,7 +26,7 @@ describe('a split by percentages', () => {
     [100, [33.33, 33.33, null], [33, 34, 33]],
     [Number.MAX_SAFE_INTEGER, [50, null], [4_503_599_627_370_496, 4_503_599_627_370_495]],
     [0, [50, null], [0, 0]],
-  ])('of %d by %o is %o', (amountMinor, shares, wanted) => {
+  ])('divides %d by %o into %o', (amountMinor, shares, wanted) => {
     expect(amounts(amountMinor, ...shares).map((amount) => amount + 0)).toEqual(wanted.map((amount) => amount + 0));
   });
 
@@ -43,7 +43,7 @@ describe('a split by percentages', () => {
     expect(readSplit(JSON.stringify(parts))).toEqual(complete ? parts : undefined);
   });
 
-  it('is not read from texts of other shapes', () => {
+  it('is not read from text of another form', () => {
     for (const text of ['', '{}', '[1,2]', '[{"categoryId":7,"percent":1},{"categoryId":null,"percent":null}]'])
       expect(readSplit(text)).toBeUndefined();
   });

@@ -158,7 +158,7 @@ describe('stored rules', () => {
     expect(readRule(stored())).toEqual({ ...made, payee: 'Market' });
   });
 
-  it('from an older version have one condition; from a newer version they are ignored', () => {
+  it('have one condition if an older version wrote them, and are ignored if a newer one did', () => {
     const row = {
       id: '1',
       field: 'payee',

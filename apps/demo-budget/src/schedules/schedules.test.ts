@@ -32,7 +32,7 @@ describe('the days of a schedule', () => {
       ['2025-12-30', '2025-12-31', '2026-01-01'],
     ],
     [{ firstDate: '2025-06-01', every: 1, unit: 'month', lastDate: null }, '2025-05-31', []],
-  ] as const)('of %o up to %s', (repetition, upTo, days) => {
+  ] as const)('are right for %o up to %s', (repetition, upTo, days) => {
     expect(occurrences(repetition, upTo)).toEqual(days);
   });
 
@@ -90,7 +90,7 @@ describe('a scheduled entry', () => {
     expect(writer.rows<ScheduleDayRow>(scheduleDaysDone).map(({ date }) => date)).toEqual(['2025-01-31', '2025-02-28']);
   });
 
-  it('that is a transfer is entered on both sides, once, with its category on the on-budget side', async () => {
+  it('is entered once on both sides if it is a transfer, with its category on the on-budget side', async () => {
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     const saving = await addCategory(writer, 'Saving', 'spending');
     await deleteSchedule(writer, schedule().id);

@@ -105,7 +105,7 @@ describe('the latest conflicts', () => {
     ]);
   });
 
-  it('of a note are named after its subject; an unknown value cannot be restored', async () => {
+  it('name the subject of a note; an unknown value cannot be restored', async () => {
     const dentist = await addEntry(writer, purse, {
       date: '2025-01-31',
       payee: 'Dentist',
@@ -124,7 +124,7 @@ describe('the latest conflicts', () => {
     expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([false, true]);
   });
 
-  it('of a transfer are listed once and restored on both sides; of a part are named after its entry', async () => {
+  it('list a transfer once and restore both its sides; a part is named after its entry', async () => {
     const box = await addAccount(writer, { ...account, name: 'Box' });
     const side = await addTransfer(writer, purse, box, {
       date: '2025-01-31',

@@ -65,7 +65,7 @@ describe('conflicts', () => {
     expect(told({ ...amount, ...change })).toEqual(words),
   );
 
-  it('in a column group are one conflict, described as a whole, including equal values', () => {
+  it('count once per column group, described as a whole, including equal values', () => {
     const conflict = only([
       { ...goal, id: '1', columnName: 'amountMinor', lostValue: 30_000, wonValue: 40_000 },
       { ...goal, id: '2', columnName: 'byMonth', lostValue: '2027-03', wonValue: null },
@@ -106,7 +106,7 @@ describe('conflicts', () => {
     ]);
   });
 
-  it('in separate columns, or of two decisions, are several', () => {
+  it('count separately for separate columns and separate decisions', () => {
     expect(
       conflictsOf([amount, { ...amount, id: '2', columnName: 'notes' }, { ...amount, id: '3', watermark: 8 }]),
     ).toHaveLength(3);
@@ -150,7 +150,7 @@ describe('the state of a conflict', () => {
     expect(stateOfRow({ ...amount, rowName: null, currentRow: null })).toBe('changed');
   });
 
-  it('of a deleted row is open until the row exists again', () => {
+  it('is open while its row is deleted', () => {
     const deleted = { ...amount, rule: 'delete-wins', rowName: null, currentRow: null } as const;
     expect(stateOfRow(deleted)).toBe('open');
     expect(stateOfRow({ ...deleted, rowName: 'Coffee' })).toBe('restored');

@@ -128,7 +128,7 @@ describe('a transfer', () => {
     expect(balances()).toEqual([10_000, 0, 0]);
   });
 
-  it('to an off-budget account has a category, on the on-budget side', async () => {
+  it('has a category on the on-budget side if the other account is off budget', async () => {
     await addTransfer(writer, checking, pension, { ...withdrawal, categoryId: saving });
     await addTransfer(
       writer,

@@ -30,7 +30,7 @@ function assigned(id: string, categoryId: string, month: string, minor: number, 
   return { table: 'assignments', key: [id], kind: isGone ? 'delete' : 'insert', changes };
 }
 
-it('adds up the assignments to one envelope and month', () => {
+it('the difference adds up the assignments to one envelope and month', () => {
   const rows = [
     assigned('a', 'food', '2026-04', 5_000),
     assigned('b', 'food', '2026-04', -2_000),
@@ -46,7 +46,7 @@ it('adds up the assignments to one envelope and month', () => {
   ]);
 });
 
-it('names entries by payee and day, in the currency of their account, and omits the list of deleted ones', () => {
+it('the difference names entries by payee and day, in the currency of their account, and omits the list of deleted ones', () => {
   const cell = (column: string, before: string | number | null, after: string | number | null) => ({
     column,
     before,
@@ -83,7 +83,7 @@ it('names entries by payee and day, in the currency of their account, and omits 
   ]);
 });
 
-it('shows both values of a conflict, and the result for a row that one side deleted', () => {
+it('the difference shows both values of a conflict, and the result for a row that one side deleted', () => {
   const conflict: BranchConflict = {
     kind: 'cell',
     table: 'entries',

@@ -8,7 +8,7 @@ const food: CategoryRow = { ...category, id: 'food', name: 'Groceries' };
 const home: CategoryRow = { ...category, id: 'home', name: 'Home' };
 const pets: CategoryRow = { ...category, id: 'pets', name: 'Pets' };
 
-it('shows the envelopes that differ, those that only one side has, and the money that is left to assign', () => {
+it('the effect shows the envelopes that differ, those that only one side has, and the money left to assign', () => {
   const month = '2026-04';
   const assigned = [{ month, categoryId: 'home', assignedMinor: 600 }];
   const activity = [{ month, categoryId: 'home', changeMinor: -500 }];

@@ -47,7 +47,7 @@ describe('an OFX file', () => {
     expect(isOfx('Date,Payee,Amount\n2025-01-31,OFX,1\n')).toBe(false);
   });
 
-  it('of version 1 is read without closing tags, with the day of the bank’s local time', () => {
+  it('in version 1 is read without closing tags, with the day of the bank’s local time', () => {
     const [statement] = read(sgml);
     expect(statement?.accountNumber).toBe('6789');
     expect(statement?.table.rows.map(({ cells }) => cells)).toEqual([
@@ -57,7 +57,7 @@ describe('an OFX file', () => {
     expect(statement?.table.header[statementColumns.payee ?? -1]).toBe('Payee');
   });
 
-  it('of version 2 is read as XML, with the currency of the amount and not of the original payment', () => {
+  it('in version 2 is read as XML, with the currency of the amount and not of the original payment', () => {
     expect(read(xml)[0]?.table.rows.map(({ cells }) => cells)).toEqual([
       ['20250201', '-12,50', 'Fig & <Fennel>', '', 'EUR', 'B1', ''],
       ['20250202', '-9.00', 'Kiosk über', '', 'CHF', 'B2', ''],
@@ -75,18 +75,18 @@ describe('an OFX file', () => {
     ]);
   });
 
-  it('truncated at any point is rejected', () => {
+  it('is rejected if it is truncated at any point', () => {
     for (let length = 0; length < sgml.length - 1; length += 17)
       expect(problem(sgml.slice(0, length))).toBe('file-cut-off');
   });
 
-  it('without entries is rejected, with a different problem for a bank’s error response', () => {
+  it('is rejected if it has no entries, with a different problem for a bank’s error response', () => {
     const empty = sgml.replace(/<STMTTRN>[\s\S]*<\/STMTTRN>/, '');
     expect(problem(empty)).toBe('file-has-no-entries');
     expect(problem('<OFX><SONRS><STATUS><CODE>15500<SEVERITY>ERROR</STATUS></SONRS></OFX>')).toBe('file-is-refusal');
   });
 
-  it('with malformed content yields rows or a problem, never an exception', () => {
+  it('yields rows or a problem for malformed content, never an exception', () => {
     for (const text of [
       '<OFX></OFX>',
       '<OFX><STMTTRN><NAME>lost</STMTTRN></OFX>',
@@ -97,7 +97,7 @@ describe('an OFX file', () => {
     }
   });
 
-  it('has payees without the entities of HTML, even if escaped twice', () => {
+  it('yields payees without HTML entities, even if they were escaped twice', () => {
     const named = (name: string): string =>
       read(sgml.replace('Marmalade &amp; Moss', name))[0]?.table.rows[0]?.cells[2] ?? '';
     expect(named('Caf&eacute; &#39;Zur Post&#39;')).toBe("Café 'Zur Post'");
@@ -105,7 +105,7 @@ describe('an OFX file', () => {
     expect(named('AT&T &unknown; R&D;')).toBe('AT&T &unknown; R&D;');
   });
 
-  it('has the number of a check in the memo', () => {
+  it('yields the number of a check in the memo', () => {
     const [statement] = read(sgml.replace('<MEMO>CARD 4410', '<CHECKNUM>001042<MEMO>CARD 4410'));
     expect(statement?.table.rows[0]?.cells[3]).toBe('Check 1042 · CARD 4410');
   });

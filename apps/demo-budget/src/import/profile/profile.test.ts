@@ -62,7 +62,7 @@ describe('the profile of an account', () => {
     expect(stored()).toBeUndefined();
   });
 
-  it('written by a newer version is ignored', () => {
+  it('is ignored if a newer version wrote it', () => {
     const row = {
       columns: '{"date":"When"}',
       delimiter: ';',

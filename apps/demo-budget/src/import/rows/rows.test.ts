@@ -108,7 +108,7 @@ describe('detecting the decimal mark', () => {
     [['1.234'], 'point', true],
     [['0,500'], 'comma', false],
     [['EUR 12,00-', 'Fr. 3,10'], 'comma', false],
-  ] as const)('in %s', (amounts, mark, ambiguous) => {
+  ] as const)('works for %s', (amounts, mark, ambiguous) => {
     expect(recogniseDecimalMark(amounts)).toEqual({ mark, ambiguous });
   });
 });
@@ -272,7 +272,7 @@ describe('a row with a bank id', () => {
     expect(keys('2025-01-31,Coffee,-3.50,A1\n')).not.toEqual(keys('2025-01-31,Coffee,-3.50,A2\n'));
   });
 
-  it('stays one of two if the bank used an id twice', () => {
+  it('is distinct from another row if the bank used the id twice', () => {
     expect(new Set(keys('2025-01-31,Coffee,-3.50,A1\n2025-01-31,Tea,-2.00,A1\n')).size).toBe(2);
   });
 });

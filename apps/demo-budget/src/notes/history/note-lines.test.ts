@@ -23,7 +23,7 @@ describe('the text of a note', () => {
     expect(shown(newer, [])[0]).toBe('[+We meet on Friday.]');
   });
 
-  it('has the formats of lines, and keeps removed line ends in their line', () => {
+  it('has the formats of its lines, and keeps removed line ends in their line', () => {
     const list = [{ insert: 'tent' }, { insert: '\n', attributes: { list: 'bullet' } }, { insert: 'pan\n' }];
     expect(noteLines(list).map(({ formats }) => formats)).toEqual([{ list: 'bullet' }, {}]);
     expect(shown([{ insert: 'tentpan\n' }], [{ insert: 'tent\npan\n' }])).toEqual(['tent[-\n]pan']);
