@@ -1,4 +1,4 @@
-// `npm run bench -- client`: the SDK on an app's page, beside what else a page could use.
+// `npm run bench -- client`: the SDK on an app's page, beside the alternatives that a page has.
 import { runGroup } from './storage/group.ts';
 import { CLIENT_SUBJECTS } from './storage/subjects.ts';
 import { CLIENT_TARGETS } from './storage/targets.ts';

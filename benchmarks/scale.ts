@@ -1,5 +1,5 @@
-// `npm run bench -- scale`: the costs by which docs/server.md calculates how far the server goes. Two instances in this
-// process on one PostgreSQL, without sockets: notices to many sessions of one database over NOTIFY and NATS, open
+// `npm run bench -- scale`: the costs from which docs/server.md calculates the limits of the server. Two instances in
+// this process on one PostgreSQL, without sockets: notices to many sessions of one database over NOTIFY and NATS, open
 // databases, and reading, moving and opening a large one. CPU time is of this process, without PostgreSQL's.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ const cpuMs = (): number => {
   return (user + system) / 1_000;
 };
 
-/** An instance that lets everybody in. */
+/** An instance that admits every client. */
 async function startInstance(
   options: Partial<SyncServerOptions>,
 ): Promise<{ readonly sync: SyncServer; stop(): Promise<void> }> {

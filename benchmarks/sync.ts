@@ -23,9 +23,9 @@ const wantedSubjects = flags.subjects?.split(',');
 const wantedWorkloads = flags.workloads?.split(',');
 const sizes = flags.quick ? QUICK_SIZES : FULL_SIZES;
 
-/** Of a workload: peers begin no further round after that. Ours takes part in all rounds. */
+/** Time limit of peers in one workload: they begin no further round after it. Our engine takes part in all rounds. */
 const ROUNDS_OF_PEERS_MS = 45_000;
-/** Of the whole run, which is to take twelve minutes at most: peers begin nothing more after that. */
+/** Time limit of peers in the whole run, which is to take twelve minutes at most. */
 const PEERS_MS = 10.5 * 60_000;
 
 await installPeers(join(import.meta.dirname, 'sync'));
@@ -39,7 +39,7 @@ const subjects = SYNC_SUBJECTS.filter(({ name }) => wantedSubjects?.includes(nam
 for (const workload of [propagation, backlog, firstSync, propagationAmongMany, fanOut]) {
   if (wantedWorkloads?.includes(workload.id) === false) continue;
   const workloadBeganMs = performance.now();
-  // Subjects take turns, so that what else the machine does hits all alike.
+  // Subjects take turns, so that other load on the machine affects all alike.
   for (let round = 0; round < (flags.quick ? 1 : workload.rounds); round++) {
     const isFurther = round > 0 && performance.now() - workloadBeganMs > ROUNDS_OF_PEERS_MS;
     for (const subject of subjects) {

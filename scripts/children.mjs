@@ -103,7 +103,7 @@ export function run(
 }
 
 /**
- * Runs a program of Node 24's.
+ * Runs Node 24 with these arguments.
  *
  * @param {readonly string[]} args
  * @param {RunOptions} [options]

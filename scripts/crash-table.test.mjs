@@ -5,7 +5,7 @@ import { root } from './children.mjs';
 const read = (/** @type {string} */ path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
 /**
- * The rows of the tables in docs/storage.md whose head's last cell is this, without the head.
+ * The rows, without heads, of the tables in docs/storage.md whose last column has this head.
  *
  * @param {string} lastHead
  */

@@ -1,5 +1,5 @@
-// After tsc: the addresses of workers. TypeScript rewrites `./x.ts` to `./x.js` in imports, but not in `new
-// URL('./x.ts', import.meta.url)`. Usage, in a package: node ../../scripts/finish-dist.mjs dist
+// Runs after tsc and rewrites the addresses of workers. TypeScript rewrites `./x.ts` to `./x.js` in imports, but not in
+// `new URL('./x.ts', import.meta.url)`. Usage, in a package: node ../../scripts/finish-dist.mjs dist
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -8,7 +8,8 @@ import { root } from './children.mjs';
 /** @typedef {[behaviour: string, file: string, code: string, rule: string]} Snippet */
 
 /**
- * Each has its own restricted imports in the configuration, which replace the general ones instead of adding to them.
+ * Each folder has its own restricted imports in the configuration, which replace the general ones instead of adding to
+ * them.
  */
 const everyFolder = [
   'apps/demo-budget/server',
@@ -208,7 +209,7 @@ const refused = [
   ],
 ];
 
-/** @type {[file: string, code: string][]} what the snippets above need to stand beside them */
+/** @type {[file: string, code: string][]} the files that the snippets above import */
 const beside = [
   ['packages/client/src/cycle-b.ts', "import { a } from './cycle-a.ts'; export const b = () => a;"],
   [

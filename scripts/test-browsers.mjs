@@ -1,6 +1,6 @@
 // `npm run test:browsers`: the contracts of storage and client in Chromium, stock Firefox (a private window too) and
-// WebKitGTK. Installs what is missing where it can. With `--write`, what the runs saw goes into
-// docs/browser-support.json and the table of docs/browser-support.md.
+// WebKitGTK. Installs missing browsers if it can. `--write` stores the results in docs/browser-support.json and the
+// table of docs/browser-support.md.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -38,8 +38,8 @@ function waitsIn(code) {
   );
 }
 
-// A limit of its own is one that a busy machine reaches: the configurations have limits that only a hang takes, also for
-// `expect.poll`. Vitest's own waits end after a second. Tests that take minutes are the exception.
+// A busy machine may reach a test's own time limit. Only a hang reaches the limits of the configurations, which also
+// apply to `expect.poll`. Vitest's own waits end after a second. Tests that take minutes are the exception.
 const LIMITED = /\btimeout: |\bvi\.waitFor\(|\bvi\.waitUntil\(/;
 const LONG_TEST = /\.(?:deep|verify|stock)\./;
 

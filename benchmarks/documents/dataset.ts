@@ -1,5 +1,6 @@
 /**
- * A plain JSON document of about `sizeBytes`: members, a long text, and many small objects. Deterministic for a number.
+ * A plain JSON document of about `sizeBytes`: members, a long text, and many small objects. The same number gives the
+ * same document.
  */
 export function documentOf(number: number, sizeBytes: number): string {
   const items = Array.from({ length: Math.floor(sizeBytes / 2 / ITEM_BYTES) }, (_, index) => ({

@@ -37,7 +37,7 @@ const MEASURES: readonly {
   { test: 'CPU per save', unit: 'ms', of: ({ settleCpuMs, saves }) => settleCpuMs / saves },
 ];
 
-/** Replays a trace, saved every 20 transactions, by one device with a second one that reads. In Node. */
+/** Replays a trace on one device, with a save every 20 transactions, while a second device reads. In Node. */
 export async function measureReplay(
   { name, trace }: Trace,
   when: (typeof WHEN)[number],

@@ -2,7 +2,7 @@ import type { Target } from '../report/target.ts';
 import { SIZES_KIB } from './dataset.ts';
 
 /**
- * Reading is reading a column of text; what is written is parsed, captured and kept in the changelog until the server
+ * A read is a read of a text column. A written document is parsed, captured and kept in the changelog until the server
  * has it.
  */
 const AT_MOST: Readonly<Record<string, number>> = {
@@ -14,7 +14,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   'filter by the index': 1.5,
 };
 
-/** What reads one value of a binary document costs what it costs in a plain column of JSONB. */
+/** Reading one value of a binary document costs about what it costs in a plain JSONB column. */
 const BINARY_AT_MOST = 1.1;
 
 /** Where the time of an edit goes, from a profile of fresh workers with code that is not compiled yet. */

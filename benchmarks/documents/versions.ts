@@ -66,7 +66,7 @@ export async function measureVersions(
     const startMs = cpuMs();
     await session(async (client) => {
       for (let version = 1; version <= count; version++) {
-        // Each is a version of its own, not a continuation of the one before.
+        // Makes each write a version of its own instead of a continuation of the previous one.
         nowMs += 10 * 60_000;
         await client.execute(`UPDATE page SET content = json_set(content, '$.items[' || ? || '].note', ?)`, [
           version % 1000,

@@ -17,7 +17,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 };
 
-/** The built pages of a name. */
+/** The folder of the built pages with this name. */
 const outputOf = (name: string): string => join(benchmarks, 'dist', name);
 
 /** Builds the pages in a folder as an app would be built: minified, one chunk per subject. `alias`: folders of packages. */

@@ -9,7 +9,7 @@ import { ledgerRow } from '../sync/rows.ts';
 
 export interface Floor {
   readonly name: string;
-  /** Processor time of the process for one of them, in microseconds. */
+  /** Processor time of the process for one operation, in microseconds. */
   readonly us: number;
 }
 

@@ -76,7 +76,7 @@ function sumBySteps({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile):
   const sums = new Map<string, StepTime>();
   samples.forEach((id, index) => {
     const { step, isWasm } = classify(id);
-    // A delta ends at its sample: the time since the one before.
+    // A delta is the time from the previous sample to this one.
     const us = timeDeltas[index] ?? 0;
     if (step === IDLE || us < 0) return;
     const { totalUs, wasmUs } = sums.get(step) ?? { totalUs: 0, wasmUs: 0 };

@@ -31,7 +31,7 @@ export interface Workload {
   readonly sql: string;
   /** The setup that DuckDB needs for the same answer, or null if it would download an extension first. */
   readonly duckdb?: string | null;
-  /** How many times as fast as without scans it should be. */
+  /** The target: how many times as fast the query is with scans as without. */
   readonly times: number;
 }
 
@@ -90,7 +90,7 @@ export const WORKLOADS: readonly Workload[] = [
 /** A result of 1,000 rows is `1000K-sum`. */
 export const workloadName = (rows: number, name: string): string => `${rows / 1000}K-${name}`;
 
-/** Against the same build without scans. */
+/** Targets relative to the same build without scans. */
 export function targetsFor(sizes: readonly number[]): Target[] {
   return sizes.flatMap((rows) =>
     WORKLOADS.flatMap(({ name, times }): Target[] => {

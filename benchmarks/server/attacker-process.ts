@@ -70,7 +70,7 @@ const ATTACKS: Readonly<Record<AttackName, (connection: TestConnection) => Promi
       connection.push(sequence);
       await connection.decided(sequence);
       await push(connection, rows('entries', `${parent}-`, CHILDREN, entry(parent)));
-      // As if it had not seen the children.
+      // The delete claims not to have seen the children.
       const author = await openConnection(port, databaseId);
       const deletion = author.site.write([remove('accounts', parent)], { base: 0 });
       author.push(deletion.sequence);

@@ -20,7 +20,10 @@ export function tokenOf(databaseId: string): Promise<string> {
   );
 }
 
-/** As often as clients send one. The server ends sessions from which it hears nothing for 40 s, as those that wait for a frozen one. */
+/**
+ * The interval of real clients. The server ends sessions that are silent for 40 s, such as those that wait for a frozen
+ * server.
+ */
 const PING_INTERVAL_MS = 10_000;
 const RETRY_MS = 1_000;
 
@@ -33,7 +36,7 @@ export async function openConnection(port: number, databaseId: string, site?: Te
   return connection;
 }
 
-/** As clients do whose server refuses or cuts them: tries again after a second or less. */
+/** Tries again after a second or less, like a client that its server refused or cut. */
 export async function openAgain(port: number, databaseId: string, site: TestSite): Promise<TestConnection> {
   for (;;) {
     try {

@@ -42,15 +42,15 @@ export interface Operations {
   /** Adds 1 to one value in its own transaction. */
   incrementValue(key: string): MaybePromise<void>;
 
-  /** People with an id below `count`, all six columns. */
+  /** Reads all six columns of the people with an id below `count`. */
   readPeople(count: number): MaybePromise<readonly PersonRow[]>;
-  /** By a scan: notes that contain "gift with refund". */
+  /** Counts the notes that contain "gift with refund", by a scan. */
   countNotesLike(): MaybePromise<number>;
-  /** By the full-text index: notes with the words gift and refund. */
+  /** Counts the notes with the words gift and refund, by the full-text index. */
   countNotesMatching(): MaybePromise<number>;
-  /** Entries of a range of days, counted and summed by month: how many months there are. */
+  /** Counts and sums the entries of a range of days by month. Returns the number of months. */
   groupByMonth(from: string, to: string): MaybePromise<number>;
-  /** Documents with status "open" and an amount above 500. */
+  /** Counts the documents with status "open" and an amount above 500. */
   countOpenDocuments(): MaybePromise<number>;
   countOpenBinaryDocuments(): MaybePromise<number>;
 

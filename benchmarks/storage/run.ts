@@ -49,7 +49,7 @@ export class StorageRun {
   /** Subjects that failed to fill a database; workloads that need it are skipped. */
   readonly #broken = new Set<string>();
   #browser: BenchBrowser | undefined;
-  /** How long was spent on what further rounds do not do again. */
+  /** Time spent on work that further rounds do not repeat. */
   #onceMs = 0;
 
   constructor(options: RunOptions, samples: Samples) {
@@ -264,7 +264,7 @@ export class StorageRun {
 
   /**
    * The first page of a new browser starts processes that the others use too, and so do its first worker, its first
-   * storage and its first WebAssembly: who came first would pay for all.
+   * storage and its first WebAssembly: the first subject would pay for all.
    */
   async #warmUp(browser: BenchBrowser): Promise<void> {
     const peer = this.#options.subjects.find(({ name, medium }) => name !== OURS && medium !== 'native');

@@ -14,7 +14,7 @@ export interface SqlDatabase {
   close(): MaybePromise<void>;
 }
 
-/** Where dialects differ. */
+/** The differences between SQL dialects. */
 export interface Dialect {
   readonly binaryDocumentType: string;
   readonly insertBinaryDocument: string;
@@ -43,7 +43,7 @@ export function sqlOperations(database: SqlDatabase, dialect: Dialect = SQLITE):
 
   return {
     async createTables() {
-      // The first two have the shape of the articles that started all this: a text key that is random, and a number.
+      // The first two tables are those of the founding articles: a random text key, and a number.
       await database.exec('CREATE TABLE IF NOT EXISTS kv (key TEXT PRIMARY KEY, value DOUBLE PRECISION)');
       await database.exec('CREATE TABLE IF NOT EXISTS single (key TEXT PRIMARY KEY, value DOUBLE PRECISION)');
       await database.exec('CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, json TEXT)');

@@ -51,14 +51,16 @@ export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>([
   'rockpool-client',
 ]);
 
-/** The write-ahead log of SQLite's own, for one connection in one tab: the fastest that the pools of handles have. */
+/** SQLite's own write-ahead log, for one connection in one tab: the fastest mode of the handle pools. */
 const EXCLUSIVE_WAL = 'PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA synchronous = normal';
 /**
- * Subjects that took longest with a million rows, and that no target uses, omit it, or a run would take half as long
- * again.
+ * A workload without a target is left out for the slowest subjects with a million rows, or a run would take half as
+ * long again.
  */
 const HALF_A_MINUTE = 'takes half a minute and more';
-/** The defaults of sqlite.org's build. The others have 4 KB and 2 MB, which matters more than their VFS. */
+/**
+ * The defaults of sqlite.org's build. The others have 4 KB pages and a 2 MB cache, which matters more than their VFS.
+ */
 const PAGE_8K_CACHE_16M = 'PRAGMA page_size = 8192; PRAGMA cache_size = -16384';
 
 export const FILE_SUBJECTS: readonly Subject[] = [
@@ -172,7 +174,7 @@ export const FILE_SUBJECTS: readonly Subject[] = [
 /** IDBBatchAtomicVFS loses its atomic batches, and 40 s, when a transaction does not fit into the cache. */
 const CACHE_64M = 'PRAGMA cache_size = -65536';
 
-/** Of ours the default comes first; the others differ in one thing each. */
+/** Our default configuration comes first; our variants each differ from it in one setting. */
 export const INDEXEDDB_SUBJECTS: readonly Subject[] = [
   ours('', {}),
   ours('strict', { durability: 'strict' }),

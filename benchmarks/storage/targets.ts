@@ -4,7 +4,7 @@ import { WORKLOADS } from './workloads.ts';
 const AHP_WAL = 'AccessHandlePool-wal';
 const WRITE_AHEAD = 'WriteAhead +8K16';
 
-/** For the lines that the runner measures itself. */
+/** Titles of the lines that the runner measures itself. */
 const TITLES: Readonly<Record<string, string>> = {
   L1: 'cold open of a 50 MB database to its first row',
   L8w: 'one tab writes every 10 ms while another reads: a write',

@@ -13,7 +13,7 @@ import { fullTextMatch, likeScan } from './workloads/text-search.ts';
 
 /** The workloads of each database, in order. */
 export interface Plan {
-  /** Stands before the ids of the workloads, where several plans share them. */
+  /** A prefix of the workload ids, if several plans share the workloads. */
   readonly prefix: string;
   /** Maximum number of rounds. */
   readonly rounds: number;
@@ -23,20 +23,20 @@ export interface Plan {
   readonly onEmpty: readonly (readonly Workload[])[];
   /** Each on a database that is filled once, and then opened in a new browser in every round. */
   readonly onFilled: readonly FilledPart[];
-  /** Whether L8w and L8r belong to it: one tab writes, another reads. */
+  /** Whether the plan has L8w and L8r: one tab writes, another reads. */
   readonly withTwoTabs: boolean;
-  /** Whether LF belongs to it: one tab writes, two read. */
+  /** Whether the plan has LF: one tab writes, two read. */
   readonly withThreeTabs?: boolean;
   /** One list on a new, empty database, once, because it takes long. */
   readonly once: readonly Workload[];
-  /** Whether live queries belong to it, for the subjects that have them. */
+  /** Whether the plan has live queries, for the subjects that support them. */
   readonly withLiveQueries: boolean;
 }
 
 export interface FilledPart {
   readonly dataset: Dataset;
   readonly workloads: readonly Workload[];
-  /** Under which id the time of opening it, up to the first row, is kept. */
+  /** The id under which the time from opening to the first row is recorded. */
   readonly coldOpenId?: string;
 }
 

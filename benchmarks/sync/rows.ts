@@ -1,4 +1,4 @@
-/** About 120 bytes, as an entry of a household's ledger. */
+/** About 120 bytes, like an entry of a household's ledger. */
 export interface LedgerRow {
   readonly id: string;
   readonly account: string;
@@ -12,7 +12,7 @@ const WORDS =
   'alpha bravo coffee delta echo foxtrot grocery hotel india juliet kilo lima market november oscar papa quebec romeo sierra tango rent salary fuel train lunch dinner books phone water power cinema gym bakery'.split(
     ' ',
   );
-// 16 bytes in base64url, as some libraries demand of an id: of its last letter two bits count.
+// Ids are 16 bytes in base64url, as some libraries require: only two bits of the last letter count.
 const LAST_LETTERS = 'AQgw';
 const ID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-';
 

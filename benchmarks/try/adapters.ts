@@ -1,6 +1,6 @@
 import type { Adapters } from '../page/host.ts';
 
-/** Those of the page that anyone can open. */
+/** The adapters of the page that `npm run bench:page` serves. */
 export const ADAPTERS: Adapters = {
   rockpool: () => import('../storage/adapters/rockpool.ts'),
   'sqlite-wasm': () => import('../storage/adapters/sqlite-wasm.ts'),

@@ -4,14 +4,14 @@ import { SUBJECTS } from './subjects.ts';
 
 export interface Figure {
   readonly subject: string;
-  /** Null before the first measurement, and where an answer was wrong. */
+  /** Null before the first measurement, and if an answer was wrong. */
   readonly median: number | null;
   readonly least: number;
   readonly greatest: number;
   readonly error: string | null;
 }
 
-/** What was measured of one workload, by subject. */
+/** The measurements of one workload, by subject. */
 export function figuresOf(measurements: readonly Measurement[], workload: Workload): Figure[] {
   return SUBJECTS.map(({ name }) => {
     const own = measurements.filter((one) => one.workload === workload.id && one.subject === name);

@@ -21,7 +21,7 @@ export interface RunOptions {
   onMeasured(measurement: Measurement): void;
 }
 
-/** Full-text and binary documents have no like in IndexedDB, so their rows are left out. */
+/** IndexedDB has no counterpart of full-text search and binary documents, so their rows are left out. */
 const LACKS = ['L9fts', 'L11b'];
 const PREFIX = 'rockpool-bench-';
 
@@ -73,7 +73,7 @@ interface Opened {
 async function open({ adapter }: TrySubject, database: string): Promise<Opened> {
   const request = { adapter, settings: { medium: 'opfs' }, database, role: 'writer' } as const;
   if (adapter === 'raw-indexeddb') {
-    // Its API is on the page.
+    // The API of this subject is on the page.
     const local = createHost(ADAPTERS);
     await local.open(request);
     const call = async (operation: string, args: readonly unknown[]): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// `npm run bench:page`: builds and serves the page on which anyone runs the workloads in a browser of theirs. `PORT=5180`.
+// `npm run bench:page`: builds and serves a page that runs the workloads in any user's browser. `PORT=5180`.
 import { join } from 'node:path';
 import { installPeers } from '../harness/peers.ts';
 import { buildPages, servePages } from '../harness/pages.ts';

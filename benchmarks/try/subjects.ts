@@ -14,7 +14,7 @@ import type { Dataset } from '../storage/fill.ts';
 export interface TrySubject {
   readonly name: string;
   readonly adapter: AdapterName;
-  /** Of the bars and the head of its column. */
+  /** The colour of the bars and of the column's head. */
   readonly colour: string;
 }
 
@@ -24,14 +24,14 @@ export const SUBJECTS: readonly TrySubject[] = [
   { name: 'IndexedDB', adapter: 'raw-indexeddb', colour: '#7a6ba8' },
 ];
 
-/** A new database of each subject in every round, filled, and what runs on it. */
+/** Each subject fills a new database of every kind in every round, and runs these workloads on it. */
 export const PARTS: readonly { readonly dataset: Dataset; readonly workloads: readonly Workload[] }[] = [
   { dataset: 'empty', workloads: [bulkInsert, autocommitInsert] },
   { dataset: 'main', workloads: [pointRead, randomUpdate, sumScanWarm, jsonTextFilter] },
   { dataset: 'reports', workloads: [rowsToPage, likeScan, groupByMonth] },
 ];
 
-/** Numbers of rows in titles, and what they are with a tenth of the data: no more rows than there are. */
+/** The numbers of rows in titles, and their values with a tenth of the data, limited to the existing rows. */
 const TENTHS: Readonly<Record<string, string>> = {
   '300,000': '30,000',
   '100,000': '10,000',

@@ -11,11 +11,10 @@ const lookAgainMs = 50;
  * @template T
  * @param {string} program
  * @param {readonly string[]} args
- * @param {(output: string) => Promise<T | undefined> | T | undefined} ready asked again and again, with all that was
- * printed, until it has a result
+ * @param {(output: string) => Promise<T | undefined> | T | undefined} ready called repeatedly with all output so far
+ * until it returns a result
  * @param {Record<string, string>} [env] added to our environment
- * @returns {Promise<{ value: T, stop: () => Promise<void>, kill: () => Promise<void> }>} `kill` gives it no time to do
- * anything
+ * @returns {Promise<{ value: T, stop: () => Promise<void>, kill: () => Promise<void> }>} `kill` ends it at once
  */
 export async function startProcess(program, args, ready, env = {}) {
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });

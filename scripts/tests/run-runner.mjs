@@ -26,7 +26,7 @@ const lookEveryMs = 5_000;
  * @returns {Promise<Ended>}
  */
 export async function runRunner(runner, { name, chromium, level, prefix, compileCache }) {
-  // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests
+  // Reports, browser profiles, databases of servers under test: all in one folder, which is removed however the tests
   // end. The name is short because Chromium puts a socket below it, and the path of a socket has room for about 100
   // characters.
   const temporary = mkdtempSync(join(tmpdir(), 'rp'));

@@ -71,7 +71,7 @@ function vitest({
       ...projects.flatMap((project) => ['--project', project]),
       '--reporter=default',
       `--reporter=${join(root, 'scripts/tests/vitest-reporter.mjs')}`,
-      // A choice of files may leave nothing for one of them.
+      // A selection of files may leave none for one of the projects.
       '--passWithNoTests',
       ...options,
       ...(name === undefined ? [] : ['--testNamePattern', literal(name)]),

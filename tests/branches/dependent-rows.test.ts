@@ -68,7 +68,7 @@ describe('a delete in a branch', () => {
   it('is not executed if the app keeps rows that the origin added', async () => {
     await client.execute("INSERT INTO entry VALUES ('f', 'a', 'new')");
     await branch.merge({ conflicts: 'origin' });
-    // The branch's delete of 'e' was no conflict.
+    // The branch's delete of 'e' was not a conflict.
     expect([await idsOf('account'), await idsOf('entry')]).toEqual([['a', 'b'], ['f']]);
   });
 

@@ -45,7 +45,7 @@ afterAll(async () => {
 /** The page's output once the client works. */
 async function bodyAt(url: string): Promise<string> {
   const page = await browser.newPage();
-  page.setDefaultTimeout(0); // the test has the only limit
+  page.setDefaultTimeout(0); // only the test has a time limit
   try {
     await page.goto(url);
     await page.waitForFunction(() => document.body.textContent.includes('milk'));
@@ -59,7 +59,7 @@ async function bodyAt(url: string): Promise<string> {
 /** The page's error. */
 async function errorAt(url: string): Promise<string> {
   const page = await browser.newPage();
-  page.setDefaultTimeout(0); // the test has the only limit
+  page.setDefaultTimeout(0); // only the test has a time limit
   try {
     const failed = page.waitForEvent('pageerror');
     await page.goto(url);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runStatements } from './run-statements.ts';
 
 const COUNT = Number(process.env['ROCKPOOL_STATEMENTS'] ?? 200_000);
-/** Other statements each day. */
+/** Different statements each day. */
 const FIRST_SEED = Number(process.env['ROCKPOOL_SEED'] ?? Math.floor(Date.now() / 86_400_000) * 10_000);
 
 it(

@@ -144,7 +144,7 @@ function steps(devices: number, contents = content): fc.Arbitrary<Step[]> {
       { arbitrary: step('create', { content: fc.option(contents) }), weight: 2 },
       { arbitrary: step('replace', { content: fc.option(contents, { freq: 20 }) }), weight: 8 },
       { arbitrary: step('type', { content: contents }), weight: 6 },
-      // Titles are unique: some of these are refused by the server, and what was edited after them depends on them.
+      // Titles are unique: the server rejects some of these writes, and later edits depend on them.
       { arbitrary: step('title', { title: fc.constantFrom('one', 'two'), content: contents }), weight: 3 },
       { arbitrary: step('delete'), weight: 1 },
       { arbitrary: step('meet'), weight: 6 },
@@ -241,7 +241,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
   it('equal the result of plain Yjs for the same edits in any order', async () => {
     const by = fc.nat({ max: 4 });
     const page = fc.constant('p');
-    // NULL instead would be another document.
+    // No NULL: the document after it would be a different one.
     const present = content.filter((value) => value !== null);
     const step = fc.oneof(
       fc.record({ act: fc.constant('replace' as const), by, page, content: present }),

@@ -6,7 +6,7 @@ import { DirectDevice } from '#kit/direct-device.ts';
 
 /** A direct device that meets its server on request and measures the messages. */
 export class Device extends DirectDevice {
-  /** It can be replaced. */
+  /** A test may replace it. */
   server: LiveDatabase;
   sentBytes = 0;
   receivedBytes = 0;
@@ -28,7 +28,7 @@ export class Device extends DirectDevice {
   /** Connects, receives everything, sends everything unless `sends` is false, and disconnects. */
   async meet({ sends = true }: { readonly sends?: boolean } = {}): Promise<void> {
     this.failure = null;
-    // From before the welcome: a lost log is sent again by a later meeting, or under a new site.
+    // Read before the welcome: a lost log is sent again by a later meeting, or under a new site.
     const { lastAckedSequence } = this.sync.position();
     const push = (after = lastAckedSequence): Push | null => this.push(after, 256 * 1024);
     this.connect(this.server);

@@ -57,7 +57,7 @@ describe('the app of the guide', () => {
   /** One person's browser: tabs of one context share its storage. */
   async function openTab(context = browser.newContext()): Promise<Page> {
     const page = await (await context).newPage();
-    page.setDefaultTimeout(0); // the test has the only limit
+    page.setDefaultTimeout(0); // only the test has a time limit
     await page.goto(vite.resolvedUrls?.local[0] ?? '');
     await page.getByRole('heading', { name: 'Todos' }).waitFor();
     return page;
@@ -76,7 +76,7 @@ describe('the app of the guide', () => {
     await once(probe, 'listening');
     ({ port } = probe.address() as AddressInfo);
     probe.close();
-    process.env['TODO_PORT'] = String(port); // its Vite configuration reads it
+    process.env['TODO_PORT'] = String(port); // read by the app's Vite configuration
     await startServer();
     vite = await createServer({
       root,

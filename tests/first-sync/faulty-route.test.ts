@@ -111,7 +111,7 @@ describe('a first sync over a faulty snapshot route', () => {
     async (_, answer, fields, stage) => {
       await fillServer();
       const { fetch: get, asked } = await inFront(answer);
-      // Long where an answer arrives: on a busy machine a due timer runs before the answer that already arrived.
+      // Long if an answer arrives: on a busy machine a due timer runs before the answer that already arrived.
       const firstByteMs = stage !== 'snapshot-build' && fields.waitedMs !== undefined ? fields.waitedMs : 5_000;
       const mine = await device({ fetch: get, timeouts: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
       mine.start();

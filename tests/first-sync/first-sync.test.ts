@@ -112,7 +112,7 @@ describe('a first sync', () => {
       site.logEpoch = database.meta.logEpoch;
       site.cursor = database.meta.cursor;
       site.logHashes.set(site.cursor, database.meta.cursorHash);
-      // It captures and stores like any other.
+      // The database captures and stores writes like any other.
       database.write({
         id: 'w',
         statements: [{ sql: `UPDATE accounts SET name = 'Purse' WHERE id = 'a'`, params: [] }],

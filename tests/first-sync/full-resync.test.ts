@@ -102,7 +102,8 @@ describe('a full resync of a database in use', () => {
     mine.start();
     await mine.upToDate();
     expect(mine.fullResyncs).toEqual([3, 6]);
-    // Rows that changed go and come: 4 of entries, 2 of accounts, a document with its state; and some facts of our own.
+    // The changed rows are deleted and inserted: 4 of entries, 2 of accounts, a document with its state; and some rows
+    // of Rockpool's tables.
     expect(mine.database.connection.totalChanges - before).toBeLessThan(60);
     expect(mine.notified.map(({ tables }) => [...tables].sort())).toEqual([['accounts', 'entries', 'pages']]);
     expect(mine.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([
@@ -176,7 +177,7 @@ describe('a full resync of a database in use', () => {
     const mine = await device();
     mine.start();
     await mine.upToDate();
-    // The state machine receives each of them too, and continues to wait.
+    // Each report of progress also reaches the state machine, which continues to wait.
     expect(
       mine.progress.filter(({ receivedBytes, totalBytes }) => receivedBytes === totalBytes).length,
     ).toBeGreaterThan(3);

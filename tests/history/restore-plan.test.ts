@@ -172,7 +172,7 @@ describe('a planned restore', () => {
       code: 'changes-unsent',
       fields: { pendingCount: 1 },
     });
-    // It cannot be meant.
+    // The period ends before it was meant to: it selects nothing.
     expect(await planOf(ann, { author: 'ann', fromMs: 1, toMs: beforeMs - 3_600_000 })).toMatchObject({ rows: [] });
     expect(await planOf(ann)).toMatchObject({ transactions: 0, rows: [], conflicts: [] });
     await expect(planOf(ann, {})).rejects.toMatchObject({ code: 'request-invalid' });

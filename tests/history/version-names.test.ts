@@ -136,7 +136,7 @@ describe('a name of a version', () => {
       await client.sync.resume();
       await client.execute("INSERT INTO page (id) VALUES (?) ON CONFLICT DO UPDATE SET title = 'x'", ['p']).synced;
     }
-    // Which one wins depends on the clocks. It wins whole, on both devices.
+    // The clocks decide which name wins. It wins as a whole, on both devices.
     await shows(ann, "SELECT count(*) > 0 FROM rockpool_conflict WHERE table_name = 'version_name'", 1);
     const [kept] = await ann.query<{ sequence: number }>('SELECT sequence FROM version_name');
     await shows(bob, 'SELECT sequence FROM version_name', kept?.sequence);

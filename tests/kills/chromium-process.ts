@@ -27,7 +27,7 @@ export function startChromium(profile: string, url: string): ChromiumProcess {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // All of it has ended already.
+      // All processes have ended already.
     }
   };
   process.once('exit', killGroup);

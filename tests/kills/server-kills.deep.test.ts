@@ -37,7 +37,7 @@ it.runIf(canMountDisk)(
         kills: FULL_DISK_KILLS,
         beforeKill: async (_kill, _server, clients) => {
           disk.fill();
-          // Its clients notice by continuing to write.
+          // The clients notice the full disk when they continue to write.
           await Promise.any(
             clients.map(
               (client) =>

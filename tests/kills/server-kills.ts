@@ -146,7 +146,7 @@ async function troubles(client: Client): Promise<{ rejected: number; lost: numbe
   return { rejected: (await client.rejected.list()).length, lost: row?.count ?? 0 };
 }
 
-/** Everything arrived, or nothing has arrived for long. */
+/** Waits until everything arrived, or nothing has arrived for long. */
 async function settled(client: Client, rows: number): Promise<void> {
   const counted = client.live<{ count: number }>('SELECT count(*) AS count FROM entries');
   await new Promise<void>((resolve) => {

@@ -10,7 +10,7 @@ export interface OpenOptions extends Partial<Pick<ClientOptions, 'schema' | 'nam
   readonly principal?: string;
   readonly role?: Role;
   readonly databaseId?: string;
-  /** Default: another device. */
+  /** Default: a new device. */
   readonly device?: Device;
 }
 
@@ -63,7 +63,7 @@ export class ClientsOfServer {
     return this.closesLater(client);
   }
 
-  /** The client is closed before the server. */
+  /** Closes the client before the server. */
   closesLater<C extends { close(): Promise<void> }>(client: C): C {
     this.clients.push(client);
     return client;

@@ -129,7 +129,7 @@ export class DirectDevice extends TestDevice implements Subscriber {
     } while (this.inbox.length > 0);
   }
 
-  /** The whole state of a device as one string. */
+  /** The content of a device as one string. */
   content(tables: readonly string[]): string {
     const { cursor, lastAckedSequence } = this.sync.position();
     return JSON.stringify(

@@ -75,7 +75,7 @@ it('a device that returns after a long time resyncs in full, and keeps its site,
     { type: 'delivery', whole: true },
   ]);
   while (ben.inbox.length > 0) ben.takeNext();
-  // Before anything is pushed: everybody's state, with what is pending on top.
+  // Before anything is pushed, the rows are the server's with the pending writes on top.
   expect(ben.rows('SELECT id, title, hits FROM page')).toEqual([['kept', 'kept', 16]]);
   expect(ben.rows('SELECT text FROM draft')).toEqual([['mine alone']]);
   expect(ben.sync.counts().pendingCount).toBe(4);

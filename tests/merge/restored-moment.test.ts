@@ -69,7 +69,7 @@ it('a restore of the server to an earlier moment loses nothing that a device has
   for (const device of [ann, ben]) await until(() => JSON.stringify(names(device)) === JSON.stringify(all));
   await until(() => server.query('SELECT id FROM account').length === all.length);
   expect(server.query('SELECT id, name FROM account ORDER BY id')).toEqual(all);
-  // A write of the older log counts as having seen no value of another site [MR-47].
+  // A write from the older log counts as having seen no value of another site [MR-47].
   const conflicts = ann.rows('SELECT lost_value, won_value FROM rockpool_conflict');
   expect(conflicts.filter(([lost, won]) => lost !== 'first' || won !== 'changed')).toEqual([]);
   expect(conflicts.length).toBeLessThanOrEqual(1);

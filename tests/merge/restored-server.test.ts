@@ -127,8 +127,8 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     restore();
     ann.connect(live);
-    // Its first changeset is pruned. The last of the too old ones stays, because the next is linked to it. The engine
-    // of a device sends the rest under another name.
+    // Ann's first changeset is pruned. The last of those that are too old stays, because the next one is linked to it.
+    // A device's engine sends the rest under a new site id.
     expect(() => ann.takeNext()).toThrow('the welcome is new-site');
     ann.sync.becomeNewSite(2);
     ann.cut();
@@ -168,7 +168,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann);
     const kept = changesAfter(live, before);
     restore();
-    // No device has yet revealed a loss, so the epoch is unchanged.
+    // No device has yet revealed a loss, so the log epoch is unchanged.
     for (const id of ['q', 'r']) ben.write(`INSERT INTO page (id, title) VALUES ('${id}', 'new')`);
     await sync(ben);
     expect(changesAfter(live, before)).toMatchObject({
@@ -186,7 +186,7 @@ describe('a server restored from an older backup', () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
-    // Ann has seen two more watermarks that Ben has not.
+    // Ann has seen two watermarks that Ben has not.
     ben.cut();
     ann.write("INSERT INTO page (id, title) VALUES ('q', 'q')");
     ann.write("INSERT INTO page (id, title) VALUES ('r', 'r')");
@@ -236,7 +236,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     for (const device of [ann, ben])
       expect(device.rows('SELECT id, title, hits FROM page')).toEqual([['q', 'by ben', 2]]);
-    // The replaced value is in the conflict log, although Ben had seen it.
+    // The replaced value is in the conflict log even though Ben had seen it.
     expect(lost()).toContainEqual(['page', 'title', 'start', 'by ben']);
   });
 
@@ -301,7 +301,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     ben.write("DELETE FROM page WHERE id = 'p'");
     await sync(ben, ann);
-    // No device is ahead of the restored log and knows its epoch, so the log keeps its epoch.
+    // No device is ahead of the restored log and knows its log epoch, so the epoch stays.
     restore();
     ben.writeAll("UPDATE page SET title = 'by ben' WHERE id = 'q'", "DELETE FROM page WHERE id = 'r'");
     await sync(ann, ben);

@@ -187,7 +187,7 @@ describe('devices that write without seeing each other', () => {
     [2, 1, 0],
   ];
 
-  /** Ids and names without their suffix, after the writes arrived in this order. */
+  /** Returns ids and names without suffixes after the writes arrived in this order. */
   async function endOf(
     histories: readonly (readonly (readonly string[])[])[],
     order: readonly number[],

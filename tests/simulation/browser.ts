@@ -86,12 +86,12 @@ export class Browser {
     };
   }
 
-  /** No known browser does this; it is stricter than what real browsers do. */
+  /** Loses the next commit notices. No known browser does this; it is stricter than reality. */
   loseNotices(count: number): void {
     this.noticesToLose = count;
   }
 
-  /** The same of the leader's answers: the request is repeated. */
+  /** Loses the leader's next answers; the requests are repeated. */
   loseAnswers(count: number): void {
     this.answersToLose = count;
   }

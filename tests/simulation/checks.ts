@@ -36,7 +36,10 @@ export function contentOf(ask: AskForText, schema: Schema = householdSchema): Ma
   return new Map([...sqlByTable].map(([name, sql]) => [name, ask(sql) ?? '']));
 }
 
-/** What an older schema shows of the content of the whole one. Asks only for tables that it shows in part. */
+/**
+ * Reduces the content of the newer schema to what the older one shows. Queries only tables that the older one shows in
+ * part.
+ */
 export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText): Map<string, string> {
   return new Map(
     [...OLDER_CONTENT_SQL].map(([name, sql]) => [
@@ -46,7 +49,7 @@ export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText):
   );
 }
 
-/** A file that the newer version of the app has once opened has the whole schema. */
+/** Whether a file has the older schema. A file that the newer app has opened once has the newer one. */
 export function isOlder({ hash }: Schema): boolean {
   return hash === olderSchema.hash;
 }
@@ -160,7 +163,7 @@ export function lostWrites(model: Model, device: string, database: OpenDatabase)
   return null;
 }
 
-/** A write that a device and its copy share is either present here or rejected on one of the devices. */
+/** A write that a device and its copy share is either present on this device or rejected on one of the two. */
 export function lostTogether(model: Model, databases: readonly OpenDatabase[]): string | null {
   const rejected = new Set(databases.flatMap((database) => [...rejectedMarks(database)]));
   for (const database of databases) {

@@ -27,7 +27,7 @@ export interface DeviceStorage {
   readonly kind: MediumKind;
   /** Another tab may read the files. If not, tabs read through the leader. */
   readonly isShared: boolean;
-  /** Adds a worker. */
+  /** The storage as a new worker sees it. */
   medium(): WorkerMedium;
   /** Commits exist that the medium does not have yet. */
   readonly isBehind: boolean;
@@ -80,7 +80,7 @@ function storageOfFiles(
   };
 }
 
-/** Of the database; staged files are left out. */
+/** The files of the database, without staged ones. */
 function contentOf(disk: SimulatedDisk): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   for (const name of storageFileNames('household')) {

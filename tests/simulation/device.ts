@@ -71,7 +71,7 @@ export interface DeviceOptions {
   readonly snapshot: () => Promise<Uint8Array<ArrayBuffer> | null>;
   readonly medium: MediumKind;
   readonly isStrict: boolean;
-  /** The version of its app. */
+  /** The version of the app on this device. */
   readonly app: AppVersion;
   /** The device whose storage this one starts with a copy of. */
   readonly copyOf?: Device;
@@ -86,23 +86,23 @@ export class Device implements Place {
   readonly isStrict: boolean;
   /** The version of the app that tabs open with. */
   app: AppVersion;
-  /** Tabs of both versions may be open. */
+  /** The app was changed, so tabs of both versions may be open. */
   private hasChangedApp = false;
   readonly clock: DeviceClock;
   readonly browser: Browser;
   isPartitioned = false;
   isSlow = false;
   exchanges = 0;
-  /** Of the tokens that its app requests. */
+  /** The lifetime of the tokens that the app requests. */
   tokenLifetimeMs = Infinity;
-  /** Its role in the database has been changed in this history. */
+  /** The role of the device has been changed in this history. */
   hasLackedRights = false;
   /** It started as a copy of another device's files. */
   readonly isCopy: boolean;
   tabs: Tab[] = [];
-  /** Of all its tabs, including closing and dead ones. */
+  /** The owners of all tabs, including closing and dead ones. */
   private readonly owners = new Set<Owner>();
-  /** Since the last power cut, including closing and dead tabs. */
+  /** Tabs opened since the last power cut, including closing and dead ones. */
   private readonly everOpened: Tab[] = [];
   /** The storage has run out of room in this history; writes fail until it has room again. */
   hasBeenFull = false;
@@ -129,7 +129,7 @@ export class Device implements Place {
   private tabNumber = 0;
   private lastCommitMs = 0;
   private hasBeenLed = false;
-  /** No tab has opened the files since. */
+  /** No tab has opened the files since a power cut. */
   private hasLostPower = false;
 
   constructor(options: DeviceOptions) {
@@ -153,7 +153,7 @@ export class Device implements Place {
     this.browser = new Browser(time, random, (what) => options.tally.add(what));
   }
 
-  /** The medium of its writers. */
+  /** The SQLite runtime of writers. */
   get writers(): Runtimes['writers'] {
     return this.options.runtimes.writers;
   }
@@ -180,7 +180,8 @@ export class Device implements Place {
       .run(() => tab.membership.open())
       .catch((thrown: RockpoolError) => {
         if (!tab.owner.isAlive) return;
-        // It found no leader in time, because the leader died or sleeps. The page reports it, and the user reloads.
+        // The tab found no leader in time, because the leader died or sleeps. The page reports it, and the user
+        // reloads.
         this.options.tally.add('tab did not open');
         const isHonest =
           thrown.code === 'storage-busy' || thrown.code === 'storage-missing' || thrown.code === 'client-closed';
@@ -191,7 +192,7 @@ export class Device implements Place {
       });
   }
 
-  /** What its app's own server issues. */
+  /** Returns a token as the app's own server issues it. */
   token(): string {
     return tokenFor(this.name, this.time.nowMs + this.tokenLifetimeMs);
   }
@@ -206,7 +207,7 @@ export class Device implements Place {
     this.openTab();
   }
 
-  /** A faulty version is taken back: the older one opens what the newer one has left. */
+  /** Rolls a faulty version back: the older one opens what the newer one has left. */
   rollBackApp(): void {
     this.hasChangedApp = true;
     this.app = 'older';
@@ -215,7 +216,7 @@ export class Device implements Place {
     this.openTab();
   }
 
-  /** A tab met one of a newer version. */
+  /** Whether the code says that a tab met a newer version of the app. */
   isForOtherApp(code: ErrorCode): boolean {
     return this.hasChangedApp && code === 'tab-outdated';
   }
@@ -354,7 +355,7 @@ export class Device implements Place {
           };
           outcome = writes.around(this.name, database, kind, () => database.write(request));
         } catch (thrown) {
-          // The device may have given it up and been killed in the middle of that.
+          // The device may have stored the drop before it was killed.
           if (!tab.owner.isAlive) model.recordDropped(dropping);
           else writes.forgetInterrupted(this.name);
           throw thrown;
@@ -431,7 +432,7 @@ export class Device implements Place {
     this.hasBeenLed = true;
   }
 
-  /** A faulty disk, or a person with a debugger. Returns the leader; the next one checks at once. */
+  /** Damages a row like a faulty disk or a user with a debugger. Returns the leader; the next one checks at once. */
   damage(): Tab | null {
     const { leader } = this;
     const connection = leader?.opened?.database.connection;
@@ -477,7 +478,7 @@ export class Device implements Place {
       try {
         opened.database.close();
       } catch {
-        // Its storage is dead; only its memory has to be freed.
+        // The storage is dead; only memory has to be freed.
       }
       opened.close({ handsOver: false }).catch(() => undefined);
     }
@@ -521,7 +522,7 @@ export class Device implements Place {
     const { looks } = tab;
     tab.comparedMs = this.time.nowMs;
     const compare = (now: string | null): void => {
-      // What it reads may be a commit that is announced only later, when it is flushed or stored.
+      // The tab may read a commit that is announced only later, when it is flushed or stored.
       this.time.after(VISIBLE_AFTER_MS, () => {
         if (!tab.isUsable) return;
         if (this.lastCommitMs !== lastCommitMs || tab.looks !== looks || tab.shown === null || tab.shown === now)
@@ -595,7 +596,7 @@ export class Device implements Place {
       this.options.tally.add('crash of client at a storage call');
       doomed.tab.kill();
     }
-    // Throwing leaves a write undone, or done by half.
+    // Throwing leaves a write undone, or half done.
     if (owner?.isAlive === false) throw new TabKilled('killed');
     if (this.looks <= 0) return;
     const reader = this.tabs.find((tab) => tab.owner !== owner && tab.isUsable && tab.opened?.role === 'reader');

@@ -15,7 +15,9 @@ import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 
-/** Of the documents: two texts merged by character, one of them with formats, and elements identified by `id`. */
+/**
+ * The rule of the documents: two texts merged by character, one of them with formats, and elements identified by `id`.
+ */
 export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', 'items.*.note'], richText: ['note'] };
 
 /** The delete actions of a foreign key. */
@@ -47,7 +49,7 @@ export const householdSchema: Schema = buildSchema([
       uniques: [['name']],
     },
   ),
-  // The children that go with their account, with a generated column and a full-text index over the notes.
+  // Children that are deleted with their account, with a generated column and a full-text index over the notes.
   sampleTable(
     'entry',
     [
@@ -72,7 +74,7 @@ export const householdSchema: Schema = buildSchema([
       searchIndexes: [{ name: 'entry_text', columns: ['note'], tokenize: DEFAULT_TOKENIZE }],
     },
   ),
-  // The children that keep their account from going.
+  // Children that prevent the delete of their account.
   sampleTable('label', [id, sampleColumn('account_id', 'text', { notNull: true }), sampleColumn('content', 'text')], {
     foreignKeys: [
       {
@@ -84,7 +86,7 @@ export const householdSchema: Schema = buildSchema([
       },
     ],
   }),
-  // A key that two devices choose alike, and a group of columns of which one says how far the others are apart.
+  // A key that two devices choose alike, and a column group in which `width` is the difference of the others.
   sampleTable(
     'goal',
     [
@@ -100,7 +102,7 @@ export const householdSchema: Schema = buildSchema([
   sampleTable('plan', [id, sampleColumn('title', 'text'), sampleColumn('detail', 'text')], {
     merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' },
   }),
-  // A row that comes back where somebody changes it, with a group of columns.
+  // A row that a concurrent change restores, with a column group.
   sampleTable(
     'trip',
     [
@@ -138,8 +140,8 @@ export const householdSchema: Schema = buildSchema([
   sampleTable('tally', [id, sampleColumn('hits', 'integer', { notNull: true, defaultSql: '0' })], {
     merge: { ...DEFAULT_MERGE_RULES, counters: ['hits'] },
   }),
-  // A parent with a key of two columns, and a child for each rule of what becomes of it; either of the columns may be
-  // NULL, and then it has no parent.
+  // A parent with a key of two columns, and a child table for each delete action. A child in which either column is
+  // NULL has no parent.
   sampleTable(
     'room',
     [
@@ -171,7 +173,7 @@ export const householdSchema: Schema = buildSchema([
       },
     ),
   ),
-  // A parent that a reference keeps from deletion, and its children.
+  // A parent that cannot be deleted while a child references it, and its children.
   sampleTable('project', [id, sampleColumn('title', 'text')], {
     merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' },
   }),
@@ -187,7 +189,7 @@ export const householdSchema: Schema = buildSchema([
     ],
     merge: { ...DEFAULT_MERGE_RULES, foreignKeyRules: [{ columns: ['project_id'], rule: 'restore-parent' }] },
   }),
-  // A key and nothing beside it.
+  // A table with only a key.
   sampleTable(
     'tag',
     [sampleColumn('house', 'text', { notNull: true }), sampleColumn('word', 'text', { notNull: true })],
@@ -198,7 +200,7 @@ export const householdSchema: Schema = buildSchema([
   }),
 ]);
 
-/** What the older version of the app does not know. */
+/** Tables that the older version of the app does not know. */
 const NEWER_TABLES: ReadonlySet<string> = new Set(['task', 'tag']);
 const NEWER_COLUMNS: ReadonlyMap<string, string> = new Map([
   ['plan', 'detail'],

@@ -18,8 +18,8 @@ const HONEST_ENDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['transaction-tim
 const THINKING_MS = [0, 0, 1, 5, 40, 300, 6_000] as const;
 
 /**
- * An open transaction of several calls, through the page code that ships. It writes down each of its steps in a local
- * row: after each, the row has all of them once.
+ * Runs a transaction of several calls through the shipped page code. Each step also adds itself to a local row, which
+ * must then have every step so far once.
  */
 export function transactInSteps(world: World, tab: Tab, random: Random, mark: string): void {
   const { tally, model, time } = world;

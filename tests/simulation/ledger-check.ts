@@ -82,7 +82,7 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
 
 type Writers = ReadonlyMap<string, ReadonlyMap<string, readonly Commit[]>>;
 
-/** By value and cell. */
+/** The writers of each value of each cell. */
 function writersByValue(model: Model): Writers {
   const writers = new Map<string, Map<string, Commit[]>>();
   for (const commit of model.inOrder) {
@@ -102,9 +102,9 @@ function writtenAt(writers: Writers, value: string, place: string): readonly Com
 }
 
 function isBy(model: Model, commits: readonly Commit[], principal: string, site: string): boolean {
-  // A device and its copy share what both had: either may have sent it, under its own site too.
+  // A device and its copy share what both had: either may have sent it, also under its own site.
   if (commits.some(({ mark }) => model.shared.has(mark))) return true;
-  // A device may go on as another site, of which the model may know nothing yet; but not as one of another device.
+  // A device may continue as another site, which the model may not know yet, but never as the site of another device.
   const owners = new Set(
     model.inOrder.filter((commit) => Buffer.from(commit.site).toString('hex') === site).map(({ device }) => device),
   );

@@ -46,8 +46,8 @@ export class LiveContainers {
   }
 
   /**
-   * Those that survive a garbage collection, the largest first. Call it in a turn of the event loop of its own: a WeakRef
-   * keeps its target for the rest of a turn.
+   * The containers that survive a garbage collection, the largest first. Call it in its own turn of the event loop: a
+   * WeakRef keeps its target for the rest of a turn.
    */
   living(): LiveContainer[] {
     setFlagsFromString('--expose-gc');
@@ -60,7 +60,7 @@ export class LiveContainers {
     return living.sort((a, b) => b.size - a.size);
   }
 
-  /** `made`: its class. The stack begins with the caller of the constructor. */
+  /** `made`: the class of the container. The stack begins with the caller of the constructor. */
   private remember(container: Sized, made: object): void {
     const holder: { stack?: string } = {};
     const { stackTraceLimit } = Error;

@@ -10,16 +10,16 @@ import type { World } from './world.ts';
 const SEEDS = [4, 11] as const;
 const OPERATIONS = { devices: [4, 4], operations: [400, 400] } as const;
 
-/** More than MOST_ENTRIES, so that what one connection keeps of each changeset shows. */
+/** More than MOST_ENTRIES, so that one entry per changeset, kept by one connection, exceeds the limit. */
 const PROBES = 80;
 const PROBE_MS = 200;
-/** Of the same work at the end and at the beginning. */
+/** The largest ratio of the work at the end to the same work at the beginning. */
 const MOST_GROWTH = 1.3;
 
 /** More entries than any live content of a history needs in one container: a leak of one per changeset has hundreds. */
 const MOST_ENTRIES = 64;
 
-/** What may have more. */
+/** Containers that may have more entries. */
 const ALLOWED: readonly { readonly file: string; readonly most: number; readonly why: string }[] = [
   {
     file: 'packages/sync-server/src/sqlite/sqlite-file.ts',
@@ -31,12 +31,12 @@ const ALLOWED: readonly { readonly file: string; readonly most: number; readonly
   { file: 'packages/vfs-opfs/src/log/generation.ts', most: 400, why: 'pages in the log, until the next checkpoint' },
 ];
 
-/** The work of some small transactions of one device, until every device has them. */
+/** Returns the work of some small transactions of one device until every device has them. */
 async function probe(world: World, name: string): Promise<{ readonly devices: number; readonly server: number }> {
   const random = new Random(1);
   const [device] = world.devices;
   if (device === undefined) throw new Error('no device');
-  // Every tab reads what was committed, so the tabs have to be as many as at the beginning.
+  // Every tab reads each commit, so both probes need the same number of tabs.
   for (const one of world.devices) for (const tab of [...one.tabs]) if (tab !== one.leader) one.closeTab(tab);
   const exchanges = world.devices.map((one) => one.exchanges);
   await world.time.advance(10_000);

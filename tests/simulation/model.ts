@@ -38,9 +38,9 @@ export interface UnmarkedWrite {
 
 /** Which transactions the storage must not lose. */
 export interface Promised {
-  /** Those that a worker of the site handed to the network. */
+  /** Transactions that a worker of the site handed to the network. */
   readonly sent: boolean;
-  /** Those of which the page knows that they are written. */
+  /** Transactions that the page knows to be written. */
   readonly acknowledged: boolean;
 }
 
@@ -48,18 +48,18 @@ export const MARK: number = tableIdOf('mark');
 
 /** What the devices were promised, recorded outside them when their storage confirmed it. */
 export class Model {
-  /** By mark. A transaction that was retried after a rejection has several. */
+  /** Transactions by mark. One that was retried after a rejection has several entries. */
   readonly commits = new Map<string, Commit[]>();
   readonly marksOf = new Map<string, Set<string>>();
   readonly draftsOf = new Map<string, Set<number>>();
-  /** All of them; those of each device in order. */
+  /** All transactions; those of each device are in order. */
   inOrder: Commit[] = [];
   /** Writes without a mark: values restored from the conflict log, and text typed into documents. */
   unmarked: UnmarkedWrite[] = [];
   /** Marks that a device shares with its copy: only one of the two learned their outcome. */
   readonly shared = new Set<string>();
   /**
-   * By mark, the device that retried a rejected changeset which it shares with a copy: a retry by both would apply it
+   * By mark, the device that retried a rejected changeset of its own and its copy: a retry by both would apply it
    * twice.
    */
   private readonly triedAgainBy = new Map<string, string>();
@@ -72,7 +72,7 @@ export class Model {
   /** Cells of rows that an older version of the app deleted, which does not know these columns. */
   readonly deletedUnknown = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
-  /** By device and site, in hex. */
+  /** The last sent sequence by device and site (hex). */
   private readonly sentUpTo = new Map<string, number>();
 
   /** Records what is new in the changelog of a device. */
@@ -112,7 +112,7 @@ export class Model {
         });
         continue;
       }
-      // Its copy had it before it was recorded here: the device died while it stored it.
+      // The device died while it stored the transaction, so its copy was recorded first.
       if (
         this.commits
           .get(mark)
@@ -156,7 +156,7 @@ export class Model {
   }
 
   /**
-   * Call when the storage may have lost transactions: after a power cut, or where it undid a commit. Forgets the lost
+   * Call when the storage may have lost transactions: after a power cut, or when it undid a commit. Forgets the lost
    * ones. Returns a transaction that was promised and is lost, and the number of lost ones.
    */
   forgetLost(
@@ -187,7 +187,7 @@ export class Model {
         return { fault: `the transaction ${mark} was acknowledged, and is lost`, lost: 0 };
       if (!isSent) lost.add(mark);
     }
-    // The server may have what was sent, and then returns it. Where it refused it, that may be known no longer.
+    // The server may have what was sent, and then returns it. If the server rejected it, the rejection may be lost too.
     if (!promised.sent)
       for (const mark of this.marksOf.get(device) ?? []) if (wasSent(mark)) this.marksOf.get(device)?.delete(mark);
     const head = database.changelog.head().sequence;
@@ -332,7 +332,7 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
   const seenBelow = new Map<string, readonly string[]>();
   const overwritten = model.unmarked.flatMap((write) => writtenOver(model, write, wasRestored));
   const followed: { value: string; commit: Commit; name: string; cell: string }[] = [];
-  // A write of NULL has no text of its own: it is known by its place.
+  // A write of NULL has no text of its own: its cell and mark identify it.
   const nullOf = (place: string, mark: string): string => `NULL of ${place} in ${mark}`;
   const lastOwn = new Map<string, { readonly value: string; readonly commit: Commit }>();
   for (const commit of model.inOrder) {
@@ -350,7 +350,7 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
       const value = typeof after === 'string' ? after : nullOf(place, commit.mark);
       seenBelow.set(value, [...(seenBelow.get(value) ?? []), ...below]);
       lastOwn.set(place, { value, commit });
-      // Of a transaction that was sent again after it was rejected, the last time counts.
+      // The last record of a transaction counts if it was sent again after a rejection.
       if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
       overwritten.push(...below);
       if (typeof after === 'string') followed.push({ value: after, commit, name: column, cell: `${row} ${columnId}` });
@@ -363,7 +363,7 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
     overwritten.push(...(seenBelow.get(value) ?? []));
   }
   for (const { value, commit, name, cell } of followed) {
-    // Who deletes a row also deletes what the app does not show of it.
+    // A delete of a row also deletes cells that the app does not show.
     if (model.deletedUnknown.has(cell)) continue;
     if (!visible.has(value) && !lost.has(value) && !gone.has(value))
       return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;

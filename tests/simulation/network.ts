@@ -119,7 +119,7 @@ export class Network {
   }
 }
 
-// The same for many messages, so that some events coincide.
+// A latency that many messages share, so that some events coincide.
 const USUAL_LATENCY_MS = 5;
 
 const CONNECTING = 0;
@@ -170,10 +170,10 @@ export class SimulatedConnection {
   private readonly down: Pipe;
   private server: ServerEnd | null = null;
   private outcomesUnderWay = 0;
-  /** Sent by the client or by the server, and not yet read by the other end. */
+  /** Bytes that one end has sent and the other has not read yet. */
   bytesUp = 0;
   private bytesDown = 0;
-  /** Of the hello. */
+  /** The site that the hello names. */
   private site = '';
   private isEnded = false;
   /** What happens to the next push, or to the next delivery. */
@@ -328,7 +328,7 @@ export class SimulatedConnection {
 
   private sendDown(isDelivery: boolean, deliver: () => void): void {
     if (isDelivery) this.deliveries++;
-    // The first one belongs to the welcome.
+    // The first delivery belongs to the welcome.
     if (isDelivery && this.overtaken === null && this.mangling === 'swap' && this.deliveries > 1) {
       this.overtaken = deliver;
       return;
@@ -355,7 +355,7 @@ export class SimulatedConnection {
     try {
       this.network.options.time.as(client, run);
     } catch (thrown) {
-      // What a worker throws that dies on the way, nobody hears.
+      // Ignores the error of a worker that died during this call.
       if (client.isAlive) throw thrown;
     }
   }
@@ -368,7 +368,7 @@ export class SimulatedConnection {
 
 export type Mangling = 'double' | 'swap';
 
-/** Null for a part of one. */
+/** Returns null if the frame is only a part of a message. */
 function wholeMessage<T>(frame: Uint8Array, decode: (bytes: Uint8Array) => T): T | null {
   const bytes = frame[0] === 0 ? new FrameAssembler(MAX_MESSAGE_BYTES).add(frame) : null;
   return bytes === null ? null : decode(bytes);

@@ -74,7 +74,7 @@ const LATER_WEIGHTS = {
   'change app': 3,
 } as const;
 
-/** How many of them per hundred others. */
+/** The number of later operations per hundred others. */
 const LATER_ON_HUNDRED = 12;
 
 export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS;

@@ -7,7 +7,10 @@ import { contentOf } from './checks.ts';
 import { householdSchema } from './household-schema.ts';
 import type { Variant } from './variant.ts';
 
-/** Every third history on one instance keeps versions, so that the others keep their meaning and their speed. */
+/**
+ * Whether a history keeps versions: every third one on one instance does, so that the others keep their meaning and
+ * speed.
+ */
 export function keepsHistory(seed: number, { instances = 1 }: Variant): boolean {
   return instances === 1 && seed % 3 === 0;
 }
@@ -19,7 +22,7 @@ export function withHistory(schema: Schema): Schema {
   );
 }
 
-/** A past state is read after so many commits, and the last ones in the end. */
+/** The number of commits between two reads of a past state. The last states are read at the end. */
 const EVERY = 25;
 const AT_THE_END = 8;
 
@@ -30,8 +33,8 @@ interface Recorded {
 }
 
 /**
- * What the server's tables held after each commit, which is what a device holds that stopped there. Later the history has
- * to lead back to it, whatever the server pruned, compacted or lost in between.
+ * Records what the server's tables held after each commit. Later the history has to lead back to each of these states,
+ * whatever the server pruned, compacted or lost in between.
  */
 export class PastCheck {
   private readonly recorded: Recorded[] = [];

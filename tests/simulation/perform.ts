@@ -176,7 +176,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
     case 'power cut of client':
       if (device.leader !== undefined && random.chance(0.6))
         return device.doomAtSend(device.leader, random.below(6), true);
-      // What is sent is flushed before, so what is promised by itself shows only offline.
+      // A device flushes before it sends. Only unsent writes therefore show whether the durability that a write
+      // promised was kept.
       if (device.isStrict || device.storage.kind === 'indexeddb') {
         network.partition(device, true);
         for (let part = 0; part < 3; part++) writeAt(world, device, random, `${device.name}-${number}.${part}`);
@@ -243,7 +244,7 @@ function decideRejected(
   kind: 'retry rejected' | 'drop rejected',
   number: number,
 ): void {
-  // Rare: this device, or the first one that has a rejected changeset.
+  // Rejected changesets are rare: takes this device, or the first one that has any.
   const rejectedOf = ({ leader }: Device): number[] =>
     [...(leader?.opened?.database.rejected.sequences() ?? [])].sort((a, b) => a - b);
   const tab = [device, ...world.devices].find((one) => rejectedOf(one).length > 0)?.leader;

@@ -54,9 +54,9 @@ const HONEST_REFUSALS = /^(constraint-|atomic-conflict$|document-gap$)/;
 
 /** Something that looks at the world when its devices are connected and quiet. */
 export interface Observer {
-  /** Before the first step. */
+  /** Called before the first step. */
   readonly atTheStart: (world: World) => Promise<void>;
-  /** After healing. */
+  /** Called after healing. */
   readonly atTheEnd: (world: World) => Promise<void>;
 }
 
@@ -133,7 +133,7 @@ async function heal(world: World): Promise<void> {
   await world.time.advance(HEALING_MS);
   await world.damageOne();
   for (const device of world.devices) {
-    // Every tab may have been on its way out.
+    // Every tab may have been closing.
     if (device.leader === undefined) device.openTab();
   }
   await world.time.advance(60_000);
@@ -174,7 +174,7 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
     const expected = contents.get(isOlder(schema) ? 'older' : 'newer') ?? new Map<string, string>();
     if (isOlder(schema)) tally.add('older schema in the end');
     const where = `${name} after healing`;
-    // Also what was made anew after a rejection, without being asked for.
+    // Also records what was re-created after a rejection without a request of the user.
     model.record(name, database);
     const pending = database.outbox.pendingCount();
     if (pending > 0)
@@ -237,14 +237,14 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
     texts: ask(
       `SELECT content FROM page WHERE content IS NOT NULL UNION ALL SELECT lost_value ${lostPages} AND lost_value IS NOT NULL`,
     ),
-    // An edit that lost its place within a document that stands has the same path, and nobody that it lost to.
+    // An edit that lost its place within a document that stands has the same path, but no winner.
     lostWithDocument: new Set(
       ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND (rule <> 'lww' OR won_at_ms <> 0)`),
     ),
   });
   if (vanishedFromPage !== null) throw new HistoryFailed(vanishedFromPage);
-  // A document that was compacted once still takes edits of the one before. A restored server may never have compacted
-  // it.
+  // A document that was compacted once still takes edits of its previous version. A restored server may never have
+  // compacted it.
   const oneDocument = world.wasRestored ? new Set() : pagesOfOneDocument(model);
   const lostForNothing = ask(
     `SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND rule = 'lww' AND won_at_ms <> 0`,
@@ -263,7 +263,7 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
         "SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id' AND path IS NULL",
       )
       .map((row) => row.map(String)) ?? [];
-  // Nobody writes a mark twice: it has the version of its transaction.
+  // A mark is written only once, so it has the version of its transaction.
   const logged = (column: string, mark: string): number | null => {
     const value = live?.file.sql.get(
       `SELECT ${column} FROM rockpool_log JOIN rockpool_row_version USING (watermark) WHERE table_id = ? AND key = ?`,

@@ -173,8 +173,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void ID_BYTES;',
   },
   {
-    // That the rows are of another log shows by its links as well (docs/decisions/0027-links-of-the-log.md); that this
-    // is known already, by the epoch alone.
+    // Log hashes also show that the rows belong to another log (docs/decisions/0027-links-of-the-log.md). Only the log
+    // epoch shows that the loss is known already.
     name: 'epoch ignored',
     file: server('database/starting-point.ts'),
     find: 'const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;',

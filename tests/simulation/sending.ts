@@ -21,7 +21,7 @@ export function isHonest({ device }: Tab, { code }: RockpoolError): boolean {
   return HONEST_FAILURES.test(code) || device.isForLackOfRoom(code) || device.isForOtherApp(code);
 }
 
-/** In any tab of the device that can write now. */
+/** Writes in any tab of the device that can write now. */
 export function writeAt(world: World, device: Device, random: Random, mark: string, subject?: Subject): void {
   const [tab] = device.usableTabs;
   if (tab !== undefined) write(world, tab, random, mark, subject);
@@ -43,7 +43,7 @@ export function send(
   if (isAtomic) world.model.atomic.add(mark);
   tab.write(statements, isAtomic).then(
     () => {
-      // From here on the write is promised: the storage has recorded it before.
+      // The write is promised from here on, so the storage must have recorded it before.
       if (tab.owner.isAlive && !world.model.commits.has(mark))
         world.fault(`${mark} was acknowledged and is not in the changelog`);
       if (tab.owner.isAlive) world.model.acknowledged.add(mark);

@@ -68,7 +68,7 @@ export class ServerDisk {
     this.random = random;
   }
 
-  /** Of the current process. */
+  /** The data folder of the current process. */
   get dataDir(): string {
     return join(this.folder, `life-${this.life}`);
   }
@@ -98,7 +98,7 @@ export class ServerDisk {
         const delayMs = this.syncMs();
         if (delayMs === Infinity) throw new Error(DISK_FAILURE);
         if (delayMs > 0) await new Promise((resolve) => void setTimeout(resolve, delayMs));
-        // One that began before may end later.
+        // A sync that began earlier may end later.
         if (number < this.lastSync) return;
         this.lastSync = number;
         this.synced = began;
@@ -154,7 +154,7 @@ export class ServerDisk {
     const sizeOf = (count: number): number => LOG_HEADER_BYTES + count * now.frameBytes;
     if (how.kind === 'killed') return { bytes, frames };
     if (how.kind === 'killed in commit') {
-      // Where the log was begun again, or moved into the file, in this COMMIT, its end is on the disk.
+      // If this COMMIT restarted the log, or moved it into the file, the end of the log is on the disk.
       if (how.framesBefore >= now.frames || now.moved > how.framesBefore) return { bytes, frames };
       return {
         bytes: bytes.subarray(
@@ -172,7 +172,7 @@ export class ServerDisk {
     const { random } = this;
     const share = random.pick([1, 1, 0.5, 0.05]);
     const whole = random.chance(0.3) ? from + random.below(bytes.length - from + 1) : from;
-    // What was synced stays, also where it shares a sector with what was not.
+    // Synced bytes stay, even if they share a sector with unsynced ones.
     for (let at = whole; at < bytes.length;) {
       const next = Math.min(bytes.length, (Math.floor(at / SECTOR_BYTES) + 1) * SECTOR_BYTES);
       if (random.chance(share)) bytes.fill(0, at, next);

@@ -89,19 +89,19 @@ export class ServerHost {
   trap: Trap | null = null;
   /** Collects faults of the server itself, such as an error code that it must never send. */
   readonly failures: string[] = [];
-  /** By device. Default: editor. Roles outlast the process. */
+  /** The role of each device. Default: editor. Roles outlast the process. */
   private readonly roles = new Map<string, Role | 'revoked'>();
   private isFull = false;
   /** The number of upcoming statements after which the disk is full. */
   private statementsUntilFull = Infinity;
   /** The number of upcoming disk syncs, or commits to PostgreSQL, that fail. */
   private syncsToFail = 0;
-  // By document id; a compacted document has a new one.
+  // The number of compactions by document id; a compacted document has a new id.
   private readonly compactions = new Map<string, number>();
   private readonly options: ServerHostOptions;
   private readonly storage: ServerStorage;
   private readonly postgres: PostgresStorage | null;
-  /** By instance; null: it is down. */
+  /** The process of each instance; null while it is down. */
   private readonly processes: (ServerProcess | null)[];
   private readonly dead: OpenDatabase[] = [];
   private framesBefore = 0;
@@ -147,7 +147,7 @@ export class ServerHost {
     return this.storage.instances;
   }
 
-  /** Of the last commit. */
+  /** The watermark of the last commit. */
   get watermark(): number {
     return this.live?.file.log.watermark ?? 0;
   }
@@ -240,7 +240,7 @@ export class ServerHost {
     this.options.onError(error);
   }
 
-  /** A lost connection to PostgreSQL, or a copy of a state that a backup has taken back. */
+  /** Whether the error reports a lost connection to PostgreSQL, or a copy of a state that a restore has reverted. */
   private isHonestTrouble(error: unknown): boolean {
     if (this.postgres === null) return false;
     if (error instanceof PostgresError) return this.postgres.hasHadTrouble;
@@ -283,7 +283,7 @@ export class ServerHost {
     throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: SQLITE_FULL });
   }
 
-  /** Ends one process, or all of them. What they stored stays as far as `end` says. */
+  /** Ends one process, or all of them. `how` decides which of their unsynced writes stay. */
   kill(how: EndOfServer = { kind: 'killed' }): void {
     const { running } = this;
     const { random } = this.options;
@@ -313,7 +313,7 @@ export class ServerHost {
     const compact = ({ sql }: DatabaseFile): void => sql.exec('UPDATE rockpool_document SET compact_above = 0');
     if (process === undefined) return;
     if (this.postgres === null) compact(process.file as DatabaseFile);
-    // What other processes have to know has to be a commit. It may fail as any other one.
+    // Other processes learn of a compaction only by a commit, which may fail like any other.
     else process.run(() => void process.commit(compact).catch(() => undefined));
   }
 
@@ -325,7 +325,7 @@ export class ServerHost {
     if (this.live?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.storage.backUp();
   }
 
-  /** Several instances learn of commits by notices alone for a while. */
+  /** Makes several instances learn of commits by notices alone for a while. */
   failPolls(forMs: number): void {
     this.postgres?.failPolls(forMs);
   }
@@ -354,7 +354,7 @@ export class ServerHost {
         rmSync(to, { force: true });
         writePlainSnapshot(process.path, to);
         const bytes = new Uint8Array(readFileSync(to));
-        // As in create-sync-server.ts: it may have a commit in it that was under way.
+        // As in create-sync-server.ts: the snapshot may have a commit that was under way.
         await (await process.openDatabase()).catchUp();
         return process.owner.isAlive ? bytes : null;
       });

@@ -127,7 +127,7 @@ export class ServerProcess {
     return live;
   }
 
-  /** Commits beside the sessions. */
+  /** Commits without a session. */
   async commit(body: (file: DatabaseFile) => void): Promise<void> {
     const { open } = this;
     if (open !== null) await open.commit(() => body(open.file));

@@ -20,7 +20,7 @@ export interface ServerStorage {
   /** The last committed state; null: unknown while no process has the database open. */
   committed(opened: DatabaseFile | null): DatabaseFile | null;
   backUp(): void;
-  /** Brings the backup back, while all processes are down. */
+  /** Restores the backup while all processes are down. */
   restore(): void;
   remove(): void;
 }

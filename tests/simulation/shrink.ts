@@ -4,7 +4,7 @@ import { runHistory } from './run-history.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
 // node tests/simulation/shrink.ts SEED [quick|deep]: drops steps of a failing history for as long as it fails in the
-// same way, and prints a file for regressions/. How far it is goes to stderr.
+// same way, and prints a file for regressions/. Progress goes to stderr.
 
 const [seedText, size = 'quick'] = process.argv.slice(2);
 const plan = planHistory(Number(seedText), SIZES[size as SizeName]);

@@ -1,6 +1,6 @@
 import type { Tally } from './tally.ts';
 
-/** Checks that did not check, as a history's tally counts them. */
+/** Checks that could not decide, as a history's tally counts them. */
 export const SILENT = {
   otherEpoch: 'not compared: log of another epoch',
   unknownContent: 'not compared: content at the cursor not known',
@@ -30,7 +30,7 @@ const CEILINGS: readonly Ceiling[] = [
   { passes: 'oracle: entry not judged', of: 'oracle: entry judged', share: 0.35 },
 ];
 
-/** Fewer than this are chance. */
+/** With fewer histories, a share above its ceiling may be chance. */
 const FEWEST_HISTORIES = 100;
 
 export interface SilentPass extends Ceiling {

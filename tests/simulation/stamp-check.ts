@@ -32,8 +32,8 @@ export class StampCheck {
   }
 
   /**
-   * Over a log in order. `wasRestored`: how much of this log the author of a write of an older epoch has seen depends
-   * on past restores.
+   * Returns a wrong stamp in an ordered log. `wasRestored`: how much of this log the author of a write from an older
+   * log epoch has seen depends on past restores.
    */
   wrongStamp(log: readonly LoggedStamp[], wasRestored: boolean): string | null {
     const lastOfSite = new Map<string, number>();

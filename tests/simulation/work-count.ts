@@ -6,7 +6,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
  * Counts the work in SQLite from now on: on the devices each step of a statement, on the server each statement and each
- * row that it returns. The checks of the simulation do not count where they run outside of a worker.
+ * row that it returns. Checks of the simulation do not count if they run outside of a worker.
  */
 export class WorkCount {
   devices = 0;

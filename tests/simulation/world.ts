@@ -90,11 +90,11 @@ export class World {
   wasRestored = false;
   private readonly runtimes: Runtimes;
   private readonly variant: Variant;
-  /** The epoch before the current one. A power cut may take the commit that began the current one, before anyone sees it. */
+  /** The previous log epoch. A power cut may take the commit that began the current one before anyone sees it. */
   private epochBefore: Uint8Array | null = null;
-  /** The server has lost power since the current epoch began. */
+  /** The server has lost power since the current log epoch began. */
   private hasLostPower = false;
-  /** Of the last checked commit of the server. */
+  /** The log hash of the server's last checked commit. */
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
   /**
@@ -263,7 +263,7 @@ export class World {
     if (fault !== undefined) throw new HistoryFailed(fault);
   }
 
-  /** As devices of each version of the app see it. */
+  /** The server's content as devices of each app version see it. */
   serverContents(): ReadonlyMap<AppVersion, ReadonlyMap<string, string>> {
     const { live } = this.server;
     if (live === null) throw new Error('the server is down');
@@ -360,7 +360,7 @@ export class World {
     // Its content belongs to a log that has lost its end since.
     if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0)
       return this.tally.add(SILENT.otherEpoch);
-    // The app was updated, and values of the new columns come with the whole state.
+    // The app was updated, and values of the new columns come with the next full resync.
     if (database.meta.get('wants_whole') === 1) return this.tally.add(SILENT.updatedApp);
     const { schema } = database;
     const expected = this.contents.get(hex(database.meta.cursorHash))?.get(isOlder(schema) ? 'older' : 'newer');

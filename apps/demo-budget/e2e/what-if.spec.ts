@@ -70,7 +70,7 @@ test('a what-if for next month is tried, survives a reload, is compared, and syn
   await page.getByRole('button', { name: 'Undo' }).click();
   await expectBalance(other.page, '€380.00', '1 entry');
 
-  // Another one, which another tab has open too, is thrown away.
+  // Another what-if, which is also open in another tab, is discarded.
   await page.getByRole('button', { name: 'Start a what-if' }).click();
   await assign(page, 'Groceries', '50');
   const tab = await newTab();

@@ -7,9 +7,9 @@ export interface SlowLine {
 }
 
 /**
- * A line in front of the server that carries that many bits a second down, all connections together, and delays each
- * chunk by half a round trip. It throttles pages, workers and service workers alike, which the browser's own throttling
- * does not.
+ * A line in front of the server that carries this many bits a second down, over all connections together, and delays
+ * each chunk by half a round trip. It throttles pages, workers and service workers alike, which the browser's own
+ * throttling does not.
  */
 export async function openSlowLine(
   serverPort: number,

@@ -38,8 +38,8 @@ export interface StaticFiles {
 }
 
 /**
- * Serves the built app's files, compressed by the build where the browser accepts it. They are listed once at the
- * start, and only listed files are opened: no path from a request reaches the file system.
+ * Serves the built app's files, compressed by the build if the browser accepts it. They are listed once at the start,
+ * and only listed files are opened: no path from a request reaches the file system.
  */
 export async function staticFiles(folder: string): Promise<StaticFiles> {
   const listed = await readdir(folder, { recursive: true, withFileTypes: true });

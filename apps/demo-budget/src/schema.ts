@@ -303,7 +303,7 @@ export const deletedEntries = sqliteTable(
   {
     /** The id of the entry. An entry that exists again does not count as deleted. */
     id: text().primaryKey().notNull(),
-    /** As it was last; no foreign key, so that nothing depends on this list. */
+    /** The last account of the entry; no foreign key, so that nothing depends on this list. */
     accountId: text().notNull(),
     date: text().notNull(),
     payee: text().notNull(),

@@ -1,5 +1,4 @@
-// Our SDK as an app's page uses it. Unless `local` is set, what is written is captured for the server, which is not
-// there.
+// Our SDK as an app's page uses it. Unless `local` is set, writes are captured for a server that does not exist.
 import {
   integer,
   real,
@@ -13,7 +12,7 @@ import type { OpenedDatabase, Settings } from './adapter.ts';
 
 const kv = sqliteTable('kv', { key: text().primaryKey().notNull(), value: real() });
 const single = sqliteTable('single', { key: text().primaryKey().notNull(), value: real() });
-// Numbered by the app, which no synced table may be.
+// The app numbers the rows, which a synced table does not allow.
 const person = sqliteTable('person', {
   id: integer().primaryKey(),
   name: text(),
@@ -30,7 +29,7 @@ export async function open(database: string, settings: Settings): Promise<Opened
   return {
     operations: {
       ...sqlOperations(new ClientDatabase(client)),
-      createTables: () => undefined, // The schema has them.
+      createTables: () => undefined, // The schema has the tables.
       async watchKeyValues(queries, onChange) {
         const stops = queries.map(({ fromKey, limit }, index) =>
           client.live(SELECT_RANGE, [fromKey, limit]).subscribe(({ loading, error }) => {

@@ -4,7 +4,7 @@ import type { Workload } from '../workload.ts';
 
 const INSERTS = 1000;
 const INSERTS_FROM_PAGE = 300;
-/** A subject that takes milliseconds an insert says so after this long too. */
+/** Long enough for a subject that takes milliseconds per insert. */
 const ENOUGH_MS = 2_000;
 
 /** Small writes as a user causes them: one row, one transaction, one wait. */

@@ -1,7 +1,7 @@
 import type { Operations } from '../operations.ts';
 import type { Workload } from '../workload.ts';
 
-/** Two fields of every document, as JSON text and in SQLite's binary form. */
+/** A filter on two fields of every document, as JSON text and in SQLite's binary form. */
 export const jsonTextFilter: Workload = {
   id: 'L11',
   title: 'filter 20,000 JSON documents, text',

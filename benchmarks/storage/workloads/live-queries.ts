@@ -6,7 +6,7 @@ const QUERIES = 100;
 const TOUCHED = 5;
 const ROWS = 20;
 const WRITES = 100;
-/** Between two writes, so that each is delivered by itself. */
+/** The pause between two writes, so that each is delivered by itself. */
 const PAUSE_MS = 20;
 const TOUCHED_KEY = keyOf(42);
 

@@ -4,7 +4,7 @@ import type { Conditions, Workload } from '../workload.ts';
 
 const READS = 10_000;
 const READS_FROM_PAGE = 2_000;
-/** A subject that takes a millisecond a read says so after this long too. */
+/** Long enough for a subject that takes a millisecond per read. */
 const ENOUGH_MS = 2_000;
 
 /** Rows by their key, in random order, one statement each. */

@@ -1,6 +1,6 @@
 import { expectEqual, type Workload } from '../workload.ts';
 
-/** After a million rows were inserted: all of them taken out, and once more. */
+/** Selects all of a million inserted rows, twice. */
 export const selectAll: Workload = {
   id: 'L3bSelect1',
   title: 'select 1,000,000 rows',

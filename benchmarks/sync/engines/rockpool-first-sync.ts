@@ -55,7 +55,7 @@ class FreshClient implements SyncClient {
   }
 
   onRow(): void {
-    // Nobody asks which rows came.
+    // A first sync measures only the number of rows.
   }
 
   isSent(): boolean {

@@ -107,7 +107,7 @@ class TriplitLedger implements SyncClient {
   }
 }
 
-/** A JWT that opens everything. */
+/** A JWT that grants every permission. */
 function token(): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ 'x-triplit-token-type': 'secret', 'x-triplit-project-id': PROJECT, sub: 'ann' })}`;

@@ -3,7 +3,7 @@ import { startClients, startServer } from '../processes.ts';
 import { sleep, type SyncWorkload } from '../workload.ts';
 
 const TIMEOUT_MS = 120_000;
-/** Until B, who is online, is greeted and waits. */
+/** Time until B, which is online, has received its welcome and waits. */
 const SETTLE_MS = 500;
 
 /** S3: A writes offline, one transaction per row, then connects. Measures the time until B has all rows. */

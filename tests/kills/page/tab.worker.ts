@@ -69,7 +69,7 @@ function found(connection: TestConnection): FoundTabs {
 
 async function look(tab: Tab, connection: TestConnection, role: 'writer' | 'reader'): Promise<void> {
   const readFrom = await acknowledgedSoFar();
-  // One read transaction over both questions.
+  // One read transaction over both queries.
   connection.run('BEGIN');
   const tabs = found(connection);
   const integrity = String(connection.value('PRAGMA integrity_check'));
@@ -87,7 +87,7 @@ async function writeForAWhile(tab: Tab): Promise<void> {
     if (!(await committed(tab, storage, connection, sequence + 1))) continue;
     sequence += 1;
     if (tab.random() < 0.03) vacuum(connection, sequence);
-    // Without room it fails and can be made later; the log has everything.
+    // Without space the WAL checkpoint fails and can be repeated later: the log has everything.
     if (tab.random() < 0.05) await storage.checkpoint().catch(() => undefined);
   }
   connection.close();

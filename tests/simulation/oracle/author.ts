@@ -3,7 +3,7 @@ import { isLater, Undetermined, type Author, type Version } from './row-rules.ts
 
 export interface LogAtWrite {
   readonly epoch: string;
-  /** The watermark up to which the log is the same as in the epoch before. */
+  /** The watermark up to which the log is that of the previous log epoch. */
   readonly startedAt: number;
   /** How many log epochs the server had begun by now; null while one begins. */
   readonly epochsBegun: number | null;
@@ -16,7 +16,7 @@ export function authorOf(
   { epoch, startedAt, epochsBegun }: LogAtWrite,
 ): Author {
   const isOfOlderEpoch = write.epoch !== null && write.epoch !== epoch;
-  // A backup may bring an epoch back, or take away the end of the log that the author had seen.
+  // A backup may restore an earlier log epoch, or lack the end of the log that the author had seen.
   const isOfTwoEpochs =
     write.epoch !== null &&
     (epochsBegun === null ||
@@ -54,14 +54,15 @@ export function authorOf(
     hasSeenRow,
     hadRow: (row, inserted) => {
       const isEarlier = isOfOlderEpoch && !isOfTwoEpochs && isLater(version, inserted);
-      // Its own insert hid whatever row had the key.
+      // The author's own insert hid any row with the same key.
       if (isEarlier && inserted.site !== version.site && write.hidden?.has(hiddenCell(row, WHOLE_ROW)) !== false)
         throw new Undetermined('a row that an own insert hid, and a write of an older log');
       return isEarlier || hasSeenRow(row, inserted);
     },
     hasSeenDelete: (row, deleted) => {
       const hasSeenIt = hasSeenRow(row, deleted);
-      // Its own write of the row may have hidden something in it, or not: then its base is that of the changeset.
+      // It is unknown whether an own write of the author hid something in the row; if not, its base is that of the
+      // changeset.
       if (!hasSeenIt && deleted.watermark <= write.cursor)
         throw new Undetermined('a delete of a parent, and a row that an own write may have hidden');
       return hasSeenIt;
@@ -81,7 +82,8 @@ export function authorOf(
     hasSeenCell: ({ row, table }, column, stored) => {
       if (isOfOlderEpoch && !isOfTwoEpochs) {
         if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
-        // The rules page does not say whether an author who had seen only what both logs have counts as of the older one.
+        // The rules page does not say whether an author who had seen only what both logs have counts as an author of
+        // the older one.
         if (stored.site !== version.site && stored.watermark <= write.cursor && write.cursor <= startedAt)
           throw new Undetermined('a value in the log before its epoch, and a write of the older log');
         return stored.site === version.site;

@@ -24,11 +24,11 @@ export interface Decision {
   readonly entries: readonly Entry[];
   readonly withdrawn: readonly Withdrawn[];
   readonly problems: ReadonlySet<Problem>;
-  /** Rows that the rules page, or what is known, does not decide. */
+  /** Rows that neither the rules page nor the records decide. */
   readonly open: ReadonlyMap<string, OpenRow>;
 }
 
-/** The entries of this rule and watermark go: the row, or the reference in this column, is back. */
+/** Entries that leave the conflict log, by rule and watermark: the row, or the reference in this column, is back. */
 export interface Withdrawn {
   readonly row: string;
   readonly watermark: number;
@@ -39,7 +39,7 @@ export interface Withdrawn {
 
 export interface OpenRow {
   readonly reason: string;
-  /** Only these columns are open. Null: so is whether the row is there. */
+  /** The open columns. Null: it is also open whether the row exists. */
   readonly columns: ReadonlySet<string> | null;
 }
 
@@ -55,7 +55,7 @@ export function decide(
   return new Deciding(states, author).decide(writes, isAtomic);
 }
 
-/** A reference to the parents of a row, and the write that made it. Null: not known. */
+/** A reference to the parents of a row, and the write that made it. Null: unknown. */
 interface Reference {
   readonly row: string;
   readonly cells: Row['cells'];
@@ -437,7 +437,7 @@ class Deciding {
   }
 }
 
-/** A written reference is checked again; the others stay NULL. */
+/** Returns the references that stay NULL: written ones are checked again. */
 function stillNulled({ foreignKeys }: OracleTable, stored: Row | undefined, row: Row): Row {
   if (stored === undefined || stored.nulled.size === 0) return { ...row, nulled: NOTHING_NULLED };
   if (row.deleted !== null) return { ...row, nulled: NOTHING_NULLED };

@@ -33,7 +33,7 @@ import {
 
 export interface OracleOptions {
   readonly writes: RecordedWrites;
-  /** The transaction that a changeset repeats which its device wrote again under another number. */
+  /** The transaction that a changeset repeats because its device wrote it again under another sequence. */
   readonly repeats: (site: string, sequence: number) => RecordedWrite | undefined;
   readonly onFault: (fault: string) => void;
   readonly count: (what: string, times?: number) => void;
@@ -53,7 +53,7 @@ interface Findings {
   readonly entries: (Entry & { readonly watermark: number })[];
   readonly withdrawn: Withdrawn[];
   readonly open: Map<string, OpenRow>;
-  /** A changeset is not known: what it did is taken over. */
+  /** A changeset is unknown: its effects are taken over from the server. */
   isBlind: boolean;
 }
 
@@ -77,7 +77,7 @@ export class Oracle {
   /** The watermarks of transactions that have taken effect, by their first write. */
   private effective = new Map<object, number>();
 
-  /** Of the last judged commit. */
+  /** The log epoch of the last judged commit. */
   private epoch = '';
   private openEpoch = '';
   private startedAt = 0;
@@ -100,7 +100,7 @@ export class Oracle {
     const rejected = newRejections(sql, this.rejected);
     const unexplained = new Map(rejected.map((one) => [`${one.site} ${one.sequence}`, one]));
     const findings: Findings = { entries: [], withdrawn: [], open: new Map(), isBlind: false };
-    // A changeset may have been admitted before the epoch began.
+    // A changeset may have been admitted before the log epoch began.
     this.isChanging = epoch !== this.epoch && this.epoch !== '';
     this.noteEpoch(epoch);
     this.epoch = epoch;
@@ -126,13 +126,16 @@ export class Oracle {
     });
   }
 
-  /** Call when the server has opened its log. An epoch may end without a commit. */
+  /** Call when the server has opened its log. A log epoch may end without a commit. */
   noteEpoch(epoch: string): void {
     if (epoch !== this.openEpoch) this.options.writes.epochsBegun++;
     this.openEpoch = epoch;
   }
 
-  /** Goes back to where the log is still the same: the server may have lost its end. Returns the watermark. */
+  /**
+   * Goes back to the last watermark at which the log is the same, because the server may have lost its end. Returns
+   * that watermark.
+   */
   private rewind(sql: SqliteFile): number {
     for (let last = this.history.at(-1); last !== undefined; last = this.history.at(-1)) {
       if (hashAt(sql, last.watermark) === last.hash) return last.watermark;
@@ -169,7 +172,10 @@ export class Oracle {
     findings.entries.push(...decision.entries.map((one) => ({ ...one, watermark: entry.watermark })));
   }
 
-  /** Its mark came with a changeset that is not known, under another number of the device or of its copy. */
+  /**
+   * Whether the mark of a write may have come with an unknown changeset, under another sequence of the device or its
+   * copy.
+   */
   private mayRepeatUnknown({ rows, root }: RecordedWrite): boolean {
     const mark = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');
     return mark !== undefined && !this.effective.has(root) && this.states.get(mark.row)?.inserted.isUnknown === true;
@@ -193,7 +199,7 @@ export class Oracle {
     );
   }
 
-  /** A row is not decided. If it may be gone, neither are the rows that refer to it. */
+  /** Leaves a row undecided. If it may be gone, the rows that reference it are undecided too. */
   private leaveOpen({ open }: Findings, row: string, { reason, columns }: OpenRow): void {
     this.options.count(`oracle: open row (${reason})`);
     const known = open.get(row);
@@ -255,7 +261,7 @@ export class Oracle {
         const now = this.states.get(row);
         const expected = now === undefined || !isThere(now) ? undefined : lineOf(row, now);
         const open = findings.open.get(row);
-        // A changeset that is not known may have changed the other columns.
+        // An unknown changeset may have changed the other columns.
         if (open !== undefined) this.adopt(row, line, watermark, findings.isBlind ? null : open.columns);
         else if (expected === line) continue;
         else if (findings.isBlind) {
@@ -270,7 +276,7 @@ export class Oracle {
     }
   }
 
-  /** What is in a document is judged by others (page-items.ts). */
+  /** Adopts documents unjudged: page-items.ts judges their content. */
   private takeDocuments(row: string, state: Row, line: string): void {
     const table = tableOf(row);
     if (table.documents.size === 0) return;
@@ -320,7 +326,7 @@ export class Oracle {
     });
   }
 
-  /** What is not decided may have deleted a row that was deleted before, or never seen. */
+  /** An undecided change may have deleted a row that was already deleted, or never seen. */
   private adoptTombstones(sql: SqliteFile, from: number, watermark: number, { isBlind, open }: Findings): void {
     if (!isBlind && open.size === 0) return;
     for (const row of tombstonesAfter(sql, from))
@@ -352,7 +358,7 @@ export class Oracle {
     for (const entry of isBlind ? [] : expected) {
       const { row, column } = entry;
       if (open.has(row) || (column !== null && tableOf(row).documents.has(column))) continue;
-      // It went with the return of the row or reference in the same batch.
+      // The entry was withdrawn with the return of the row or reference in the same batch.
       const { rule, watermark } = entry;
       if (withdrawn.some((one) => one.row === row && one.watermark === watermark && isOf(one, rule, column))) continue;
       onFault(`the conflict log lacks an entry: ${JSON.stringify(shownExpected(entry))}`);
@@ -367,7 +373,7 @@ export class Oracle {
       );
     for (const entry of actual) {
       if (!isWithdrawn(entry)) continue;
-      // A row that is not decided may still be deleted.
+      // An undecided row may still be deleted.
       if (isBlind || openRows.has(`${entry.table} ${entry.rowKey}`)) count('oracle: entry not judged');
       else onFault(`the conflict log still has ${entry.id}, of a row or reference that is back`);
     }

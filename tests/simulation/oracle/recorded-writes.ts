@@ -24,7 +24,7 @@ export interface RowWrite {
   readonly row: string;
   readonly key: readonly Literal[];
   readonly kind: 'insert' | 'update' | 'delete';
-  /** Of an update: the changed columns, with their whole groups; of a counter the difference. */
+  /** For an update, the changed columns with their whole groups; for a counter, the difference. */
   readonly values: ReadonlyMap<string, Literal>;
 }
 
@@ -42,18 +42,17 @@ export interface RecordedWrite {
   /** What the device had seen: the watermark, and the log that it belongs to. Null: no log yet. */
   readonly cursor: number;
   readonly epoch: string | null;
-  /** How many epochs the server had begun. */
+  /** How many log epochs the server had begun. */
   readonly epochsBegun: number;
   /**
-   * The watermarks that the author had seen of cells that its own earlier writes covered (`hiddenCell`). Null: they are
-   * not known.
+   * The watermarks that the author had seen of cells that its own earlier writes covered (`hiddenCell`). Null: unknown.
    */
   readonly hidden: ReadonlyMap<string, number> | null;
   /** The first write of which this is a repetition. */
   readonly root: object;
 }
 
-/** What a write without effect on others leaves: a device that dies in the middle of one may have stored it. */
+/** A write that has not returned. If the device dies in the middle of it, it may be stored. */
 interface Interrupted {
   readonly before: TableTexts;
   readonly isAtomic: boolean;
@@ -76,9 +75,9 @@ export function hiddenCell(row: string, column: string): string {
 
 /** Records each transaction at the page's write: the rows before and after, and what the device had seen by then. */
 export class RecordedWrites {
-  /** Counted by the oracle. */
+  /** The number of log epochs, counted by the oracle. */
   epochsBegun = 0;
-  /** By device; in it by site and sequence. */
+  /** Writes by device, and within it by site and sequence. */
   private readonly byDevice = new Map<string, Map<string, RecordedWrite>>();
   private readonly byMark = new Map<string, RecordedWrite>();
   /** Writes that a device lost after it may have sent them; it uses their numbers again. */
@@ -91,7 +90,7 @@ export class RecordedWrites {
     const before = kind.before ?? textsOf(database);
     const { isAtomic, ofSequence } = kind;
     const original = ofSequence === null ? undefined : this.originalOf(device, database, ofSequence);
-    // Until it returns, its outcome is not known.
+    // The outcome is unknown until the write returns.
     this.interrupted.set(device, { isAtomic, original, before });
     const outcome = body();
     this.interrupted.delete(device);
@@ -105,7 +104,7 @@ export class RecordedWrites {
     return textsOf(database);
   }
 
-  /** A write failed, and the tab is alive: nothing of it is stored. */
+  /** Call if a write failed and the tab is alive: nothing of it is stored. */
   forgetInterrupted(device: string): void {
     this.interrupted.delete(device);
   }
@@ -213,7 +212,7 @@ export class RecordedWrites {
   }
 }
 
-/** The base of every cell that an own write covers which is shown and which the server has not decided. */
+/** The base of every cell that a shown, undecided write of the device covers. */
 function hiddenCells(
   own: ReadonlyMap<string, RecordedWrite>,
   database: OpenDatabase,
@@ -243,7 +242,7 @@ function withDefaults({ name }: OracleTable, values: ReadonlyMap<string, Literal
   return missing.length === 0 ? values : new Map([...values, ...missing.map((column) => [column, NULL] as const)]);
 }
 
-/** The app was updated, and what the newer version has more is not there yet. */
+/** The app was updated, and the cells that only the newer version knows have not arrived yet. */
 function hideNewer(hidden: Map<string, number>, rows: readonly RowWrite[]): void {
   for (const { table, row, kind } of rows) {
     const older = tablesOf(olderSchema).get(table.name);
@@ -312,7 +311,7 @@ function siteOf(database: OpenDatabase): string {
   return Buffer.from(database.siteId).toString('hex');
 }
 
-/** Of a changeset in the changelog only what tells which transaction it is: its mark, or the rows that it names. */
+/** What identifies the transaction of a changeset in the changelog: its mark, or the rows that it names. */
 function namesOf(
   database: OpenDatabase,
   sequence: number,

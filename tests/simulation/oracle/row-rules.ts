@@ -1,7 +1,7 @@
 import type { RowWrite } from './recorded-writes.ts';
 import { NULL, type Literal, type OracleTable } from './tables.ts';
 
-/** Who wrote something, when, and under which watermark. */
+/** The author, stamp and watermark of a write. */
 export interface Version {
   readonly watermark: number;
   readonly stampUs: number;
@@ -9,7 +9,7 @@ export interface Version {
   readonly site: string;
   /** The principals that may have sent it: one, or a device and its copy. */
   readonly principals: ReadonlySet<string>;
-  /** The author is not known: the value was taken over from the server. */
+  /** The author is unknown: the value was taken over from the server. */
   readonly isUnknown?: true;
 }
 
@@ -19,7 +19,7 @@ export const NOBODY: Version = { watermark: 0, stampUs: 0, site: SERVER_SITE, pr
 export interface Cell {
   readonly value: Literal;
   readonly version: Version;
-  /** Of a counter: everything that was added to the value of the insert. */
+  /** For a counter, everything that was added to the value of the insert. */
   readonly added: readonly Version[];
 }
 
@@ -32,7 +32,7 @@ export interface Update {
 export interface Row {
   readonly inserted: Version;
   readonly deleted: Version | null;
-  /** Of a row that was deleted with its parent: the parent's name. */
+  /** The name of the parent with which the row was deleted; null otherwise. */
   readonly waitsFor: string | null;
   /** Under `update-wins`, all updates. */
   readonly updates: readonly Update[];
@@ -61,7 +61,7 @@ export interface Entry {
   readonly wonBy: readonly Version[];
 }
 
-/** The rules page leaves a decision open, or what the author had seen is not known. */
+/** Thrown if the rules page leaves a decision open, or if it is unknown what the author had seen. */
 export class Undetermined extends Error {
   readonly reason: string;
 
@@ -75,14 +75,13 @@ export class Undetermined extends Error {
 export interface Author {
   readonly version: Version;
   hasSeenRow(row: string, version: Version): boolean;
-  /** An author who updates or deletes a row had it: whether it had the one that was inserted with this version. */
+  /** Whether the row that the author updates or deletes is the one inserted with this version. */
   hadRow(row: string, inserted: Version): boolean;
-  /** Of another row, which this one refers to. */
-  hasSeenDelete(row: string, deleted: Version): boolean;
-  /** For a delete. */
+  hasSeenDelete(referencedRow: string, deleted: Version): boolean;
+  /** Whether the author of a delete has seen the update. */
   hasSeenUpdate(write: RowWrite, update: Update): boolean;
   hasSeenCell(write: RowWrite, column: string, version: Version): boolean;
-  /** The write is of an older log epoch: a delete of a row that comes later stands. */
+  /** The write is from an older log epoch: its delete also applies to a row that arrives later. */
   readonly isOfOlderEpoch: boolean;
 }
 
@@ -108,7 +107,7 @@ function mergeInsert(stored: Row | undefined, write: RowWrite, author: Author): 
   const fresh = freshRow(write, author.version);
   if (stored === undefined) return { row: fresh, entries: [], hasLost: false };
   if (author.hasSeenRow(write.row, stored.inserted)) {
-    // It replaces a row that its author knew, with writes in it that its author may not have known.
+    // The insert replaces a row that its author knew, but the row may have writes that the author did not know.
     const entries =
       stored.deleted === null
         ? wholeRow(write, stored, fresh).filter(({ column }) => !hasSeenAll(author, write, column as string, stored))
@@ -151,7 +150,7 @@ function mergeUpdate(stored: Row | undefined, write: RowWrite, author: Author): 
   const { table, row, values } = write;
   const allLost = (rule: Rule, winner: Version): Entry[] =>
     [...values].map(([column, value]) => entryOf(row, column, rule, [value, version], [NULL, winner]));
-  // Its tombstone is gone: the winner is no longer known.
+  // The tombstone is gone, so the winner is unknown.
   if (stored === undefined) return { row: undefined, entries: allLost('delete-wins', NOBODY), hasLost: true };
   if (!author.hadRow(row, stored.inserted)) {
     if (stored.deleted !== null)
@@ -204,12 +203,12 @@ function mergeCells(stored: Row, write: RowWrite, author: Author): Merged {
   return { row: { ...stored, updates, cells }, entries, hasLost };
 }
 
-/** Of two rows with one key, one stands as a whole: the cells of the other that differ. */
+/** One of two rows with the same key stands as a whole. Returns the differing cells of the other. */
 function wholeRow({ table, row }: RowWrite, loser: Row, winner: Row): Entry[] {
   return [...loser.cells].flatMap(([column, { value, version, added }]) => {
     const winning = winner.cells.get(column);
     const won = winner.deleted === null ? (winning?.value ?? NULL) : NULL;
-    // What was added to one row is not in the other, although both may have the same sum.
+    // Additions to one row are not in the other, even if both have the same sum.
     const hasMore = table.counters.has(column) && (added.length > 0 || (winning?.added.length ?? 0) > 0);
     if (winner.deleted === null && won === value && !hasMore) return [];
     const winners = [winning?.version ?? winner.inserted, winner.inserted, winner.deleted];

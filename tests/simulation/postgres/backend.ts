@@ -21,7 +21,7 @@ export class Transaction {
   readonly commits: CommitRow[] = [];
   readonly prunedBefore = new Map<string, number>();
   readonly rows = new Map<ModelTable, Map<string, ModelRow | null>>();
-  /** The rows of cursors that are left. */
+  /** The remaining rows of each cursor. */
   readonly cursors = new Map<string, Answer>();
   readonly locks = new Set<LockQueue>();
   /** Taken by the first statement of a transaction at REPEATABLE READ. */

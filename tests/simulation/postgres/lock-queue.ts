@@ -6,7 +6,7 @@ interface Waiting {
   readonly grant: () => void;
 }
 
-/** A lock as PostgreSQL has them: who asks first gets it first, and a transaction keeps it until it ends. */
+/** A lock as in PostgreSQL: granted in the order of requests, and held until the transaction ends. */
 export class LockQueue {
   private readonly holders = new Map<object, LockKind>();
   private waiting: Waiting[] = [];

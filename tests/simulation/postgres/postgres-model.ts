@@ -52,8 +52,8 @@ export interface ModelState {
 /**
  * A model of PostgreSQL as far as the store uses it (packages/sync-server/src/store/postgres): transactions at READ
  * COMMITTED and REPEATABLE READ, locks on rows of rockpool_database in the order of their requests, advisory locks,
- * timeouts, and notifications. Executes the statements of the store and no others; it throws for any other statement.
- * `instances.contract.ts` and `transactions.contract.ts` hold it against the real one.
+ * timeouts, and notifications. Executes the statements of the store and throws for any other. `instances.contract.ts`
+ * and `transactions.contract.ts` compare it with the real one.
  */
 export class PostgresModel {
   readonly clock: ModelClock;

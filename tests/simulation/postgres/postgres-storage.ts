@@ -36,7 +36,7 @@ export interface Committed {
   readonly restores: number;
 }
 
-/** Of one direction, in ms; now and then a line is busy. */
+/** The delays of one direction in ms; now and then a line is busy. */
 const DELAYS_MS = [0, 0, 0, 0, 0, 1, 1, 3, 30] as const;
 
 /** How late a notification is, in ms: some only after the poll has found what it announces. */
@@ -78,7 +78,7 @@ export class PostgresStorage implements ServerStorage {
   private readonly model: PostgresModel;
   private readonly tables: ReadonlyMap<string, MirroredTable>;
   private readonly pools = new Map<number, SimulatedPool>();
-  /** Follows the commits of the model by their changesets, as an instance that never dies. */
+  /** Follows the commits of the model by their changesets, like an instance that never dies. */
   private observer: WorkingCopy | null = null;
   private backup: ModelState | null = null;
   private lives = 0;
@@ -151,7 +151,7 @@ export class PostgresStorage implements ServerStorage {
     return { watermark: log.watermark, hash: hashOf(log), logEpoch: logEpoch.id, restores };
   }
 
-  /** Whether the log of an instance goes up to there. A log that lost its end since has nothing to compare. */
+  /** Whether the log of an instance reaches this state. A log that has lost its end since cannot be compared. */
   follows({ log }: DatabaseFile, committed: Committed): boolean {
     const { watermark, hash, restores } = committed;
     if (restores !== this.restores) return true;
@@ -162,7 +162,7 @@ export class PostgresStorage implements ServerStorage {
     this.troubleUntilMs = Math.max(this.troubleUntilMs, this.options.clock.nowMs() + TROUBLE_MS[kind]);
   }
 
-  /** A commit, or a restore: in time every instance that has the database open has the same log. */
+  /** Checks that every instance that has the database open follows a commit, or a restore, in time. */
   private watchFollowers(): void {
     const { clock, onBehind } = this.options;
     const committed = this.position();

@@ -9,7 +9,7 @@ export type Passage = 'arrives' | 'lost before' | 'lost after' | 'silent';
 
 /** The network between one instance and PostgreSQL. */
 export interface Line {
-  /** Of one direction. */
+  /** The delay of one direction. */
   delayMs(): number;
   passageOf(sql: string): Passage;
   /** A statement is on its way, or its answer has arrived. May end the process that runs the client. */
@@ -157,7 +157,7 @@ class SimulatedClient {
     this.onReleased();
     if (this.isEnded) return;
     this.isEnded = true;
-    // A connection that nobody uses any more, whether it goes back to the pool or is closed.
+    // Ends the backend in either case: the model has no idle connections.
     if (isBroken) this.model.clock.after(this.line.delayMs(), () => this.backend.end());
     else this.backend.end();
   }

@@ -26,7 +26,7 @@ const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] =
   ],
 ];
 
-/** Of guests who stay without a room. */
+/** Meetings of guests who stay without a room. */
 const LOOSE_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
   [
     ['loose guest', 'loose guest', 'move loose guest'],
@@ -38,7 +38,7 @@ const LOOSE_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]
   ],
 ];
 
-/** Of projects, which a task keeps from deletion. */
+/** Meetings of projects that cannot be deleted while a task references them. */
 const TASK_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
   [
     ['task', 'task', 'move task'],

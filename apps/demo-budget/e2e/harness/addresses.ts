@@ -8,7 +8,7 @@ export interface Addresses {
    * with their compiled code, which saves a second of processor time.
    */
   ofPerson(index: number): Promise<Server>;
-  /** An address from which the browser has nothing. */
+  /** An address from which the browser has cached nothing. */
   another(): Promise<Server>;
   close(): void;
 }
@@ -33,7 +33,7 @@ export function openAddresses(): Addresses {
   };
 }
 
-/** Listens on a free port, without an answer to anything until a gateway opens there. */
+/** Listens on a free port, and answers nothing until a gateway opens there. */
 export async function listen(): Promise<Server> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

@@ -63,7 +63,7 @@ function keepToasts(toastMs: number): void {
     ms === toastMs ? 0 : setRealTimeout(run, ms, ...given)) as typeof setTimeout;
 }
 
-/** Playwright's own setting is one for all tabs of a browser. */
+/** Playwright's own setting applies to all tabs of a browser. */
 async function emulateNetwork(devtools: CDPSession, offline: boolean): Promise<void> {
   await devtools.send('Network.enable');
   await devtools.send('Network.emulateNetworkConditions', {

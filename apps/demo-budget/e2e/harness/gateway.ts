@@ -33,7 +33,7 @@ export interface Gateway {
    */
   loseWhatIsSent(from: 'beginning' | 'after-greeting'): void;
   /**
-   * Calls back once, as soon as that many more bytes of sync traffic have gone from the browser to the server; later
+   * Calls back once, as soon as this many more bytes of sync traffic have gone from the browser to the server; later
    * bytes are dropped.
    */
   afterSyncBytesUp(byteCount: number, onReached: () => void): void;
@@ -47,7 +47,7 @@ export interface Gateway {
 
 export interface GatewayOptions {
   readonly serverPort: number;
-  /** A server that listens already, and continues to when the gateway is closed. Default: a port of its own. */
+  /** A server that listens already, and stays open when the gateway closes. Default: a port of its own. */
   readonly at?: Server;
   /** Prepended to every script, in pages and in workers. */
   readonly scriptPrefix?: string;

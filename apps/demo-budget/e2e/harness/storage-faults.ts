@@ -21,7 +21,7 @@ export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== 
     channel.postMessage({ done: data.set });
   };
   const { write } = FileSystemSyncAccessHandle.prototype;
-  // What Chromium's does over quota: it writes nothing, and returns this.
+  // Like Chromium over quota: writes nothing, and returns this number.
   FileSystemSyncAccessHandle.prototype.write = function (...given) {
     return globalThis.storageFault === 'full' ? 4294967288 : write.apply(this, given);
   };
@@ -56,7 +56,7 @@ export async function holdFiles(page: Page, origin: string): Promise<() => Promi
   const held = await page.evaluateHandle(async () => {
     const source = `onmessage = async () => {
       const handles = [];
-      // A worker of the page before may still be ending, and holds its files until it has.
+      // A worker of the previous page may still be ending, and holds its files until then.
       const open = async (file) => {
         for (;;) {
           try {

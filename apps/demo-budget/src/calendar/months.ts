@@ -34,7 +34,7 @@ export function daysOfMonth(month: string, firstDay: number): Days {
   const [year = 1970, ofYear = 1] = monthAfter(month, 1).split('-').map(Number);
   return {
     first: `${month}-${String(firstDay).padStart(2, '0')}`,
-    // The day 0 of a month is the last one of the month before.
+    // Day 0 of a month is the last day of the previous month.
     last: new Date(Date.UTC(year, ofYear - 1, firstDay - 1)).toISOString().slice(0, 10),
   };
 }

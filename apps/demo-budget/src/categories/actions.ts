@@ -86,8 +86,8 @@ export async function renameGroup(writer: Writer, from: string, to: string): Pro
 }
 
 /**
- * Deletes a category and moves everything of it to another one; null leaves entries without a category and returns
- * assigned money. One transaction, so that one undo brings it all back.
+ * Deletes a category and moves everything in it to another one; null leaves entries without a category and returns
+ * assigned money. One transaction, so that one undo restores it all.
  */
 export async function deleteCategory(writer: Writer, id: string, toId: string | null): Promise<void> {
   const moved = ['entries', 'parts', 'rules', 'schedules'].map((table) => ({

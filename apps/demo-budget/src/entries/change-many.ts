@@ -12,7 +12,7 @@ export interface LongWork {
   readonly signal: AbortSignal;
 }
 
-/** Changes entries by id. Of several statements, the last one counts them. */
+/** Changes entries by id. The last one of several statements counts them. */
 export type ChangeOfEntries = (ids: readonly string[]) => SqlStatement | readonly SqlStatement[];
 
 /** About 30 ms of work, so that progress moves and a stop takes effect at once. */

@@ -26,7 +26,7 @@ export function withEntry(selection: Selection, id: string, selected = !isSelect
   return { ...selection, except: having(selection.except, id, !selected) };
 }
 
-/** The number of selected entries, where `matchCount` entries match the filter of the ledger. */
+/** The number of selected entries if `matchCount` entries match the filter of the ledger. */
 export function selectedCount(selection: Selection, matchCount: number): number {
   return selection.kind === 'some' ? selection.ids.size : Math.max(0, matchCount - selection.except.size);
 }

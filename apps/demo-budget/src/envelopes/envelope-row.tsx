@@ -23,7 +23,7 @@ export interface EnvelopeRowProps {
   /** The same envelope in each of the months side by side; not empty. */
   readonly months: readonly EnvelopeMonth[];
   readonly currency: string;
-  /** Of the first month. Null if the envelope has no goal. */
+  /** The goal in the first month; null if the envelope has none. */
   readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
   /**
    * Called with the amount to add to the assignment. Resolves when it is stored; until then the field shows the typed
@@ -92,7 +92,7 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
   const mark = decimalMarkOf(locale);
   const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
   const [typed, setTyped] = useState<string | null>(null);
-  // Not `typed`, which stays until the amount is saved: a quick user is back before.
+  // Not `typed`, which stays until the amount is saved: a quick user returns to the field earlier.
   const hasTypedHere = useRef(false);
   const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
   const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;

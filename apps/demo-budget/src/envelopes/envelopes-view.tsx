@@ -17,7 +17,7 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
   const { firstDay } = useSettings();
   const [chosenMonth, setMonth] = useState<string | null>(null);
   const thisMonth = monthOfDay(useToday(), firstDay);
-  // A what-if is a plan for the month to come.
+  // A what-if plans the next month.
   const month = chosenMonth ?? (useView() === 'what-if' ? monthAfter(thisMonth, 1) : thisMonth);
   const days = daysOfMonth(month, firstDay);
   const [monthCount, setMonthCount] = useState(1);

@@ -14,7 +14,7 @@ export async function restoreEntry(
   await writer.batch(restoreStatements(then, now, chosen));
 }
 
-/** Brings a deleted entry back with its parts; of a transfer, both sides. Needs the server; see stateBeforeDelete. */
+/** Restores a deleted entry with its parts, and both sides of a transfer. Needs the server; see stateBeforeDelete. */
 export async function bringBack(
   client: Writer & Pick<Client, 'history'>,
   { id, transferId }: Pick<DeletedEntryRow, 'id' | 'transferId'>,

@@ -17,7 +17,7 @@ export interface CategoryHistoryProps {
   readonly currency: string;
 }
 
-/** Each assignment is a row with a history of its own, so only the last ones are asked for. */
+/** Each assignment is a row with a history of its own, so only the latest ones are requested. */
 const assignmentsAtMost = 12;
 
 /** Who assigned money to a category, and who changed the category and its goal. */
@@ -35,7 +35,7 @@ export default function CategoryHistory({ categoryId, name, currency }: Category
     ...assignments.rows.map(({ id }): HistoryRow => ({ table: 'assignments', key: id })),
   ];
   const histories = useHistories(assignments.loading ? null : rows, report);
-  // Of the category and of its goal, the newest version is the current one.
+  // The newest version of the category, and of its goal, is the current one.
   const newest = new Set(
     [
       ...Map.groupBy(

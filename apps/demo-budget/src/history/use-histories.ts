@@ -7,7 +7,7 @@ export interface Histories {
   /** Newest first. */
   readonly moments: readonly Moment[];
   readonly loading: boolean;
-  /** Why the server could not be asked: the moments are those of this device. */
+  /** Why the server could not be reached: the moments are then those of this device. */
   readonly unasked: RockpoolError | null;
   /** Older moments are no longer kept. */
   readonly isTruncated: boolean;

@@ -5,7 +5,7 @@ import { fileProblemSentence } from './file/problem.ts';
 import { isComplete } from './rows/columns.ts';
 import { nothingKnown, previewImport } from './rows/preview.ts';
 
-/** Encodes by inverting the decoder, which is all that the platform has. */
+/** Encodes by inverting the decoder, because the platform has no encoder. */
 function encode(text: string, encoding: Encoding): Uint8Array {
   if (encoding === 'utf-8') return new TextEncoder().encode(text);
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
@@ -56,7 +56,7 @@ interface Shape {
   readonly rowCount?: number;
   /** Part of the sentence that refuses the file. */
   readonly refused?: string;
-  /** Part of the problem of its only unsound row. */
+  /** Part of the problem of its only invalid row. */
   readonly rowProblem?: string;
   /** The user has to choose between readings. */
   readonly asks?: boolean;

@@ -3,7 +3,7 @@ import type { DecimalMark } from './parse.ts';
 
 /**
  * Minor units as the exact decimal text `-1234.50`, with a point and no grouping. Accepts `bigint` too, because
- * SQLite's sums are 64-bit and may exceed 2^53 although no single amount does.
+ * SQLite's sums are 64-bit and may exceed 2^53 even though no single amount does.
  */
 export function minorToDecimalText(amountMinor: number | bigint, currency: string): string {
   const digits = minorDigits(currency);

@@ -24,7 +24,7 @@ export const accountsWithBalances = `
 export interface ClearedRow {
   /** The opening balance and every entry that the bank has confirmed. */
   readonly clearedMinor: number | bigint;
-  /** How many of these are not reconciled yet. */
+  /** The number of cleared entries that are not reconciled yet. */
   readonly toReconcile: number;
 }
 

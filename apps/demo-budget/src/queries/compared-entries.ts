@@ -1,4 +1,7 @@
-/** Day, payee and currency of entries; of a transfer, the other account stands for the payee. Parameter: ids as a JSON array. */
+/**
+ * Day, payee and currency of entries; for a transfer, the other account stands for the payee. Parameter: ids as a JSON
+ * array.
+ */
 export const entriesByIds = `
   SELECT entry.id, entry.date, account.currency,
          CASE WHEN entry.transferId IS NULL THEN entry.payee ELSE coalesce('Transfer, ' || other.name, 'Transfer') END AS payee

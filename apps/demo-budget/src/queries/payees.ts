@@ -9,7 +9,7 @@ export const learnedCategory = `
 export interface PayeeUseRow {
   readonly payee: string;
   readonly entryCount: number;
-  /** From its newest categorised entry; NULL if there is none. */
+  /** The category of the newest categorised entry; NULL if there is none. */
   readonly categoryId: string | null;
 }
 

@@ -123,7 +123,7 @@ export interface ReportedEntryRow {
   readonly accountId: string;
   readonly accountName: string;
   readonly amountMinor: number;
-  /** Over all matching entries, whatever the row limit. */
+  /** The number of all matching entries, whatever the row limit. */
   readonly allCount: number;
   readonly allMinor: number | bigint;
 }
@@ -157,7 +157,7 @@ export interface BreakdownRow {
   /** Empty for entries without a payee, category or group. */
   readonly name: string;
   readonly spentMinor: number | bigint;
-  /** In the compared days. */
+  /** Spending in the compared days. */
   readonly beforeMinor: number | bigint;
 }
 

@@ -14,7 +14,10 @@ export interface MonthEffect {
   readonly unassigned: Omit<EnvelopeEffect, 'categoryId' | 'name'>;
 }
 
-/** Compares a month of the what-if with the same month of today. An envelope that one of them lacks has nothing there. */
+/**
+ * Compares a month of the what-if with the same month of today. An envelope that one of them lacks counts as empty
+ * there.
+ */
 export function monthEffect(today: MonthBudget, whatIf: MonthBudget): MonthEffect {
   const before = new Map(today.envelopes.map((envelope) => [envelope.categoryId, envelope]));
   const after = new Set(whatIf.envelopes.map(({ categoryId }) => categoryId));

@@ -34,7 +34,7 @@ export default function WhatIfFrame({ budget, children }: WhatIfFrameProps): Rea
     );
     return () => {
       isShown = false;
-      // Closed by its end too.
+      // Ending the what-if closes the branch too.
       branch?.close().catch(() => undefined);
     };
   }, [client]);

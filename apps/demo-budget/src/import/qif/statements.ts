@@ -3,7 +3,9 @@ import type { FileProblem } from '../file/problem.ts';
 import { maxRows } from '../file/table.ts';
 import { statementHeader, withCheckNumber, type Statement } from '../statement.ts';
 
-/** Whether the text is a QIF file, of Quicken and of many banks: it begins with a line such as `!Type:Bank`. */
+/**
+ * Whether the text is a QIF file, as exported by Quicken and many banks. It begins with a line such as `!Type:Bank`.
+ */
 export function isQif(text: string): boolean {
   return /^\s*!(type|account|option|clear)\b/i.test(text);
 }
@@ -34,7 +36,7 @@ export function readQif(text: string): Result<readonly Statement[], FileProblem>
       if (!fields.has(name)) fields.set(name, line.slice(1).trim());
     }
   }
-  // The end mark of the last entry is missing: so may be entries.
+  // The end mark of the last entry is missing, so entries may be missing too.
   if (section === 'entries' && fields.size > 0) return fail({ code: 'file-cut-off' });
   const filled = statements.filter(({ rows }) => rows.length > 0);
   if (filled.length === 0) return fail({ code: 'file-has-no-entries' });

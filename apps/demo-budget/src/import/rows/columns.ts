@@ -10,7 +10,7 @@ export interface ColumnChoice {
   readonly amount: number | null;
   readonly debit: number | null;
   readonly credit: number | null;
-  /** Says of an amount without a sign whether it is a debit or a credit. */
+  /** The column that says whether an unsigned amount is a debit or a credit. */
   readonly direction: number | null;
   readonly payee: number | null;
   readonly notes: number | null;

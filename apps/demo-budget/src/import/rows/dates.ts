@@ -132,7 +132,7 @@ export function recogniseDateOrder(dates: readonly string[]): RecognisedDateOrde
       : ['day-month-year', 'month-day-year', 'year-month-day', 'year-day-month'];
     return preference.indexOf(order);
   };
-  // Nobody writes year, day and month unless nothing else reads the column.
+  // Year, day, month is rare: it counts only if no other order reads the column.
   const isLastResort = ({ order }: { readonly order: DateOrder }): number => Number(order === 'year-day-month');
   readings.sort(
     (a, b) =>

@@ -16,7 +16,7 @@ export interface MonthWorth {
 export interface AccountWorth {
   readonly accountId: string;
   readonly name: string;
-  /** At the end of the last month. */
+  /** The balance at the end of the last month. */
   readonly balanceMinor: bigint;
 }
 

@@ -21,8 +21,8 @@ export interface SpendingReport {
 }
 
 /**
- * Turns rows of (month, category, sum) into a table. Sums are bigint throughout, because they may exceed 2^53 although
- * no single amount does.
+ * Turns rows of (month, category, sum) into a table. Sums are bigint throughout, because they may exceed 2^53 even
+ * though no single amount does.
  */
 export function spendingReport(
   rows: readonly SpendingRow[],
