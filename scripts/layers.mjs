@@ -22,6 +22,9 @@ export const LAYERS = {
     ['backend', 'session', 'cli', 'threads'],
     ['routes'],
     ['admin'],
+    // The public interface, which the parts of a server are assembled for.
+    ['sync-server.ts', 'version.ts'],
+    ['assembly'],
     ['.'],
   ],
   'packages/client/src': [

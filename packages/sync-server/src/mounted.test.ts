@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ROUTES } from './app.ts';
+import { ROUTES } from './assembly/create-app.ts';
 import { createSyncServer } from './create-sync-server.ts';
 import type { SyncServer } from './sync-server.ts';
 import { insert } from '../testing/changeset.ts';

@@ -1,7 +1,7 @@
 import { FIRST_PREVIOUS_HASH, MESSAGE_CODES, type ClientMessage } from '@rockpool/shared';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ROUTES } from '../app.ts';
+import { ROUTES } from '../assembly/create-app.ts';
 import type { Route } from '../routes/route.ts';
 import { OPERATION_OF_MESSAGE } from '../session/session-rules.ts';
 import { insert, toChangeset, withAges } from '../../testing/changeset.ts';

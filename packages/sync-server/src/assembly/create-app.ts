@@ -1,22 +1,22 @@
 import { Hono, type Context } from 'hono';
 import { cors } from 'hono/cors';
 import { RockpoolError } from '@rockpool/shared';
-import type { AddressOf } from './auth/client-address.ts';
-import type { Gate } from './auth/gate.ts';
-import { bearerToken } from './auth/operator-token.ts';
-import { isOriginAllowed } from './auth/origin.ts';
-import type { Principal } from './auth/principal.ts';
-import { errorFields, type Logger } from './observe/log-line.ts';
-import type { ServerMetrics } from './observe/server-metrics.ts';
-import { errorResponse } from './routes/error-response.ts';
-import { history, pastState, rowAtVersion, writtenRows } from './routes/history.ts';
-import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './routes/invitations.ts';
-import { listMembers, revokeMember, setMember } from './routes/members.ts';
-import { health, metrics, ready } from './routes/probes.ts';
-import { remoteAddress } from './routes/remote-address.ts';
-import { leaveSession, openSession, pollFrames, sendFrames } from './routes/sessions.ts';
-import { snapshot, SNAPSHOT_HEADERS } from './routes/snapshot.ts';
-import { ANONYMOUS, type Route, type Services } from './routes/route.ts';
+import type { AddressOf } from '../auth/client-address.ts';
+import type { Gate } from '../auth/gate.ts';
+import { bearerToken } from '../auth/operator-token.ts';
+import { isOriginAllowed } from '../auth/origin.ts';
+import type { Principal } from '../auth/principal.ts';
+import { errorFields, type Logger } from '../observe/log-line.ts';
+import type { ServerMetrics } from '../observe/server-metrics.ts';
+import { errorResponse } from '../routes/error-response.ts';
+import { history, pastState, rowAtVersion, writtenRows } from '../routes/history.ts';
+import { acceptInvitation, invite, listInvitations, withdrawInvitation } from '../routes/invitations.ts';
+import { listMembers, revokeMember, setMember } from '../routes/members.ts';
+import { health, metrics, ready } from '../routes/probes.ts';
+import { remoteAddress } from '../routes/remote-address.ts';
+import { leaveSession, openSession, pollFrames, sendFrames } from '../routes/sessions.ts';
+import { snapshot, SNAPSHOT_HEADERS } from '../routes/snapshot.ts';
+import { ANONYMOUS, type Route, type Services } from '../routes/route.ts';
 
 /**
  * Every plain HTTP route of the server. Sync runs over WebSockets (session/accept-sockets.ts), and over these routes

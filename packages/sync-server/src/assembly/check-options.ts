@@ -1,15 +1,15 @@
 import { RockpoolError } from '@rockpool/shared';
-import { adminTokenProblem } from './auth/admin-access.ts';
-import { metricsTokenProblem } from './auth/metrics-access.ts';
-import { isRole } from './auth/role.ts';
-import { placeProblems } from './backup/open-destination.ts';
-import { originProblem } from './auth/origin.ts';
-import { previousSecretProblem, secretProblem } from './auth/secret.ts';
-import { natsUrlProblem } from './bus/nats-bus.ts';
-import { MIN_CONNECTIONS } from './postgres/connection.ts';
-import { shardProblems } from './postgres/shard.ts';
-import type { BackupRules } from './backup/backup-rules.ts';
-import type { SyncServerOptions } from './sync-server.ts';
+import { adminTokenProblem } from '../auth/admin-access.ts';
+import { metricsTokenProblem } from '../auth/metrics-access.ts';
+import { isRole } from '../auth/role.ts';
+import { placeProblems } from '../backup/open-destination.ts';
+import { originProblem } from '../auth/origin.ts';
+import { previousSecretProblem, secretProblem } from '../auth/secret.ts';
+import { natsUrlProblem } from '../bus/nats-bus.ts';
+import { MIN_CONNECTIONS } from '../postgres/connection.ts';
+import { shardProblems } from '../postgres/shard.ts';
+import type { BackupRules } from '../backup/backup-rules.ts';
+import type { SyncServerOptions } from '../sync-server.ts';
 
 /** The secrets of the options as bytes. */
 export interface Secrets {
