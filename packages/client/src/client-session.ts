@@ -71,7 +71,7 @@ export class ClientSession {
     });
     this.status = createStatusStore({
       ...INITIAL_STATUS,
-      // The worker's answer resolves `durable`, and the app sees no status before it.
+      // The worker's answer replaces `durable` by the actual medium. The app sees no status before that.
       persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
       role: 'none',
     });

@@ -32,7 +32,7 @@ export function quarantineDatabase(name: string): Promise<string> {
 
 /**
  * Resolves with all committed data as one plain SQLite file. Rejects with `storage-missing`. On storage that only one
- * tab can open, rejects with `storage-busy` while the database is open; use `client.backup()` then.
+ * tab can open, rejects with `storage-busy` while the database is open: use `client.backup()` instead.
  */
 export function backupDatabase(name: string): Promise<Blob> {
   return inWorker((worker) => worker.backupDatabase(name));

@@ -25,7 +25,7 @@ const newer = {
       rank: integer().notNull().default(7),
     }),
   }),
-  // Named by path, like a bundler's glob.
+  // The files are named by path, as by a bundler.
   migrations: {
     journal: journal('0000_first', '0001_rank'),
     migrations: { './drizzle/0000_first.sql': m0000, './drizzle/0001_rank.sql': m0001 },

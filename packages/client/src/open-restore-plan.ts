@@ -33,7 +33,7 @@ export async function openRestorePlan(
         const pendingCount = await pendingBetween(client, fromMs, toMs);
         if (pendingCount > 0) throw new RockpoolError('changes-unsent', { pendingCount, rejectedCount: 0 });
       },
-      async hasApplied(watermark) {
+      async untilApplied(watermark) {
         for (const deadlineMs = Date.now() + APPLIED_WITHIN_MS; (await cursorOf(client)) < watermark;) {
           if (Date.now() > deadlineMs) throw new RockpoolError('network-unreachable', { stage: 'deliveries' });
           await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));

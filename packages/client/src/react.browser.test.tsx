@@ -227,7 +227,7 @@ it('a field shows a document, edits it letter by letter, follows others, and rep
   const drawn = draw(of('p'));
   const field = (): HTMLInputElement | null => drawn.querySelector('input');
   await expect.poll(() => field()?.value).toBe('low');
-  // In the middle of the text: a field that renders late moves the cursor to the end.
+  // Types in the middle of the text: a field that renders late moves the cursor to the end.
   await userEvent.click(field()!);
   await userEvent.keyboard('{Home}very ');
   expect(field()?.value).toBe('very low');
@@ -247,7 +247,7 @@ it('a document that is closed and opened again is a different one', async () => 
     shown.push(open);
     return null;
   }
-  // The same component in each call: `draw` renders such a tree too.
+  // Renders the same component each time. `draw` uses such a tree too.
   const redraw = (id: string): void => flushSync(() => root?.render(<StrictMode>{of(id)}</StrictMode>));
   const of = (id: string): ReactElement => (
     <RockpoolProvider client={opened}>

@@ -10,7 +10,7 @@ const NO_WORDS = '""';
  * ${searchText(typed)} ORDER BY rank`);
  * ```
  *
- * Spaces separate words. A word with other signs inside, such as `e-mail`, matches where its parts follow each other.
+ * Spaces separate words. A word with other signs inside, such as `e-mail`, matches if its parts follow each other.
  */
 export function searchText(typed: string): string {
   const words = typed

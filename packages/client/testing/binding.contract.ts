@@ -19,8 +19,8 @@ export interface BindingContractOptions {
   readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
   readonly persistence: ClientOptions['persistence'];
   /**
-   * `differences` leaves out the tests of what is the same code on every medium: how open tabs agree. They need one
-   * medium, which runs the `whole` contract.
+   * `differences` omits the tests of code that is the same on every medium: how open tabs agree. They need one medium,
+   * which runs the `whole` contract.
    */
   readonly extent: 'whole' | 'differences';
 }
@@ -65,7 +65,7 @@ export function describeBinding(
     const idsIn = async (client: Client): Promise<string[]> =>
       (await client.query<{ id: string }>('SELECT id FROM entry ORDER BY id')).map(({ id }) => id);
 
-    /** Resolves once this device has what the server has. */
+    /** Resolves once this client is up to date. */
     function upToDate(client: Client): Promise<void> {
       return new Promise((resolve) => {
         const stop = client.status.subscribe(({ state }) => {
@@ -76,7 +76,7 @@ export function describeBinding(
       });
     }
 
-    /** The text that a first reader sees. */
+    /** The ids of the rows that a new client receives from the server. */
     async function rowsOnServer(databaseId: string): Promise<string[]> {
       const fresh = await open({ name: freshName(), sync: await syncWith(databaseId) });
       await upToDate(fresh);
@@ -109,7 +109,7 @@ export function describeBinding(
       const local = await open({ name });
       await write(local, `${name}-local`);
       await close(local);
-      // Not even a server has to answer.
+      // The binding needs no answer from a server.
       await close(await open({ name, sync: { url: 'ws://127.0.0.1:9/sync', token: () => '', databaseId: team } }));
       await expect(open({ name, sync: await syncWith(team2) })).rejects.toMatchObject(mismatch);
       await close(await open({ name }));

@@ -7,7 +7,7 @@ import type { TabWindow } from './tab-page.ts';
 export interface BrowserTab {
   readonly client: Client;
   readonly window: Window;
-  /** The page goes without a word; its worker ends where it stands. */
+  /** Removes the page without any event. Its worker ends at once. */
   kill(): void;
 }
 

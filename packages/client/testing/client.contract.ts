@@ -30,20 +30,20 @@ const schema = defineSchema({ entry, entrySearch, kinds, other, seat });
 
 export interface ContractOptions {
   readonly createClient: (options: ClientOptions) => Promise<Client>;
-  /** A client in another page, which can be killed; null where there are no pages. */
+  /** A client in another page, which can be killed; null if there are no pages. */
   readonly openTab: ((options: ClientOptions) => Promise<BrowserTab>) | null;
   /** A real server's database. */
   readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
   /** Whether tabs share the database. In a browser's memory they do not: every tab leads its own. */
   readonly isShared: boolean;
   /**
-   * `differences` leaves out the tests of what is the same code on every medium. They need one medium, which runs the
+   * `differences` omits the tests of code that is the same on every medium. They need one medium, which runs the
    * `whole` contract.
    */
   readonly extent: 'whole' | 'differences';
 }
 
-/** Defines a test of what no medium changes. */
+/** Defines a test of behaviour that is the same on every medium. */
 function anywhere({ extent }: ContractOptions): (title: string, body: () => Promise<void>) => void {
   return extent === 'whole' ? it : () => undefined;
 }
@@ -113,7 +113,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
   const roles = isShared ? (['leader', 'follower'] as const) : (['leader'] as const);
 
   describe.each(roles)('in the tab that is the %s', (role) => {
-    /** The client that is tested, and where tabs share a database another beside it. */
+    /** The client under test and, if tabs share a database, another one beside it. */
     async function open(
       more: Partial<ClientOptions> = {},
     ): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
@@ -237,7 +237,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
           hasEnded = true;
           return rows;
         });
-        // It is running when the next question has been answered.
+        // The long query is running once the next query has its result.
         await reader.query('SELECT 1');
         await insert(mine, 2);
         expect(hasEnded).toBe(false);
@@ -279,7 +279,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
         const fine = take(mine, 'fine', 3);
         await Promise.all([late, fine]);
         const outcomes = Promise.allSettled([late.synced, fine.synced]);
-        expect(mine.status.current.pendingCount).toBe(2); // at once: who has written must not read that all is sent
+        expect(mine.status.current.pendingCount).toBe(2); // at once: the writer must not see a status in which everything is sent
         expect(await mine.rowSyncState('seat', 'late')).toMatchObject({
           stage: 'pending',
           changes: [{ stage: 'pending', reason: null }],
@@ -375,7 +375,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(all);
       await until(() => seen.numbers().length === all.length);
       await until(async () => (await numbersIn(elsewhere)).length === all.length);
-      // It was a file: deliveries report no bytes.
+      // The rows came as a file: deliveries report no bytes.
       expect(progress.at(-1)).toEqual({
         receivedBytes: progress.at(-1)?.totalBytes,
         totalBytes: expect.any(Number) as number,

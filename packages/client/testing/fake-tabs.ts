@@ -13,9 +13,9 @@ import type { Touched } from '../src/rpc/query-dependencies.ts';
 import type { SqlStatement } from '../src/rpc/sql-statement.ts';
 import { INITIAL_STATUS, type TabRole } from '../src/rpc/sync-status.ts';
 
-// Several tabs in one process, with the browser's part of it played: locks with a queue, a broadcast channel, a clock
-// that stands still, and a database file that remembers requests. A tab can be killed at any moment: its lock goes to
-// the next, its messages and timers never come.
+// Several tabs in one process with a simulated browser: locks with a queue, a broadcast channel, a clock that the test
+// moves, and a database file that remembers requests. A tab can be killed at any moment: its lock passes to the next
+// tab, and its messages and timers never arrive.
 
 export const FAKE_STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 
@@ -32,7 +32,7 @@ export interface FakeFile {
 export interface FakeTab {
   readonly membership: Membership<FakeDatabase>;
   readonly touched: Touched[];
-  /** The content that another tab writes into the database. */
+  /** The reported progress of a first sync in another tab. */
   readonly firstSync: SnapshotProgress[];
   readonly problems: RockpoolError[];
   readonly ended: RockpoolError[];
@@ -40,7 +40,7 @@ export interface FakeTab {
   /** Roles and states, as reported. */
   readonly told: string[];
   status: LeaderStatus | null;
-  /** Ends the tab where it stands. */
+  /** Ends the tab at once. */
   kill(): void;
   readonly isAlive: boolean;
 }
@@ -57,7 +57,7 @@ export interface FakeTabOptions {
   /** Whether followers open the file too. Default true. */
   readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
-  /** The file is closed all the same. */
+  /** The error of closing the file, which is closed nevertheless. */
   readonly failToClose?: () => RockpoolError | null;
   /** Runs before the file is opened. Default: nothing. */
   readonly beforeOpen?: () => Promise<void>;
@@ -65,7 +65,7 @@ export interface FakeTabOptions {
   readonly dieAfter?: string;
 }
 
-/** Fails the first time it is run, and never again: as if another write had removed what stood in its way. */
+/** Fails the first time it runs and never again, as if another write had removed the obstacle. */
 export const FAILING_ONCE_SQL = 'FAIL ONCE';
 
 export class FakeBrowser {
@@ -121,7 +121,7 @@ export class FakeBrowser {
           };
           return { ...opened, close };
         },
-        // Like sync, it reports that it is stopped.
+        // Like sync, the work reports that it is stopped.
         startWork: (tools) => ({
           onLocalCommit: () => undefined,
           tryNow: () => undefined,
@@ -172,12 +172,12 @@ export class FakeBrowser {
     await settle();
   }
 
-  /** Time passes, and nothing happens: timers that were due meanwhile come with the next `advance`. */
+  /** Advances time without running timers. Those that are due run with the next `advance`. */
   sleep(durationMs: number): void {
     this.nowMs += durationMs;
   }
 
-  /** A message from a tab of another bundle. */
+  /** Sends a message from a tab of another bundle. */
   broadcastRaw(data: unknown): void {
     for (const port of this.ports) port.deliver(data);
   }
@@ -192,7 +192,7 @@ export class FakeBrowser {
     let isOpen = true;
     if (role === 'reader' && !file.exists) throw new RockpoolError('storage-missing');
     if (role === 'writer') {
-      // The purpose of the lock. A killed tab holds nothing.
+      // The lock must exclude a second writer. A killed tab holds nothing.
       if (file.writers > 0) throw new Error('two writers have the file open');
       file.writers++;
       file.exists = true;
@@ -226,7 +226,7 @@ export class FakeBrowser {
       const savepoints: string[][] = [];
       return {
         isOver: false,
-        // A read returns no rows here: the name of the transaction alone contains its writes.
+        // A read returns no rows here; its column names are the writes of the transaction.
         query: () => ({ names: effects, columns: [], rowCount: 0 }),
         execute: ({ sql }) => {
           effects.push(sql);
@@ -250,7 +250,7 @@ export class FakeBrowser {
       if (isOpen && role === 'writer') file.writers--;
       isOpen = false;
     };
-    // A result that names what took effect, and that it was read from a file that is open.
+    // Returns a result whose column names are the effects. Throws unless the file is open.
     const query = async (): Promise<EncodedRows> => {
       if (!life.isAlive || !isOpen) throw new Error('a tab that is dead or has no open file has read');
       return { names: [...file.effects], columns: [], rowCount: 0 };
@@ -353,7 +353,7 @@ interface FakeCandidate {
   release(): void;
 }
 
-/** Lets everything that is under way without time passing come to rest. */
+/** Runs everything that is in progress and needs no time to pass. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setTimeout(resolve));
 }

@@ -67,7 +67,7 @@ export class BranchEnding {
     }
   }
 
-  /** Another tab ended the branch. */
+  /** Follows the end of the branch in another tab. */
   private async follow(by: EndOfBranch): Promise<void> {
     this.ended = by;
     try {

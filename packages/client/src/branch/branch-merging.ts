@@ -57,7 +57,7 @@ export class BranchMerging {
     return toPreview(await this.plan(await this.changedRows(), query, () => 'branch'));
   }
 
-  /** The branch is locked against writes meanwhile, so that no write is omitted. */
+  /** Locks the branch against writes meanwhile, so that no write is omitted. */
   async merge({ conflicts }: BranchMergeOptions): Promise<BranchPreview> {
     const { origin, client } = this.parts;
     let merged: BranchPreview | null = null;

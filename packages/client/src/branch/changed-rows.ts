@@ -31,7 +31,6 @@ interface WrittenRow {
   readonly key: readonly SqlValue[];
 }
 
-/** A changeset of the branch. */
 interface Changeset {
   readonly groups: readonly ChangeGroup[];
   readonly before: readonly BeforeGroup[];

@@ -100,7 +100,7 @@ function refersAfter(
   return valuesText(row, foreignKey.columns) === parentText(parent, foreignKey);
 }
 
-/** The row after the foreign key applies because its parent is deleted; null: SQLite computes its new values. */
+/** The row after the foreign key's action for its deleted parent; null if SQLite computes the new values. */
 function withoutParent(
   { table, key, image, foreignKey }: Dependent,
   written: PlannedRow | undefined,

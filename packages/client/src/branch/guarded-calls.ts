@@ -28,6 +28,6 @@ export function guardedCalls(client: Client, ended: () => EndOfBranch | null, br
 /** Also fits calls that return a plain promise. */
 function rejectedWrite(error: RockpoolError): Promise<never> & { readonly synced: Promise<never> } {
   const synced = Promise.reject<never>(error);
-  synced.catch(() => undefined); // Apps rarely wait for it.
+  synced.catch(() => undefined); // Apps rarely wait for it, so its rejection needs no handler.
   return Object.assign(Promise.reject<never>(error), { synced });
 }

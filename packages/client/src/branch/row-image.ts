@@ -13,7 +13,7 @@ export type Query = (statement: SqlStatement) => Promise<SqlRow[]>;
 /** A key of many columns stays far below SQLite's limit of parameters. */
 const ROWS_PER_QUERY = 100;
 
-/** Equal for equal keys only. */
+/** A text that is equal for equal keys only. */
 export function keyText(key: readonly SqlValue[]): string {
   return JSON.stringify(
     key.map((part) => (part instanceof Uint8Array ? ['blob', ...part] : [typeof part, String(part)])),
@@ -36,7 +36,7 @@ export function sameValue(a: SqlValue, b: SqlValue): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-/** Reads the rows with these keys. */
+/** Reads the rows with these keys. A missing row has no image. */
 export async function readRows(
   query: Query,
   table: TableSchema,

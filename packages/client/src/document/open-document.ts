@@ -85,7 +85,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     saved,
     async close() {
       unfollow();
-      // Immediately, so that a late end cannot hide this tab after it opens the document again.
+      // Ends presence at once, so that a late end cannot hide this tab after it opens the document again.
       awareness?.destroy();
       try {
         await saved();

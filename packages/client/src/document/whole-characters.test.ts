@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import * as Y from 'yjs';
 import { withWholeCharacters } from './whole-characters.ts';
 
-/** Has a surrogate pair in the middle, at 4 and 5. */
+/** A text with a surrogate pair in the middle, at 4 and 5. */
 function textWith(content = 'low 👍 tide'): Y.Text {
   const text = new Y.Doc().getText('body');
   text.insert(0, content);

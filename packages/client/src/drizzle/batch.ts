@@ -14,7 +14,10 @@ interface Preparable {
   _prepare(): unknown;
 }
 
-/** Throws `sql-forbidden` for a statement with rows, which a batch cannot return. */
+/**
+ * Returns the SQL of a write in a batch. Throws `sql-forbidden` for a statement that returns rows, which a batch cannot
+ * return.
+ */
 export function statementOfBatch(write: DrizzleWrite): SqlStatement {
   const prepared = (write as unknown as Preparable)._prepare();
   if (is(prepared, SQLiteRaw)) {

@@ -115,7 +115,7 @@ function absencesOf(fields: readonly SelectedField[], joined: JoinedTables): rea
   });
   return [...tablesByKey].flatMap(([key, tables]) => {
     const [table] = tables;
-    // The columns of a view have no table name, as in Drizzle, so it is unknown whether there is a row.
+    // As in Drizzle, columns of a view have no table name, so an object of a view is never replaced by null.
     return tables.size === 1 && typeof table === 'string' && joined[table] !== true
       ? [{ key, sources: sourcesByKey.get(key) ?? [] }]
       : [];

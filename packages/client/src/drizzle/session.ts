@@ -40,8 +40,8 @@ export class RockpoolSession<
   }
 
   /**
-   * Within a transaction, a savepoint. Drizzle's `behavior` has no effect: a transaction always waits for its turn at
-   * the writer first.
+   * Runs a transaction; within a transaction, a savepoint. Drizzle's `behavior` has no effect: a transaction always
+   * waits for its turn at the writer first.
    */
   override transaction<T>(
     body: (tx: RockpoolTransaction<Tables, Relations>) => Promise<T>,

@@ -29,7 +29,7 @@ export async function openPastState({ newId, ask }: PastStateSource, moment: Kno
     if (closed) throw new RockpoolError('client-closed', { closed: 'past state' });
     const rows = await ask({ kind: 'query', id, statement });
     if (rows !== null) return rows as EncodedRows;
-    // The worker was restarted and its memory is lost.
+    // Opens it again, because the worker was restarted and its memory is lost.
     await ask({ kind: 'open', id, moment: momentQuery({ version: facts.version }) });
     return (await ask({ kind: 'query', id, statement })) as EncodedRows;
   };

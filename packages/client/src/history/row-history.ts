@@ -111,7 +111,7 @@ async function readNamedPage(source: RowHistorySource, range: PageRange): Promis
  * unreachable, returns the versions of this device.
  */
 async function readPage(source: RowHistorySource, { before, limit, column }: PageRange): Promise<RowHistoryPage> {
-  // Read first: a version that is admitted in between appears in both, and is matched by its sequence.
+  // Reads the device first: a version that is admitted in between appears in both, and is matched by its sequence.
   const device = await source.deviceHistory();
   const own = (before === null ? device.versions : []).filter(
     ({ changes }) => column === undefined || changes.some((change) => change.column === column),
@@ -268,7 +268,7 @@ class LiveHistory {
     });
   }
 
-  /** A version waits for the server, or the server was unreachable. */
+  /** Whether a version waits for the server, or the server was unreachable. */
   private isUnsettled(): boolean {
     return this.current.error !== null || this.current.versions.some(({ version }) => version === null);
   }

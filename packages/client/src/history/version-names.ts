@@ -23,7 +23,7 @@ export interface VersionNames {
   rename(document: string | null, name: string, newName: string): Promise<void>;
   /** Throws `version-name-missing`. */
   remove(document: string | null, name: string): Promise<void>;
-  /** Selects all of them; null if the schema has no table of names. */
+  /** Selects all names; null if the schema has no table of names. */
   readonly statement: SqlStatement | null;
 }
 

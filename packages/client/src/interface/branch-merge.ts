@@ -18,7 +18,7 @@ export interface BranchRowChange {
 
 export interface BranchCellChange {
   readonly column: string;
-  /** NULL in an inserted row. Of a document, its JSON text. */
+  /** NULL in an inserted row. For a document, its JSON text. */
   readonly before: SqlValue;
   /** NULL in a deleted row. */
   readonly after: SqlValue;

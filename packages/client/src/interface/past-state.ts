@@ -13,7 +13,7 @@ export type PastMoment =
       readonly name: string;
       readonly table: string;
       readonly key: RowKey;
-      /** For the name of a version of this document. Default: of the row. */
+      /** The document column whose version has the name. Default: the name of a version of the row. */
       readonly column?: string;
     };
 

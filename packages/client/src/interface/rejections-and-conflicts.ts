@@ -4,7 +4,7 @@ import type { Subscribable } from './subscribable.ts';
 
 /** The rejected changesets of this device, oldest first. `current` is empty until the first listener has read them. */
 export interface RejectedChangesets extends Subscribable<readonly RejectedChangeset[]> {
-  /** Reads them once. */
+  /** Reads the list once. */
   list(): Promise<RejectedChangeset[]>;
   /**
    * Applies the same changes to the current rows; counters are added to again. Rejects with the constraint that still

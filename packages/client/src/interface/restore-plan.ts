@@ -27,9 +27,9 @@ export interface RestoreConflict {
   readonly key: readonly SqlValue[];
   /** Null for a conflict of rows. */
   readonly column: string | null;
-  /** The value that the transactions left. */
+  /** The value that the transactions wrote. */
   readonly written: SqlValue;
-  /** The value without them. */
+  /** The value without the transactions. */
   readonly restored: SqlValue;
   /** The value now. */
   readonly current: SqlValue;

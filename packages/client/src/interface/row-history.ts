@@ -176,7 +176,7 @@ export interface DocumentHistory<Value = unknown> {
     readonly limit?: number;
     readonly pauseMs?: number;
   }): Promise<DocumentHistoryPage>;
-  /** Resolves with the JSON of a version; null where the row or the document did not exist. Rejects like RowHistory.at. */
+  /** Resolves with the JSON of a version; null if the row or the document did not exist. Rejects like RowHistory.at. */
   at(version: number | string): Promise<Value | null>;
   /** Resolves with the operations that turn one version into the other. Rejects like `at`. */
   diff(from: number | string, to: number | string): Promise<readonly DocumentOperation[]>;

@@ -10,13 +10,15 @@ import type { WorkerEnvironment } from '../worker/worker-environment.ts';
 import { connectInProcess } from './connect-in-process.ts';
 import { ProcessTabs } from './process-tabs.ts';
 
-/** As in a browser, except that data is kept in memory, which `status.persistence` reports. */
+/** The options of a browser's client, except that data is kept in memory, which `status.persistence` reports. */
 export interface NodeClientOptions extends Omit<ClientOptions, 'persistence' | 'durability' | 'sync'> {
   readonly sync?: NodeSyncOptions;
 }
 
 export interface NodeSyncOptions extends Omit<SyncOptions, 'transport'> {
-  /** How to reach the server: also `inProcess(server)`, or a transport of your own. Default `auto`. */
+  /**
+   * How to reach the server: a name as in browsers, `inProcess(server)`, or a transport of your own. Default `auto`.
+   */
   readonly transport?: TransportName | Transport;
 }
 

@@ -39,7 +39,7 @@ function connect(server: InProcessServer, events: Parameters<Transport['connect'
     isOver = true;
     events.onClosed(new RockpoolError('network-unreachable', { stage: 'in-process', ...fields }));
   };
-  // In a task of its own, because events never run inside `connect`.
+  // Runs in a task of its own, because events never run inside `connect`.
   setTimeout(() => {
     if (isOver) return;
     try {

@@ -43,7 +43,7 @@ export class ProcessTabs {
     },
   };
 
-  /** Like a BroadcastChannel, which would keep the process alive. */
+  /** Opens a port like a BroadcastChannel, which would keep the process alive. */
   openPort(channelName: string): BroadcastPort {
     const ports = this.portsByChannel.get(channelName) ?? new Set();
     this.portsByChannel.set(channelName, ports);

@@ -4,7 +4,7 @@ import { useMaybeClient } from './client-context.ts';
 
 /** The history of a row in a component. */
 export interface RowHistoryInUse {
-  /** For reading older versions and restoring; null while it opens and if opening failed. */
+  /** The open history, for reading older versions and restoring; null while it opens and if opening failed. */
   readonly history: RowHistory | null;
   /** The newest versions; null before the first answer. */
   readonly state: RowHistoryState | null;

@@ -32,19 +32,18 @@ export interface RestorePlanParts {
   readonly request: (path: string) => Promise<Uint8Array>;
   /** Rejects with `changes-unsent` if a transaction of this device that may match is not admitted yet. */
   readonly requireSent: (selection: RestoreSelection) => Promise<void>;
-  /** Resolves once this device has applied the log up to a watermark. */
-  readonly hasApplied: (watermark: number) => Promise<void>;
+  readonly untilApplied: (watermark: number) => Promise<void>;
   /** Loads the code of documents, and with it Yjs. */
   readonly loadDocuments: () => Promise<BranchDocuments>;
 }
 
 /** See Client.planRestore. */
 export async function planRestore(parts: RestorePlanParts, selection: RestoreSelection): Promise<RestorePlan> {
-  const { client, schema, request, requireSent, hasApplied } = parts;
+  const { client, schema, request, requireSent, untilApplied } = parts;
   const query = selectionQuery(schema, selection);
   await requireSent(selection);
   const { rows, upTo, count } = decodeWrittenRows(await request(`/history/written?${query}`));
-  await hasApplied(upTo);
+  await untilApplied(upTo);
   const changed = changedRows(schema, rows);
   const documents = await documentsOf(parts);
   const plan = async (
@@ -90,7 +89,7 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
   return {
     ...preview,
     transactions: count,
-    // A second restore would subtract from counters twice.
+    // Applies once: a second restore would subtract from counters twice.
     apply(options = {}) {
       applied ??= apply(options).catch((thrown: unknown) => {
         applied = null;

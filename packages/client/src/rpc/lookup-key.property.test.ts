@@ -7,7 +7,7 @@ const TEXT = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u{e000}', '\u{1f600}', '7'), maxLength: 70 }),
   fc.constantFrom('a'.repeat(64), 'a'.repeat(65), 'a'.repeat(63)),
 );
-/** Compares byte by byte. */
+/** The UTF-8 bytes of a text as characters, for a comparison byte by byte. */
 const bytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
 it('orders keys only as SQLite orders their values', () => {
@@ -35,7 +35,7 @@ it('compares numeric texts only in a numeric column', () => {
     isBefore(10, ' 9e0', true),
     isBefore(-(2n ** 62n), 1.5, true),
   ]).toEqual([false, true, false, true]);
-  // Texts in SQLite too, although JavaScript parses them as numbers.
+  // SQLite keeps these as texts, although JavaScript parses them as numbers.
   for (const text of ['0x10', '', ' ', 'Infinity', '\u00a01']) expect(lookupKey(text)).toBe(`text:${text}`);
   expect([isBefore(1, 'a', true), isBefore(null, 'a', true)]).toEqual([false, false]);
 });

@@ -13,7 +13,7 @@ export interface PastFacts {
 
 /** The requests of a page about a past state. The page creates the ids. */
 export type PastAsk =
-  /** Downloads it. `moment` is the query of the request. The answer is PastFacts. */
+  /** Downloads a past state. `moment` is the query of the request. The answer is PastFacts. */
   | { readonly kind: 'open'; readonly id: string; readonly moment: string }
   /** The answer is the rows; null if the past state is not open, because the worker has been restarted. */
   | { readonly kind: 'query'; readonly id: string; readonly statement: SqlStatement }

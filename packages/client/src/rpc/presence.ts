@@ -9,7 +9,7 @@ export interface OwnState {
 export interface SeenState extends OwnState {
   /** A UUID. */
   readonly tabId: string;
-  /** 32 hex digits: the site. */
+  /** The site of the tab, 32 hex digits. */
   readonly siteId: string;
   readonly principal: string;
   readonly name: string | null;

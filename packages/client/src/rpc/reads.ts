@@ -15,7 +15,7 @@ export interface Reads {
   /** Runs one read-only statement. Sees at least every commit that preceded the call. */
   query(statement: SqlStatement): Promise<EncodedRows>;
   /**
-   * Runs several queries in one read of the database. Short ones see the same snapshot. Each has its own result or
+   * Runs several queries in one read of the database. Short queries see the same snapshot. Each has its own result or
    * error.
    */
   queryAll(statements: readonly SqlStatement[]): Promise<readonly QueryResult[]>;

@@ -25,7 +25,7 @@ export interface RejectedChange {
 export interface RejectedChangeset {
   /** Identifies the changeset for `retry`, `replace` and `drop`. */
   readonly sequence: number;
-  /** Why: `constraint-…`, `atomic-conflict` and others. */
+  /** Why it was rejected: `constraint-…`, `atomic-conflict` and others. */
   readonly reason: ErrorData;
   /** Wall times in ms, by the clock of this device. */
   readonly writtenMs: number;

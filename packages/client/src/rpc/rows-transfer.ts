@@ -3,16 +3,15 @@ import type { SqlRow, SqlValue } from './sql-value.ts';
 /*
  * A result crosses from worker to page by column, in buffers that are moved and not copied, unless they are small:
  *
- *   number   one double per row; SQLite's INTEGER and REAL alike, as the API gives both as numbers
- * text     the UTF-8 of all rows in one run, and for each row where it ends, counted in UTF-16 units: the page decodes
- *   the run with one
- *            call and slices it, whether or not it is ASCII
+ *   number   one double per row; SQLite's INTEGER and REAL alike, because the API returns both as numbers
+ *   text     the UTF-8 of all rows in one run, and for each row where it ends, counted in UTF-16 units: the page
+ *            decodes the run with one call and slices it, whether or not it is ASCII
  *   blob     the bytes of all rows in one run, and for each row where they end
- *   null     no buffer at all
- * mixed    plain values, for columns whose rows differ in type or hold integers beyond 2^53: these are copied by
- *   structured clone
+ *   null     no buffer
+ *   mixed    plain values, for columns whose rows differ in type or hold integers beyond 2^53. Structured clone copies
+ *            them
  *
- * `nulls` has bit r % 8 of byte r / 8 set where row r is NULL, and is null when no row is.
+ * `nulls` has bit r % 8 of byte r / 8 set if row r is NULL, and is null if no row is.
  *
  * Slices of a decoded text share its memory: one kept value keeps its whole column.
  */

@@ -26,7 +26,7 @@ export interface Transport {
 export interface TransportEvents {
   /** The server accepted the connection. Called at most once. */
   onOpen(): void;
-  /** A frame of the server: whole, once, and in the order of sending. The receiver may keep the bytes. */
+  /** Receives a frame from the server: whole, once, and in the order of sending. The receiver may keep the bytes. */
   onFrame(frame: Uint8Array): void;
   /**
    * The connection failed or the server ended it, after all frames that arrived before. Called at most once, with

@@ -120,11 +120,13 @@ export interface WorkerApi extends DatabasesApi {
   unwatch(queryId: number): Promise<void>;
   /** The live queries that this worker runs for the page. */
   liveQueryRuns(): Promise<readonly LiveQueryRuns[]>;
-  /** The page is being left, frozen, or kept in the back/forward cache: releases everything that other tabs need. */
+  /**
+   * Call when the page is left, frozen, or kept in the back/forward cache: releases everything that other tabs need.
+   */
   suspend(): Promise<void>;
-  /** The page was restored. */
+  /** Call when the page was restored. */
   resume(): Promise<void>;
-  /** The device is online again. Chromium fires this event only in pages, so they pass it on. */
+  /** Call when the device is online again. Chromium fires this event only in pages, so they pass it on. */
   online(): Promise<void>;
   /** Resolves as soon as the worker is free. */
   ping(): Promise<void>;

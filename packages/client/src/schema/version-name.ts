@@ -65,7 +65,7 @@ export const versionName: SQLiteTableWithColumns<{
     rowKey: text('row_key').notNull(),
     /** The document column; empty for a version of the row. */
     documentColumn: text('document_column').notNull(),
-    /** 1 to 100 characters. Part of the key, so two devices that use one name at once make one row. */
+    /** 1 to 100 characters. Part of the key, so two devices that use one name at once create one row. */
     name: text().notNull(),
     /** The site and sequence of the transaction: unlike a watermark, they are known before it is sent, and outlast a restored server. */
     siteId: text('site_id').notNull(),
@@ -79,7 +79,7 @@ export const versionName: SQLiteTableWithColumns<{
   ],
 );
 
-/** Of two concurrent namings, one wins whole. */
+/** If two devices name a version concurrently, one naming wins as a whole. */
 export const VERSION_NAME_RULES: MergeRules = {
   ...DEFAULT_MERGE_RULES,
   groups: [[versionName.siteId.name, versionName.sequence.name, versionName.writtenMs.name]],

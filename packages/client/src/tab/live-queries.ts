@@ -79,7 +79,7 @@ class PageQueries implements LiveQueries {
   onEvent({ results }: LiveEvent): void {
     const changed = results.flatMap((result) => {
       const watched = this.watchedById.get(result.queryId);
-      if (watched === undefined) return []; // Sent before the worker processed the unwatch.
+      if (watched === undefined) return []; // The result was sent before the worker processed the unwatch.
       watched.state = Object.freeze(stateAfter(watched, result));
       watched.known = watched.state.rows;
       watched.resultCount++;

@@ -73,7 +73,7 @@ export class OwnTransactions {
     }
   }
 
-  /** Until the next task, running code was started by the body. */
+  /** Marks running code as started by the body until the next task. */
   private enter(transaction: OwnTransaction): void {
     this.issuer = transaction;
     clearTimeout(this.cancelTurn);
@@ -124,7 +124,7 @@ export class OwnTransaction {
     this.hooks = hooks;
   }
 
-  /** A step that the body requested, or the start. When it ends, the body continues. */
+  /** Runs a step that the body requested, or the start. When it ends, the body continues. */
   async during<T>(step: Promise<T>): Promise<T> {
     this.stepsUnderWay++;
     clearTimeout(this.timer);

@@ -7,7 +7,7 @@ export interface StartedWorker {
 }
 
 /**
- * Starts the dedicated worker of this tab. Throws `worker-unavailable` where workers do not exist, as in Node, and
+ * Starts the dedicated worker of this tab. Throws `worker-unavailable` if workers do not exist, as in Node, and
  * `worker-unloadable` if the page's policy refuses the worker immediately.
  *
  * Bundlers recognise the literal expression below and build the worker as an entry of its own. Only the constructor

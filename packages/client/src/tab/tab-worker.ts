@@ -13,7 +13,7 @@ const PING_MS = 5_000;
 const PINGS_UNANSWERED = 12;
 
 export interface TabWorkerOptions {
-  /** Starts a worker. */
+  /** Starts a worker and connects to it. */
   readonly connect: () => WorkerConnection;
   /** Opens the database in a replacement worker. */
   readonly reopen: (worker: Remote<WorkerApi>) => Promise<void>;
@@ -113,7 +113,7 @@ class ReplaceableWorker implements TabWorker {
     if (this.opening === 'failed') return this.replace(new RockpoolError('worker-stuck', { restarted: true }));
     if (this.unanswered >= PINGS_UNANSWERED)
       return this.restart(new RockpoolError('worker-stuck', { waitedMs: this.unanswered * this.pingMs }));
-    if (++this.unanswered > 1) return; // The first ping is still pending.
+    if (++this.unanswered > 1) return; // The last ping is still unanswered.
     connection
       .call((worker) => worker.ping())
       .then(

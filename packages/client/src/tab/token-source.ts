@@ -129,7 +129,7 @@ const FETCH_FAILURES = [
   /^Load failed/, // Safari 16.4 and later
   /^Importing a module script failed/, // Safari
   /^The (network connection was lost|Internet connection appears to be offline)/, // Safari
-  /^cancelled$/, // Safari, where the page is being left
+  /^cancelled$/, // Safari, while the page is being left
   /^fetch failed$/, // undici: Node
   /^terminated$/, // undici, in the middle of a body
   /^Network request failed/, // polyfills over XMLHttpRequest

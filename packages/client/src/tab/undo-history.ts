@@ -60,7 +60,7 @@ export class UndoHistory {
       try {
         await this.options.undo(requestId, newRequestId);
       } catch (thrown) {
-        // It changed no synced row, so it is no step for the user.
+        // The transaction changed no synced row, so it is not a step for the user.
         if (thrown instanceof RockpoolError && thrown.code === 'undo-refused' && thrown.fields['problem'] === 'nothing')
           continue;
         if (isUnflushed(thrown)) to.push(newRequestId);

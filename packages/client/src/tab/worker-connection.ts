@@ -45,12 +45,13 @@ export function connectWorker(
     () => end(new RockpoolError('opening-stalled', { stage: 'worker', withinMs: START_WITHIN_MS })),
     START_WITHIN_MS,
   );
-  // A worker receives messages once its script runs; the answer to the first call may take longer than the deadline.
+  // Any message ends the deadline. Pings, because a worker answers a ping as soon as its script runs, but may answer
+  // the first call only after the deadline.
   worker.addEventListener('message', () => clearTimeout(deadline), { once: true });
   methods.ping().catch(() => undefined);
 
   worker.addEventListener('error', (event) => {
-    event.preventDefault(); // Reported with a code instead.
+    event.preventDefault(); // The error is reported with a code instead.
     if (ended !== null) return;
     // An error in a script is an ErrorEvent; a missing script is not.
     if (!hasAnswered && !(event instanceof ErrorEvent)) return void explainUnloadable(url).then(end);

@@ -68,7 +68,7 @@ function diffRow(
   };
 }
 
-/** The same form, from what capture gave. */
+/** Captured changes in the same form. */
 export function capturedDifferences(captured: CapturedChanges, tables: readonly TableSchema[]): Differences {
   const differences: Record<string, RowDifference> = {};
   captured.groups.forEach((group, g) => {
