@@ -53,7 +53,7 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-it('rejects a page that opens the name for another server database, without affecting the first page', async () => {
+it('a database that a page has open rejects a page that opens it for another server database, and continues', async () => {
   const [name, team, team2] = [freshName(), `team-${freshName()}`, `team2-${freshName()}`];
   const first = await open({ name, sync: await syncWith(team) });
   await first.execute(sql`INSERT INTO note VALUES ('of team')`).synced;
@@ -69,7 +69,7 @@ it('rejects a page that opens the name for another server database, without affe
   expect(await rowsOnServer(team2)).toEqual([]);
 });
 
-it('binds a restored backup to its original database under any name', async () => {
+it('a restored backup stays bound to its server database under any name', async () => {
   const [name, copy, team, team2] = [freshName(), freshName(), `team-${freshName()}`, `team2-${freshName()}`];
   const client = await open({ name, sync: await syncWith(team) });
   await client.execute(sql`INSERT INTO note VALUES ('of team')`).synced;
@@ -90,7 +90,7 @@ it('binds a restored backup to its original database under any name', async () =
   await deleteDatabase(copy);
 });
 
-it('rejects a tab with another durability', async () => {
+it('a database that a tab has open rejects a tab with another durability', async () => {
   for (const [first, second] of [
     ['relaxed', 'strict'],
     ['strict', 'relaxed'],

@@ -36,7 +36,7 @@ const isKept = async (name: string): Promise<boolean> =>
   (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
 
 for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
-  it(`quarantines a damaged database and starts a new one, with its unsent writes rejected (${persistence})`, async () => {
+  it(`opening quarantines a damaged database and starts a new one, with its unsent writes rejected (${persistence})`, async () => {
     const problems: RockpoolError[] = [];
     const options: ClientOptions = {
       name: freshName(),
@@ -66,7 +66,7 @@ for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
   });
 }
 
-it('quarantines a database without a header, and reports that nothing could be read', async () => {
+it('opening quarantines a database without a header, and reports that nothing could be read', async () => {
   const problems: RockpoolError[] = [];
   const options: ClientOptions = {
     name: freshName(),
@@ -87,7 +87,7 @@ it('quarantines a database without a header, and reports that nothing could be r
   await client.close();
 });
 
-it('leaves a damaged database in place if there is no server, until the app quarantines it', async () => {
+it('opening leaves a damaged database in place if there is no server, until the app quarantines it', async () => {
   const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs' };
   await damage(options.name, await createNotes(options), PAGE_BYTES);
   for (const attempt of ['once', 'again'])

@@ -194,7 +194,7 @@ describe('a live query', () => {
     unsubscribeLate();
   });
 
-  it('keeps unchanged rows', async () => {
+  it('keeps the objects of unchanged rows', async () => {
     const client = await openClient(freshName());
     await client.execute(sql`INSERT INTO note VALUES ('a', 'one'), ('b', 'two')`);
     const live = client.live('SELECT * FROM note ORDER BY id');

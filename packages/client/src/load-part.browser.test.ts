@@ -13,7 +13,7 @@ declare module 'vitest/browser' {
 const load = (url: string) => (): Promise<{ readonly answer: number; readonly url: string }> =>
   import(/* @vite-ignore */ url);
 
-it('rejects with a typed error while requests for a chunk fail, and loads the chunk on the next use', async () => {
+it('loadPart rejects with a typed error while requests for a chunk fail, and loads the chunk on the next use', async () => {
   const url = new URL('/chunk-offline.js', location.href).href;
   await commands.failFirst(url, '2');
   await expect(loadPart('documents', load(url))).rejects.toMatchObject({
@@ -28,7 +28,7 @@ it('rejects with a typed error while requests for a chunk fail, and loads the ch
 it.each([
   ['/chunk-once.js', '?again='],
   ['/chunk-version.js?version=2', '?version=2&again='],
-])('requests %s under a new address after one failed request', async (path, query) => {
+])('loadPart requests %s under a new address after one failed request', async (path, query) => {
   const url = new URL(path, location.href).href;
   await commands.failFirst(url, '1');
   const part = await loadPart('http', load(url));
@@ -36,7 +36,7 @@ it.each([
   expect(part.url).toContain(query);
 });
 
-it('rejects with a typed error if the browser does not name the failed address', async () => {
+it('loadPart rejects with a typed error if the browser does not name the failed address', async () => {
   const cause = new TypeError('Importing a module script failed.');
   const failed = loadPart('http', () => Promise.reject(cause));
   await expect(failed).rejects.toBeInstanceOf(RockpoolError);

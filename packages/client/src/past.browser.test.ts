@@ -27,7 +27,7 @@ async function open(name: string, persistence: 'opfs' | 'opfs-exclusive' | 'inde
 }
 
 it.each(inject('usableMedia').map((medium) => (medium === 'opfs-shared' ? 'opfs' : medium)))(
-  'queries past states in two tabs beside the database of today (%s)',
+  'two tabs query past states beside the current database (%s)',
   async (persistence) => {
     const name = freshName();
     const [leader, follower] = [await open(name, persistence), await open(name, persistence)];

@@ -87,7 +87,7 @@ function Badge(): ReactElement {
   return <i>{`${state} ${role}`}</i>;
 }
 
-it('renders rows, and again when they change, under StrictMode', async () => {
+it('useLiveQuery renders rows, and again when they change, under StrictMode', async () => {
   const opened = await open();
   const page = draw(
     <RockpoolProvider client={opened}>
@@ -102,7 +102,7 @@ it('renders rows, and again when they change, under StrictMode', async () => {
   await expect.poll(() => page.querySelector('p')?.textContent).toBe('a from the button a one');
 });
 
-it('runs another query when a value of the statement changes', async () => {
+it('useLiveQuery runs another query when a value of the statement changes', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('1', 'a one'), ('2', 'b two')`);
   const page = draw(
@@ -121,7 +121,7 @@ it('runs another query when a value of the statement changes', async () => {
   await expect.poll(() => page.textContent).toBe('b two');
 });
 
-it('shows the status of sync', async () => {
+it('useSyncStatus shows the status of sync', async () => {
   const opened = await open();
   const page = draw(
     <RockpoolProvider client={opened}>
@@ -139,7 +139,7 @@ function NotesOfDrizzle({ body }: { readonly body: string }): ReactElement {
   return <p>{rows.map(({ id }) => id).join(' ')}</p>;
 }
 
-it('creates a live query with a function, again when its dependencies change', async () => {
+it('useLiveQuery creates a live query with a function, again when its dependencies change', async () => {
   const opened = await open();
   await opened.batch([sql`INSERT INTO note VALUES ('1', 'x')`, sql`INSERT INTO note VALUES ('2', 'y')`]);
   const of = (body: string): ReactElement => (
@@ -162,7 +162,7 @@ function Suspending({ body }: { readonly body: string }): ReactElement {
   return <p>{loading ? 'never' : rows.map(({ id }) => id).join(' ')}</p>;
 }
 
-it('suspends until the first result, and not again when the result changes', async () => {
+it('useSuspenseLiveQuery suspends until the first result, and not when the result changes', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('1', 'x')`);
   const page = draw(
@@ -184,7 +184,7 @@ it('suspends until the first result, and not again when the result changes', asy
   expect(seen).not.toContain('never');
 });
 
-it('renders the loading state while there is no client', async () => {
+it('hooks render the loading state while there is no client', async () => {
   const page = draw(
     <RockpoolProvider client={null}>
       <Notes prefix="a" />
@@ -194,7 +194,7 @@ it('renders the loading state while there is no client', async () => {
   await expect.poll(() => page.textContent).toBe('loadingopening none');
 });
 
-it('returns how far the changes of a row have come, and updates with the status', async () => {
+it('useRowSyncState returns how far the changes of a row have come, and updates with the status', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('n1', 'x')`);
   const container = draw(
@@ -216,7 +216,7 @@ function Field({ id }: { readonly id: string }): ReactElement {
   );
 }
 
-it('a field shows a document, edits it letter by letter, follows others, and reports a missing document', async () => {
+it('a field of useDocument shows a document, edits it letter by letter, follows others, and reports a missing document', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}')`);
   const of = (id: string): ReactElement => (
@@ -238,7 +238,7 @@ it('a field shows a document, edits it letter by letter, follows others, and rep
   await expect.poll(() => drawn.textContent).toBe('document-gone');
 });
 
-it('a document that is closed and opened again is a different one', async () => {
+it('useDocument returns another object for a document that is closed and opened again', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}'), ('q', '{"body":"high"}')`);
   const shown: unknown[] = [];
@@ -269,7 +269,7 @@ function Present({ page }: { readonly page?: string }): ReactElement {
   return <u>{others.map(({ principal, state }) => `${principal} on ${state.page}`).join(', ')}</u>;
 }
 
-it('lists peers, shows this tab while the component is mounted, and only observes if it has no state', async () => {
+it('usePresence lists peers, shows this tab while the component is mounted, and only observes without a state', async () => {
   const databaseId = newId();
   const openAs = async (principal: string): Promise<Client> => {
     const { url, token } = await commands.accessToSyncServer(
@@ -306,7 +306,7 @@ it('lists peers, shows this tab while the component is mounted, and only observe
   }
 });
 
-it('shows the history of a row, and again when the row changes, under StrictMode', async () => {
+it('useRowHistory shows the history of a row, and again when the row changes, under StrictMode', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('n1', 'one')`);
   const page = draw(
@@ -325,7 +325,7 @@ it('shows the history of a row, and again when the row changes, under StrictMode
   await expect.poll(() => page.textContent).toBe('update two; insert one');
 });
 
-it('shows why a history cannot be opened', async () => {
+it('useRowHistory shows why a history cannot be opened', async () => {
   const opened = await open();
   const page = draw(
     <RockpoolProvider client={opened}>

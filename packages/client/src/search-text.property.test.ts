@@ -44,7 +44,7 @@ const SIGNS = fc.string({
 });
 
 describe('searchText', () => {
-  it('is never a syntax error', () => {
+  it('never causes a syntax error', () => {
     fc.assert(
       fc.property(fc.oneof(SIGNS, fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' })), (typed) => {
         for (const table of ['words', 'trigrams'] as const) expect(typeof count(table, 'a b', typed)).toBe('number');

@@ -146,7 +146,7 @@ it('five tabs can open a fresh database at once', async () => {
   for (const client of clients) expect((await numbersIn(client)).sort((a, b) => a - b)).toEqual(upTo(5));
 });
 
-it('rejects with a code and the missing feature if the browser lacks one that storage needs', async () => {
+it('opening rejects with a code and the missing feature if the browser lacks one that storage needs', async () => {
   // Browsers hide these handles outside of workers.
   const opening = createHost(BROWSER).open(
     {

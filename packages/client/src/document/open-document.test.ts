@@ -76,7 +76,7 @@ async function openPage(
 
 afterEach(() => vi.restoreAllMocks());
 
-it('applies a change by SQL to its part of the Y.Doc only', async () => {
+it('an open document applies a change by SQL to its part of the Y.Doc only', async () => {
   const start = {
     body: 'The tide comes in. '.repeat(500),
     cards: Array.from({ length: 50 }, (_, index) => ({ body: `card ${index}`, id: `c${index}` })),
@@ -119,7 +119,7 @@ describe('current and subscribe', () => {
   });
 });
 
-it('reports an unflushed change and does not repeat it', async () => {
+it('an open document reports an unflushed change and does not repeat it', async () => {
   let isFlushed = false;
   const { document, body, stored } = await openPage({ body: 'tide', n: 1 }, () => isFlushed);
   body().insert(0, 'spring ');
@@ -133,7 +133,7 @@ it('reports an unflushed change and does not repeat it', async () => {
   expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
 });
 
-it('reports a failed read, and still closes without losing changes', async () => {
+it('an open document reports a failed read, and still closes without losing changes', async () => {
   let isReadable = true;
   const { document, body, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () => isReadable);
   body().insert(0, 'spring ');

@@ -21,7 +21,7 @@ it.each<[what: string, change: (text: Y.Text) => void]>([
     'a delta that deletes half after an insertion',
     (text) => text.applyDelta([{ insert: 'at ' }, { retain: 4 }, { delete: 1 }]),
   ],
-])('rejects an operation that splits a character, and keeps the text: %s', (_, change) => {
+])('a guarded text rejects an operation that splits a character, and keeps the text: %s', (_, change) => {
   const text = textWith();
   expect(() => change(text)).toThrow(
     expect.objectContaining({ code: 'document-invalid', fields: { problem: 'text' } }) as Error,
@@ -29,7 +29,7 @@ it.each<[what: string, change: (text: Y.Text) => void]>([
   expect(text.toDelta()).toEqual([{ insert: 'low 👍 tide' }]);
 });
 
-it('inserts, deletes and formats whole characters, also in a text that was requested twice', () => {
+it('a guarded text inserts, deletes and formats whole characters, even if it was requested twice', () => {
   const text = withWholeCharacters(textWith());
   text.insert(6, '!', { bold: true });
   text.format(4, 2, { bold: true });

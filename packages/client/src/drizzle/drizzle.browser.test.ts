@@ -550,7 +550,7 @@ describe('errors', () => {
   });
 });
 
-it('reports in its type that db.query needs a schema', async () => {
+it('drizzle() reports in its type that db.query needs a schema', async () => {
   const db = drizzle((await openDatabase()).$client);
   expectTypeOf(db.query).not.toHaveProperty('list');
   expect(Object.keys(db.query)).toEqual([]);

@@ -10,7 +10,7 @@ const TEXT = fc.oneof(
 /** The UTF-8 bytes of a text as characters, for a comparison byte by byte. */
 const bytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
-it('orders keys only as SQLite orders their values', () => {
+it('isKeyBefore orders keys only as SQLite orders their values', () => {
   let known = 0;
   fc.assert(
     fc.property(TEXT, TEXT, (one, other) => {
@@ -23,7 +23,7 @@ it('orders keys only as SQLite orders their values', () => {
   expect(known).toBeGreaterThan(200);
 });
 
-it('compares numeric texts only in a numeric column', () => {
+it('isKeyBefore compares numeric texts only in a numeric column', () => {
   const isBefore = (
     one: string | number | bigint | null,
     other: string | number | bigint,

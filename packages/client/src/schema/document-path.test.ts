@@ -25,7 +25,7 @@ const database = openInMemory({
   schema: defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, richText: ['note'] }] }] }),
 });
 
-it('uses an index over a document path to extract, filter and order', () => {
+it('documentPath extracts, filters and orders by an index over the path', () => {
   expect(plan(builder.select({ kind }).from(page).orderBy(kind))).toBe('SCAN page USING COVERING INDEX page_kind');
   expect(plan(builder.select({ id: page.id }).from(page).where(eq(kind, 'note')))).toMatch(
     /^SEARCH page USING INDEX page_kind/,
@@ -35,7 +35,7 @@ it('uses an index over a document path to extract, filter and order', () => {
   );
 });
 
-it('returns the value at the path', () => {
+it('documentPath returns the value at the path', () => {
   const insert = {
     sql: 'INSERT INTO page (id, content) VALUES (?, ?)',
     params: ['p', `{"it's":[{"size":7}],"kind":"note"}`],
@@ -45,7 +45,7 @@ it('returns the value at the path', () => {
   expect(database.connection.rows(sql)).toEqual([['note', 7]]);
 });
 
-it('returns the plain text of a text with formats', () => {
+it('documentPlainText returns the plain text of a text with formats', () => {
   const insert = (id: string, content: unknown) => ({
     sql: 'INSERT INTO page (id, content) VALUES (?, ?)',
     params: [id, JSON.stringify(content)],

@@ -206,7 +206,7 @@ describe('live queries of a page', () => {
   });
 });
 
-it('returns the same object for equal statements only', () => {
+it('live() returns the same object for equal statements only', () => {
   const { queries } = createWorld();
   const ask = (sql: string, ...params: number[]): unknown => queries.live({ sql, params });
   expect(ask('a', 1)).toBe(ask('a', 1));

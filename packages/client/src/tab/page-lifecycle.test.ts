@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { followPageLifecycle } from './page-lifecycle.ts';
 
-it('reports away, back, online and visible until it is stopped', () => {
+it('followPageLifecycle reports away, back, online and visible until it is stopped', () => {
   const window = new EventTarget();
   const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   const told: string[] = [];

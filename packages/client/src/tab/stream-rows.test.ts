@@ -21,7 +21,7 @@ class FakeSource implements StreamSource {
 
 const STATEMENT = { sql: 'SELECT 1', params: [] };
 
-it('fetches rows only as the loop consumes them', async () => {
+it('streamRows fetches rows only as the loop consumes them', async () => {
   const source = new FakeSource(3);
   let seen = 0;
   for await (const rows of streamRows(source, STATEMENT)) {
@@ -35,7 +35,7 @@ it('fetches rows only as the loop consumes them', async () => {
   expect(source.closed).toBe(1);
 });
 
-it('closes the stream when the loop exits early or throws', async () => {
+it('streamRows closes the stream when the loop exits early or throws', async () => {
   const left = new FakeSource(3);
   for await (const _ of streamRows(left, STATEMENT)) break;
   expect([left.asked, left.closed]).toEqual([1, 1]);

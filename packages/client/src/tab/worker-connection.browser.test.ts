@@ -132,7 +132,7 @@ describe('a call into the worker', () => {
   });
 });
 
-it('reports an error of a running worker, which continues', async () => {
+it('an error of a running worker is reported, and the worker continues', async () => {
   const { connection, problems } = connect(
     `${ANSWERING} addEventListener('message', ({ data }) => data.path[0] === 'query' && setTimeout(() => { throw new TypeError('later'); }));`,
   );

@@ -37,7 +37,7 @@ function resynced(): { readonly database: OpenDatabase; readonly sync: ReturnTyp
 it.each([
   ['arrives alone', []],
   ['arrives with changes of other rows', [testGroup('update', account, [{ id: 'a', name: 'Till' }])]],
-])('keeps a document whose row is admitted before its edit, after a full resync, when the outcome %s', (_, groups) => {
+])('a document whose row is admitted before its edit survives a full resync when the outcome %s', (_, groups) => {
   const { database, sync } = resynced();
   sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
   // The pending change of the account covers a server value.

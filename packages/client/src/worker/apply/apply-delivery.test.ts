@@ -53,7 +53,7 @@ function filled(): { readonly database: OpenDatabase; readonly sync: ReturnType<
 
 const rows = (database: OpenDatabase, sql: string): unknown[][] => database.connection.rows(sql);
 
-it('runs no triggers and no foreign-key actions, while later writes of the app run both', () => {
+it('a delivery runs no triggers and no foreign-key actions, while later writes of the app run both', () => {
   const { database, sync } = filled();
   expect(rows(database, 'SELECT account_id FROM seen')).toEqual([]);
   // The server delivers cascading deletes itself, with this delete or later.
@@ -65,7 +65,7 @@ it('runs no triggers and no foreign-key actions, while later writes of the app r
   database.close();
 });
 
-it('swaps unique values between rows', () => {
+it('a delivery swaps unique values between rows', () => {
   const { database, sync } = filled();
   sync.applyDelivery(
     testDelivery({
@@ -87,7 +87,7 @@ it('swaps unique values between rows', () => {
   database.close();
 });
 
-it('gives the same result for bare admissions as for a delivery applied row by row', () => {
+it('a delivery of bare admissions gives the same result as one applied row by row', () => {
   const results = [false, true].map((slow) => {
     const { database, sync } = filled();
     write(database, "UPDATE account SET name = 'Purse' WHERE id = 'a'");
@@ -112,7 +112,7 @@ it('gives the same result for bare admissions as for a delivery applied row by r
   expect(results[0]?.[0]).toEqual([['a', 'Purse']]);
 });
 
-it('changes nothing for a delivery that does not continue the cursor', () => {
+it('a delivery that does not continue the cursor changes nothing', () => {
   const { database, sync } = filled();
   const ahead = testDelivery({ from: 5, to: 6, groups: [testGroup('delete', account, [{ id: 'a' }])] });
   expect(() => sync.applyDelivery(ahead)).toThrow(expect.objectContaining({ code: 'frame-unexpected' }));

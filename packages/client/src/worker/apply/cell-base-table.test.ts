@@ -21,7 +21,7 @@ it.each([
     1,
   ],
   ['the base of the changeset, if nothing was covered', new Map<number, number>(), 9],
-])('stores the cell base of the covering write: %s', (_, cellBases, expected) => {
+])('the cell base of the covering write is stored: %s', (_, cellBases, expected) => {
   const database = openInMemory({ schema: buildSchema([testTable('account', { id: 'text not null', name: 'text' })]) });
   const pending: PendingRowChange = {
     sequence: 1,

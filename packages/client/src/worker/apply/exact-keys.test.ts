@@ -117,7 +117,7 @@ describe('a pending row with the key 1.0', () => {
   });
 });
 
-it('changes and deletes rows with keys that new rows may no longer have [VK-10]', () => {
+it('a delivery changes and deletes rows with keys that new rows may no longer have [VK-10]', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a'), tagGroup('insert', 'x', 'b')] }));
   database.write({
@@ -134,7 +134,7 @@ it('changes and deletes rows with keys that new rows may no longer have [VK-10]'
   database.close();
 });
 
-it('rejects a key change to a key that SQLite takes for equal, by type and by collation [VK-09]', () => {
+it('a change of a key to one that SQLite considers equal is rejected, by type and by collation [VK-09]', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a')] }));
   expect(() => database.write({ id: 'w', statements: [{ sql: 'UPDATE tag SET id = 1.0', params: [] }] })).toThrow(
@@ -157,7 +157,7 @@ it('rejects a key change to a key that SQLite takes for equal, by type and by co
   database.close();
 });
 
-it('replaces a row with the key 1.0 by the server’s row with the key 1 in an audit [VK-10]', () => {
+it('an audit replaces a row with the key 1.0 by the server’s row with the key 1 [VK-10]', () => {
   const { database, sync } = open();
   sync.applyDelivery(
     testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),

@@ -174,7 +174,7 @@ describe('the cost of a delivery', () => {
     }
   }
 
-  it('from another device is its row, the cursor and a transaction', () => {
+  it('is its row, the cursor and a transaction if it comes from another device', () => {
     const statements = statementsOf((from) => ({
       from,
       to: from + 1,
@@ -183,7 +183,7 @@ describe('the cost of a delivery', () => {
     expect(statements).toEqual(['BEGIN', 'UPDATE', 'INSERT rockpool_meta', 'COMMIT']);
   });
 
-  it('with an outcome is the last acknowledged sequence, the cursor and a transaction', () => {
+  it('is the last acknowledged sequence, the cursor and a transaction if it has an outcome', () => {
     const statements = statementsOf((from) => {
       const to = from + 1;
       return { from, to, lastAckedSequence: to, outcomes: admitted(to, to) };

@@ -12,7 +12,7 @@ function insertOf(sequence: number, keys: readonly string[]): PendingChangeset {
   };
 }
 
-it('holds only the rows of its changesets, however many were added and removed', () => {
+it('the pending index holds only the rows of its changesets, however many were added and removed', () => {
   const index = new PendingIndex();
   for (let sequence = 1; sequence <= 100; sequence++) {
     index.add(insertOf(sequence, [`row ${sequence}`, 'shared']));
@@ -23,7 +23,7 @@ it('holds only the rows of its changesets, however many were added and removed',
   expect(index.rowCount).toBe(0);
 });
 
-it('reads from the outbox which changesets are masked, and replaces them all on request', () => {
+it('the pending index reads from the outbox which changesets are masked, and replaces them all on request', () => {
   const index = new PendingIndex();
   for (const sequence of [1, 2]) index.add({ ...insertOf(sequence, ['row']), masked: true });
   expect([...index.masked]).toEqual([1, 2]);

@@ -43,7 +43,7 @@ it.each<[string, CellValue]>([
   ['NULL', null],
   ['another document', encodeDocumentCell({ kind: 'content', json: '{"title":"Mine"}' })],
   ['the initial content', encodeDocumentCell({ kind: 'content', json: '{"title":"Idea"}' })],
-])('merges an update into the earlier document if a local write of %s lost', (_, written) => {
+])('an update merges into the earlier document if a local write of %s lost', (_, written) => {
   const { state, update } = edited();
   const own: PendingRowChange = {
     sequence: 1,

@@ -55,7 +55,7 @@ const answer = (parts: Partial<AuditAnswer> = {}): AuditAnswer => ({
   ...parts,
 });
 
-it('starts after a quiet time; any activity restarts the wait', () => {
+it('an idle audit starts after a quiet time; any activity restarts the wait', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs - 1);
   audit.postpone();
@@ -65,7 +65,7 @@ it('starts after a quiet time; any activity restarts the wait', () => {
   expect(sent).toMatchObject([{ type: 'audit', cursor: 0, tables: [{ tableId: page.id }] }]);
 });
 
-it('compares equal replicas again after the interval, and not before', () => {
+it('an idle audit compares equal replicas again after the interval, and not before', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   audit.handleAnswer(answer());
@@ -76,7 +76,7 @@ it('compares equal replicas again after the interval, and not before', () => {
   expect(reported).toEqual([]);
 });
 
-it('reports no difference if the server’s log has moved on, and asks again after the next quiet time', () => {
+it('an idle audit reports no difference if the server’s log has moved on, and asks again after the next quiet time', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   audit.handleAnswer(answer({ compared: false }));
@@ -85,7 +85,7 @@ it('reports no difference if the server’s log has moved on, and asks again aft
   expect(reported).toEqual([]);
 });
 
-it('waits for the interval after three answers without a comparison', () => {
+it('an idle audit waits for the interval after three answers without a comparison', () => {
   audit.start();
   for (let asked = 1; asked <= 3; asked++) {
     vi.advanceTimersByTime(TIMES.quietMs + 100);
@@ -98,7 +98,7 @@ it('waits for the interval after three answers without a comparison', () => {
   expect(sent).toHaveLength(4);
 });
 
-it('rejects an answer for another watermark', () => {
+it('an idle audit rejects an answer for another watermark', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   expect(() => audit.handleAnswer(answer({ cursor: 3 }))).toThrow(
@@ -106,7 +106,7 @@ it('rejects an answer for another watermark', () => {
   );
 });
 
-it('asks for differing tables by ranges, repairs and reports them; after too many repairs, reports that and waits for the interval', () => {
+it('an idle audit repairs and reports differing ranges, and waits for the interval after too many repairs', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   for (let round = 0; round < 20 && unrepaired.length === 0; round++) {
@@ -127,7 +127,7 @@ it('asks for differing tables by ranges, repairs and reports them; after too man
   expect(sent).toHaveLength(1);
 });
 
-it('reports an unanswered audit, and sends none before the interval, even over a new connection', () => {
+it('an idle audit that is unanswered is reported, and none is sent before the interval, even over a new connection', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + ANSWER_DEADLINE_MS);
   audit.postpone();

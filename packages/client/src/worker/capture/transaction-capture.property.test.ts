@@ -30,7 +30,7 @@ const cell: fc.Arbitrary<CellValue> = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
 );
 
-it('reads every new and old value exactly as it was bound', () => {
+it('a capture reads every new and old value exactly as it was bound', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
   connection.exec('CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a BLOB, b BLOB)');
   const capture = new TransactionCapture(connection, [readCaptureTable(connection, schema)]);

@@ -362,7 +362,7 @@ describe('captures the net effect of', () => {
   });
 });
 
-it('captures a REAL column that was added with an integer default as a real', () => {
+it('a capture records a REAL column that was added with an integer default as a real', () => {
   const bench = new Bench();
   const wider = testTable('account', {
     id: 'text not null',
@@ -381,7 +381,7 @@ it('captures a REAL column that was added with an integer default as a real', ()
   bench.close();
 });
 
-it('captures a table of 120 columns', () => {
+it('a capture records a table of 120 columns', () => {
   const names = Array.from({ length: 120 }, (_, index) => `c${index}`);
   const wide = testTable('wide', {
     id: 'text not null',
@@ -400,7 +400,7 @@ it('captures a table of 120 columns', () => {
   bench.close();
 });
 
-it('rejects a write to a table WITHOUT ROWID', () => {
+it('a capture rejects a write to a table WITHOUT ROWID', () => {
   const bench = new Bench({ setUp: 'CREATE TABLE keyed (id TEXT PRIMARY KEY NOT NULL, v TEXT) WITHOUT ROWID' });
   bench.add(testTable('keyed', { id: 'text not null', v: 'text' }));
   expect(() => bench.transaction("INSERT INTO keyed VALUES ('k', 'v')")).toThrow(
@@ -410,7 +410,7 @@ it('rejects a write to a table WITHOUT ROWID', () => {
   bench.close();
 });
 
-it('rejects a table that changes its columns after the transaction wrote to it', () => {
+it('a capture rejects a table that changes its columns after the transaction wrote to it', () => {
   const bench = new Bench();
   expect(() =>
     bench.transaction("UPDATE entry SET note = 'x'", 'ALTER TABLE entry ADD COLUMN more TEXT', 'DELETE FROM entry'),
@@ -475,7 +475,7 @@ describe('rejects', () => {
   );
 });
 
-it('captures a DELETE without WHERE that was prepared before recording began', () => {
+it('a capture records a DELETE without WHERE that was prepared before recording began', () => {
   const bench = new Bench();
   const { connection } = bench;
   const rows = "INSERT INTO pair VALUES (1, 'a', NULL), (2, 'b', NULL)";
@@ -534,7 +534,7 @@ describe('a table with generated columns', () => {
   generated('captures a DELETE without WHERE', ['DELETE FROM priced'], 3);
 });
 
-it('captures the difference of the tables for random statements', () => {
+it('a capture records the difference of the tables for random statements', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(randomStatement, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 3 }),

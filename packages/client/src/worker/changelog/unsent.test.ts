@@ -22,7 +22,7 @@ function withUnsent(): OpenDatabase {
 
 const keys = (database: OpenDatabase): unknown[] => database.listRejected().map(({ changes }) => changes[0]?.key[0]);
 
-it('imports pending and rejected changesets as rejected', () => {
+it('importUnsent imports pending and rejected changesets as rejected', () => {
   const unsent = readUnsent(withUnsent().connection, null);
   expect(unsent.isComplete).toBe(true);
   const imported = openInMemory();
@@ -34,7 +34,7 @@ it('imports pending and rejected changesets as rejected', () => {
   expect(keys(imported)).toEqual(['2', '4']);
 });
 
-it('gives each changeset its origin, so a retry of an admitted changeset counts once', () => {
+it('importUnsent gives each changeset its origin, so a retry of an admitted changeset counts once', () => {
   const damaged = withUnsent();
   const imported = openInMemory();
   importUnsent(imported.connection, imported.rejected, readUnsent(damaged.connection, damaged.siteId), reason, 2000);
@@ -44,14 +44,14 @@ it('gives each changeset its origin, so a retry of an admitted changeset counts 
   ]);
 });
 
-it('reads a file of the storage format before origins', () => {
+it('readUnsent reads a file of the storage format before origins', () => {
   const damaged = withUnsent();
   damaged.connection.exec('ALTER TABLE rockpool_changelog DROP COLUMN origin');
   const unsent = readUnsent(damaged.connection, damaged.siteId);
   expect(unsent).toMatchObject({ isComplete: true, changesets: [{}, {}, {}] });
 });
 
-it('places a second import before the first', () => {
+it('importUnsent places a second import before the first', () => {
   const imported = openInMemory();
   for (const time of [1, 2])
     importUnsent(imported.connection, imported.rejected, readUnsent(withUnsent().connection, null), reason, time);
@@ -59,7 +59,7 @@ it('places a second import before the first', () => {
   expect(imported.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });
 
-it('reports an unreadable changelog as incomplete', () => {
+it('readUnsent reports an unreadable changelog as incomplete', () => {
   const database = withUnsent();
   database.connection.exec('ALTER TABLE rockpool_changelog RENAME COLUMN body TO gone');
   expect(readUnsent(database.connection, null)).toEqual({ changesets: [], isComplete: false });

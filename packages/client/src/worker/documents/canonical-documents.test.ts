@@ -36,7 +36,7 @@ function lastSent(database: OpenDatabase): unknown[] {
 const rows = (database: OpenDatabase): unknown[] =>
   database.connection.rows('SELECT id, content, note FROM page ORDER BY id');
 
-it('stores and sends every document in its canonical form', () => {
+it('every document is stored and sent in its canonical form', () => {
   const database = openInMemory({ schema });
   write(
     database,
@@ -52,7 +52,7 @@ it('stores and sends every document in its canonical form', () => {
   database.close();
 });
 
-it('captures writes of triggers that fire on the canonical rewrite', () => {
+it('writes of triggers that fire on the canonical rewrite are captured', () => {
   const database = openInMemory({ schema });
   write(
     database,
@@ -67,7 +67,7 @@ it('captures writes of triggers that fire on the canonical rewrite', () => {
   database.close();
 });
 
-it('rejects a transaction whose trigger prevents the canonical form or replaces it', () => {
+it('a transaction is rejected if its trigger prevents or replaces the canonical form', () => {
   const database = openInMemory({ schema });
   write(
     database,

@@ -41,7 +41,7 @@ const textsOf = ({ results }: WriteOutcome): string[] =>
   results.flatMap((result) => toStatementResult<{ text: string }>(result).rows.map(({ text }) => text));
 const contentWith = (n: number): string => JSON.stringify({ body: BODY, n });
 
-it('does not store the document with the request', () => {
+it('a change of a document does not store the document with its request', () => {
   expect(textsOf(setN('a', 0, 1))).toEqual([contentWith(1)]);
   const recorded = database.connection.value(
     `SELECT length(tables_json) + ifnull(length(results_json), 0) FROM rockpool_request WHERE id = 'a'`,
@@ -49,7 +49,7 @@ it('does not store the document with the request', () => {
   expect(recorded).toBeLessThan(100);
 });
 
-it('performs a repeated request once, and returns the current document', () => {
+it('a repeated change of a document runs once, and returns the current document', () => {
   setN('a', 0, 1);
   setN('b', 1, 2);
   const again = setN('a', 0, 1);
@@ -58,7 +58,7 @@ it('performs a repeated request once, and returns the current document', () => {
 });
 
 it.each([`DELETE FROM page`, `UPDATE page SET content = NULL`])(
-  'returns no row for a repeated request if the document was deleted since (%s)',
+  'a repeated change of a document returns no row if the document was deleted since (%s)',
   (sql) => {
     setN('a', 0, 1);
     database.write({ id: 'gone', statements: [{ sql, params: [] }] });

@@ -50,7 +50,7 @@ function storedText(database: OpenDatabase): string {
   );
 }
 
-it('writes little more than the edit itself for a large document', () => {
+it('an edit of a large document writes little more than the edit itself', () => {
   const database = edited();
   const before = bases(database);
   write(
@@ -64,7 +64,7 @@ it('writes little more than the edit itself for a large document', () => {
   database.close();
 });
 
-it('moves many edits into a new base, and keeps only bases in use', () => {
+it('many edits are moved into a new base, and only bases in use are kept', () => {
   const database = edited();
   const [first] = bases(database);
   for (let n = 0; n < 120; n++)
@@ -83,7 +83,7 @@ it('moves many edits into a new base, and keeps only bases in use', () => {
   database.close();
 });
 
-it('lets a new base reuse the file space of the old one', () => {
+it('a new base reuses the file space of the old one', () => {
   const database = edited();
   const free = (): number =>
     (database.connection.value('PRAGMA freelist_count') as number) *
@@ -106,7 +106,7 @@ it('lets a new base reuse the file space of the old one', () => {
   database.close();
 });
 
-it('leaves the document unchanged after a rollback, and builds the next edit on it', () => {
+it('a rollback leaves the document unchanged, and the next edit builds on it', () => {
   const database = edited();
   const before = stateOf(database);
   expect(() =>

@@ -37,7 +37,7 @@ const ROWS = 'SELECT * FROM page ORDER BY id';
 const BY_INDEX = `SELECT id FROM page INDEXED BY page_a WHERE content ->> '$.a' = 1`;
 
 describe('the storage of a document column', () => {
-  it('changes with the schema, without a change of what SQL reads, a changeset or a trigger', async () => {
+  it('changes with the schema, without a trigger, a changeset or another result of SQL', async () => {
     const file = memoryMedium();
     const asText = await openStored(file, { schema: schemaOf() });
     asText.database.write({

@@ -38,7 +38,7 @@ const generation = (database: OpenDatabase): number => database.meta.documentGen
 it.each([
   ['small', 'tide'],
   ['large', 'tide '.repeat(4_000)],
-])('begins a generation when others remove a %s document and insert an equal one', (_, body) => {
+])('a generation of edits begins when others remove a %s document and insert an equal one', (_, body) => {
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
   const again = createDocument({ body, n: 0 }, DEFAULT_DOCUMENT_RULE);
@@ -58,7 +58,7 @@ it.each([
 it.each([
   ['small', 'tide'],
   ['large', 'tide '.repeat(4_000)],
-])('keeps the generation while a %s document continues', (_, body) => {
+])('a generation of edits lasts while a %s document continues', (_, body) => {
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
   for (let n = 2; n < 40; n++)

@@ -67,7 +67,7 @@ it.each<[way: string, statement: { sql: string; params: string[] }]>([
   ],
   ['Drizzle', byDrizzle(EDITED)],
   ['json_set from Drizzle', byDrizzle(sql`json_set(${page.content}, '$.items[1].n', 2)`)],
-])('captures a change by %s as an edit of the difference', (_, statement) => {
+])('a change by %s is captured as an edit of the difference', (_, statement) => {
   const database = openInMemory({ schema });
   database.write({
     id: 'i',
@@ -84,7 +84,7 @@ it.each<[way: string, statement: { sql: string; params: string[] }]>([
   database.close();
 });
 
-it('captures nothing for a document written with equal content in another form', () => {
+it('a document written with equal content in another form is not captured', () => {
   const database = openInMemory({ schema });
   database.write({
     id: 'i',

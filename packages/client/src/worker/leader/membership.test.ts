@@ -258,7 +258,7 @@ describe('tabs of which only one may open the file', () => {
     expect(await waiting).toEqual([]);
   });
 
-  it('get an error if no tab answers', async () => {
+  it('fail with leader-unreachable if no tab answers', async () => {
     const browser = new FakeBrowser();
     const { follower } = await twoExclusive(browser);
     browser.deliveries = () => 0;

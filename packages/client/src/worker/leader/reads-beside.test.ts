@@ -22,7 +22,7 @@ function recordingReads(name: string, writerQueue: WriterQueue, runs: string[]):
   };
 }
 
-it('never reads on the connection of a transaction, even of one that begins right after the call', async () => {
+it('a read never runs on the connection of a transaction, even of one that begins right after the call', async () => {
   const writerQueue = new WriterQueue();
   const runs: string[] = [];
   const reads = readsBeside(
@@ -40,7 +40,7 @@ it('never reads on the connection of a transaction, even of one that begins righ
   expect(runs).toEqual(['writer', 'writer', 'writer', 'beside, in a transaction']);
 });
 
-it('reads between two transactions if there is no second connection', async () => {
+it('a read runs between two transactions if there is no second connection', async () => {
   const writerQueue = new WriterQueue();
   const runs: string[] = [];
   const reads = readsBeside({ reads: recordingReads('writer', writerQueue, runs) }, writerQueue, () => undefined);

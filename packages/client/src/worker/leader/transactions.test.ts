@@ -140,7 +140,7 @@ describe('when a tab dies or is suspended', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('another tab than the new leader learns that its transaction is lost', async () => {
+  it('a tab that is not the new leader learns that its transaction is lost', async () => {
     const browser = new FakeBrowser();
     const [leader, , third] = await openTabs(browser, 3);
     await begin(third, 'tx');

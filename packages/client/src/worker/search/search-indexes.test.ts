@@ -155,7 +155,7 @@ describe('a search index', () => {
     ]).toEqual([false, true, true]);
   });
 
-  it('cannot be written, dropped or altered by the app, nor can the rowids of its rows', () => {
+  it('rejects writes, drops and alterations by the app, and changes of the rowids of its rows', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
     for (const sql of [
@@ -303,7 +303,7 @@ describe('the search index of an existing database', () => {
   });
 });
 
-it('is supported by the build, with the tokenizers of FTS5', () => {
+it('search indexes are supported by the build, with the tokenizers of FTS5', () => {
   for (const tokenize of ['unicode61', 'ascii', 'porter unicode61', 'trigram', "unicode61 tokenchars '-_'"]) {
     const schema = buildSchema([testTable('note', columns, { searchIndexes: [{ ...words, tokenize }] })]);
     expect(() => openInMemory({ schema, runtime: testRuntime }).close()).not.toThrow();

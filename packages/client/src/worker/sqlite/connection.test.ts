@@ -63,7 +63,7 @@ describe('values', () => {
     connection.close();
   });
 
-  it('become INTEGER for safe integers, REAL for other numbers, when the app binds them', () => {
+  it('are bound as INTEGER for safe integers and as REAL for other numbers of the API', () => {
     const connection = open();
     const typeOf = (value: SqlParam): unknown => connection.value('SELECT typeof(?1)', value);
     expect([1, -5, 2 ** 40, -(2 ** 40) - 3, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER].map(typeOf)).toEqual(

@@ -52,7 +52,7 @@ describe('encoding a result that SQLite’s memory holds only in parts', () => {
   });
 });
 
-it('keeps two results apart that are read alternately', () => {
+it('encoding keeps two results apart that are read alternately', () => {
   const first = connection.prepare(counting(1000, "i AS a, 'first' AS b"));
   const second = connection.prepare(counting(500, "'second' AS a"));
   const encoders = [new RowsEncoder(first), new RowsEncoder(second)] as const;
@@ -65,7 +65,7 @@ it('keeps two results apart that are read alternately', () => {
   second.release();
 });
 
-it('continues a result where the last rows ended', () => {
+it('encoding continues a result where the last rows ended', () => {
   const statement = connection.prepare(counting(300, 'i'));
   const numbers: unknown[] = [];
   for (let isEnd = false; !isEnd;) {
@@ -77,7 +77,7 @@ it('continues a result where the last rows ended', () => {
   statement.release();
 });
 
-it('reads the column names again after a schema change', () => {
+it('encoding reads the column names again after a schema change', () => {
   connection.exec('CREATE TABLE t (a); INSERT INTO t VALUES (1)');
   expect(encode('SELECT * FROM t')).toEqual([{ a: 1 }]);
   connection.exec("ALTER TABLE t ADD COLUMN b DEFAULT 'new'");
@@ -86,7 +86,7 @@ it('reads the column names again after a schema change', () => {
   expect(encode('SELECT * FROM t')).toEqual([{ renamed: 1, b: 'new' }]);
 });
 
-it('rejects a result over the limit and leaves the statement usable', () => {
+it('encoding rejects a result over the limit and leaves the statement usable', () => {
   const sql = `SELECT zeroblob(20 * 1024 * 1024) AS a FROM (${counting(14, 'i')}) LIMIT ?`;
   const statement = connection.prepare(sql);
   statement.bindParams([14]);
@@ -101,7 +101,7 @@ it('rejects a result over the limit and leaves the statement usable', () => {
   statement.release();
 });
 
-it('reports an error in the middle of a result and leaves the statement usable', () => {
+it('encoding reports an error in the middle of a result and leaves the statement usable', () => {
   const statement = connection.prepare(
     counting(100, 'CASE WHEN i = 70 AND ?1 THEN abs(-9223372036854775808) ELSE i END AS a'),
   );

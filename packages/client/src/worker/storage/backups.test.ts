@@ -26,7 +26,7 @@ function storageFailing(...failures: readonly Error[]): ConstructorParameters<ty
 
 const snapshotLost = (): StorageError => new StorageError('storage-snapshot-lost');
 
-it('a backup that loses its snapshot is repeated, only once', async () => {
+it('a backup that loses its snapshot is repeated once', async () => {
   expect(await (await new Backups(storageFailing(snapshotLost())).make()).text()).toBe('bytes of a file');
   await expect(new Backups(storageFailing(snapshotLost(), snapshotLost())).make()).rejects.toMatchObject({
     code: 'storage-lost',

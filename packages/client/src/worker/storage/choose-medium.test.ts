@@ -79,7 +79,7 @@ describe('the medium of an app that asks for durable storage', () => {
   });
 });
 
-it('is exactly the medium that an app names, or opening fails', async () => {
+it('a medium that an app names is used exactly, or opening fails', async () => {
   const media = createMedia({ isEphemeral: true });
   for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
     expect((await chooseMedium(persistence, 'budget', media)).persistence).toBe(persistence);

@@ -165,7 +165,7 @@ async function openOnIndexedDb() {
   };
 }
 
-it('numbers writes without a gap after IndexedDB has undone commits for lack of room', async () => {
+it('a database numbers writes without a gap after IndexedDB has undone commits for lack of room', async () => {
   const { database, committed, close, refuse, write } = await openOnIndexedDb();
   write('a');
   await committed?.();
@@ -182,7 +182,7 @@ it('numbers writes without a gap after IndexedDB has undone commits for lack of 
   await close({ handsOver: false });
 });
 
-it('forgets the cursor, acknowledged writes and packs of a delivery that IndexedDB has undone', async () => {
+it('a database forgets the cursor, acknowledged writes and packs of a delivery that IndexedDB has undone', async () => {
   const { database, committed, close, refuse, write } = await openOnIndexedDb();
   const { meta, outbox, connection } = database;
   const deliver = (cursor: number): void => {

@@ -17,7 +17,7 @@ function line(name: string, opens: () => boolean, tried: string[]): Transport {
   };
 }
 
-it('uses plain HTTP once WebSockets have failed to open twice, and tries WebSockets again with each new connection', () => {
+it('webSocketOrHttp uses plain HTTP once WebSockets have failed to open twice, and tries them again with each new connection', () => {
   const tried: string[] = [];
   let httpOpens = true;
   let socketOpens = false;
@@ -43,7 +43,7 @@ it('uses plain HTTP once WebSockets have failed to open twice, and tries WebSock
   expect(tried).toEqual(['http', 'socket', 'socket']);
 });
 
-it('stays with WebSockets if they open, however often they are cut', () => {
+it('webSocketOrHttp stays with WebSockets if they open, however often they are cut', () => {
   const tried: string[] = [];
   const transport = webSocketOrHttp(
     line('socket', () => true, tried),

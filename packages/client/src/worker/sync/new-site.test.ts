@@ -250,7 +250,7 @@ describe('a welcome', () => {
     expect(judgeWelcome(welcome(10), { ...own, lastAckedSequence: 9 })).toEqual({ kind: 'new-site', firstOwn: 10 });
   });
 
-  it('compares acknowledged changesets too if a copy has sent its own to a restored server', () => {
+  it('leads to a comparison of acknowledged changesets too if a copy has sent its own to a restored server', () => {
     expect(judgeWelcome(welcome(8, hash(1), true), own)).toEqual({ kind: 'copied', pushAfter: 3 });
     expect(judgeWelcome(welcome(10, hash(1), true), { ...own, lastAckedSequence: 9 })).toEqual({
       kind: 'copied',

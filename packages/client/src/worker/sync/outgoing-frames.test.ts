@@ -48,7 +48,7 @@ async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-it('sends small messages unpacked at once and large pushes packed, all in order', async () => {
+it('small messages are sent unpacked at once, and large pushes packed, all in order', async () => {
   const there = new Line();
   const first: ClientMessage[] = [{ type: 'ping' }, push(1, 100)];
   for (const message of first) there.outgoing.send(message);
@@ -69,7 +69,7 @@ it('sends small messages unpacked at once and large pushes packed, all in order'
   expect(there.arrived).toHaveLength(9);
 });
 
-it('sends messages unpacked if they are too large, or if the platform cannot compress', async () => {
+it('messages are sent unpacked if they are too large, or if the platform cannot compress', async () => {
   const there = new Line();
   there.outgoing.send(push(1, 2 * 1024 * 1024));
   expect(there.arrived).toHaveLength(1);

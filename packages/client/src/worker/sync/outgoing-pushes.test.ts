@@ -28,13 +28,13 @@ function pushesOfLargeChangesets(): { readonly pushes: OutgoingPushes; readonly 
   return { pushes, calls };
 }
 
-it('sends every push after a flush of its changesets', () => {
+it('every push is sent after a flush of its changesets', () => {
   const { pushes, calls } = pushesOfLargeChangesets();
   pushes.push(0);
   expect(calls.slice(0, 4)).toEqual(['flush', 'send 1', 'flush', 'send 2']);
 });
 
-it('covers sent and undecided changesets with its window, which is empty once the connection has ended', () => {
+it('the push window covers sent and undecided changesets, and is empty once the connection has ended', () => {
   const { pushes } = pushesOfLargeChangesets();
   expect(pushes.push(0)).toBe(4);
   expect(pushes.push(4)).toBe(4);
@@ -44,13 +44,13 @@ it('covers sent and undecided changesets with its window, which is empty once th
   expect(pushes.push(1)).toBe(5);
 });
 
-it('sends the push by which a copy compares its changesets after a flush too', () => {
+it('the push by which a copy compares its changesets is sent after a flush too', () => {
   const { pushes, calls } = pushesOfLargeChangesets();
   pushes.askWhatDiffers(CHANGESETS - 1, { lastAckedSequence: 0, canWrite: true });
   expect(calls).toEqual(['flush', `send ${CHANGESETS}`]);
 });
 
-it('begins a connection with small pushes, so that the server begins early', () => {
+it('the first pushes of a connection are small, so that the server begins early', () => {
   const asked: number[] = [];
   const source = {
     position: () => ({ lastSequence: 100 }),

@@ -99,7 +99,7 @@ function hashes({ previousHash, changesets }: Push): Uint8Array[] {
   return changesets.map((changeset) => (hash = changesetHash(hash, changeset)));
 }
 
-it('sends edits that a delivery re-created, even if the delivery has no outcomes', async () => {
+it('the engine sends edits that a delivery re-created, even if the delivery has no outcomes', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   const applyDelivery: SyncDatabase['applyDelivery'] = (delivery) => {
@@ -114,7 +114,7 @@ it('sends edits that a delivery re-created, even if the delivery has no outcomes
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
 });
 
-it('flushes a delivery before it confirms it, because the server forgets confirmed outcomes', async () => {
+it('the engine flushes a delivery before it confirms it, because the server forgets confirmed outcomes', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   const flushedUpTo: number[] = [];
@@ -141,7 +141,7 @@ it('flushes a delivery before it confirms it, because the server forgets confirm
   expect(flushedUpTo.at(-1)).toBe(1);
 });
 
-it('reports which column differs from a server with another schema and on which side, and nothing else of that schema', async () => {
+it('the engine reports which column differs from a server with another schema and on which side, and nothing else of it', async () => {
   const database = openInMemory();
   const { next, reports } = await connected(database);
   const line = await next(1);
@@ -164,7 +164,7 @@ it('reports which column differs from a server with another schema and on which 
   });
 });
 
-it('reports a failure even if the database can no longer be read', async () => {
+it('the engine reports a failure even if the database can no longer be read', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   write(database, "INSERT INTO account (id) VALUES ('a')");
@@ -185,7 +185,7 @@ it('reports a failure even if the database can no longer be read', async () => {
   expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
-it('reports that the database cannot be read after a commit, which succeeds', async () => {
+it('the engine reports that the database cannot be read after a commit, which succeeds', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   let isClosed = false;
@@ -202,7 +202,7 @@ it('reports that the database cannot be read after a commit, which succeeds', as
   expect(reports.at(-1)).toMatchObject({ state: 'offline', reason: { code: 'storage-lost' } });
 });
 
-it('reports at once that the database cannot be read for a hello', async () => {
+it('the engine reports at once that the database cannot be read for a hello', async () => {
   const database = openInMemory();
   const position = (): never => {
     throw new RockpoolError('storage-lost', { operation: 'read' });

@@ -8,7 +8,7 @@ import { openStored } from '../../../testing/worker/test-database.ts';
 const note = testTable('note', { id: 'text not null', text: 'text' });
 const withColour = testTable('note', { id: 'text not null', text: 'text', colour: 'text' });
 
-it('requests a full resync once the app has a newer schema, because the server may have had values of the new columns for long', async () => {
+it('a device requests a full resync once its app has a newer schema, because the server may have had values of the new columns for long', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(before.database);
@@ -29,7 +29,7 @@ it('requests a full resync once the app has a newer schema, because the server m
   await after.close();
 });
 
-it('counts a new column as not seen until the full resync has arrived, because others may have written it', async () => {
+it('a device counts a new column as not seen until the full resync has arrived, because others may have written it', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(before.database);
@@ -56,7 +56,7 @@ it('counts a new column as not seen until the full resync has arrived, because o
   await close();
 });
 
-it('requests nothing if the database has never synced', async () => {
+it('a device that has never synced requests no full resync for a newer schema', async () => {
   const medium = memoryMedium();
   await (await openStored(medium, { schema: buildSchema([note]) })).close();
   const after = await openStored(medium, { schema: buildSchema([withColour]) });
@@ -64,7 +64,7 @@ it('requests nothing if the database has never synced', async () => {
   await after.close();
 });
 
-it('requests a full resync once the server knows the schema of the file, after it knew only that of an older bundle', async () => {
+it('a device requests a full resync once the server knows the schema of its file, after it knew only that of an older bundle', async () => {
   const medium = memoryMedium();
   await (await openStored(medium, { schema: buildSchema([withColour]) })).close();
   const older = await openStored(medium, { schema: buildSchema([note]) });

@@ -41,14 +41,14 @@ async function untilRehearsing(clock: ManualClock): Promise<void> {
   await expect.poll(() => opened).toHaveBeenCalled();
 }
 
-test('rehearses a write, a push and a delivery in each round, on a database in memory that it closes', () => {
+test('the warm-up rehearses a write, a push and a delivery in each round, on a database in memory that it closes', () => {
   expect(STEPS).toBeGreaterThan(8);
   expect([...rehearseWrites(testRuntime, REHEARSED_CODE)]).toHaveLength(STEPS);
   expect(opened).toHaveBeenCalledTimes(1);
   expect(closed).toHaveBeenCalledTimes(1);
 });
 
-test('runs one step in each task and stops after the last', async () => {
+test('the warm-up runs one step in each task and stops after the last', async () => {
   const clock = new ManualClock();
   startWarmUp(testRuntime, clock);
   await untilRehearsing(clock);
@@ -58,7 +58,7 @@ test('runs one step in each task and stops after the last', async () => {
   expect(closed).toHaveBeenCalledTimes(1);
 });
 
-test('ends at the first write of a tab', async () => {
+test('the warm-up ends at the first write of a tab', async () => {
   const clock = new ManualClock();
   const work = startWarmUp(testRuntime, clock);
   await untilRehearsing(clock);
@@ -68,7 +68,7 @@ test('ends at the first write of a tab', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('does not begin after a write or after the leader has stepped down', async () => {
+test('the warm-up does not begin after a write or after the leader has stepped down', async () => {
   const clock = new ManualClock();
   startWarmUp(testRuntime, clock).onLocalCommit();
   await startWarmUp(testRuntime, clock).stop();
@@ -76,7 +76,7 @@ test('does not begin after a write or after the leader has stepped down', async 
   expect(opened).not.toHaveBeenCalled();
 });
 
-test('closes its database when the leader steps down between two steps', async () => {
+test('the warm-up closes its database when the leader steps down between two steps', async () => {
   const clock = new ManualClock();
   const work = startWarmUp(testRuntime, clock);
   await untilRehearsing(clock);

@@ -114,7 +114,7 @@ describe('an open transaction', () => {
     transaction.rollback();
   });
 
-  it('commits once: a repeated commit returns the outcome, and that of an unknown transaction reports it as lost', () => {
+  it('commits once, returns the outcome to a repeated commit, and reports an unknown transaction as lost', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));

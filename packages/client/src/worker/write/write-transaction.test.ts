@@ -211,7 +211,7 @@ describe('a write', () => {
   });
 });
 
-it('runs each of many identical statements', () => {
+it('a write runs each of many identical statements', () => {
   const database = openInMemory();
   const sql = 'INSERT INTO account (id) VALUES (?)';
   const outcome = write(database, [sql, 'a'], [sql, 'b'], 'DELETE FROM account', [sql, 'c'], [sql, 'd'], [sql, 'e']);
