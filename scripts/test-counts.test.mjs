@@ -27,20 +27,20 @@ describe("a runner's report", () => {
 });
 
 describe('a runner', () => {
-  it('without a report counts as a failure, whatever its exit code', () => {
+  it('counts as a failure without a report, whatever its exit code', () => {
     expect(judgeRunner({ exitCode: 0, counts: undefined }).failed).toBe(1);
     expect(judgeRunner({ exitCode: 139, counts: undefined }).failed).toBe(1);
   });
 
-  it('with a passing report but a failing exit code counts as a failure', () => {
+  it('counts as a failure with a failing exit code, even if its report passes', () => {
     expect(judgeRunner({ exitCode: 1, counts: green })).toEqual({ ...green, failed: 1 });
   });
 
-  it('that ran nothing counts as a failure', () => {
+  it('counts as a failure if it ran nothing', () => {
     expect(judgeRunner({ exitCode: 0, counts: { passed: 0, failed: 0, skipped: 4 } }).failed).toBe(1);
   });
 
-  it('that was interrupted counts as a failure in addition to its failed tests', () => {
+  it('counts as a failure in addition to its failed tests if it was interrupted', () => {
     expect(judgeRunner({ exitCode: 143, counts: green, isComplete: false })).toEqual({ ...green, failed: 1 });
     expect(judgeRunner({ exitCode: 143, counts: { ...green, failed: 2 }, isComplete: false })).toEqual({
       ...green,

@@ -44,7 +44,7 @@ export const ADAPTERS: Readonly<Record<Exclude<AdapterName, 'node-sqlite'>, () =
   'wa-sqlite': () => import('./adapters/wa-sqlite.ts'),
 };
 
-/** These have their API on the page and bring a worker of their own, or none. */
+/** Adapters with their API on the page, and a worker of their own or none. */
 export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>([
   'powersync',
   'raw-indexeddb',

@@ -19,15 +19,15 @@ export interface Plan {
   readonly rounds: number;
   /** No round starts that would exceed this time. */
   readonly withinMinutes: number;
-  /** Each list on a new, empty database in every round. */
+  /** Lists of workloads, each on a new, empty database in every round. */
   readonly onEmpty: readonly (readonly Workload[])[];
-  /** Each on a database that is filled once, and then opened in a new browser in every round. */
+  /** Parts, each on a database that is filled once and opened in a new browser in every round. */
   readonly onFilled: readonly FilledPart[];
   /** Whether the plan has L8w and L8r: one tab writes, another reads. */
   readonly withTwoTabs: boolean;
   /** Whether the plan has LF: one tab writes, two read. */
   readonly withThreeTabs?: boolean;
-  /** One list on a new, empty database, once, because it takes long. */
+  /** Workloads that run once on a new, empty database, because they take long. */
   readonly once: readonly Workload[];
   /** Whether the plan has live queries, for the subjects that support them. */
   readonly withLiveQueries: boolean;

@@ -33,7 +33,7 @@ export class Oracle {
       const undead = numbers.filter(
         (number) => this.states.get(number) === undefined || this.states.get(number) === 'rejected',
       );
-      if (undead.length > 0) return `there although they failed: ${undead.slice(0, 10).join(', ')}`;
+      if (undead.length > 0) return `present even though they failed: ${undead.slice(0, 10).join(', ')}`;
       if (counter !== numbers.length) return `half a transaction: ${numbers.length} rows, counted ${counter}`;
       return null;
     };

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { replay } from './replay.ts';
 import { typist } from './typist.ts';
 
-// Its state grows beyond what the server processes on its own thread, and beyond four times the compaction size.
+// The document's state grows beyond what the server processes on its own thread, and beyond four times the compaction
+// size.
 it('a backlog of edits costs a reader at most the size of the edits or the document, and its author a small multiple of the document', async () => {
   const { saves, upBytes, readerDownBytes, writerDownBytes, stateBytes, writerFileBytes, emptyFileBytes } =
     await replay(typist(1, 8_000), { every: 20, when: 'offline' });

@@ -21,7 +21,7 @@ const page = { ...id, title: text(), content: text() };
 const state = text().notNull().default('open');
 const TEXTS = { text: ['body'] };
 
-/** Each has more columns and tables than the one before. */
+/** Each generation has more columns and tables than the previous one. */
 const generations = [oldest(), newer(), newest()] as const;
 
 function oldest(): ReturnType<typeof defineSchema> {
@@ -249,7 +249,7 @@ afterEach(() => {
 });
 
 describe('a past moment', () => {
-  it('is what a replica held that stopped there, after any history with migrations and restored servers', async () => {
+  it('equals what a replica that stopped there held, after any history with migrations and restored servers', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (taken) => {
         const world = await World.start();

@@ -38,7 +38,7 @@ afterEach(() => world.stop());
 const rows = (): Promise<unknown[]> => client.query('SELECT id, amount, details, state FROM entry ORDER BY id');
 
 describe('a column that was added after a version', () => {
-  it('is named with the version, and is not in its row', async () => {
+  it('is reported with the version, and is missing from its row', async () => {
     const history = await client.history('entry', 'x');
     const { versions } = await history.page();
     expect(versions.map(({ laterColumns }) => laterColumns)).toEqual([[], ['state', 'notes'], ['state', 'notes']]);
@@ -51,7 +51,7 @@ describe('a column that was added after a version', () => {
     await expect(document.restore(1)).rejects.toMatchObject({ code: 'document-gone' });
   });
 
-  it('keeps its value when the row is restored, and is refused when it is named', async () => {
+  it('keeps its value if the row is restored, and is rejected if it is named', async () => {
     const history = await client.history('entry', 'x');
     await history.restore(1);
     expect(await rows()).toEqual([{ id: 'x', amount: 1, details: 'a', state: 'done' }]);
@@ -64,7 +64,7 @@ describe('a column that was added after a version', () => {
     expect(await rows()).toEqual([{ id: 'x', amount: 2, details: 'a', state: 'done' }]);
   });
 
-  it('has its default in a row that was deleted before and is restored', async () => {
+  it('has its default in a restored row that was deleted before', async () => {
     await (await client.history('entry', 'y')).restore(1);
     expect(await rows()).toMatchObject([{ id: 'x' }, { id: 'y', details: 'b', state: 'open' }]);
     await client.execute("DELETE FROM entry WHERE id = 'y'").synced;
@@ -72,7 +72,7 @@ describe('a column that was added after a version', () => {
     expect(await rows()).toMatchObject([{ id: 'x' }, { id: 'y', details: 'b', state: 'open' }]);
   });
 
-  it('is named with a past state, in which queries of today run', async () => {
+  it('is reported with a past state, in which queries of today run', async () => {
     const past = await client.past({ version: 2 });
     expect(past.laterColumns).toEqual([
       { table: 'entry', column: 'notes' },

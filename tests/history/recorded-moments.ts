@@ -13,10 +13,10 @@ import { storedSchema } from '#sync-server/store/inspect-database.ts';
 import { expect } from 'vitest';
 
 type Row = Readonly<Record<string, CellValue>>;
-/** By table and key. */
+/** Rows by table and key. */
 type Moment = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
-/** The rows of a server after each changeset, which is what a replica holds that stopped there. */
+/** The rows of a server after each changeset, as a replica that stopped there holds them. */
 export class RecordedMoments {
   private readonly moments: Moment[] = [new Map()];
 
@@ -92,7 +92,7 @@ export class RecordedMoments {
     return this.moments[watermark]?.get(schema.name) ?? new Map<string, Row>();
   }
 
-  /** The rows without the columns that are said to be younger, which must have their defaults. */
+  /** The rows without columns that the history reports as added later, which must have their defaults. */
   private pastRowsAt(file: DatabaseReader, table: StoredTable, watermark: number): ReadonlyMap<string, Row> {
     const later = laterColumns(file.sql, table);
     const rows = new Map<string, Row>();

@@ -16,7 +16,7 @@ interface Written {
   readonly principal: string;
   /** The numbers of writes whose local promise resolved. */
   readonly done: Set<number>;
-  /** Those whose `synced` resolved. */
+  /** The numbers of writes whose `synced` resolved. */
   readonly acknowledged: Set<number>;
 }
 

@@ -25,7 +25,7 @@ export interface StorageEvents {
 /** The storage of one browser profile, shared by the workers of its tabs. */
 export interface DeviceStorage {
   readonly kind: MediumKind;
-  /** Another tab may read the files. If not, tabs read through the leader. */
+  /** Whether another tab may read the files. If not, tabs read through the leader. */
   readonly isShared: boolean;
   /** The storage as a new worker sees it. */
   medium(): WorkerMedium;

@@ -39,7 +39,7 @@ const VISIBLE_AFTER_MS = NOTICE_REPEAT_MS + 500;
 /** Errors that may end a connection although a retry does not fix them: swapped frames and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
 
-/** The same for a device whose role has changed, or whose token has expired. */
+/** Errors that may end a connection of a device whose role has changed, or whose token has expired. */
 const LACK_OF_RIGHTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['auth-database-forbidden', 'auth-forbidden']);
 
 /** Time in which the leader learns that the tab of an open transaction is gone, or gets its rollback. */
@@ -97,7 +97,7 @@ export class Device implements Place {
   tokenLifetimeMs = Infinity;
   /** The role of the device has been changed in this history. */
   hasLackedRights = false;
-  /** It started as a copy of another device's files. */
+  /** The device started as a copy of another one's files. */
   readonly isCopy: boolean;
   tabs: Tab[] = [];
   /** The owners of all tabs, including closing and dead ones. */
@@ -337,7 +337,7 @@ export class Device implements Place {
     if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);
     const recorded: OpenDatabase = {
       ...database,
-      // It changes when the device continues as another site.
+      // The site id changes when the device continues as another site.
       get siteId() {
         return database.siteId;
       },

@@ -46,8 +46,8 @@ const WEIGHTS = {
 } as const;
 
 /**
- * The same for operations that were added later. They are drawn from a separate stream and inserted between the others,
- * so that existing seeds keep their meaning.
+ * The weights of operations that were added later. They are drawn from a separate stream and inserted between the
+ * others, so that existing seeds keep their meaning.
  */
 const LATER_WEIGHTS = {
   'compact documents': 3,

@@ -44,7 +44,7 @@ const SCHEMA_JSON: Readonly<Record<AppVersion, string>> = {
 export class Tab {
   readonly owner: Owner;
   readonly device: Device;
-  /** The version of the app that it was opened with. */
+  /** The version of the app that the tab was opened with. */
   readonly app: AppVersion;
   readonly medium: WorkerMedium;
   readonly membership: Membership<OpenDatabase>;
@@ -52,13 +52,13 @@ export class Tab {
   role: TabRole | null = null;
   status: LeaderStatus = STATUS;
   isSuspended = false;
-  /** It was notified of a commit and not checked since. */
+  /** The tab was notified of a commit and not checked since. */
   isDirty = false;
-  /** What its page shows since the last commit notice; null before the first. */
+  /** What the tab's page shows since the last commit notice; null before the first. */
   shown: string | null = null;
-  /** How often its page has read what it shows. */
+  /** How often the tab's page has read what it shows. */
   looks = 0;
-  /** When its page last showed the current state. */
+  /** When the tab's page last showed the current state. */
   comparedMs = 0;
   /** The shipped opener, for each role on a runtime of its own. */
   private readonly openers: Readonly<Record<'writer' | 'reader', OpenLocal>>;
@@ -128,22 +128,25 @@ export class Tab {
     });
   }
 
-  /** It can answer, and a transaction can be planned from what it sees. */
+  /** The tab can answer, and a transaction can be planned from what it shows. */
   get isUsable(): boolean {
     return this.owner.isAlive && !this.isSuspended && this.view !== null;
   }
 
-  /** It has no database of its own, and reads through the leader. */
+  /** The tab has no database of its own, and reads through the leader. */
   get readsThroughLeader(): boolean {
     return !this.device.storage.isShared && this.opened === null;
   }
 
-  /** What its reads return cannot be read directly: another tab has it, or the medium may still undo it. */
+  /**
+   * The results of the tab's reads cannot be checked directly: another tab has the database, or the medium may still
+   * undo a commit.
+   */
   get readsLater(): boolean {
     return this.opened === null || this.device.storage.kind === 'indexeddb' || this.isWriting;
   }
 
-  /** A transaction of several calls is open on its connection. */
+  /** A transaction of several calls is open on the tab's connection. */
   get isWriting(): boolean {
     return this.opened?.role === 'writer' && this.opened.database.connection.inTransaction;
   }

@@ -357,7 +357,7 @@ export class World {
     for (const sequence of database.rejected.sequences()) if (sequence > lastAckedSequence) this.tally.add('slow path');
     if (database.outbox.pendingCount() > 0) return;
     const { logEpoch } = database.meta;
-    // Its content belongs to a log that has lost its end since.
+    // The device's content belongs to a log that has lost its end since.
     if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0)
       return this.tally.add(SILENT.otherEpoch);
     // The app was updated, and values of the new columns come with the next full resync.

@@ -99,7 +99,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     return { line, end: running.server.ends[count] as ServerEnd };
   }
 
-  it('calls no event before connect returns, then opens', async () => {
+  it('opens only after connect has returned', async () => {
     const line = connect();
     expect(line.events).toEqual([]);
     await until(() => line.events.length > 0);

@@ -275,7 +275,6 @@ export const assignments = sqliteTable(
   (table) => [index('assignments_by_month').on(table.currency, table.month)],
 );
 
-/** Shared notes. */
 export const notes = sqliteTable('notes', {
   /**
    * `budget` for the budget's note; `entry/ENTRY` for the note of an entry. The id is derived from the subject, so two

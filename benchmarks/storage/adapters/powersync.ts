@@ -18,7 +18,7 @@ export async function open(database: string, settings: Settings): Promise<Opened
       async watchKeyValues(queries, onChange) {
         const stopping = new AbortController();
         for (const [index, { fromKey, limit }] of queries.entries()) {
-          // Its default waits 30 ms before it looks again.
+          // PowerSync waits 30 ms by default before it queries again.
           opened.watch(
             SELECT_RANGE,
             [fromKey, limit],

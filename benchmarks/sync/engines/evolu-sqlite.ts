@@ -11,7 +11,7 @@ export interface EvoluDriver {
   [Symbol.dispose](): void;
 }
 
-/** Its own drivers need a native module that aborts on this Node. */
+/** Evolu's own drivers need a native module that aborts on this Node. */
 export function openEvoluDriver(file: string): { readonly driver: EvoluDriver; readonly database: DatabaseSync } {
   const database = new DatabaseSync(file);
   const statements = new Map<string, StatementSync>();

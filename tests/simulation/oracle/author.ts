@@ -61,8 +61,7 @@ export function authorOf(
     },
     hasSeenDelete: (row, deleted) => {
       const hasSeenIt = hasSeenRow(row, deleted);
-      // It is unknown whether an own write of the author hid something in the row; if not, its base is that of the
-      // changeset.
+      // An own write of the author may have hidden something in the row; if not, its base is that of the changeset.
       if (!hasSeenIt && deleted.watermark <= write.cursor)
         throw new Undetermined('a delete of a parent, and a row that an own write may have hidden');
       return hasSeenIt;

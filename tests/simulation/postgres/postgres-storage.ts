@@ -24,7 +24,7 @@ export interface PostgresStorageOptions {
   /** Round trips take time, and lines fail now and then. */
   readonly isSlow: boolean;
   readonly count: (what: string) => void;
-  /** Some time after a commit: asks which instances have not followed it. */
+  /** Called some time after a commit: asks which instances have not followed it. */
   readonly onBehind: (follows: (file: DatabaseFile) => boolean, watermark: number) => void;
 }
 

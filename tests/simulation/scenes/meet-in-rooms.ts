@@ -75,7 +75,7 @@ export async function meetInRooms(world: World, device: Device, random: Random, 
   if (random.chance(0.5)) await rebuild(world, random, number);
 }
 
-/** Everyone sees who is gone, and one of them makes the parents again: those who had gone before stay away. */
+/** All devices see the deletes, and one of them re-creates the parents: children deleted before stay deleted. */
 async function rebuild(world: World, random: Random, number: number): Promise<void> {
   const builder = random.pick(world.devices);
   world.server.start();

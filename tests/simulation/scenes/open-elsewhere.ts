@@ -62,7 +62,7 @@ export async function openElsewhere(world: World, device: Device, random: Random
 /** `isFromBefore`: the files were written by a version without database identities. */
 async function meetRecreated(world: World, database: OpenDatabase, isFromBefore: boolean, mark: string): Promise<void> {
   const { meta, connection } = database;
-  if (meta.databaseIdentity === null) return; // It has never connected, so it is bound to no database.
+  if (meta.databaseIdentity === null) return; // The device has never connected, so its file is not bound to a database.
   if (isFromBefore) connection.run("DELETE FROM rockpool_meta WHERE key = 'database_identity'");
   const live = new LiveDatabase(openDatabaseFile(':memory:', householdSchema), {
     onFailure: (error) => world.fault(`${mark}: ${String(error)}`),

@@ -11,7 +11,6 @@ import { locale } from '../shell/locale.ts';
 import { addAccount } from './actions.ts';
 import { accountKinds, accountKindWords } from './kinds.ts';
 
-/** Form for a new account. */
 export function AccountForm({ onDone }: { readonly onDone: (accountId: string | null) => void }): ReactNode {
   const client = useClient();
   const save = useSave();

@@ -250,7 +250,7 @@ describe('a selection', () => {
     expect(progress.at(-1)).toEqual({ doneCount: 40, totalCount: 40 });
   });
 
-  it('is not changed if its work is stopped', async () => {
+  it('leaves its entries unchanged if its work is stopped', async () => {
     await forty();
     const stop = new AbortController();
     const work = { onProgress: () => stop.abort(), signal: stop.signal };

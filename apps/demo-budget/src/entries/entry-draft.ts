@@ -40,7 +40,7 @@ export interface EntryDraft {
   readonly parts: readonly PartDraft[];
 }
 
-/** What the form belongs to. */
+/** The entry and the accounts that a form belongs to. */
 export interface DraftContext {
   readonly account: Pick<AccountRow, 'id' | 'kind' | 'currency'>;
   /** Undefined for a new entry. */
@@ -66,7 +66,7 @@ export function newDraft({ account, entry, mark }: DraftContext, parts: readonly
   };
 }
 
-/** What follows from a draft: parsed amounts, and which fields the form shows. */
+/** Values derived from a draft: parsed amounts, and which fields the form shows. */
 export interface DraftFacts {
   /** 0 while the amount is unreadable. */
   readonly amountMinor: number;
@@ -74,7 +74,9 @@ export interface DraftFacts {
   readonly amountProblem: string | null;
   /** Undefined while the amount of a part is unreadable. */
   readonly parts: readonly PartFields[] | undefined;
-  /** What the parts leave over, in the entry's direction. Undefined while the amount of a part is unreadable. */
+  /**
+   * The remainder that the parts leave, in the entry's direction. Undefined while the amount of a part is unreadable.
+   */
   readonly restMinor: bigint | undefined;
   readonly otherAccount: AccountRow | undefined;
   /** The other account's currency, if it differs from this account's. */

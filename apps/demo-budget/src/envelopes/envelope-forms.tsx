@@ -23,7 +23,7 @@ export interface MoveBelowProps {
   readonly onClose: () => void;
 }
 
-/** Below an envelope: moves money between envelopes, and decides what happens to overspending. */
+/** The form below an envelope that moves money and decides what happens to overspending. */
 export function MoveBelow({ envelope, envelopes, currency, month, onClose }: MoveBelowProps): ReactNode {
   const client = useClient();
   const save = useSave();
@@ -58,7 +58,7 @@ export interface GoalBelowProps extends Omit<MoveBelowProps, 'envelopes'> {
   readonly goal: GoalRow | undefined;
 }
 
-/** Below an envelope: its note, goal and history. */
+/** The form below an envelope with its note, goal and history. */
 export function GoalBelow({ envelope, goal, currency, month, onClose }: GoalBelowProps): ReactNode {
   const client = useClient();
   const run = useAction();

@@ -22,7 +22,6 @@ export interface GoalFormProps {
   readonly onCancel: () => void;
 }
 
-/** Form for an envelope's goal. */
 export function GoalForm({
   categoryName,
   goal,

@@ -8,7 +8,6 @@ export interface NoteContent {
 /** The note of the budget as a whole. */
 export const budgetNoteId = 'budget';
 
-/** The note of one entry. */
 export function entryNoteId(entryId: string): string {
   return `entry/${entryId}`;
 }

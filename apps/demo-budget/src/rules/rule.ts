@@ -3,7 +3,6 @@ import type { RulePart } from './rule-split.ts';
 import { readSplit } from './rule-split.ts';
 import type { RuleField, RuleNeeds, RuleTest } from '../schema.ts';
 
-/** One condition of a rule. */
 export interface RuleCondition {
   readonly field: RuleField;
   readonly test: RuleTest;

@@ -34,7 +34,6 @@ export interface MainNavProps {
   readonly current: Page;
 }
 
-/** The page menu. */
 export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
   const more = (useMayWrite() ? moreLinks : moreLinksToLook).filter(([page]) => showsPage(place.view, page));
   const [open, setOpen] = useState(false);

@@ -14,7 +14,7 @@ describe('the address', () => {
     expect(placeOfHash('#page=nowhere&view=nothing')).toEqual({ page: 'accounts', accountId: '', view: 'today' });
   });
 
-  it('keeps the view in the links of its pages, until one leads to a page that it does not have', () => {
+  it('keeps the view in the links of its pages, unless a link leads to a page that the view lacks', () => {
     for (const view of ['what-if', '2025-03-01', 'version-12'] as const) {
       const viewed = { ...budget, view };
       expect(placeOfHash(hashOf(viewed, { page: 'envelopes' })).view).toBe(view);

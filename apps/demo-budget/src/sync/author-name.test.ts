@@ -13,7 +13,7 @@ describe('the author of a change', () => {
     expect(authorName('person-1', { device: 'person-1', names, isMember: true })).toBe('this device');
   });
 
-  it('without a name is the owner for a member, and another device for the owner', () => {
+  it('is shown to a member as the owner, and to the owner as another device, if it has no name', () => {
     expect(authorName('device-00000002', { device: 'person-1', names, isMember: true })).toBe('the owner');
     expect(authorName('device-00000002', { device: 'device-00000001', names, isMember: false })).toBe('another device');
   });

@@ -1,7 +1,6 @@
 import { useClient, useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 
-/** The user's sync controls. */
 export function SyncControls(): ReactNode {
   const { sync } = useClient();
   const { state } = useSyncStatus();

@@ -28,7 +28,7 @@ interface Shown {
 
 /** The form for a name. */
 interface Naming {
-  /** As the list showed it when the form was opened. Edits that follow are not what the user names. */
+  /** The version as listed when the form was opened. The name does not cover later edits. */
   readonly version: DocumentVersion;
   /** The name to change. Null: the version has none. */
   readonly name: string | null;
@@ -227,7 +227,7 @@ function nameButtonId(version: DocumentVersion, at: number): string {
   return `name-${versionId(version)}-${at}`;
 }
 
-/** The position of a version in the list, or of the one that its edits belong to now. */
+/** The position of a version in the list, or of the version that its edits belong to now. */
 function placeOf(version: DocumentVersion, versions: readonly DocumentVersion[]): number {
   const same = versions.findIndex((one) => versionId(one) === versionId(version));
   if (same >= 0) return same;

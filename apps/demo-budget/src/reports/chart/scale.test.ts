@@ -17,7 +17,7 @@ describe('the scale of a chart', () => {
       [0, 0],
       [0, 1],
     ],
-  ])('for %j has its gridlines at round amounts', (values, ticks) => {
+  ])('has its gridlines at round amounts for %j', (values, ticks) => {
     expect(scaleOf(values).ticks).toEqual(ticks);
   });
 

@@ -45,7 +45,7 @@ describe('the spending report', () => {
 });
 
 describe('a bar', () => {
-  it('is a share of the largest, and empty for a refund', () => {
+  it('is as long as its share of the largest sum, and empty for a refund', () => {
     expect([barShare(5n, 10n), barShare(-5n, 10n), barShare(5n, 0n)]).toEqual([0.5, 0, 0]);
   });
 });
