@@ -78,7 +78,7 @@ async function startInstance(
   };
 }
 
-/** A session that calls `onDelivery` with the watermark of each delivery. */
+/** Opens a session that calls `onDelivery` with the watermark of each delivery. */
 function joinDatabase(sync: SyncServer, databaseId: string, onDelivery: (watermark: number) => void): Promise<void> {
   const joined = Promise.withResolvers<void>();
   const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
@@ -115,7 +115,7 @@ function joinDatabase(sync: SyncServer, databaseId: string, onDelivery: (waterma
   return joined.promise;
 }
 
-/** From a commit at one instance until the last of many sessions at another one has it. */
+/** Measures the time from a commit at one instance until the last of many sessions at another one has it. */
 async function notices(variant: string, options: Partial<SyncServerOptions>): Promise<void> {
   const [near, far] = [await startInstance(options), await startInstance(options)];
   try {
@@ -148,7 +148,7 @@ async function notices(variant: string, options: Partial<SyncServerOptions>): Pr
   }
 }
 
-/** Resident memory of each open database with one session. */
+/** Measures the resident memory of each open database with one session. */
 async function openDatabases(options: Partial<SyncServerOptions>): Promise<void> {
   const instance = await startInstance(options);
   try {

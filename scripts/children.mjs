@@ -20,7 +20,7 @@ const running = new Set();
 /** @type {NodeJS.Signals | undefined} */
 let receivedSignal;
 
-/** The signal that asked these scripts to exit, if any. A child that exits after it has not failed. */
+/** The signal that asked these scripts to exit, if any. A child that exits after the signal has not failed. */
 export function stopSignal() {
   return receivedSignal;
 }

@@ -7,7 +7,7 @@ export default defineConfig({
   testDir: 'e2e',
   outputDir: '../../.rockpool/e2e',
   globalSetup: './e2e/harness/build-demo.ts',
-  // A test spends much of its time waiting for its browser and its server.
+  // Three at a time, because a test often waits for its browser and its server.
   workers: 3,
   // A test that passes only on retry may hide a lost write.
   retries: 0,

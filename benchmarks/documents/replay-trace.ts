@@ -9,7 +9,7 @@ export interface Trace {
   readonly trace: EditingTrace;
 }
 
-/** A simulated person who types 400 saves of one text, or 100. */
+/** The trace of a simulated person: 400 saves of one text, or 100 if quick. */
 export function typedTrace(isQuick: boolean): Trace {
   return { name: 'typed', trace: typist(1, isQuick ? 2_000 : 8_000) };
 }

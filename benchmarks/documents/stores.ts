@@ -19,7 +19,7 @@ export interface Store {
   readonly read: string;
   /** Name of the function that sets a value at a path. */
   readonly set: string;
-  /** One transaction. */
+  /** Runs the statements in one transaction. */
   run(statements: readonly (readonly [sql: string, ...params: SqlParam[]])[]): void;
   readonly connection: Connection;
   close(): Promise<void>;

@@ -31,7 +31,7 @@ export class CommandMailbox {
     return value;
   }
 
-  /** Whether the request came from a page. */
+  /** Answers a request of a page. Returns false for any other request. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const path = request.url ?? '';
     if (path.startsWith(COMMANDS)) {

@@ -15,7 +15,7 @@ export function startWorkerHost(worker: Worker, prepare: (worker: Worker) => voi
 
   worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
     const caller = waiting.get(data.id);
-    if (caller === undefined) return; // A message that belongs to the subject.
+    if (caller === undefined) return; // The message belongs to the subject.
     waiting.delete(data.id);
     if ('error' in data) caller.reject(new Error(data.error));
     else caller.resolve(data.isPacked === true ? decodeRows(data.value as EncodedRows) : data.value);

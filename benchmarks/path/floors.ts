@@ -17,7 +17,7 @@ const TABLE =
   'CREATE TABLE ledger (id TEXT PRIMARY KEY NOT NULL, account TEXT NOT NULL, payee TEXT NOT NULL, amount_minor INTEGER NOT NULL, day TEXT NOT NULL, notes TEXT NOT NULL)';
 const INSERT = 'INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?)';
 
-/** The lower bound of a step, independent of the surrounding code. */
+/** Measures lower bounds of steps, independent of the surrounding code. */
 export async function floors(count: number): Promise<readonly Floor[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-floor-'));
   try {

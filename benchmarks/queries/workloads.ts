@@ -87,7 +87,7 @@ export const WORKLOADS: readonly Workload[] = [
   },
 ];
 
-/** A result of 1,000 rows is `1000K-sum`. */
+/** For example `1000K-sum`: the query `sum` over a million rows. */
 export const workloadName = (rows: number, name: string): string => `${rows / 1000}K-${name}`;
 
 /** Targets relative to the same build without scans. */

@@ -52,7 +52,7 @@ export class HonestLoad {
   }
 }
 
-/** A connection for each request: a server that was busy ends idle ones, also when the next request is on its way. */
+/** A connection for each request: a server that was busy ends idle ones, even if the next request is on its way. */
 function askHealth(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     get({ host: '127.0.0.1', port, path: '/health', agent: false }, (response) => {

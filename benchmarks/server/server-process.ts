@@ -85,7 +85,7 @@ export class MeasuredServer {
     return Number(kilobytes) * 1024;
   }
 
-  /** The most memory that was resident since the last call. */
+  /** The peak of resident memory since the last call. */
   peakBytes(): number {
     const [, kilobytes = '0'] = /VmHWM:\s+(\d+)/.exec(this.proc('status')) ?? [];
     writeFileSync(`/proc/${this.child?.pid}/clear_refs`, '5');

@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly rounds: number;
   /** Only these workloads; all when undefined. */
   readonly workloads: ReadonlySet<string> | undefined;
-  /** For the files of the native reference. */
+  /** The folder for the files of the native reference. */
   readonly folder: string;
   launch(): Promise<BenchBrowser>;
   /** False for a browser that loses its storage when it ends: cold then means only a new page and worker. */
@@ -38,7 +38,7 @@ export interface RunOptions {
 interface DatabaseSession {
   readonly name: string;
   readonly role?: Role;
-  /** Fills it when it is opened for the first time. */
+  /** The rows that fill the database when it is first opened. */
   readonly dataset?: Dataset;
 }
 

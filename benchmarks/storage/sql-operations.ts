@@ -5,10 +5,10 @@ export type SqlRow = Record<string, unknown>;
 
 /** The interface of an adapter for an SQL database. Statements are prepared once if the subject's API allows it. */
 export interface SqlDatabase {
-  /** One statement without parameters. */
+  /** Runs one statement without parameters. */
   exec(sql: string): MaybePromise<void>;
   run(sql: string, parameters: readonly SqlParameter[]): MaybePromise<void>;
-  /** The same statement for each list of parameters, in one transaction. */
+  /** Runs the same statement for each list of parameters, in one transaction. */
   runMany(sql: string, parameterLists: readonly (readonly SqlParameter[])[]): MaybePromise<void>;
   rows(sql: string, parameters?: readonly SqlParameter[]): MaybePromise<SqlRow[]>;
   close(): MaybePromise<void>;

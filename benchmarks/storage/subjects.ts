@@ -287,7 +287,10 @@ export const FIREFOX_SUBJECTS: readonly Subject[] = [
 ];
 export const WEBKIT_SUBJECTS: readonly Subject[] = [ours('', {}), OURS_IN_TABS, RAW_INDEXEDDB];
 
-/** For the client: ours through the SDK, the others through one message a call or their own API on the page. */
+/**
+ * The subjects of the client group: ours through the SDK, the others through one message a call or their own API on the
+ * page.
+ */
 export const CLIENT_SUBJECTS: readonly Subject[] = [
   {
     name: 'rockpool',

@@ -16,7 +16,7 @@ export interface Conditions {
  * its figure would be meaningless.
  */
 export interface Workload {
-  /** As in the JSON and the table. */
+  /** The id in the JSON and the table. */
   readonly id: string;
   readonly title: string;
   readonly unit: Unit;

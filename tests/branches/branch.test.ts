@@ -299,7 +299,7 @@ describe('a conflict', () => {
     expect(await client.query('SELECT id, note FROM entry')).toEqual([{ id: 'f', note: 'ours' }]);
   });
 
-  it('leaves the rows of the origin unchanged if the app chooses the origin', async () => {
+  it('is resolved with the rows of the origin if the app chooses the origin', async () => {
     const branch = await begin();
     await branch.execute("DELETE FROM entry WHERE id = 'e'");
     await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'f'");

@@ -189,7 +189,7 @@ async function runHistory(count: number, history: readonly Step[]): Promise<void
     for (const [, , content] of subject.rows(ROWS))
       if (content !== null) expect(canonicalJson(JSON.parse(content as string) as JsonValue)).toBe(content);
   }
-  // Twice, because edits that are re-created after a rejection are sent at the next meeting.
+  // Several rounds, because edits that are re-created after a rejection are sent at the next meeting.
   for (let round = 0; round < 4; round++) for (const subject of devices) await subject.meet();
   for (const subject of devices) await pages.follow(subject);
   for (const subject of devices) {

@@ -92,7 +92,7 @@ it(
         await pages[victim]!.close({ runBeforeUnload: false });
         pages[victim] = await openTab(names[victim]!, { seed: String(round) });
       } else {
-        // Twice in a row: the second one hits a worker that has just started.
+        // Reloads twice in a row: the second time hits a worker that has just started.
         await pages[victim]!.reload();
         await pages[victim]!.reload();
       }

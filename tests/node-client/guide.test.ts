@@ -16,7 +16,7 @@ const todo = sqliteTable('todo', {
 });
 const schema = defineSchema({ todo });
 
-it('shows on one device what another one adds', async () => {
+it('a todo added on one device shows on another', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'todos-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const server = createSyncServer({
@@ -31,7 +31,7 @@ it('shows on one device what another one adds', async () => {
     token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
   };
 
-  // Each has its own device.
+  // Each client has its own device.
   const phone = await createClient({ name: 'todos', schema, sync });
   const laptop = await createClient({ name: 'todos', schema, sync });
   const titles = new Promise((resolve) => {
@@ -46,7 +46,7 @@ it('shows on one device what another one adds', async () => {
   await server.close();
 });
 
-it('shares a database between two tabs of a device and keeps it after both close', async () => {
+it('two tabs of a device share a database, which remains after both close', async () => {
   const device = createDevice();
   const first = await device.createClient({ name: 'todos', schema });
   const second = await device.createClient({ name: 'todos', schema });

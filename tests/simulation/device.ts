@@ -73,7 +73,7 @@ export interface DeviceOptions {
   readonly isStrict: boolean;
   /** The version of the app on this device. */
   readonly app: AppVersion;
-  /** The device whose storage this one starts with a copy of. */
+  /** The device whose storage this one copies at its start. */
   readonly copyOf?: Device;
 }
 

@@ -148,7 +148,7 @@ export class Model {
     return true;
   }
 
-  /** A worker of the site hands these to the network. From now on they must survive a power cut. */
+  /** Call when a worker of the site hands changesets to the network. From now on they must survive a power cut. */
   recordSent(device: string, site: string, upTo: number): void {
     // A copy of the device's files has the same site and its own sequence numbers.
     const name = `${device} ${site}`;

@@ -36,7 +36,7 @@ const PAGES = ['p1', 'p2', 'p3'] as const;
 /** Every second page starts with the same content on every device, and is then one document. */
 const START: JsonObject = { body: 'low tide', counts: {}, items: [] };
 
-/** For both texts: insertions at the start and the end, and other formats of the first run. */
+/** Writes to both texts: insertions at the start and the end, and other formats of the first run. */
 const TEXT_WRITES = [
   "json_set(content, '$.body', ? || (content ->> 'body'))",
   "json_set(content, '$.body', substr(content ->> 'body', 5) || ?)",

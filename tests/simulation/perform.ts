@@ -226,7 +226,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
   }
 }
 
-/** An owner takes rights from a device, and gives them back some time later. */
+/** An owner takes rights from a device, and restores them some time later. */
 function changeRole(world: World, device: Device, random: Random): void {
   const role = random.pick(['viewer', 'viewer', 'revoked'] as const);
   device.hasLackedRights = true;

@@ -142,7 +142,7 @@ async function heal(world: World): Promise<void> {
 
 type SeenByFollowers = ReadonlyMap<Device, ReadonlyMap<Tab, ReadonlyMap<string, string>>>;
 
-/** What the tabs that do not lead read, whether from the files or through the leader. */
+/** What the followers read, whether from the files or through the leader. */
 async function seenByFollowers(world: World): Promise<SeenByFollowers> {
   const seen = new Map<Device, Map<Tab, ReadonlyMap<string, string>>>();
   const reading = world.devices.flatMap((device) => {

@@ -142,7 +142,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void atomic; void requireWhole;',
   },
   {
-    // Both sides read the one policy: the server would refuse a part of a group that it knows.
+    // Edits the policy that both sides read: otherwise the server would reject a part of a group that it knows.
     name: 'a column group taken apart',
     file: shared('merge/policies/group.ts'),
     find: "return { name: 'group', together: columnIds };",

@@ -204,7 +204,7 @@ export class ServerHost {
     this.processes[instance] = started;
   }
 
-  /** Every instance that has the database open follows each commit, whether it was notified of it or not. */
+  /** Requires that every instance with the open database follows each commit, whether it was notified of it or not. */
   private requireFollowed(follows: (file: DatabaseFile) => boolean, watermark: number): void {
     this.options.count('commit followed by every instance');
     for (const { file, owner } of this.running)
@@ -212,7 +212,7 @@ export class ServerHost {
         this.failures.push(`${owner.name} has not followed the commit at ${watermark}: it is at ${file.log.watermark}`);
   }
 
-  /** A session begins with everything that was committed before its hello, at whichever instance. */
+  /** Requires that a session begins with everything that was committed before its hello, at whichever instance. */
   private requireCaughtUp({ watermark, logEpoch }: Welcome, before: Committed): void {
     const now = this.postgres?.position() ?? null;
     const isOfOneLog =

@@ -68,7 +68,7 @@ export interface ServerProcessOptions {
 
 const SWEEP_INTERVAL_MS = 5_000;
 
-/** How long a decision takes that holds the thread: longer than what a store decides again under its lock. */
+/** How long a decision may hold the thread: longer than any decision that a store repeats under its lock. */
 const LONG_DECISIONS_MS = [150, 400, 3_000] as const;
 
 /** One process of the server: its cache and its sessions, which die with it. Runs the code of `rockpool-server`. */
@@ -294,7 +294,7 @@ export class ServerProcess {
     };
     sql.rehearse = (body) => {
       if (!owner.isAlive) throw new ServerKilled();
-      // Virtual time stands still while code runs.
+      // Adds the time of a long decision, because virtual time stands still while code runs.
       if (host.isSlow && host.random.chance(0.03))
         owner.spentMs = (owner.spentMs ?? 0) + host.random.pick(LONG_DECISIONS_MS);
       return rehearse(body);

@@ -103,7 +103,8 @@ export class VirtualTime {
     this.replace(Date, { now: () => currentOwner()?.wallMs() ?? this.nowMs });
     this.replace(performance, { now: () => this.nowMs + (currentOwner()?.spentMs ?? 0) });
     this.replace(Math, { random: () => random.next() });
-    // The log of a file takes integers for a salt, which no decision depends on: they do not shift what follows.
+    // A log file draws random integers for its salt. No decision depends on them, so they must not shift the numbers
+    // that follow.
     const salts = new Random(0x5a17);
     this.replace(crypto, {
       getRandomValues: <T extends Uint8Array | Int32Array>(into: T): T => {

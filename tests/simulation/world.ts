@@ -27,7 +27,8 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
 
-// A database that is killed in the middle of an operation sometimes leaks memory in SQLite.
+// A runtime serves only this many histories, because a database that is killed in an operation may leak memory in
+// SQLite.
 const HISTORIES_PER_RUNTIME = 200;
 
 const END_OF_SERVER = {

@@ -69,7 +69,7 @@ async function insertInBatches(
   }
 }
 
-/** `?` to `$1`, `$2`, … */
+/** Replaces each `?` by `$1`, `$2`, … */
 function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => `$${++count}`);

@@ -2,7 +2,7 @@ import type { Workload } from '../workload.ts';
 
 const ROWS = 50_000;
 
-/** A large result where an app wants it: as objects on the page, every field of every row looked at. */
+/** A large result as an app uses it: objects on the page, with every field of every row read. */
 export const rowsToPage: Workload = {
   id: 'L6',
   title: '50,000 rows × 6 columns to the page, as objects',

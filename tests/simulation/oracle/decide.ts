@@ -213,7 +213,7 @@ class Deciding {
     }
   }
 
-  /** The missing parent of a row, if its author had not seen it go. */
+  /** The missing parent of a row, if its author had not seen the delete. */
   private unseenDelete(row: string, state: Row): { readonly parent: string; readonly reason: Version } | null {
     for (const key of tableOf(row).foreignKeys) {
       if (key.rule !== 'cascade') continue;
@@ -250,7 +250,10 @@ class Deciding {
     this.changed.set(row, { ...state, deleted, waitsFor: parent, nulled: NOTHING_NULLED });
   }
 
-  /** Children that were deleted with a parent that is back, unless the author of the parent had seen them go. */
+  /**
+   * Restores children that were deleted with a parent that is back, unless the author of the parent had seen their
+   * deletes.
+   */
   private returnChildren(): void {
     const come = [...this.changed].filter(([row, after]) => isThere(after) && !isThere(this.states.get(row)));
     for (let next = come.shift(); next !== undefined; next = come.shift()) {

@@ -26,7 +26,7 @@ export class RowStates {
     return this.rows;
   }
 
-  /** Returns the changes since the last call, as one function that takes them back. */
+  /** Returns a function that reverts all changes since the last call. */
   takeUndo(): () => void {
     const undo = this.undo;
     this.undo = [];

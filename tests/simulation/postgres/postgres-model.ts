@@ -124,7 +124,7 @@ export class PostgresModel {
     for (const backend of [...this.backends]) backend.end('57P01');
   }
 
-  /** Brings an earlier state back. Ends all connections. */
+  /** Restores an earlier state. Ends all connections. */
   restore(state: ModelState): void {
     this.restart();
     this.databases = new Map(state.databases);

@@ -68,11 +68,11 @@ export class PostgresStorage implements ServerStorage {
   /** A connection was lost, so that errors of the store are honest. */
   hasHadTrouble = false;
   wasRestored = false;
-  /** How often a backup was brought back. */
+  /** How often a backup was restored. */
   restores = 0;
-  /** Until then polls fail. */
+  /** Polls fail until then. */
   private noPollsUntilMs = 0;
-  /** Until then an instance may wait for PostgreSQL, or for another instance. */
+  /** An instance may wait for PostgreSQL, or for another instance, until then. */
   private troubleUntilMs = 0;
   private readonly options: PostgresStorageOptions;
   private readonly model: PostgresModel;

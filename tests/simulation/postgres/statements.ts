@@ -85,7 +85,7 @@ export const STATEMENTS: readonly Statement[] = [
   }),
   // Every instance of a history has the same version: no column is missing.
   answering(/^SELECT relname \|\| '\.' \|\| attname FROM pg_attribute/, () => SHARED_COLUMNS.map((name) => [name])),
-  // Tables that no history uses: a statement that does is not known.
+  // No history uses these tables: any other statement on them is unknown.
   answering(/^\s*CREATE TABLE IF NOT EXISTS rockpool\.rockpool_/, () => []),
   answering(
     /^ALTER TABLE rockpool\."([^"]+)" ADD COLUMN "([^"]+)" ([a-z ]+?)(?: NOT NULL)?(?: DEFAULT '((?:[^']|'')*)'::.*)?$/s,

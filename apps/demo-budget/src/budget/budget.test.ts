@@ -23,7 +23,7 @@ describe('the budget to open', () => {
     expect(currentBudget(linkTo(first), items)).toEqual(first);
   });
 
-  it('is the linked budget, which this device did not create', () => {
+  it('is the budget of a link, even if this device did not create it', () => {
     const items = memoryItems();
     const own = currentBudget('', items);
     const other = makeBudget();

@@ -159,7 +159,7 @@ describe('the available months', () => {
 });
 
 describe('with months from the 25th', () => {
-  it('reports sum the days from the 25th to the 24th, within the days asked for', async () => {
+  it('reports sum the days from the 25th to the 24th, within the requested days', async () => {
     await setSetting(writer, 'first-day', '25');
     const [first, last] = ['2024-12-25', '2025-01-30'];
     const spent = writer.rows<SpendingRow>(spendingByMonth, ['EUR', first, last]);
