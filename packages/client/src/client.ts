@@ -145,12 +145,13 @@ export interface Client {
 
   /**
    * Downloads the database at a past moment, for queries. It has the tables that declare a history, with their
-   * columns of today, and is held in memory until it is closed. `onProgress` reports the download.
+   * current columns, and is held in memory until it is closed. `onProgress` reports the download.
    *
    * Rejects with `history-moment-gone` if versions since the moment are not kept (`reason` is `not-kept`), nothing was
-   * written before it (`before-start`) or the server does not have the named version (`unknown`); `earliestMs` is the time from which a moment may be kept. Rejects with
-   * `history-not-kept` if no table declares a history, `version-name-missing`, `auth-forbidden` if the server keeps the
-   * past from the user's role, `request-invalid`, `rate-limited` and `network-unreachable`.
+   * written before it (`before-start`) or the server does not have the named version (`unknown`); `earliestMs` is the
+   * time from which a moment may be kept. Rejects with
+   * `history-not-kept` if no table declares a history, `version-name-missing`, `auth-forbidden` if the user's role may
+   * not read the past, `request-invalid`, `rate-limited` and `network-unreachable`.
    *
    * ```ts
    * const past = await client.past({ time: new Date('2026-03-01') });

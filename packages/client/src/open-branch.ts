@@ -95,7 +95,7 @@ async function openOn(connection: WorkerConnection, file: string, parts: Branche
   return startBranch({ origin, client, file, environment, schema, loadDocuments, onProblem });
 }
 
-/** Two tabs that create a branch of one name at the same time must not both find the name free. */
+/** Runs the creations of one file one at a time: two tabs must not both find the name of a branch free. */
 function oneAtATime<T>(file: string, body: () => Promise<T>): Promise<T> {
   const locks = (globalThis.navigator as Navigator | undefined)?.locks;
   return locks === undefined ? body() : (locks.request(`rockpool-branch:${file}`, body) as Promise<T>);

@@ -1,5 +1,5 @@
 // Code of the documentation that no test runs, so that its types are checked. scripts/docs/code-blocks.test.mjs finds
-// each line of such a block here.
+// each line of such a block in this file.
 
 import { eq } from 'drizzle-orm';
 import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core';

@@ -30,7 +30,7 @@ export class BranchEnding {
   constructor(parts: BranchEndingParts) {
     this.parts = parts;
     this.channel = new BroadcastChannel(parts.start.id);
-    (this.channel as { unref?(): void }).unref?.(); // In Node, a channel would keep the process alive.
+    (this.channel as { unref?(): void }).unref?.(); // An open channel would keep a Node process alive.
     this.channel.onmessage = ({ data }: MessageEvent<EndOfBranch | typeof CLOSED>) => {
       if (data === CLOSED) this.onClosed();
       else if (this.ended === null) void this.follow(data);

@@ -25,7 +25,7 @@ export function guardedCalls(client: Client, ended: () => EndOfBranch | null, br
   return Object.fromEntries(guarded) as Client;
 }
 
-/** Also fits calls that return a plain promise. */
+/** A rejected write, which also fits calls that return a plain promise. */
 function rejectedWrite(error: RockpoolError): Promise<never> & { readonly synced: Promise<never> } {
   const synced = Promise.reject<never>(error);
   synced.catch(() => undefined); // Apps rarely wait for it, so its rejection needs no handler.

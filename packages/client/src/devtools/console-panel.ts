@@ -2,7 +2,7 @@ import { button, element, table } from './dom.ts';
 import { explainQuery } from './explain-query.ts';
 import type { MakePanel } from './panel.ts';
 
-/** Runs SQL, and says how the loops of a query are executed. */
+/** Runs SQL, and shows how the loops of a query are executed. */
 export const consolePanel: MakePanel = (client) => ({
   title: 'SQL',
   isLive: false,

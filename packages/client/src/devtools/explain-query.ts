@@ -65,7 +65,7 @@ export async function explainQuery(
     .map(({ opcode, p1, comment }) => ({ reads: nameOf.get(rootOf.get(p1) ?? -1) ?? null, ...plan(opcode, comment) }));
 }
 
-/** Reads what sqlite/scan.c says of a loop. */
+/** Parses the description of a loop from sqlite/scan.c. */
 function plan(opcode: string, comment: string | null): Omit<QueryLoop, 'reads'> {
   if (comment === null) {
     const whyNot =

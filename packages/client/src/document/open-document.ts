@@ -120,10 +120,10 @@ class DocumentSync<Value> {
   private shown: LiveDocumentState<Value>;
   private state: LiveDocumentState['state'] = 'open';
   private error: RockpoolError | null = null;
-  /** A commit may have changed the document in the database. */
+  /** True if a commit may have changed the document in the database. */
   private hasUpdates = false;
   private isDirty = false;
-  /** True while changes made here may be missing from the database. */
+  /** True while changes of this page may be missing from the database. */
   private isUnsaved = false;
   private work: Promise<void> | null = null;
 
@@ -243,8 +243,8 @@ class DocumentSync<Value> {
   }
 
   /**
-   * Applies external changes of `stored` to the page. If nothing changed here since `seen`, only the difference is
-   * visited.
+   * Applies external changes of `stored` to the page. If the page has changed nothing since `seen`, visits only the
+   * difference.
    */
   private take(text: string, seen: JsonValue): void {
     const { doc, path, stored } = this;

@@ -45,7 +45,7 @@ export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
 
 /**
  * Converts a received cursor to this page's Y.Doc, with whether the text has the length that the sender saw. Null if
- * the text does not exist here.
+ * this page has no such text.
  */
 export function toEditorCursor(
   doc: Doc,

@@ -27,7 +27,7 @@ function encode(encoder: DriverValueEncoder<unknown, unknown>, value: unknown, p
   try {
     return encoder.mapToDriverValue(value);
   } catch {
-    // Without the cause: an encoder's message may quote the value.
+    // Omits the cause, because an encoder's message may quote the value.
     throw new RockpoolError('value-invalid', { placeholder });
   }
 }

@@ -92,7 +92,7 @@ function decoderOf(field: unknown): DriverValueDecoder<unknown, unknown> {
   return decoderOfSql(field as SQL);
 }
 
-/** Not part of Drizzle's types, but used by its drivers. */
+/** The decoder of an SQL expression, which Drizzle's drivers use but its types omit. */
 function decoderOfSql(expression: SQL): DriverValueDecoder<unknown, unknown> {
   return (expression as unknown as { readonly decoder: DriverValueDecoder<unknown, unknown> }).decoder;
 }

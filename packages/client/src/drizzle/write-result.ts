@@ -17,7 +17,7 @@ export interface WriteResult extends StatementResult {
 /** Drizzle's types allow a result for every builder but no other promise, so `synced` is on the result too. */
 export function withSynced(write: Promise<StatementResult>): Promise<WriteResult> {
   if (!isWrite(write)) return write.then(toResult);
-  // Not enumerable, so that the state of the write is requested only when the app reads it.
+  // Makes `synced` not enumerable, so that the state of the write is requested only when the app reads it.
   const get = (): Promise<void> => write.synced;
   return Object.defineProperty(
     write.then((result) => Object.defineProperty(toResult(result), 'synced', { get })),

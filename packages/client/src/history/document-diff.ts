@@ -36,7 +36,7 @@ function diffObjects(
   ];
 }
 
-/** From right to left, so that no operation shifts the positions of the next ones. */
+/** Diffs from right to left, so that no operation shifts the positions of the next ones. */
 function diffArrays(path: string, from: readonly Json[], to: readonly Json[]): DocumentOperation[] {
   const fromTexts = from.map((value) => JSON.stringify(value));
   const toTexts = to.map((value) => JSON.stringify(value));

@@ -16,7 +16,7 @@ import type { SqlValue } from '../rpc/sql-value.ts';
 export interface HistoryRow {
   readonly table: TableSchema;
   readonly key: readonly SqlValue[];
-  /** In the form of the changelog and the server. */
+  /** The key in the form of the changelog and the server. */
   readonly keyBytes: Uint8Array;
 }
 

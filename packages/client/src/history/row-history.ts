@@ -199,7 +199,7 @@ function fromServer(
     isOwn,
     writtenMs,
     receivedMs,
-    // A column that a newer version of the app added is unknown here.
+    // Skips columns that a newer version of the app added.
     changes: changes.flatMap(({ columnId, values }) => {
       const column = table.columns.find(({ id }) => id === columnId)?.name;
       if (column === undefined) return [];

@@ -1,7 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import type { Subscribable } from './subscribable.ts';
 
-/** The state of a live query. An error is a value here, because a later commit may make the query work again. */
+/** The state of a live query. An error is a value, because a later commit may make the query work again. */
 export interface LiveState<Row> {
   /**
    * The last known rows, also while `error` is set. Unchanged rows keep their object identity.

@@ -28,8 +28,8 @@ export interface PastState {
   /** When the server received that changeset, in ms since 1970. */
   readonly receivedMs: number;
   /**
-   * The columns of today that did not exist yet. They are in the tables, so that the queries of today run, and every row
-   * has their default.
+   * The current columns that did not exist yet. They are in the tables, so that current queries run, and every row has
+   * their default.
    */
   readonly laterColumns: readonly { readonly table: string; readonly column: string }[];
   /** Runs a SELECT. Rejects like Client.query, and with `history-not-kept` for a table without a history. */

@@ -38,7 +38,7 @@ export interface RowVersion {
   readonly changes: readonly ColumnChange[];
   /** Its names, by `history.name`. Those of a version of a document are in its DocumentHistory. */
   readonly names: readonly string[];
-  /** The columns of today that did not exist yet. The row has no values of them; `changes` and `at` leave them out. */
+  /** The current columns that did not exist yet. The row has no values for them; `changes` and `at` omit them. */
   readonly laterColumns: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export interface RowHistoryPage {
    * transactions.
    */
   readonly source: 'server' | 'device';
-  /** Up to this time every version is known, in ms since 1970; null: the versions of others are not known. */
+  /** Every version up to this time is known, in ms since 1970. Null: the versions of others are not known. */
   readonly completeUntilMs: number | null;
   /**
    * The last page only: older versions than the last one are no longer kept, or were never kept because the table did
@@ -185,8 +185,8 @@ export interface DocumentHistory<Value = unknown> {
    * `client.undo` refuses edits of documents. With `path`, writes only the value at this place, as a path of member names,
    * indexes, and `{ id: 'x' }` for the array element that has this key; a place that is missing in the version is removed.
    *
-   * Rejects like RowHistory.restore, with `document-gone` if the version, or for `path` the row of today, has no
-   * document, and with `document-place-missing` if the document of today has nothing that could hold the place.
+   * Rejects like RowHistory.restore, with `document-gone` if the version, or for `path` the current row, has no
+   * document, and with `document-place-missing` if the current document has nothing that could hold the place.
    */
   restore(version: number | string, options?: { readonly path?: DocumentPath }): Promise<void>;
   /** Names a version of the document. Its names are apart from those of the row. Rejects like RowHistory.name. */

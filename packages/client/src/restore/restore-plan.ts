@@ -73,7 +73,7 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
   let applied: Promise<RestorePreview> | null = null;
 
   async function apply({ conflicts }: RestorePlanOptions): Promise<RestorePreview> {
-    // Not part of the public options.
+    // The public options have no `withoutTriggers`.
     const options = { timeoutMs: TIMEOUT_MS, withoutTriggers: true };
     return client.transaction(async (tx) => {
       const read: Query = (statement) => tx.query(statement);
@@ -132,7 +132,7 @@ function changedRows(schema: Schema, rows: ReturnType<typeof decodeWrittenRows>[
     const names = new Map(table.columns.map(({ id, name }) => [id, name]));
     const imageOf = (row: RowAtVersion): RowImage => {
       if (row === null) return null;
-      // A column that a newer version of the app added is unknown here.
+      // Skips columns that a newer version of the app added.
       const known = [...row].flatMap(([id, value]): [string, ReturnType<typeof toSqlValue>][] => {
         const name = names.get(id);
         return name === undefined ? [] : [[name, toSqlValue(value)]];

@@ -130,7 +130,7 @@ export interface SyncStatus {
   readonly clockWrong: boolean;
 }
 
-/** The status before the worker's first answer, which tells where the database is stored. */
+/** The status before the worker's first answer, which names where the database is stored. */
 export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   state: 'opening',
   pendingCount: 0,

@@ -72,7 +72,7 @@ function readDefault(column: SQLiteColumn, report: Report): string | null {
   if (value === undefined) return null;
   if (is(value, SQL)) return readSql(value, column.name, report);
   const literal = value === null ? 'NULL' : valueToLiteral(column.mapToDriverValue(value));
-  if (literal === null) report(column.name, 'Its default is neither a value that SQLite stores nor SQL.');
+  if (literal === null) report(column.name, 'The default of the column is neither a value that SQLite stores nor SQL.');
   return literal;
 }
 
@@ -123,6 +123,6 @@ function readIndex({ config }: Index, report: Report): IndexSchema {
 
 function readSql(expression: SQL, column: string | null, report: Report): string {
   const text = sqlToText(expression);
-  if (text === null) report(column, 'An SQL expression of its declaration holds a value that SQLite does not store.');
+  if (text === null) report(column, 'An SQL expression of the declaration holds a value that SQLite does not store.');
   return text ?? 'NULL';
 }

@@ -181,7 +181,7 @@ class Level implements Transaction {
 
   private requireUsable(): void {
     if (this.isOver || this.steps.isOver) throw new RockpoolError('transaction-ended');
-    // Its writes would vanish with the savepoint of the nested transaction.
+    // Writes of the outer transaction would vanish with the savepoint of the nested one.
     if (this.hasNested) throw new RockpoolError('sql-forbidden', { problem: 'nested-transaction-open' });
   }
 

@@ -258,7 +258,7 @@ export class OpenTab {
     return this.context.environment.transport ?? transportNamed(transport);
   }
 
-  /** How to download files of the server. */
+  /** How to download files from the server. */
   private download(target: SyncTarget): Pick<DownloadOptions, 'url' | 'databaseId' | 'fetch'> {
     const { url, databaseId } = target;
     const { request } = this.transport(target);
@@ -304,7 +304,7 @@ function noServer(): RockpoolError {
 /** Assembles a tab. Call `open` on the result. Throws like `chooseMedium`. */
 export async function assembleTab(environment: WorkerEnvironment, options: OpenOptions, tab: TabApi): Promise<OpenTab> {
   environment.requireTabSupport();
-  // The browser's own process looks for the medium while SQLite, which takes longest, is loaded here.
+  // The browser's own process looks for the medium while this worker loads SQLite, which takes longest.
   const choosing = byOpeningDeadline('storage', environment.chooseMedium(options.persistence, options.name));
   const schema = decodeSchema(options.schema);
   const runtime = byOpeningDeadline(

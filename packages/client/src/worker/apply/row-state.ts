@@ -81,8 +81,8 @@ export function withChange(row: RowState, change: RowEdit, columns: ColumnRules)
 }
 
 /**
- * Applies a change that the server has admitted. It fitted there, perhaps in another order. An intermediate value here
- * does not matter: if the merge gave another value, the server delivers that value.
+ * Applies a change that the server has admitted. It fitted there, perhaps in another order. An intermediate value does
+ * not matter: if the merge gave another value, the server delivers that value.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return applyChange(row, change, columns, 'admitted');
@@ -199,7 +199,7 @@ export function serverRowBeneath(
       : coveredExistence === 1n;
   if (!exists) return NO_ROW;
   const values = new Map(visible.values);
-  // In reverse order, so the oldest old value wins.
+  // Iterates in reverse, so the oldest old value wins.
   for (const change of pending.toReversed()) {
     for (const [columnId, value] of change.before) {
       if (change.kind === 'update' && policies.byColumn.get(columnId)?.recordsChange === true) values.delete(columnId);

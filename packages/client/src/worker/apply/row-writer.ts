@@ -139,7 +139,7 @@ export class RowWriter {
     }
   }
 
-  /** Lets `finish` clean up after the documents of a row that is not written here. */
+  /** Lets `finish` clean up after the documents of a row that this writer does not write. */
   scheduleCleanup(key: readonly CellValue[]): void {
     this.documentTable?.scheduleCleanup(key);
   }

@@ -43,7 +43,7 @@ export function writeThenRemove(writes: readonly RowWrite[]): void {
   removeDeleted(writes);
 }
 
-/** Deletes all rows, then inserts them. For rows that swap unique values, where each blocks the other. */
+/** Deletes all rows, then inserts them. For rows that swap unique values and so block each other. */
 export function removeAllThenWrite(writes: readonly RowWrite[]): void {
   for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);
   for (const write of writes) if (write.after.exists) put(write);

@@ -251,7 +251,7 @@ function runsOf(lengths: readonly number[]): { symbol: number; extra: number; ex
   return runs;
 }
 
-/** Bits, lowest first. */
+/** Writes bits, lowest first. */
 class BitWriter {
   private buffer: Uint8Array<ArrayBuffer>;
   private length = 0;
@@ -262,7 +262,7 @@ class BitWriter {
     this.buffer = new Uint8Array(sizeBytes + 512);
   }
 
-  /** At most 16 bits. */
+  /** Writes at most 16 bits. */
   bits(value: number, count: number): void {
     this.pending |= value << this.pendingBits;
     this.pendingBits += count;

@@ -97,7 +97,7 @@ function readCodes(reader: BitReader): { readonly literals: Codes; readonly dist
   return { literals: codesOf(lengths.subarray(0, literalCount)), distances: codesOf(lengths.subarray(literalCount)) };
 }
 
-/** Bits, lowest first. */
+/** Reads bits, lowest first. */
 class BitReader {
   private readonly input: Uint8Array;
   private position = 0;
@@ -108,7 +108,7 @@ class BitReader {
     this.input = input;
   }
 
-  /** At most 16 bits. */
+  /** Reads at most 16 bits. */
   bits(count: number): number {
     while (this.pendingBits < count) {
       if (this.position === this.input.length) throw damaged('the data ends too early');

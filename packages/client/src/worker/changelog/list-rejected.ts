@@ -73,7 +73,7 @@ function documentValue(cell: CellValue): SqlValue {
   return decoded.kind === 'content' ? decoded.json : documentText(cell);
 }
 
-/** A value as queries return it: integers as numbers where exact, else as bigint. */
+/** A value as queries return it: integers as numbers if exact, else as bigint. */
 function toValue(cell: CellValue): SqlValue {
   return typeof cell === 'bigint' && cell >= BigInt(Number.MIN_SAFE_INTEGER) && cell <= BigInt(Number.MAX_SAFE_INTEGER)
     ? Number(cell)

@@ -29,7 +29,7 @@ export class Outbox {
     this.changelog = changelog;
   }
 
-  /** The last sequence whose outcome is known here; 0 if there is none. */
+  /** The last sequence whose outcome has been applied; 0 if there is none. */
   lastAckedSequence(): number {
     return (this.last()?.[0] ?? 0) as number;
   }

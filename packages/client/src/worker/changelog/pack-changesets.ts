@@ -17,14 +17,14 @@ const MAX_CHANGESET_BYTES = 16 * 1024;
 
 /**
  * Packs the next run of changesets from `from` up to `upTo`, if it is complete. Returns the sequence to continue from:
- * everything before it is packed or stays as it is.
+ * everything before it is packed or stays unpacked.
  */
 export function packRun(connection: Connection, from: number, upTo: number): number {
   if (upTo - from < RUN) return from;
   const run = nextRun(connection, from, upTo);
   if (run.length === RUN) store(connection, run);
   const end = run.at(-1)?.sequence ?? upTo;
-  // A shorter run either ends at a changeset that stays as it is, or may become longer.
+  // A shorter run either ends at a changeset that stays unpacked, or may become longer.
   return run.length === RUN || run.length === 0 || end < upTo ? end + 1 : from;
 }
 
@@ -85,7 +85,7 @@ function store(connection: Connection, run: readonly StoredChangeset[]): void {
   );
 }
 
-/** None if there is no such pack. */
+/** The changesets of the pack that ends with `last`; empty without such a pack. */
 function packEndingWith(connection: Connection, last: number): StoredChangeset[] {
   return connection
     .rows('SELECT packed, first FROM rockpool_changelog_pack WHERE last = ?', last)

@@ -26,7 +26,7 @@ const MAX_CHANGESETS = 5_000;
 
 /**
  * How far the changes of a row have come, as the database knows it. Only the sync engine knows which changesets are
- * being sent; they count as pending here.
+ * being sent; the database counts them as pending.
  */
 export function rowSyncState(parts: RowSyncStateParts, table: TableSchema, given: readonly SqlValue[]): RowSyncState {
   const key = toKey(table, given);

@@ -104,7 +104,7 @@ it('a worker killed at any storage call keeps every write that returned, and no 
         try {
           const { database } = await openStored(worker);
           disk.observer = () => {
-            // Throwing here leaves a write undone or half done.
+            // A throw leaves a write undone or half done.
             if (calls++ < killAt) return;
             worker.kill();
             throw new Error('killed');

@@ -34,7 +34,7 @@ export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: Bu
   return { kind: 'newer' };
 }
 
-/** A newer bundle has run its migrations here, and this bundle must not change their result. */
+/** A newer bundle has run its migrations on this file, and this bundle must not change their result. */
 function fitBehind(stored: Schema, schema: Schema): SchemaFit {
   try {
     const united = uniteSchemas(stored, schema);

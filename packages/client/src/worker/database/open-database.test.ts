@@ -267,7 +267,7 @@ describe('a schema that grew', () => {
   incompatible(
     'a part of the key is gone',
     [account, entry, priced, { ...draft, columns: [testColumn('text', 'text')], primaryKey: ['text'] }],
-    { table: 'draft', problem: 'primary key changed' },
+    { table: 'draft', problem: 'the primary key changed' },
   );
   incompatible(
     'a column is gone and another one has another type',
@@ -330,7 +330,7 @@ describe('a schema that grew', () => {
   );
   incompatible('a new UNIQUE constraint', [{ ...account, uniques: [['name'], ['rate']] }, entry, priced, draft], {
     table: 'account',
-    problem: 'UNIQUE constraints changed',
+    problem: 'the UNIQUE constraints changed',
   });
   incompatible(
     'a new unique index that the rows break',
@@ -347,11 +347,11 @@ describe('a schema that grew', () => {
   );
   incompatible('a table is no longer synced', [account, entry, { ...priced, synced: false }, draft], {
     table: 'priced',
-    problem: 'whether the table is synced changed',
+    problem: 'the synced state of the table changed',
   });
   incompatible('a foreign key is gone', [account, { ...entry, foreignKeys: [] }, priced, draft], {
     table: 'entry',
-    problem: 'foreign keys changed',
+    problem: 'the foreign keys changed',
   });
 });
 

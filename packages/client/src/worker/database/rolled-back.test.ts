@@ -288,7 +288,7 @@ describe('an older bundle after migrations', () => {
       second: buildSchema([{ ...note, columns: rankNotNull, primaryKey: ['id', 'rank'] }]),
       step: rebuilt('`id` text NOT NULL, `text` text, `rank` integer NOT NULL DEFAULT 0, PRIMARY KEY (`id`, `rank`)'),
       insert: "INSERT INTO note (id) VALUES ('n')",
-      fields: { table: 'note', problem: 'primary key changed' },
+      fields: { table: 'note', problem: 'the primary key changed' },
     },
     {
       what: 'made a counter of a column',

@@ -2,8 +2,9 @@ import type { ReadBase } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 
 /*
- * rockpool_document_base: the bases of layered document states, for documents that were edited here (shared/document,
- * layers). States in rockpool_document (the visible row) and in rockpool_base (the server's row beneath) refer to them.
+ * rockpool_document_base: the bases of layered document states, for documents that this device has edited
+ * (shared/document, layers). States in rockpool_document (the visible row) and in rockpool_base (the server's row
+ * beneath) refer to them.
  */
 
 /** The place of a document: table, row and column. */

@@ -129,7 +129,7 @@ it('SQL, changesets and errors are the same for text and for binary storage', ()
         const [text, binary] = both.map((database) => read(database, sql));
         expect(binary, sql).toEqual(text);
       }
-      // What transactions leave is canonical, and all of that is stored as JSONB.
+      // Transactions leave only canonical documents, all of which are stored as JSONB.
       const [text, binary] = both.map(({ connection }) => storedTypes(connection, 'page', 'content'));
       expect(binary).toEqual(text?.map((type) => (type === 'text' ? 'blob' : type)));
       for (const database of both) database.close();

@@ -19,7 +19,7 @@ function write(database: OpenDatabase, sql: string, ...params: string[]): void {
   database.write({ id: String(requests++), statements: [{ sql, params }] });
 }
 
-/** A page that was edited here, with every edit admitted. */
+/** A page that was edited locally, with every edit admitted. */
 function editedAndAdmitted(start: JsonValue): {
   readonly database: OpenDatabase;
   readonly sync: ReturnType<typeof testSync>;

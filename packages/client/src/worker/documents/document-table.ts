@@ -111,7 +111,7 @@ export class DocumentTable {
     for (const columnId of this.documents.keys()) this.removeColumn(key, columnId);
   }
 
-  /** Has `finish` check the bases of a row's documents, even if nothing of the row is written here. */
+  /** Has `finish` check the bases of a row's documents, even if this table writes nothing of the row. */
   scheduleCleanup(key: readonly CellValue[]): void {
     for (const columnId of this.documents.keys()) this.changed.push(this.placeOf(key, columnId));
   }

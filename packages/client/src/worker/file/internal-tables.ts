@@ -1,6 +1,6 @@
 import { SYSTEM_TABLES, tableToDdl } from '@rockpool/shared';
 
-// States of documents (shared/document) as the visible rows show them. A document without a row here has the state that
+// States of documents (shared/document) as the visible rows show them. A document without an entry has the state that
 // follows from its JSON alone.
 const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
     table_id INTEGER NOT NULL,
@@ -10,7 +10,7 @@ const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
     PRIMARY KEY (table_id, key, column_id)
   ) WITHOUT ROWID`;
 
-// The bases of the document states that were edited here (documents/document-bases.ts).
+// The bases of the document states that this device has edited (documents/document-bases.ts).
 const DOCUMENT_BASE_DDL: readonly string[] = [
   `CREATE TABLE rockpool_document_base (
     table_id INTEGER NOT NULL,
@@ -86,8 +86,8 @@ export const INTERNAL_DDL: readonly string[] = [
   // Facts about this database, with the keys of meta.ts.
   'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
 
-  // Every changeset written here, in order. Numbers and hashes change only with the site id. Changesets above
-  // rockpool_decided form the outbox.
+  // Every changeset that this device has written, in order. Numbers and hashes change only with the site id. Changesets
+  // above rockpool_decided form the outbox.
   `CREATE TABLE rockpool_changelog (
     sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps, packed ones included; from below, decided ones are pruned, but the last row always stays.
                                            -- Below 0: rejected and kept ones from before the site id changed
@@ -109,7 +109,8 @@ export const INTERNAL_DDL: readonly string[] = [
   // rows tell when changesets may be pruned.
   'CREATE TABLE rockpool_decided (up_to INTEGER PRIMARY KEY NOT NULL, decided_ms INTEGER NOT NULL)',
 
-  // Rejected changesets: rejected by the server, or no longer possible here. They wait for a decision of the user.
+  // Rejected changesets: rejected by the server, or no longer possible on this device. They wait for the user's
+  // decision.
   `CREATE TABLE rockpool_parked (
     sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog; below 0 and closed, no longer there
     code TEXT NOT NULL,                    -- error code

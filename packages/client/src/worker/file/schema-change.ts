@@ -37,11 +37,11 @@ export function planSchemaChange(stored: Schema, wanted: Schema): SchemaStep[] {
 
 function changeTable(before: TableSchema, after: TableSchema): SchemaStep[] {
   const table = after.name;
-  requireSame(before.synced, after.synced, table, 'whether the table is synced');
-  requireSame(before.primaryKey, after.primaryKey, table, 'primary key');
-  requireSame(before.uniques, after.uniques, table, 'UNIQUE constraints');
-  requireSame(before.foreignKeys, after.foreignKeys, table, 'foreign keys');
-  requireSame(before.checks, after.checks, table, 'CHECK constraints');
+  requireSame(before.synced, after.synced, table, 'the synced state of the table');
+  requireSame(before.primaryKey, after.primaryKey, table, 'the primary key');
+  requireSame(before.uniques, after.uniques, table, 'the UNIQUE constraints');
+  requireSame(before.foreignKeys, after.foreignKeys, table, 'the foreign keys');
+  requireSame(before.checks, after.checks, table, 'the CHECK constraints');
   for (const { name } of before.columns) {
     if (!after.columns.some((column) => column.name === name))
       throw incompatible(table, name, 'the app no longer has this column');

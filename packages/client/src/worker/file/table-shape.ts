@@ -192,7 +192,7 @@ function checkLines(body: readonly string[], table: string): string[] {
 }
 
 /**
- * A constraint that replaces or ignores rows by itself would also do so when deliveries are applied, and no other
+ * A constraint that makes SQLite replace or ignore rows would also do so when deliveries are applied, and no other
  * replica would learn of it.
  */
 function conflictLines(body: readonly string[]): string[] {

@@ -32,15 +32,15 @@ export function uniteSchemas(stored: Schema, app: Schema): Schema {
 
 function uniteTables(stored: TableSchema, app: TableSchema): TableSchema {
   const table = stored.name;
-  if (stored.synced !== app.synced) throw incompatible(table, null, 'whether the table is synced changed');
-  if (!same(stored.primaryKey, app.primaryKey)) throw incompatible(table, null, 'primary key changed');
-  requireAll(stored.uniques, app.uniques, table, 'UNIQUE constraints');
-  requireAll(stored.foreignKeys, app.foreignKeys, table, 'foreign keys');
+  if (stored.synced !== app.synced) throw incompatible(table, null, 'the synced state of the table changed');
+  if (!same(stored.primaryKey, app.primaryKey)) throw incompatible(table, null, 'the primary key changed');
+  requireAll(stored.uniques, app.uniques, table, 'the UNIQUE constraints');
+  requireAll(stored.foreignKeys, app.foreignKeys, table, 'the foreign keys');
   requireAll(
     stored.checks.map(({ sql }) => sql),
     app.checks.map(({ sql }) => sql),
     table,
-    'CHECK constraints',
+    'the CHECK constraints',
   );
   for (const column of stored.columns) requireSharedColumn(stored, app, column);
 

@@ -32,7 +32,7 @@ export interface DownloadTimeouts {
   readonly firstByteMs?: number;
   /** The total wait while the server reports that it is building the file. */
   readonly builtMs?: number;
-  /** Between parts of the body; browsers themselves wait for ever. */
+  /** Between parts of the body; browsers have no limit of their own. */
   readonly nextBytesMs?: number;
 }
 

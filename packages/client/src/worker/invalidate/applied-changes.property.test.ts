@@ -11,7 +11,7 @@ import { account, entry, openInMemory, priced } from '../../../testing/worker/te
 
 const cell = (value: number | string | null): CellValue => (typeof value === 'number' ? BigInt(value) : value);
 
-/** Rows that a server may deliver, and rows that its constraints exclude, which are rejected here too. */
+/** Rows that a server may deliver, and rows that its constraints exclude, which are rejected. */
 const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
   fc
     .tuple(ID, ID, AMOUNT)

@@ -96,7 +96,7 @@ function keysOf(
   if (keyColumn !== null)
     keys[keyColumn] = rows.map(({ key }) => lookupKey(key[table.primaryKey.indexOf(keyColumn)] as CellValue));
   for (const { id, name } of valueColumns) {
-    // A new row takes the default of an omitted column, and defaults are unknown here.
+    // A new row takes the default of an omitted column, which is unknown, so any key is possible.
     if (rows.some(({ after }) => after.exists && !after.values.has(id))) continue;
     keys[name] = rows.flatMap(({ before, after }) =>
       [before, after].filter(({ exists }) => exists).map(({ values }) => lookupKey(values.get(id) ?? null)),

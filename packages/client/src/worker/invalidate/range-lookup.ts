@@ -79,7 +79,7 @@ export function rangeLookup(
   return from === null && to === null && stop === null ? null : { column: firstColumn, ofNumbers, from, to, stop };
 }
 
-/** The possible values of a register, which may hold both ends of a range in turn. Null if unknown. */
+/** The possible values of a register, which may hold both ends of a range alternately. Null if unknown. */
 function keysIn(register: number, writers: Writers, params: readonly SqlParam[]): readonly string[] | null {
   const keys = (writers.get(register) ?? []).map((writer) =>
     writer.opcode === 'Null' ? NULL_KEY : constantKey(writer, params),

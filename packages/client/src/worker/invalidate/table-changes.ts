@@ -83,7 +83,7 @@ function keysOf(
   const keys: Record<string, string[]> = {};
   if (keyColumn !== null) keys[keyColumn] = toKeys(group.keys[table.primaryKey.indexOf(keyColumn)]);
   for (const { id, name } of lookups.valueColumns) {
-    // A new row takes the default of an omitted column, and defaults are unknown here.
+    // A new row takes the default of an omitted column, which is unknown, so any key is possible.
     if (group.kind === 'insert' && !group.columnIds.includes(id)) continue;
     keys[name] = [
       ...toKeys(group.values[group.columnIds.indexOf(id)]),

@@ -68,7 +68,7 @@ export function createLeaderLink(options: LeaderLinkOptions): LeaderLink {
 
 class Link implements LeaderLink {
   private readonly options: LeaderLinkOptions;
-  /** In the order of asking, which a Map keeps, so the oldest deadline comes first too. */
+  /** The Map keeps the order of asking, so the oldest deadline comes first too. */
   private readonly waitingById = new Map<string, Waiting>();
   /**
    * A device that slept, or had its clock set, finds the answer when it wakes. Failing at once would report a failure of

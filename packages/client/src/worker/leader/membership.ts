@@ -136,7 +136,7 @@ export class Membership<Database extends WritableDatabase> {
     if (this.ended !== null) throw this.ended;
   }
 
-  /** One step of a transaction, here or in the leader's worker. */
+  /** Runs one step of a transaction, in this worker or the leader's. */
   async transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null> {
     const { transactionLocks } = this;
     if (ask.kind === 'begin') await transactionLocks.hold(transactionId);
@@ -164,7 +164,7 @@ export class Membership<Database extends WritableDatabase> {
     this.channel?.post({ kind: 'first-sync', ...progress });
   }
 
-  /** Runs the statements as one transaction, here or in the leader's worker. */
+  /** Runs the statements as one transaction, in this worker or the leader's. */
   write(
     statements: readonly SqlStatement[],
     action?: WriteAction,
@@ -277,12 +277,12 @@ export class Membership<Database extends WritableDatabase> {
     );
   }
 
-  /** The lock was granted to this follower. */
+  /** Takes over after the lock was granted to this follower. */
   private async succeed(): Promise<void> {
     if (!this.isAway) await this.lead();
   }
 
-  /** This tab holds the lock. */
+  /** Opens the database as the writer, and leads. This tab must hold the lock. */
   private async lead(): Promise<void> {
     const { options, link, opened: asFollower } = this;
     this.hasFollowers = false; // The remaining tabs say hello to the new leader.
@@ -316,7 +316,7 @@ export class Membership<Database extends WritableDatabase> {
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     this.tellStatus(leadership.currentStatus, 'leader');
-    // Until here reads continued on the reader.
+    // Until now reads have continued on the reader.
     await asFollower?.close({ handsOver: false });
   }
 
@@ -377,7 +377,7 @@ export class Membership<Database extends WritableDatabase> {
     this.hearStatus(message);
   }
 
-  /** The leader may not know a tab that missed a notice. */
+  /** Says hello if a notice was missed, because the leader may not know this tab. */
   private hearPosition(position: CommitPosition): void {
     const touched = this.commits.observePosition(position);
     if (touched !== null) this.sayHello();
@@ -412,7 +412,7 @@ export class Membership<Database extends WritableDatabase> {
     if (role === 'none' || !this.isAway) this.options.onStatus(status, role);
   }
 
-  /** This tab is not a member until it joins again. */
+  /** Reports that this tab has no role until it joins again. */
   private tellAway(reason: ErrorData | null): void {
     this.tellStatus(
       { ...this.status, state: 'opening', reason, waitingFor: null, stuck: null, snapshot: null, sentUpTo: null },
@@ -434,7 +434,7 @@ export class Membership<Database extends WritableDatabase> {
     this.endUnasked(new RockpoolError('tab-outdated', { newerSchema: true }));
   }
 
-  /** Caused by a message of another tab, so no call waits for it. */
+  /** Ends this tab because of a message of another tab, so no call waits for the error. */
   private endUnasked(error: RockpoolError): void {
     this.end(error).catch(this.tellProblem);
   }
@@ -445,7 +445,7 @@ export class Membership<Database extends WritableDatabase> {
       this.cancelRetry();
       this.link.fail(error);
       this.reads.fail(error);
-      this.election.stopWaiting(); // A step may be queued.
+      this.election.stopWaiting(); // A queued step may wait for the lock.
       this.options.onEnded(error);
     }
     await this.step(() => this.leave());

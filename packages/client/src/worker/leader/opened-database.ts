@@ -6,7 +6,7 @@ export interface OpenedDatabase<Database> {
   readonly reads: Reads;
   /**
    * Reads committed data on another connection while a transaction is open on the writer's. Absent for a reader, and if
-   * the storage allows one connection only; reads wait then.
+   * the storage allows one connection only, so that reads wait.
    */
   readonly readsBeside?: () => Promise<Reads>;
   /**

@@ -203,8 +203,8 @@ class Runner implements LiveRunner {
     const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
     Object.assign(watched, { rows, error: null, hasResult: true });
     if (watched.dependencies !== null) watched.current = dependenciesAfter(watched.dependencies, rows);
-    // A diff that contains the whole result is copied: the sent rows are kept here, for comparison with the next
-    // result.
+    // A diff that contains the whole result is copied, because the sent rows stay in this worker for comparison with
+    // the next result.
     return isKnown
       ? null
       : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };

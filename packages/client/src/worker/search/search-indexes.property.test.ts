@@ -36,7 +36,7 @@ const tag = testTable(
     searchIndexes: [{ name: 'tag_search', columns: ['both'], tokenize }],
   },
 );
-// Its key is the rowid.
+// A table whose key is the rowid.
 const draft = testTable(
   'draft',
   { id: 'integer', body: 'text' },

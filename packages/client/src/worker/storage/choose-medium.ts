@@ -45,7 +45,7 @@ export async function chooseMedium(
   for (const persistence of IN_ORDER_OF_PREFERENCE) {
     const medium = await media.medium(persistence);
     const looking = medium.missing();
-    looking.catch(() => undefined); // A window that refuses files fails here too; the caller gets the refusal instead.
+    looking.catch(() => undefined); // A window that refuses files makes this fail too; the caller gets the refusal instead.
     if (await refusing) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
     const missingHere = await looking;
     if (missingHere.length > 0) missing.push(`${persistence}: ${missingHere.join(', ')}`);

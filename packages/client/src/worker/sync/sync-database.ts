@@ -171,8 +171,8 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
 /** Binds the file to a server database. Throws `database-mismatch` if it belongs to another one. */
 function createBinding(database: OpenDatabase): (identity: Uint8Array) => void {
   const { meta } = database;
-  // The binding must survive power loss before anything is sent; otherwise changesets that were sent here could be sent
-  // to another database.
+  // The binding must survive power loss before anything is sent; otherwise changesets that were already sent could be
+  // sent to another database.
   let isStored = true;
   return (identity) => {
     const { databaseIdentity: known } = meta;

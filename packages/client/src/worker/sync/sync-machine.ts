@@ -65,7 +65,7 @@ export interface MachineState {
   readonly wakeAtMs: number | null;
   /** The start of the current phase or stage. */
   readonly phaseSinceMs: number;
-  /** While fetching: the current snapshot wait. */
+  /** The current wait for the snapshot, while fetching. */
   readonly snapshotWait: SnapshotWait;
   readonly lastHeardMs: number | null;
   readonly pingSentMs: number | null;
@@ -155,7 +155,7 @@ export interface Moment {
   readonly nowMs: number;
   /** The device's wall clock, which may be wrong. */
   readonly wallMs: number;
-  /** In [0, 1): spreads the retries of many clients. */
+  /** A number in [0, 1) that spreads the retries of many clients. */
   readonly random: number;
 }
 

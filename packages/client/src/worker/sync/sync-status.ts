@@ -10,7 +10,7 @@ export interface SyncReport {
   readonly pendingCount: number;
   readonly rejectedCount: number;
   readonly sentUpTo: number | null;
-  /** While not connected: why, with `nextAttemptMs`, the wall time of the next attempt. */
+  /** Why sync is not connected, with `nextAttemptMs`, the wall time of the next attempt. */
   readonly reason: ErrorData | null;
   readonly waitingFor: SyncWait | null;
   readonly stuck: StuckStage | null;

@@ -107,7 +107,7 @@ function rehearsalTable({ columnIdOf, tableIdOf, mergeRules }: RehearsedCode): T
   };
 }
 
-/** Acknowledges the two changesets of a round and brings the row of another site. */
+/** Acknowledges the two changesets of a round and delivers a row of another site. */
 function deliveryOf(round: number, table: TableSchema): Delivery {
   const perRound = 3;
   const [from, to] = [(round - 1) * perRound, round * perRound];
