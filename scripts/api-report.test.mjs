@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { apiReports } from './api-report.mjs';
 import { root } from './children.mjs';
 
-it.each([...apiReports()])('%s is up to date; otherwise run `npm run api`', (path, content) => {
+it.each([...apiReports()])('%s is up to date; `npm run api` updates it', (path, content) => {
   expect(readFileSync(join(root, path), 'utf8')).toBe(content);
 });
 

@@ -126,7 +126,11 @@ export const FILE_SUBJECTS: readonly Subject[] = [
     settings: {},
     medium: 'indexeddb',
     manyTabs: true,
-    lacks: { L9fts: 'IndexedDB has no full-text index', L11b: 'objects have one form', L3b: 'stands among LI' },
+    lacks: {
+      L9fts: 'IndexedDB has no full-text index',
+      L11b: 'IndexedDB stores objects in one form',
+      L3b: 'stands among LI',
+    },
   },
   {
     name: 'absurd-sql',

@@ -23,7 +23,7 @@ describe('recorded frames', () => {
   });
 
   it.each(versions.filter((version) => version >= PROTOCOL_FLOOR))(
-    'of protocol version %i still decode to the same messages',
+    'still decode to the same messages in protocol version %i',
     (version) => {
       const recorded = framesOf(version);
       expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(version >= 3 ? 15 : 14);
@@ -33,7 +33,7 @@ describe('recorded frames', () => {
 
   // A session starts with a hello, so no other message of these versions reaches a server.
   it.each(versions.filter((version) => version < PROTOCOL_FLOOR))(
-    'of protocol version %i are rejected with their version at the start of a session',
+    'are rejected at the start of a session in protocol version %i, with that version',
     (version) => {
       const greetings = framesOf(version).filter(({ message }) =>
         ['hello', 'welcome'].includes((message as { readonly type: string }).type),

@@ -74,7 +74,7 @@ describe('a first sync over a faulty snapshot route', () => {
     ['answers 404', status(404), { stage: 'snapshot-answer', status: 404 }, 'snapshot-answer'],
     ['answers 500', status(500), { stage: 'snapshot-answer', status: 500 }, 'snapshot-answer'],
     ['answers 503', status(503), { stage: 'snapshot-answer', status: 503 }, 'snapshot-answer'],
-    ['builds for ever', status(202), { stage: 'snapshot-build', waitedMs: 300 }, 'snapshot-build'],
+    ['never finishes building', status(202), { stage: 'snapshot-build', waitedMs: 300 }, 'snapshot-build'],
     [
       'cuts the connection',
       (request) => void request.socket.destroy(),
@@ -82,32 +82,32 @@ describe('a first sync over a faulty snapshot route', () => {
       'snapshot-answer',
     ],
     [
-      'answers with a page of somebody else',
+      'answers with a foreign page',
       (_, response) => void response.end('<html>'),
       { stage: 'snapshot-answer', problem: 'the answer is not a snapshot', status: 200 },
       'snapshot-answer',
     ],
     [
-      'sends something else',
+      'sends another file',
       (_, response) => void response.writeHead(200, { ...HEADERS, 'content-length': '1000' }).end(BYTES),
       { stage: 'snapshot-download', problem: 'the downloaded file does not match the hash that the server sent' },
       'snapshot-download',
     ],
     [
-      'always starts over, and is always cut',
+      'starts over and is cut each time',
       (request, response) => response.writeHead(200, HEADERS).write(BYTES, () => request.socket.destroy()),
       { stage: 'snapshot-download', receivedBytes: 1_000 },
       'snapshot-download',
     ],
     [
-      'stalls in the middle, and again where it should continue',
+      'stalls in the middle, and again when the download resumes',
       (request, response) =>
         void (request.headers.range === undefined && response.writeHead(200, HEADERS).write(BYTES)),
       { stage: 'snapshot-download', receivedBytes: 1_000 },
       'snapshot-download',
     ],
   ])(
-    '%s: names the wait, falls back to deliveries, reports the reason, and does not request the file again',
+    'names the wait, falls back to deliveries, reports the reason, and does not request the file again if the route %s',
     async (_, answer, fields, stage) => {
       await fillServer();
       const { fetch: get, asked } = await inFront(answer);

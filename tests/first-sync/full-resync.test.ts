@@ -308,12 +308,12 @@ it('is not downloaded repeatedly from a server that accepts none of its files', 
 
 describe('a full resync by deliveries', () => {
   it.each<[string, Partial<DeviceOptions>]>([
-    ['where HTTP does not come through', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }],
-    ['where there is no file', { fetch: async () => new Response(null, { status: 204 }) }],
-    ['where what comes is not what was promised', { fetch: async (...given) => damaged(await fetchBuilt(...given)) }],
-    ['where there is no room for a file', { medium: fullMedium() }],
-    ['where nobody takes files', { takesFiles: false }],
-  ])('%s', async (_, options) => {
+    ['HTTP is blocked', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }],
+    ['the server offers no file', { fetch: async () => new Response(null, { status: 204 }) }],
+    ['the file is damaged on the way', { fetch: async (...given) => damaged(await fetchBuilt(...given)) }],
+    ['the device has no space for a file', { medium: fullMedium() }],
+    ['the device takes no files', { takesFiles: false }],
+  ])('completes if %s', async (_, options) => {
     await fillServer();
     const mine = await device(options);
     mine.start();

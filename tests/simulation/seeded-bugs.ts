@@ -123,7 +123,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       "touched.add(writer.table.name); if (touched.size === 1) writers.connection.exec('COMMIT; BEGIN IMMEDIATE; SAVEPOINT rockpool_rows');",
   },
   {
-    name: 'ledger entry skipped',
+    name: 'conflict-log entry skipped',
     file: server('conflict-log/conflict-rows.ts'),
     find: 'for (const conflict of conflicts) {',
     replace: 'for (const conflict of conflicts.slice(1)) {',
@@ -175,25 +175,25 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     // Log hashes also show that the rows belong to another log (docs/decisions/0027-links-of-the-log.md). Only the log
     // epoch shows that the loss is known already.
-    name: 'epoch ignored',
+    name: 'log epoch ignored',
     file: server('database/starting-point.ts'),
     find: 'const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;',
     replace: 'const isOfThisEpoch = true;',
   },
   {
-    name: 'what was seen of an older log is believed',
+    name: 'values seen in an older log count as seen',
     file: server('admission/older-epoch.ts'),
     find: 'return sequence <= olderEpochUpTo;',
     replace: 'return sequence < Math.min(0, olderEpochUpTo);',
   },
   {
-    name: 'epoch not renewed when the log has lost its end',
+    name: 'log epoch not renewed after the log has lost its end',
     file: server('database/joining.ts'),
     find: 'if (start.logLostSomething) {',
     replace: 'if (start.logLostSomething && start.commonUpTo < 0) {',
   },
   {
-    name: 'a log that was restored and has continued since is believed',
+    name: 'a restored log that has continued counts as the known one',
     file: server('database/starting-point.ts'),
     find: 'const isOfAnotherLog = hello.cursor <= log.watermark &&',
     replace: 'const isOfAnotherLog = hello.cursor < 0 &&',
@@ -212,7 +212,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'this.steadyMs = this.nowMs; void createSteadyClock;',
   },
   {
-    name: 'a lost notice of a commit is not told again',
+    name: 'a lost commit notice is not repeated',
     file: 'packages/client/src/worker/leader/leadership.ts',
     find: "this.options.post({ kind: 'position', ...this.position });",
     replace: '',
@@ -260,7 +260,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'if (replaced !== null && watermark < 0) sql.run(',
   },
   {
-    name: 'what was added to a row that lost is taken for kept where the other came to the same',
+    name: 'additions to a losing row count as kept if both rows have the same sum',
     file: shared('merge/row.ts'),
     find: 'if (isEqual && !hasMore) continue;',
     replace: 'void hasMore; if (isEqual) continue;',
@@ -290,13 +290,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'lastOfSiteUs: file.log.maxStampUsAt(file.log.watermark),',
   },
   {
-    name: 'a local database is opened for another one',
+    name: 'a local database is opened for another server database',
     file: client('database/require-database.ts'),
     find: 'belongsTo !== null && belongsTo !== databaseId)',
     replace: "belongsTo !== null && belongsTo === '')",
   },
   {
-    name: 'a database that was made anew is taken for the old one put back',
+    name: 'a re-created database is mistaken for the old one restored',
     file: server('database/require-same-database.ts'),
     find: 'if (Buffer.compare(databaseIdentity, identityOf(sql)) === 0) return;',
     replace: 'return;',
@@ -358,7 +358,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: '',
   },
   {
-    name: 'a commit is decided on a state before the commits of another instance',
+    name: 'a commit is decided on the state before the commits of another instance',
     file: server('store/postgres/postgres-database.ts'),
     find: 'await this.follow(connection, stored); decision = decideAgain();',
     replace: 'await this.follow(connection, stored);',
@@ -373,7 +373,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     needs: 'several instances',
   },
   {
-    name: 'a session stays although a copy of its file has written at another instance',
+    name: 'a session stays after a copy of its file has written at another instance',
     file: server('database/live-database.ts'),
     find: "for (const { subscriber } of this.sessions.ofSite(site)) subscriber.fail(new RockpoolError('session-replaced'));",
     replace: '',

@@ -2,7 +2,7 @@ import type { Tally } from './tally.ts';
 
 /** Checks that could not decide, as a history's tally counts them. */
 export const SILENT = {
-  otherEpoch: 'not compared: log of another epoch',
+  otherEpoch: 'not compared: another log epoch',
   unknownContent: 'not compared: content at the cursor not known',
   updatedApp: 'not compared: the app was updated',
   recreatedCounters: 'counters of a device not checked: it has re-created them',

@@ -52,7 +52,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'lost answer of the leader',
   'lost notice',
   'lost reply',
-  'new epoch',
+  'new log epoch',
   'notice between instances doubled',
   'notice between instances late',
   'notice between instances lost',
@@ -97,12 +97,12 @@ export const MUST_HAPPEN: readonly string[] = [
   'session ended: auth-token-expired',
   'session ended: slow-consumer',
   'slow path',
+  'snapshot file of a client',
   'suspended tab',
   'transaction lost in a power cut',
   'unflushed calls of a client lost',
   'swapped frames',
   'welcome of one of several instances',
-  'whole state as a file',
 ];
 
 /** A run that prints nothing for an hour counts as stuck; this many histories take some minutes. */

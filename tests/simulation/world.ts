@@ -122,7 +122,7 @@ export class World {
       isSlow: variant.isServerSlow,
       instances: variant.instances ?? 1,
       onPush: (site, push) => this.onPush(site, push),
-      onFile: () => tally.add('whole state as a file'),
+      onFile: () => tally.add('snapshot file of a client'),
       onReload: () => tally.add('reload below the floor'),
       onCompacted: () => tally.add('document compacted'),
       onCarriedOver: () => tally.add('edit of a compacted document carried over'),
@@ -314,17 +314,17 @@ export class World {
     if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
       const isReverted =
         this.hasLostPower && this.epochBefore !== null && Buffer.compare(this.epochBefore, logEpoch) === 0;
-      if (isReverted) this.tally.add('epoch reverted by a power cut');
+      if (isReverted) this.tally.add('log epoch reverted by a power cut');
       else if (!this.mayBeginEpoch)
         this.fault(
           this.wasRestored
-            ? 'the server has begun another epoch without need'
+            ? 'the server has begun another log epoch without need'
             : 'the log of the server has lost its end',
         );
       this.mayBeginEpoch = isReverted;
       this.epochBefore = isReverted ? null : this.logEpoch;
       this.hasLostPower = false;
-      this.tally.add('new epoch');
+      this.tally.add('new log epoch');
       this.contents.clear();
       this.logHash = '';
     }

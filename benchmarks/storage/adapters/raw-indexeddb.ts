@@ -121,7 +121,7 @@ function rawOperations(database: IDBDatabase, durability: IDBTransactionDurabili
       const documents: DocumentObject[] = await result(reading('document').getAll());
       return documents.filter(({ status, amount }) => status === 'open' && amount > 500).length;
     },
-    countOpenBinaryDocuments: () => Promise.reject(new Error('objects have one form')),
+    countOpenBinaryDocuments: () => Promise.reject(new Error('IndexedDB stores objects in one form')),
     close: () => database.close(),
   };
 }

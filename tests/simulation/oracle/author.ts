@@ -28,7 +28,7 @@ export function authorOf(
   };
   const hasSeen = (base: number | null, stored: Version): boolean => {
     if (stored.site === version.site) return true;
-    if (isOfTwoEpochs) throw new Undetermined('a write of an epoch that a backup brought back');
+    if (isOfTwoEpochs) throw new Undetermined('a write of a log epoch that a backup restored');
     if (stored.watermark > write.cursor) {
       if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
       return false;
@@ -48,7 +48,7 @@ export function authorOf(
   return {
     version,
     get isOfOlderEpoch() {
-      if (isOfTwoEpochs) throw new Undetermined('a write of an epoch that a backup brought back');
+      if (isOfTwoEpochs) throw new Undetermined('a write of a log epoch that a backup restored');
       return isOfOlderEpoch;
     },
     hasSeenRow,
@@ -84,7 +84,7 @@ export function authorOf(
         // The rules page does not say whether an author who had seen only what both logs have counts as an author of
         // the older one.
         if (stored.site !== version.site && stored.watermark <= write.cursor && write.cursor <= startedAt)
-          throw new Undetermined('a value in the log before its epoch, and a write of the older log');
+          throw new Undetermined('a value from before the log epoch, and a write of the older log');
         return stored.site === version.site;
       }
       const group = table.groups.find((members) => members.includes(column)) ?? [column];

@@ -107,7 +107,7 @@ async function meetRecreated(world: World, database: OpenDatabase, isFromBefore:
     live.settle();
   });
   if (code !== 'database-mismatch')
-    world.fault(`${mark} took a database that was made anew for its own: ${code ?? 'it was welcomed'}`);
+    world.fault(`${mark} took a re-created database for its own: ${code ?? 'it was welcomed'}`);
   if (JSON.stringify(connection.rows('SELECT id, name FROM account ORDER BY id')) !== before)
     world.fault(`${mark} has other rows after meeting another database`);
   const there = live.file.sql.all('SELECT id FROM account').flat();

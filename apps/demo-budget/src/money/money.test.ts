@@ -118,11 +118,11 @@ describe('a sum in an amount field', () => {
     ['-5+2', -300],
     ['12*1.195', 1_434],
     ['1.234,50+0,50', 123_500],
-  ])('%s', (text, minor) => {
+  ])('is evaluated: %s', (text, minor) => {
     expect(parseTypedAmount(text, 'EUR', text.includes(',5') ? 'comma' : 'point')).toEqual({ ok: true, value: minor });
   });
 
-  it.each(['1/0', '(1+2', '1++', '1+2)'])('%s is no amount', (text) => {
+  it.each(['1/0', '(1+2', '1++', '1+2)'])('is rejected: %s', (text) => {
     expect(parseTypedAmount(text, 'EUR', 'point').ok).toBe(false);
   });
 

@@ -38,7 +38,7 @@ describe('a split by percentages', () => {
     [[part(60), part(40), part(null)], false],
     [[part(0), part(null)], false],
     [[part(null), part(null)], false],
-  ])('%o is complete: %s', (parts, complete) => {
+  ])('is complete with the parts %o: %s', (parts, complete) => {
     expect(isSplit(parts)).toBe(complete);
     expect(readSplit(JSON.stringify(parts))).toEqual(complete ? parts : undefined);
   });
