@@ -64,14 +64,14 @@ describe('searchText', () => {
   });
 
   it.each([
-    ['a word that is not there', 'old mill', 'old mull', 0],
+    ['a word that does not occur', 'old mill', 'old mull', 0],
     ['operators, which are words', 'this and that', 'this AND', 1],
-    ['a hyphen, whose parts have to follow each other', 'my e-mail', 'e-ma', 1],
-    ['the same in another order', 'mail e', 'e-mail', 0],
+    ['a hyphen, whose parts must follow each other', 'my e-mail', 'e-ma', 1],
+    ['the parts of a hyphen in another order', 'mail e', 'e-mail', 0],
     ['nothing', 'old mill', '  ', 0],
     ['signs alone', 'old mill', '"(-', 0],
     ['signs beside a word', 'old mill', '- mill', 1],
-  ])('%s', (_, body, typed, expected) => {
+  ])('handles %s', (_, body, typed, expected) => {
     expect(count('words', body, typed)).toBe(expected);
   });
 });

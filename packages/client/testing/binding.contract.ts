@@ -177,7 +177,7 @@ export function describeBinding(
         const name = freshName();
         const leader = await open({ name, ...(first === undefined ? {} : { sync: first }) });
         await expect(open({ name, ...(second === undefined ? {} : { sync: second }) })).rejects.toMatchObject(refusal);
-        await write(leader, `${name}-goes-on`);
+        await write(leader, `${name}-later`);
         // A trace id, or a slash at the end, names the same server.
         if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
       }
@@ -190,7 +190,7 @@ export function describeBinding(
       await expect(open({ name, schema: otherSchema, sync: options })).rejects.toMatchObject({
         code: 'schema-incompatible',
       });
-      await write(leader, `${name}-goes-on`);
+      await write(leader, `${name}-later`);
     });
   });
 }

@@ -47,7 +47,7 @@ export class BranchMerging {
       const changed = await this.readChanged((statement) => client.query(statement));
       if ((await newest()) === before) return changed;
     }
-    // Writes never pause for long enough, so hold them up.
+    // Writes never pause for long enough, so a transaction blocks them.
     return client.transaction((tx) => this.readChanged((statement) => tx.query(statement)), { timeoutMs: TIMEOUT_MS });
   }
 

@@ -96,7 +96,7 @@ describe('the presence of a tab', () => {
   });
 
   it.each([
-    ['no JSON', () => undefined, 'presence-invalid'],
+    ['not JSON', () => undefined, 'presence-invalid'],
     ['too large', 'x'.repeat(3000), 'presence-invalid'],
   ])('rejects a state that is %s', (_, state, code) => {
     const { presence, told } = createWorld();

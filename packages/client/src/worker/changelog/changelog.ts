@@ -144,7 +144,7 @@ export class Changelog {
    * The start of the gapless run of changesets that ends with the newest; the newest sequence plus 1 if there is none.
    */
   firstRetained(): number {
-    // Single changesets and packs, by their ends.
+    // Compares single changesets and packs by their ends.
     const gap = this.connection.value(
       `WITH kept (first, last) AS (SELECT sequence, sequence FROM rockpool_changelog WHERE sequence > 0 UNION ALL SELECT first, last FROM rockpool_changelog_pack)
        SELECT max(first) FROM kept AS run WHERE first - 1 NOT IN (SELECT last FROM kept)`,

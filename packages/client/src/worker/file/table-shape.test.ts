@@ -153,7 +153,7 @@ describe('a migrated table differs from the schema', () => {
     ['by STRICT', { options: 'STRICT' }, [{ column: null, declared: 'nothing', found: 'STRICT' }]],
     ['by WITHOUT ROWID', { options: 'WITHOUT ROWID' }, [{ column: null, declared: 'nothing', found: 'WITHOUT ROWID' }]],
     [
-      'by a CHECK more',
+      'by an additional CHECK',
       { columns: { title: 'title text CHECK (length(title) < 5)' } },
       [{ column: null, declared: 'nothing', found: 'check length ( title ) < 5' }],
     ],
@@ -162,14 +162,14 @@ describe('a migrated table differs from the schema', () => {
       { constraints: ['CHECK (rank < 11)'] },
       [{ column: null, declared: 'check rank < 10', found: 'check rank < 11' }],
     ],
-    ['by a CHECK less', { constraints: [] }, [{ column: null, declared: 'check rank < 10', found: 'nothing' }]],
+    ['by a missing CHECK', { constraints: [] }, [{ column: null, declared: 'check rank < 10', found: 'nothing' }]],
     [
-      'by a UNIQUE more',
+      'by an additional UNIQUE',
       { columns: { rank: 'rank integer UNIQUE' } },
       [{ column: null, declared: 'nothing', found: 'unique (rank BINARY)' }],
     ],
     [
-      'by a UNIQUE less',
+      'by a missing UNIQUE',
       { after: INDEXES.slice(1) },
       [{ column: null, declared: 'unique (title BINARY)', found: 'nothing' }],
     ],
@@ -196,7 +196,7 @@ describe('a migrated table differs from the schema', () => {
       ],
     ],
     [
-      'by a foreign key less',
+      'by a missing foreign key',
       { columns: { parent_id: 'parent_id text' } },
       [
         {

@@ -256,7 +256,7 @@ export class Leadership<Database extends WritableDatabase> {
       // Runs before sync learns of the commit, because sync flushes what it sends, one commit after the other.
       if (flushed !== undefined) await flushed();
     } finally {
-      // A failed flush does not undo the commit.
+      // Reports the write even after a failed flush, which does not undo it.
       this.tellWrite(outcome);
     }
     return outcome.results;

@@ -121,7 +121,7 @@ export interface SyncEngine {
   committed(): void;
   /** Retries at once instead of at the next attempt: the device is online again, or the user asked. */
   tryNow(): void;
-  /** Disconnects for good. */
+  /** Disconnects permanently. */
   stop(): void;
 }
 
@@ -257,7 +257,7 @@ class Engine implements SyncEngine {
     });
   }
 
-  /** A database whose storage the browser closed must not hide the failure from the user. */
+  /** The last known counts if the database cannot be read, so that the user still sees the failure. */
   private countsNow(): OutboxCounts {
     try {
       return this.database.counts();
@@ -341,7 +341,7 @@ class Engine implements SyncEngine {
     if (isReplaced) this.guarded(() => this.replaced());
   }
 
-  /** The server sends the outline of its schema; the status names the difference. */
+  /** Replaces the server's schema outline by the difference, which the status shows. */
   private explained(message: ServerMessage): ServerMessage {
     return message.type === 'failure' && message.code === 'schema-mismatch'
       ? { ...message, fields: this.database.mismatchFields(message.fields) }

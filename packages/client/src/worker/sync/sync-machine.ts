@@ -378,8 +378,9 @@ function delivered(state: MachineState, delivery: Delivery, moment: Moment): Ste
 }
 
 /**
- * The server ended the connection with a reason. While it owes an outcome, the reason counts against the outcome:
- * otherwise a server that welcomes clients but cannot store anything would be retried at full speed for ever.
+ * Handles the end of the connection by the server, with its reason. While an outcome is missing, the reason counts
+ * against the outcome: otherwise a server that welcomes clients but cannot store anything would be retried at full
+ * speed for ever.
  */
 function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
   return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);

@@ -260,7 +260,7 @@ describe('a write that fails', () => {
   leavesNothing('invalid SQL', ['UPDATE nowhere SET a = 1'], 'query-invalid');
   leavesNothing('a value that cannot be sent', ['UPDATE account SET rate = 9e999'], 'value-invalid');
   leavesNothing(
-    'such a value in a table with generated columns',
+    'a value that cannot be sent in a table with generated columns',
     ["UPDATE priced SET net = 'a' || char(0)"],
     'value-invalid',
   );
