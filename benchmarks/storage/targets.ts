@@ -85,7 +85,7 @@ export const TARGETS: readonly Target[] = [
   ...['LI-L2', 'LI-L3', 'LI-L4c', 'LI-L4w'].map((workload) => target(workload, 0.5, 'absurd-sql')),
   target('LI-L2', 1.2, 'raw IndexedDB'),
   ...['LI-L3', 'LI-L3b', 'LI-L4c', 'LI-L4w'].map((workload) => target(workload, 0.1, 'raw IndexedDB')),
-  // In Firefox, where tabs cannot share access handles, two of them read through the one that leads.
+  // In Firefox, where tabs cannot share access handles, two tabs read through the leader.
   { ...target('LF-reads', 3000, 'absolute'), isAtLeast: true },
   ...['LF-L2', 'LF-L3', 'LF-L4c', 'LF-L4w', 'LF-L5', 'LW-L2', 'LW-L3', 'LW-L4c', 'LW-L4w', 'LW-L5'].map((workload) =>
     target(workload, 1, 'raw IndexedDB'),

@@ -18,7 +18,8 @@ export function errorPage() {
   const wrong = [...ERROR_CODES, ...listed].filter(
     (code) => !ERROR_CODES.some((known) => known === code) || listed.filter((other) => other === code).length !== 1,
   );
-  if (wrong.length > 0) throw new Error(`list each code once in error-remedies.mjs: ${[...new Set(wrong)].join(', ')}`);
+  if (wrong.length > 0)
+    throw new Error(`error-remedies.mjs must list each of these codes once: ${[...new Set(wrong)].join(', ')}`);
   const groups = ERROR_GROUPS.map(([title, remedies]) => {
     const entries = Object.entries(remedies).map(([code, remedy]) => {
       const known = /** @type {import('../../packages/shared/src/errors/error-codes.ts').ErrorCode} */ (code);

@@ -48,7 +48,7 @@ const names = (branchRows: readonly { readonly table: string; readonly key: read
 const ASKS = { kind: 'deleted-in-branch', table: 'account', key: ['a'] };
 
 describe('a delete in a branch', () => {
-  it('is no conflict if it affects only rows that the branch had', async () => {
+  it('is not a conflict if it affects only rows that the branch had', async () => {
     expect(await branch.preview()).toMatchObject({ rows: [{ kind: 'delete' }, { kind: 'delete' }], conflicts: [] });
     await branch.merge();
     expect(await idsOf('entry')).toEqual([]);

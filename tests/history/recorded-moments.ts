@@ -25,7 +25,7 @@ export class RecordedMoments {
     this.moments[watermark] = rowsOf(sql);
   }
 
-  /** Forgets what a restored server has not had. */
+  /** Forgets the moments that a restored server lacks. */
   forgetAbove(path: string): void {
     if (!existsSync(path)) {
       this.moments.length = 1;

@@ -153,7 +153,7 @@ export class DirectDevice extends TestDevice implements Subscriber {
   }
 
   protected greeted(verdict: WelcomeVerdict): void {
-    if (verdict.kind !== 'fits') throw new Error(`the welcome is ${verdict.kind}`);
+    if (verdict.kind !== 'fits') throw new Error(`the device does not accept the welcome: ${verdict.kind}`);
   }
 
   protected refused(refusal: RockpoolError): void {

@@ -129,7 +129,7 @@ describe('a server restored from an older backup', () => {
     ann.connect(live);
     // Ann's first changeset is pruned. The last of those that are too old stays, because the next one is linked to it.
     // A device's engine sends the rest under a new site id.
-    expect(() => ann.takeNext()).toThrow('the welcome is new-site');
+    expect(() => ann.takeNext()).toThrow('the device does not accept the welcome: new-site');
     ann.sync.becomeNewSite(2);
     ann.cut();
     await sync(ann, ben);

@@ -45,7 +45,7 @@ const LACK_OF_RIGHTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['auth-databas
 /** Time in which the leader learns that the tab of an open transaction is gone, or gets its rollback. */
 const ABANDONED_MS = 500;
 
-/** The user notices that a tab is outdated. */
+/** Time until the user notices that a tab is outdated. */
 const RELOAD_MS = 200;
 
 /** A read may outlast its leader, or its tab. */

@@ -15,7 +15,7 @@ const failureOf = async (operations: readonly Operation[]): Promise<string | nul
   (await runHistory({ ...plan, operations })).failure;
 
 const { failure: first, stepsTaken } = await runHistory(plan);
-if (first === null) throw new Error('this history does not fail');
+if (first === null) throw new Error('this history does not fail, so there is nothing to shrink');
 let operations = plan.operations.slice(0, stepsTaken);
 console.error(`${operations.length} steps: ${first.split('\n')[0]}`);
 for (let chunk = operations.length >> 1; chunk >= 1; chunk >>= 1) {

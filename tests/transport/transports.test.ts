@@ -156,7 +156,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     expect(line.errors).toMatchObject([{ code: 'network-unreachable' }]);
   });
 
-  it('reports a server that is not there, without opening', async () => {
+  it('reports an unreachable server, without opening', async () => {
     await running.server.close();
     const line = connect();
     await until(() => line.errors.length > 0);
@@ -184,7 +184,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     expect(line.events).toEqual([]);
   });
 
-  it('connects again after a connection has ended, without frames of the one before', async () => {
+  it('connects again after a connection has ended, without frames of the previous one', async () => {
     const first = await open();
     first.line.connection.send(frameOf(10, 1));
     await until(() => first.end.received.length === 1);

@@ -40,6 +40,6 @@ async function readOneByOne(operations: Operations, { sizes, seed }: Conditions,
   const least = indexes.slice(0, count).reduce((total, index) => total + valueOf(index), 0);
   // Random updates have added whole numbers since.
   if (!(sum > least - 1 && sum < least + 1_000_000))
-    throw new Error(`sum of the values read: ${sum} instead of about ${least}`);
+    throw new Error(`the sum of the values read is ${sum} instead of about ${least}`);
   return (tookMs * 1000) / count;
 }

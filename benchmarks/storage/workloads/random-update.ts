@@ -16,7 +16,7 @@ export const randomUpdate: Workload = {
     await operations.incrementValues(keys);
     const tookMs = performance.now() - startMs;
     const added = (await operations.sumValues()) - before;
-    if (Math.abs(added - keys.length) > 0.5) throw new Error(`updates: ${added} instead of ${keys.length}`);
+    if (Math.abs(added - keys.length) > 0.5) throw new Error(`the updates added ${added} instead of ${keys.length}`);
     return tookMs;
   },
 };

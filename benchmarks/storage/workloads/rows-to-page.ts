@@ -18,7 +18,8 @@ export const rowsToPage: Workload = {
     for (const row of rows)
       sum += row.id + row.points + row.balance + row.name.length + row.city.length + row.note.length;
     const tookMs = performance.now() - startMs;
-    if (rows.length !== wanted || !(sum > 0)) throw new Error(`rows: ${rows.length} instead of ${wanted}, sum ${sum}`);
+    if (rows.length !== wanted || !(sum > 0))
+      throw new Error(`the page has ${rows.length} rows instead of ${wanted}, with the sum ${sum}`);
     return tookMs;
   },
 };

@@ -22,5 +22,5 @@ export const sumScanWarm: Workload = { ...sumScanCold, id: 'L4w', title: 'SUM ov
 function expectSum(sum: number, sizes: Sizes): void {
   let least = 0;
   for (let i = 0; i < sizes.keyValues; i++) least += valueOf(i);
-  if (!(sum > least - 1 && sum < least + 1_000_000)) throw new Error(`sum: ${sum} instead of about ${least}`);
+  if (!(sum > least - 1 && sum < least + 1_000_000)) throw new Error(`the sum is ${sum} instead of about ${least}`);
 }

@@ -120,7 +120,7 @@ class EvoluLedger implements SyncClient {
     this.#tell = listener;
   }
 
-  /** The library does not report it. */
+  /** The library does not report whether writes were sent. */
   isSent(): boolean {
     return true;
   }

@@ -71,7 +71,7 @@ class TinyBaseClient implements SyncClient {
     this.#store.addRowListener(TABLE, null, (_store, _table, id) => listener(id));
   }
 
-  /** The library does not report it. */
+  /** The library does not report whether writes were sent. */
   isSent(): boolean {
     return true;
   }

@@ -96,7 +96,7 @@ class TriplitLedger implements SyncClient {
     this.#tell = listener;
   }
 
-  /** The library does not report it. */
+  /** The library does not report whether writes were sent. */
   isSent(): boolean {
     return true;
   }

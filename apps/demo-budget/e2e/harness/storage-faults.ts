@@ -82,7 +82,7 @@ export async function holdFiles(page: Page, origin: string): Promise<() => Promi
       worker.addEventListener('error', ({ message }) => reject(new Error(message)));
       worker.postMessage(null);
     });
-    if (heldCount === 0) throw new Error('No files found to lock');
+    if (heldCount === 0) throw new Error('The origin has no files to lock');
     return worker;
   });
   return async () => await held.evaluate((worker) => worker.terminate());

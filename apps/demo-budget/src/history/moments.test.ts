@@ -128,7 +128,7 @@ describe('the words of a moment', () => {
     ]);
   });
 
-  it('are about the row whose history is shown', () => {
+  it('describe the change of the row whose history is shown', () => {
     const [both] = momentsOf([history(entry, [version(1, 'insert')]), history(part, [version(1, 'insert')])]);
     const [later] = momentsOf([history(part, [version(2, 'delete')])]);
     expect(momentTitle(both ?? never(), entry)).toBe('Added');

@@ -14,7 +14,7 @@ export async function takeOver(branch: Branch, choices: ReadonlyMap<string, Choi
   await branch.merge({
     conflicts: (conflict) => {
       const choice = choices.get(conflictId(conflict));
-      if (choice === undefined) throw new UnseenConflict('A conflict is undecided');
+      if (choice === undefined) throw new UnseenConflict('Not every conflict is decided');
       return choice;
     },
   });
