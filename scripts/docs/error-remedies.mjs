@@ -99,13 +99,11 @@ export const ERROR_GROUPS = [
   [
     'History',
     {
-      'history-column-missing':
-        'Restore other columns: `column` was added to the table after this version (`laterColumns`), or may not be read.',
       'history-moment-gone':
         'Ask for a later moment: `earliestMs` is the first one that may be kept; `reason` is `unknown` for the named version of a transaction that the server does not have. Longer `retainedDays` keep more from now on.',
       'history-not-kept': 'Declare the table under `history` in `defineSchema`.',
       'history-version-gone':
-        'Read the versions again: the version is pruned, or belongs to another row. `oldestVersion` is the oldest one that is kept, received at `oldestMs`.',
+        'Read the versions again: the version is pruned, or belongs to another row. `oldestVersion` is the oldest one that is kept, received at `oldestMs`. With `column`: the version lacks this column, which was added later; restore other ones.',
       'version-name-invalid': 'Ask for a name of 1 to `maxLength` characters.',
       'version-name-missing':
         'Read the names with `history.names()`: this one was removed, or is of another row or document.',

@@ -56,7 +56,7 @@ describe('a column that was added after a version', () => {
     await history.restore(1);
     expect(await rows()).toEqual([{ id: 'x', amount: 1, details: 'a', state: 'done' }]);
     await expect(history.restore(2, { columns: ['amount', 'state'] })).rejects.toMatchObject({
-      code: 'history-column-missing',
+      code: 'history-version-gone',
       fields: { table: 'entry', column: 'state' },
     });
     await expect(history.restore(2, { columns: ['none'] })).rejects.toMatchObject({ code: 'schema-unknown-column' });

@@ -98,11 +98,12 @@ export interface Client {
   /**
    * Undoes the last transaction of this tab (`execute`, `batch` or `transaction`), newest first, up to a day back. Undo
    * writes the old values as a new transaction, which syncs like any other: values that others wrote in other columns
-   * stay, and amounts added to counters are subtracted. Resolves with false if there is nothing to undo. Skips
-   * transactions that changed no synced row.
+   * stay, amounts added to counters are subtracted, and edits of documents
+   * are taken back without those of others. Resolves with false if there is nothing to undo. Skips transactions that
+   * changed no synced row. Typing in an open document is no transaction of the tab; `LiveDocument.undoManager` undoes it.
    *
    * Rejects with `undo-refused` and changes nothing if the transaction cannot be undone. The field `problem` is `changed`,
-   * `row-gone`, `row-back`, `referred-to`, `rejected`, `document`, `forgotten`, `schema`, or a constraint. The next
+   * `row-gone`, `row-back`, `referred-to`, `rejected`, `forgotten`, `schema`, or a constraint. The next
    * `undo` continues with the transaction before it.
    */
   undo(): Promise<boolean>;

@@ -31,7 +31,6 @@ export function errorSentence(error: unknown): string {
     case 'transaction-timeout':
       return 'This change took too long, so nothing was changed. Select fewer entries.';
     case 'undo-refused':
-      if (error.fields['problem'] === 'document') return 'To undo changes to a note, press Ctrl Z in the note.';
       return 'This was changed again since then, so it was not undone.';
     case 'conflict-not-restorable':
       return 'The item it belonged to was deleted, so it cannot be restored.';

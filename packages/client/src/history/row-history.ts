@@ -56,7 +56,7 @@ export function createRowHistory(source: RowHistorySource): RowHistory {
         const values = await at(version);
         const missing = values === null ? undefined : columns?.find((name) => isMissing(source.row, values, name));
         if (missing !== undefined)
-          throw new RockpoolError('history-column-missing', { table: source.row.table.name, column: missing });
+          throw new RockpoolError('history-version-gone', { table: source.row.table.name, column: missing });
         await source.restore(values, columns);
       },
     };

@@ -102,8 +102,8 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    * Writes the row of a version in a new transaction, which merges, syncs and can be undone like any other. With
    * `columns`, writes only those columns. Restores a deleted row, unless `columns` are named, and deletes the row for a
    * version that deleted it. Columns that did not exist yet keep their values, and have their defaults in a row that
-   * was deleted. Rejects like `at`, with `row-missing` if the row of `columns` is gone, with `history-column-missing` if
-   * the version does not have one of them, and with the errors of a write.
+   * was deleted. Rejects like `at`, with `row-missing` if the row of `columns` is gone, with `history-version-gone`
+   * and its `column` if the version does not have one of them, and with the errors of a write.
    */
   restore(version: number | string, options?: { readonly columns?: readonly string[] }): Promise<void>;
   /**
@@ -181,8 +181,7 @@ export interface DocumentHistory<Value = unknown> {
   /** Resolves with the operations that turn one version into the other. Rejects like `at`. */
   diff(from: number | string, to: number | string): Promise<readonly DocumentOperation[]>;
   /**
-   * Writes the document of a version, as a new edit that merges like any other. To undo it, restore the version before it:
-   * `client.undo` refuses edits of documents. With `path`, writes only the value at this place, as a path of member names,
+   * Writes the document of a version, as a new edit that merges, syncs and can be undone like any other. With `path`, writes only the value at this place, as a path of member names,
    * indexes, and `{ id: 'x' }` for the array element that has this key; a place that is missing in the version is removed.
    *
    * Rejects like RowHistory.restore, with `document-gone` if the version, or for `path` the current row, has no

@@ -79,7 +79,6 @@ const ERROR_KINDS = {
   'frame-invalid': ['bug', 'A frame cannot be decoded.'],
   'frame-too-large': ['bug', 'A frame is larger than the limit.'],
   'frame-unexpected': ['bug', 'A frame is not allowed in this state.'],
-  'history-column-missing': ['ask-user', 'The version does not have this column.'],
   'history-moment-gone': ['ask-user', 'The database at this moment is no longer kept.'],
   'history-not-kept': ['ask-user', 'The table has no history.'],
   'history-version-gone': ['ask-user', 'The row has no such version.'],

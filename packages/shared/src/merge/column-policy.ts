@@ -25,8 +25,6 @@ export interface ColumnPolicy {
   readonly sendsDifference?: true;
   /** The old value that a device records of an update is the change, so it cannot be written back. */
   readonly recordsChange?: true;
-  /** The problem with which `undo` refuses a column of this policy. */
-  readonly refusesUndo?: 'document';
   /** The problem with which restoring a conflict refuses a column of this policy. */
   readonly refusesRestore?: 'counter';
 

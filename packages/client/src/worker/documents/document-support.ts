@@ -16,4 +16,5 @@ export { bindToStates } from './document-rebase.ts';
 export { DocumentTable } from './document-table.ts';
 export { rewriteEdits } from './rewrite-edits.ts';
 export { storeDocuments } from './document-storage.ts';
+export { undoDocument, withDocumentTexts } from './undo-documents.ts';
 export { documentsAsJson } from './documents-as-json.ts';

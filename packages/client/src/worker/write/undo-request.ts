@@ -1,16 +1,19 @@
 import {
   cellValuesEqual,
+  documentColumns,
   lastWriter,
   policyOf,
   RockpoolError,
   type BeforeGroup,
   type CellValue,
   type ChangeGroup,
+  type DocumentRule,
   type TableSchema,
 } from '@rockpool/shared';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import { RowWriter } from '../apply/row-writer.ts';
 import type { Changelog, DecodedChangeset } from '../changelog/changelog.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { RequestLog } from './request-log.ts';
 import type { WriteTransaction } from './write-transaction.ts';
@@ -25,7 +28,7 @@ export interface UndoParts {
 /**
  * Undoes a transaction, named by its request id, by writing its old values in a new transaction. That one is captured
  * and synced like any other, so undoing it redoes the first. Only cells that the transaction wrote are restored. Other
- * columns keep later values, and counters lose what the transaction added. Triggers of the app do not run, because the
+ * columns keep later values, counters lose what the transaction added, and documents its edits. Triggers of the app do not run, because the
  * transaction includes their effects.
  *
  * Throws `undo-refused` and changes nothing, with `problem`
@@ -35,7 +38,6 @@ export interface UndoParts {
  * - `changed`: a cell that it wrote has another value since, written here or elsewhere
  * - `row-gone`, `row-back`: a row that it updated is gone, or a row that it deleted exists again
  * - `referred-to`: a row that it inserted is referred to, or a row that it deleted refers to one that is gone
- * - `document`: it edited a document, which has its own undo
  * - `schema`: the app no longer has the table or column
  * - a constraint's code: the old values no longer fit
  */
@@ -80,16 +82,22 @@ function findChangeset({ connection, changelog, tablesById }: UndoParts, request
   return changeset;
 }
 
-function undoGroup({ connection, tablesById }: UndoParts, group: ChangeGroup, before: BeforeGroup): void {
-  const table = tablesById.get(group.tableId);
+function undoGroup({ connection, tablesById }: UndoParts, captured: ChangeGroup, old: BeforeGroup): void {
+  const table = tablesById.get(captured.tableId);
   if (table === undefined) throw undoRefused('schema');
-  const writer = new RowWriter(connection, table);
+  const documents = documentColumns(table);
+  // Written as the app writes them, as text: capture makes edits of that.
+  const writer = new RowWriter(connection, { ...table, merge: { ...table.merge, documents: [] } });
   try {
-    requireColumns(writer, group, before);
+    requireColumns(writer, captured, old);
+    const { group, before } =
+      documents.size === 0
+        ? { group: captured, before: old }
+        : documentSupport().withDocumentTexts(table, captured, old);
     for (let row = 0; row < group.rowCount; row++) {
       const key = group.keys.map((part) => part[row] as CellValue);
       if (group.kind === 'insert') undoInsert(writer, key, group, row);
-      else if (group.kind === 'update') undoUpdate(writer, key, group, before, row);
+      else if (group.kind === 'update') undoUpdate(writer, key, group, before, row, documents);
       else undoDelete(writer, key, before, row);
     }
   } finally {
@@ -97,16 +105,9 @@ function undoGroup({ connection, tablesById }: UndoParts, group: ChangeGroup, be
   }
 }
 
-function requireColumns(writer: RowWriter, { kind, columnIds }: ChangeGroup, before: BeforeGroup): void {
-  const { table, columns } = writer;
+function requireColumns(writer: RowWriter, { columnIds }: ChangeGroup, before: BeforeGroup): void {
   if ([...columnIds, ...before.columnIds].some((columnId) => !writer.hasColumn(columnId)))
-    throw undoRefused('schema', table);
-  const { byColumn } = columns.policies;
-  const touches = kind === 'update' ? columnIds : byColumn.keys();
-  for (const columnId of touches) {
-    const problem = byColumn.get(columnId)?.refusesUndo;
-    if (problem !== undefined) throw undoRefused(problem, table);
-  }
+    throw undoRefused('schema', writer.table);
 }
 
 function undoInsert(
@@ -130,6 +131,7 @@ function undoUpdate(
   { columnIds, values }: ChangeGroup,
   before: BeforeGroup,
   row: number,
+  documents: ReadonlyMap<number, DocumentRule>,
 ): void {
   const now = writer.read(key);
   if (!now.exists) throw undoRefused('row-gone', writer.table);
@@ -138,7 +140,9 @@ function undoUpdate(
     const written = values[index]?.[row] ?? null;
     const old = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
     const { undo = lastWriter.undo } = policyOf(writer.table, columnId);
-    const undone = undo(current, written, old);
+    const rule = documents.get(columnId);
+    const undone =
+      rule === undefined ? undo(current, written, old) : documentSupport().undoDocument(current, written, old, rule);
     if (undone === undefined) throw undoRefused('changed', writer.table);
     return undone;
   });

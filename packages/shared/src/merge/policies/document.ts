@@ -109,14 +109,13 @@ export interface OverwrittenPlace {
  *   (client/src/worker/documents/capture-documents.ts) and cannot be a pure function of two values.
  * - `merge` and `rebase` need the state, and code that loads on demand: see `bindMerge`, and
  *   client/src/worker/documents/document-rebase.ts.
- * - `undo`: refused. The editor of a document has an undo of its own, which keeps what others wrote since.
+ * - `undo`: needs code that loads on demand: see client/src/worker/documents/undo-documents.ts.
  * - `describe`: an edit has no value of its own; the change of the JSON was recorded as the old value.
  */
 export const document: ColumnPolicy = {
   name: 'document',
   accumulates: true,
   recordsChange: true,
-  refusesUndo: 'document',
   validate() {},
   merge: notBound,
   rebase: { pending: notBound, admitted: notBound },
