@@ -102,7 +102,7 @@ const ofBytes: fc.Arbitrary<Damage> = fc
     for (const [at, byte] of bytes) damaged[at % damaged.length] = byte;
     return damaged;
   });
-/** Usually breaks a single thing, so most of these edits get further than others. */
+/** Flips one bit, which usually breaks a single thing, so most of these edits get further than others. */
 const ofOneBit: fc.Arbitrary<Damage> = fc.tuple(fc.nat(), fc.nat({ max: 7 })).map(
   ([at, bit]) =>
     (edit) =>

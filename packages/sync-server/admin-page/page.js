@@ -157,7 +157,7 @@ function signOut() {
   $('token').focus();
 }
 
-/** Resolves with the file and the typed id, or null where the operator cancels. */
+/** Resolves with the file and the typed id, or null if the operator cancels. */
 function confirm({ title, text, action, id = '', needsFile = false }) {
   const dialog = $('confirm');
   $('confirm-title').textContent = title;

@@ -23,7 +23,7 @@ describe('rockpool-server', () => {
     const { code, stderr } = await server.signal(signal);
     expect(code).toBe(0);
     expect(await connection.closes()).toMatchObject({ code: 1001 });
-    // One JSON object per line, without values or tokens.
+    // Every line is one JSON object, without values or tokens.
     const events = stderr
       .trim()
       .split('\n')

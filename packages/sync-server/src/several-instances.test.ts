@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 describe('several instances on one PostgreSQL', () => {
-  it('deliver changes that one has admitted to the clients of all', async () => {
+  it('deliver changes that one instance has admitted to the clients of all', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];
     await ann.commit([insert('accounts', 'x', { name: 'Cash', rank: 1n })]);
@@ -97,7 +97,7 @@ describe('several instances on one PostgreSQL', () => {
     first.cut();
     const second = await b.open(site);
     expect(site.cursor).toBe(20);
-    // In the same epoch, the client's cursor is not mistaken for one of a lost log.
+    // In the same log epoch, the client's cursor is not mistaken for one of a lost log.
     expect(await second.commit([insert('entries', 'last', { amount: 0n })])).toMatchObject({
       kind: 'admitted',
       watermark: 21,
@@ -238,7 +238,7 @@ describe('several instances on one PostgreSQL', () => {
       expect(
         await client.commit([insert('accounts', `new-${i}`, { name: `New ${i}`, color: `blue-${i}` })]),
       ).toMatchObject({ kind: 'admitted' });
-      // Without the column that the old client does not know.
+      // The delivery leaves out the column that the old client does not know.
       expect(deliveredRows(await again.delivery(), 'accounts')).toMatchObject([{ key: [`new-${i}`] }]);
     }
     expect(await postgres.server.query(name, 'SELECT id, color FROM rockpool.accounts ORDER BY id')).toEqual([
@@ -247,7 +247,7 @@ describe('several instances on one PostgreSQL', () => {
       ['x', 'red'],
       ['y', 'red'],
     ]);
-    // Rolled back: an instance of the old version starts on the newer tables.
+    // The rollback: an instance of the old version starts on the newer tables.
     await renewed.stop();
     servers.splice(servers.indexOf(renewed), 1);
     const rolledBack = await start();
@@ -259,7 +259,7 @@ describe('several instances on one PostgreSQL', () => {
   it('serve a session over plain HTTP, whichever instance each request reaches', async () => {
     const [a, b] = [await start(), await start()];
     let count = 0;
-    // A load balancer without sticky sessions.
+    // Acts like a load balancer without sticky sessions.
     const ask: Ask = (...request) => (count++ % 2 === 0 ? a : b).ask(...request);
     const client = await HttpSessionClient.open(ask);
     await client.hello(await a.token(), DATABASE);
@@ -276,7 +276,7 @@ describe('several instances on one PostgreSQL', () => {
       expect(await client.next()).toMatchObject({ type: 'delivery', outcomes: [{ kind: 'admitted', sequence }] });
     }
     expect(await client.leave()).toBe(204);
-    // Unknown everywhere, or on an instance that no longer runs: the client opens another session.
+    // The session is unknown, or its instance no longer runs: the client opens another session.
     for (const id of [client.id, `gone.${client.id}`])
       for (const one of [a, b]) expect((await one.ask('GET', `/sessions/${id}`)).status).toBe(400);
     const left = await HttpSessionClient.open((...request) => b.ask(...request));
@@ -292,7 +292,7 @@ describe('several instances on one PostgreSQL', () => {
     const other = buildSchema([{ ...accounts, columns: [...accounts.columns, column('size', 'integer')] }, ...others]);
     await expect(start({ schema: other })).rejects.toMatchObject({ code: 'schema-incompatible' });
     servers.pop();
-    // The tables as an instance of another version would leave them.
+    // Leaves the tables as an instance of another version would.
     await postgres.server.query(
       name,
       `UPDATE rockpool.rockpool_store SET schema_hash = '${other.hash}', schema = $s$${encodeSchema(
@@ -313,7 +313,7 @@ describe('several instances on one PostgreSQL', () => {
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
   });
 
-  it('are not ready and acknowledge nothing while PostgreSQL does not answer, then continue', async () => {
+  it('are not ready and acknowledge nothing while PostgreSQL does not answer, and continue afterwards', async () => {
     const server = await start();
     const ann = await server.open();
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
@@ -355,7 +355,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
     const again = await server.connect(ann.site);
     again.hello(await server.token(), DATABASE);
-    // A new epoch and a full resync: the client learns what this log lacks.
+    // A new log epoch and a full resync: the client learns what this log lacks.
     expect(await again.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
   });
 });

@@ -48,9 +48,10 @@ export interface SyncServerOptions {
    */
   readonly postgresConnections?: number;
   /**
-   * URL at which the other instances on the same PostgreSQL reach `app` of this one, such as `http://10.0.0.5:4400/sync`:
-   * a session over plain HTTP continues at the instance that has it, whichever one a load balancer chooses. Default: the
-   * address of the first server given to `attach`, with an address of this machine where that one listens on all.
+   * URL at which the other instances on the same PostgreSQL reach `app` of this one, such as
+   * `http://10.0.0.5:4400/sync`: a session over plain HTTP continues at the instance that has it, whichever one a load
+   * balancer chooses. Default: the address of the first server given to `attach`, with an address of this machine if
+   * that server listens on all.
    */
   readonly instanceUrl?: string;
   /** The schema that the app's build wrote, read with decodeSchema. */

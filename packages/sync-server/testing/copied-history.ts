@@ -99,7 +99,7 @@ export class CopiedHistory {
       const { generation, copies } = facts;
       if (copies % 32 === 0) await maintain(this.destination, { source: SOURCE, generation, copies });
     }
-    // Commits after this moment are later.
+    // Makes later commits later than this moment.
     this.nowMs++;
     return isCopied;
   }

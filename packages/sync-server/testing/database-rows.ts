@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** The entry of `rockpool_meta` that a restore changes: the log epoch. */
+/** The entries of `rockpool_meta` that a restore changes: the log epoch. */
 const OF_THE_EPOCH = ['epoch', 'epoch_start', 'epochs_before'];
 
 /** Every row of every table of a database file, except the log epoch. */

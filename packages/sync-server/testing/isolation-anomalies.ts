@@ -97,7 +97,7 @@ export async function findAnomalies(
     );
     return {
       'lost increments': increments - (await ask(`SELECT stock FROM rockpool.products WHERE id = 'counted'`)),
-      // Of the writers of a round one wins, and each of the others has a conflict.
+      // One writer of a round wins, and each other writer has a conflict.
       'values lost without a conflict':
         rounds * (writers.length - 1) -
         (await ask(

@@ -13,7 +13,8 @@ import { DATABASE } from './test-server.ts';
 
 /**
  * Kills a server again and again while it copies what a client pushes. After each kill, what the destination has is a
- * restorable state. In the end, every state that was copied as a whole is restored and compared with the rows of then.
+ * restorable state. In the end, every state that was copied as a whole is restored and compared with the rows at that
+ * time.
  */
 export async function checkKilledBackup({ changesets, kills }: KillPlan): Promise<void> {
   const folder = temporaryFolder();

@@ -53,7 +53,7 @@ abstract class Client {
       const connection = await this.server.connect(this.site);
       try {
         const { welcome } = await connection.open(await this.server.token(), DATABASE);
-        // The database is the same one, with the same log.
+        // Checks that the database is the same one, with the same log.
         this.identity ??= welcome.databaseIdentity;
         this.logEpoch ??= welcome.logEpoch;
         expect([welcome.databaseIdentity, welcome.logEpoch]).toEqual([this.identity, this.logEpoch]);
@@ -85,7 +85,7 @@ class Writer extends Client {
     this.name = name;
   }
 
-  /** Writes no more. It ends once everything is decided. */
+  /** Stops writing. The client ends once everything is decided. */
   stop(): void {
     this.isStopped = true;
   }
@@ -153,7 +153,7 @@ export async function checkKilledMoves(postgres: PostgresAccess, kills: number):
   await acknowledged(20 * (kills + 1));
   for (const writer of writers) writer.stop();
   await Promise.all(running.slice(0, 2));
-  // A last commit wakes the reader, whose delivery may have been the last one.
+  // A last commit wakes the reader, which may have received the last delivery already.
   isOver = true;
   const last = new TestSite();
   const connection = await instances[0].open(last);

@@ -131,7 +131,9 @@ export async function checkNamesOfDatabases(server: TestServer, names: number): 
   expect(server.query('SELECT id FROM accounts')).toEqual([['x']]);
 }
 
-/** Checks that the names are no schema, session, invitation, or any other code that a client may send. */
+/**
+ * Checks that the names are not accepted as a schema, session, invitation, or any other code that a client may send.
+ */
 export async function checkNamesInRequests(server: TestServer, names: number): Promise<void> {
   const [token, listener] = [await server.token('owner'), await server.open()];
   const statusOf = async (method: string, path: string, body?: string): Promise<number> => {
@@ -159,7 +161,7 @@ export async function checkNamesInRequests(server: TestServer, names: number): P
   expect(listener.unread).toBe(0);
 }
 
-/** Checks that the names are no tables and columns for the host program, and no positions in its feed. */
+/** Checks that the host program cannot use the names as tables and columns, or as positions in its feed. */
 export async function checkNamesAtBackend(server: TestServer, names: number): Promise<void> {
   const backend = server.sync.database(DATABASE);
   const watermark = await backend.transaction((tx) => tx.insert('accounts', { id: 'x', name: 'x' }));

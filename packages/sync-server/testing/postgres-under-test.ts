@@ -21,7 +21,7 @@ export function postgresUnderTest(): { readonly server: PostgresAccess } {
   };
 }
 
-/** A PostgreSQL of the file's own, which its tests may kill. */
+/** A PostgreSQL that only this test file uses, and which its tests may kill. */
 export function mortalPostgresUnderTest(): { readonly server: PostgresServer } {
   let server: PostgresServer | undefined;
   beforeAll(async () => {

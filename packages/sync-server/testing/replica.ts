@@ -122,7 +122,7 @@ export function rowNameOf(tableId: number, key: readonly CellValue[]): string {
   return `${tableId}:${keyToString(key)}`;
 }
 
-/** A row by column names. */
+/** The value of a cell, by the names of its table and column. */
 export function cellOf(rows: Rows, table: string, key: readonly CellValue[], column: string): CellValue | undefined {
   return rows.get(rowNameOf(tableIdOf(table), key))?.get(columnIdOf(column));
 }

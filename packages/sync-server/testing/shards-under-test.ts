@@ -16,7 +16,7 @@ export interface TestShard extends Shard {
   readonly database: string;
 }
 
-/** Creates PostgreSQL databases `a`, `b`, …, which new databases of tests come to by their weight. */
+/** Creates PostgreSQL databases `a`, `b`, …, whose weights decide which of them new databases of tests go to. */
 export function createShards(postgres: PostgresAccess, weights: readonly number[]): Promise<TestShard[]> {
   return Promise.all(
     weights.map(async (weight, i) => {
@@ -26,7 +26,7 @@ export function createShards(postgres: PostgresAccess, weights: readonly number[
   );
 }
 
-/** Without the members that only tests have. */
+/** The shards without the members that only tests have. */
 export function listOf(shards: readonly TestShard[]): Shard[] {
   return shards.map(({ name, url, weight }) => ({ name, url, weight }));
 }

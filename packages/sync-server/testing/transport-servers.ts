@@ -18,7 +18,7 @@ export class ServerEnd {
   readonly socket: SessionSocket;
   readonly received: Uint8Array[] = [];
   isDisconnected = false;
-  /** Frames stay at the client while true. */
+  /** While true, frames stay at the client. */
   isPaused = false;
 
   constructor(socket: SessionSocket) {
@@ -112,7 +112,7 @@ export async function httpServer(): Promise<ScriptedServer> {
 }
 
 export interface ScriptedProcessServer extends ScriptedServer {
-  /** The server as `inProcess` takes it. */
+  /** The server in the form that `inProcess` takes. */
   readonly server: {
     connect(client: InProcessClient): InProcessSession;
     readonly app: { fetch(): Response };

@@ -82,7 +82,7 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   const again = await open(disk);
   const after = new TestConnection(module, again);
   const recovered = listed(after);
-  // When even the truncation fails, the outcome of the transaction in flight is open: its COMMIT failed, but it may be
+  // If even the truncation fails, the outcome of the transaction in flight is unknown: its COMMIT failed, but it may be
   // there.
   const mayBeThere = fault === 'lost' && failures.length > 0 ? [failures[0]!.number] : [];
   expect(recovered.filter((number) => !mayBeThere.includes(Number(number)))).toEqual(acknowledged);
@@ -98,7 +98,7 @@ describe('a failing disk', () => {
       const { writes } = await runWithFault(fault, Infinity, 0);
       expect(writes).toBeGreaterThan(50);
       let failed = 0;
-      // `npm run verify` fails each write in turn.
+      // `npm run verify` fails every write in turn; other levels skip some.
       for (let call = 0; call < writes; call += atLevel({ test: 2, verify: 1 })) {
         const run = await runWithFault(fault, call, 1);
         expect(run.failures.length).toBeLessThanOrEqual(1);

@@ -151,7 +151,7 @@ describe('an open storage', () => {
     await promoted.close();
   });
 
-  it('reports since when a power cut could lose commits, with relaxed durability, until the flush', async () => {
+  it('reports since when a power cut could lose commits under relaxed durability, until they are flushed', async () => {
     const disk = new SimulatedDisk();
     const flushed: string[] = [];
     disk.fault = (call) => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe('an export', () => {
-  it('is one commit even if the writer swaps the segments of the log before the log is locked', async () => {
+  it('contains one commit even if the writer swaps the segments of the log before the log is locked', async () => {
     const disk = new SimulatedDisk();
     const writer = await openTestWorker(disk, 'writer', modules[0]!);
     writer.connection.run(CREATE);
@@ -31,7 +31,7 @@ describe('an export', () => {
             await writer.storage.checkpoint(1000);
             fill(writer.connection, 900);
             await writer.storage.checkpoint(1000);
-            // Only in the log.
+            // The row is only in the log.
             writer.connection.run(INSERT);
           }
           return medium.locks.request(...asked);

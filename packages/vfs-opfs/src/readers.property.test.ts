@@ -104,7 +104,7 @@ class Model {
       try {
         for (const reader of this.readers) if (reader.peeks && reader.statement === undefined) this.read(reader);
       } catch (error) {
-        // Thrown from here, it would look like a failing disk.
+        // An error thrown from here would look like a failing disk.
         this.peekFailure ??= error;
       }
     };

@@ -100,7 +100,7 @@ export class WriterStore implements DatabaseStore {
   }
 
   /**
-   * Copies whole pages with one call where their slots are adjacent in the record. Returns the number of bytes copied.
+   * Copies whole pages with one call if their slots are adjacent in the record. Returns the number of bytes copied.
    */
   #writeWhole(heap: Uint8Array, source: number, page: number, most: number): number {
     const slot = this.#pages.slotsFor(page, most);
@@ -109,7 +109,7 @@ export class WriterStore implements DatabaseStore {
     return length;
   }
 
-  /** Needed where SQLite's pages are smaller than the log's. */
+  /** Needed if SQLite's pages are smaller than the log's. */
   #writePart(heap: Uint8Array, source: number, most: number, page: number, offset: number): number {
     const pageSize = this.#view.pageSizeBytes;
     const length = Math.min(most, pageSize - offset);

@@ -4,7 +4,7 @@ import type { FileMedium, StorageFile } from '../src/media/medium.ts';
 import type { DiskCall } from './disk-call.ts';
 import type { Choose } from './every-schedule.ts';
 
-/** Written completely or not at all. */
+/** A sector is written completely or not at all. */
 const SECTOR_BYTES = 512;
 
 /** One step of a writer as another process sees it: a call, or part of a write. */
@@ -18,7 +18,7 @@ export interface TimelineReader {
   readonly medium: FileMedium;
   /** Number of steps that the writer has made. */
   position: number;
-  /** Before how many more of the reader's reads the writer may move. */
+  /** The number of the reader's further reads before which the writer may move. */
   movesLeft: number;
 }
 

@@ -10,7 +10,7 @@ import type { ScheduleBounds, ScheduledWorker } from './scheduled-workers.ts';
 
 const NAME = 'locked';
 const PAGE_BYTES = 512;
-/** Each page in another extent, so that none is in a reader's pool because of another one. */
+/** Each page is in another extent, so that none is in a reader's pool because of another one. */
 const PAGES = [1, 200, 400];
 /** Longer than everything else in a run. Time passes only when no other event is possible. */
 const TIMEOUT_MS = 60_000;

@@ -5,7 +5,7 @@ import type { TabOpenOptions } from './tab-commands.ts';
 /** A medium under the contract. */
 export interface ContractMedium {
   readonly title: string;
-  /** Opens another tab on the same medium, with its own worker where the medium has workers. */
+  /** Opens another tab on the same medium, with its own worker if the medium has workers. */
   newTab(): ContractTab;
   /** Whether readers may open beside the writer. */
   readonly allowsReaders: boolean;
@@ -219,7 +219,7 @@ function describeMedium(medium: ContractMedium): void {
             `${CHECK}; SELECT body FROM note WHERE note MATCH 'coffee' ORDER BY rowid`,
           );
           expect(found).toEqual(Array.from({ length: round }, (_, index) => [`coffee, round ${index + 1}`]));
-          // Every other time, in the middle of a statement.
+          // Every other round ends in the middle of a statement.
           if (round % 2 === 0)
             tab
               .call(
@@ -585,7 +585,7 @@ function describeMedium(medium: ContractMedium): void {
           tuning: { checkpointAfterBytes: 64 * 1024, segmentGrowthBytes: 16 * 1024, logLimitBytes },
         });
         await opened.tab.call('run', `${CREATE} ${rowsSql(2000)}`);
-        // The segment of this large transaction is truncated when it is reused.
+        // Checkpoints the large transaction, so that its segment is truncated at its next use.
         await opened.tab.call('checkpoint', 1000);
         const reader = medium.newTab();
         await reader.call('open', opened.name, 'reader', 3000, { tuning: { poolSizeBytes: 4 * 65536 } });

@@ -2,15 +2,15 @@ import type { CellValue } from '../change/cell-value.ts';
 
 /** Two 32-bit hashes. The object is reused for every row, because an audit hashes hundreds of thousands of rows. */
 export interface RowHash {
-  /** Covers the key alone and decides the range of the row. */
+  /** The hash of the key, which decides the range of the row. */
   keyHash: number;
-  /** Covers the whole row. */
+  /** The hash of the whole row. */
   low: number;
   high: number;
 }
 
 // Two lanes with different seeds and multipliers (odd constants with well spread bits, from the golden ratio and from
-// xxHash), as good as 64 bits together. This is no cryptography: both sides belong to us, and an audit looks for
+// xxHash), as good as 64 bits together. It is not cryptography: both sides belong to us, and an audit looks for
 // accidents.
 const SEED_LOW = 0x9e3779b1;
 const SEED_HIGH = 0x85ebca77;

@@ -28,7 +28,7 @@ export class TableFingerprint {
     this.columnIds = auditedColumnIds(table);
   }
 
-  /** `cells` in the order of `auditedColumnIds`. */
+  /** `cells` are in the order of `auditedColumnIds`. */
   add(key: readonly CellValue[], cells: readonly CellValue[]): void {
     this.change(key, cells, 1);
   }

@@ -79,7 +79,7 @@ const K: Int32Array = Int32Array.of(
   0xc67178f2,
 );
 
-// Scratch space of one call.
+// The scratch space of one call.
 const schedule = new Int32Array(64);
 
 /** Hashes the concatenation of the parts. */

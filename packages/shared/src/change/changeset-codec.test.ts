@@ -72,7 +72,7 @@ describe('changeset bytes', () => {
       fields: { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS },
     }) as Error;
     expect(() => bodyOf(mostRows, 1)).toThrow(tooLarge);
-    // The last group once more, without the encoder's help.
+    // Writes the last group once more without the encoder, which would reject it.
     const larger = new ByteWriter();
     for (const byte of [1, 0]) larger.u8(byte); // version, not atomic
     writeGroups(larger, [groupOf(mostRows - 1), groupOf(1), groupOf(1)]);

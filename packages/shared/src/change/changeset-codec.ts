@@ -130,7 +130,7 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   return { tableId, kind, rowCount, keys, columnIds, values };
 }
 
-/** The room that a group leaves. Throws `changeset-too-large` where the group does not fit. */
+/** The room that a group leaves. Throws `changeset-too-large` if the group does not fit. */
 function roomAfter({ rows, cells }: Room, rowCount: number, cellsPerRow: number): Room {
   const left = { rows: rows - rowCount, cells: cells - rowCount * cellsPerRow };
   if (left.rows < 0 || left.cells < 0)

@@ -45,8 +45,8 @@ export interface CellBase {
 /** The net effect of one SQL transaction on the synced tables: at most one change per row. */
 export interface ChangesetBody {
   /**
-   * Admitted only if none of its writes loses to a concurrent write; otherwise rejected whole, so that no reader sees a
-   * part of it.
+   * Whether the changeset is admitted only if none of its writes loses to a concurrent one. Otherwise it is rejected
+   * whole, so that no reader sees a part of it.
    */
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];

@@ -49,10 +49,10 @@ export function tableDomain(table: TableSchema): TableDomain {
 }
 
 /**
- * Throws for a value that its column cannot hold: `constraint-data-type`, or what the column's policy says; for a key
- * `key-invalid`. The error has the table, the column and their types, and no value. NULL is left to NOT NULL. Keys are
- * checked in inserts only: rows of an older version with keys that are no longer accepted can still be changed and
- * deleted.
+ * Throws for a value that its column cannot hold: `constraint-data-type`, the error of the column's policy, or
+ * `key-invalid` for a key. The error has the table, the column and their types, and no value. NULL is left to NOT NULL.
+ * Keys are checked in inserts only: rows of an older version with keys that are no longer accepted can still be changed
+ * and deleted.
  */
 export function requireInDomain({ table, keys, byId }: TableDomain, group: ChangeGroup): void {
   if (group.kind === 'insert') {

@@ -37,7 +37,7 @@ const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: false });
 type Decoder = typeof strictDecoder;
 
-/** A record of an update: undefined where a column did not change. */
+/** A record of an update: undefined for a column that did not change. */
 export type PartialRecord = readonly (CellValue | undefined)[];
 
 /** Receives the rows of one table. Records are in the column order of the session. */
@@ -97,7 +97,7 @@ function newRecord(
   try {
     while (record.length < columnCount) record.push(reader.value(strictDecoder));
   } catch (cause) {
-    // The one error of a strict decoder.
+    // A strict decoder throws no other error.
     if (!(cause instanceof TypeError)) throw cause;
     throw new RockpoolError('value-invalid', {
       problem: 'text-not-utf8',
@@ -218,7 +218,7 @@ class SessionReader {
     return text;
   }
 
-  /** The offset of the next `count` bytes. Throws where the input ends before. */
+  /** The offset of the next `count` bytes. Throws if the input ends before. */
   private take(count: number): number {
     const start = this.at;
     if (count > this.bytes.length - start) throw endsTooEarly();

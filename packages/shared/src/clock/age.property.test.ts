@@ -37,7 +37,7 @@ class Device {
     return { localUs: this.contactUs, serverMs: this.trueMs };
   }
 
-  /** When the server places each changeset, with nothing else in its log, in ms. */
+  /** The time, in ms, at which the server places each changeset if its log has nothing else. */
   placed(earlier: ClockContact | null): number[] {
     const latest = this.contact();
     let lastOfSiteUs = 0;
@@ -163,7 +163,7 @@ const clocks: Readonly<Record<string, (device: Device, write: number) => void>> 
 
 describe('200,000 writes by a clock', () => {
   it.each(Object.entries(clocks))(
-    'that is %s are stamped, in order, and dated no later than the time of writing [MR-05]',
+    'are stamped in order, and dated no later than the time of writing: a clock that is %s [MR-05]',
     (_name, set) => {
       const device = new Device(0);
       const earlier = device.contact();

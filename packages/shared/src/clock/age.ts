@@ -1,15 +1,15 @@
 import { LATEST_STAMP_US } from './stamp.ts';
 
 /*
- * Only the age of a changeset counts, not its stamp. While the device's clock runs evenly, the age is a subtraction. It
- * is not where the clock was set in the meantime. The server's clock shows this: between two contacts A and B, the same
- * time has passed on both sides.
+ * Only the age of a changeset counts, not its stamp. While the device's clock runs evenly, the age is a subtraction, but
+ * not if the clock was set in the meantime. The server's clock shows whether it was: between two contacts A and B, the
+ * same time has passed on both sides.
  *
  *             A ────────── stamp ────────────── B        by the device
  *             A ─────────────────────────────── B        by the server
  *
- * Where the two lengths differ, the clock was set in between. A stamp from before that moment is right when counted
- * from A, a later one when counted back from B, and which of them applies is unknown. The earlier result counts, but
+ * If the two lengths differ, the clock was set in between. A stamp from before that moment is right when counted from
+ * A, a later one when counted back from B, and which of them applies is unknown. The earlier result counts, but
  * never a time before A: setting a clock gains nothing.
  */
 const US_PER_MS = 1000;
@@ -41,7 +41,7 @@ export function ageOfStampUs(
   );
   const fromEarlierUs = Math.max(0, sinceEarlierUs - (stampUs - earlier.localUs));
   if (stampUs < earlier.localUs) return fromEarlierUs;
-  // Where neither clock is trusted, a stamp gives only its position in the order.
+  // If neither clock is trusted, a stamp gives only its position in the order.
   return stampUs >= LATEST_STAMP_US ? sinceEarlierUs : Math.min(Math.max(byDeviceUs, fromEarlierUs), sinceEarlierUs);
 }
 

@@ -8,7 +8,7 @@ const US_PER_MS = 1000;
 /** January 1, 2200. No clock is trusted beyond it, which leaves room for more stamps than will ever be made. */
 export const LATEST_STAMP_US = 7_258_118_400_000_000;
 
-/** The next stamp of a site: its local time, or one more than its last stamp where local time has not passed it. */
+/** The next stamp of a site: its local time, or one more than its last stamp if local time has not passed it. */
 export function nextLocalStampUs(localUs: number, lastStampUs: number): number {
   return Math.max(Math.floor(Math.min(localUs, LATEST_STAMP_US)), lastStampUs + 1);
 }

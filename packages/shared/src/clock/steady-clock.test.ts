@@ -19,6 +19,6 @@ it('the steady clock advances while the wall clock stands still or jumps back, a
   expect(after(1_000, -1_000)).toBe(3_000);
   expect(after(0, -YEAR_MS)).toBe(3_000);
   expect(after(1_000, 1_000)).toBe(4_000);
-  // The device slept for an hour, which only the wall clock knows of.
+  // The device slept for an hour, which only the wall clock shows.
   expect(after(5, 3_600_000)).toBe(3_604_000);
 });

@@ -17,7 +17,7 @@ import type { OverwrittenMember } from './overwritten.ts';
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
 const [ANN, BEN, SERVER] = ['a'.repeat(32), 'b'.repeat(32), '0'.repeat(32)];
 
-/** Ben edits the document that Ann's has compacted, and his edit is carried over into her changed document. */
+/** Ben edits the document that was compacted into Ann's, and his edit is carried over into her changed document. */
 function carry(
   start: JsonValue,
   ann: JsonValue,

@@ -27,7 +27,7 @@ export interface InitialIds {
 }
 
 /**
- * `previous`: the document that this one replaces by compaction. It gives the new document another id even where the
+ * `previous`: the document that this one replaces by compaction. It gives the new document another id even if the
  * content equals that of the first one.
  */
 export function initialIds(

@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type JsonValue } from './json.ts';
 /** The name of a member, the index of an element, or the key of an element that has one: `{ id: 'x' }`. */
 export type PathStep = string | number | { readonly [elementKey: string]: string | number };
 
-/** From the document down. Empty: the document itself. */
+/** The steps from the document down. Empty: the document itself. */
 export type DocumentPath = readonly PathStep[];
 
 /** The value at the path; undefined if there is none. */
@@ -38,7 +38,7 @@ export function withValueAt(
   return element === undefined || index >= value.length ? undefined : value.with(index, element);
 }
 
-/** The same value without the place; the same value if it has none, undefined for the whole document. */
+/** The value without the place: the same value if it lacks the place, undefined if the place is the whole document. */
 export function withoutValueAt(value: JsonValue, path: DocumentPath): JsonValue | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return undefined;

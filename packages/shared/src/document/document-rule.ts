@@ -38,7 +38,7 @@ export const MAX_DOCUMENT_LENGTH: number = 2 * 1024 * 1024;
 /** Nesting of a rich text: an array of objects that contain an object. */
 export const RICH_TEXT_DEPTH = 3;
 
-/** The steps of a path of a rule. */
+/** The steps of a path in a rule. */
 export function pathSteps(path: string): readonly string[] {
   return path === '' ? [] : path.split('.');
 }
@@ -64,12 +64,12 @@ export class PathRule {
     return new PathRule(elementKey, [...patternsOf(text, false), ...patternsOf(richText, true)]);
   }
 
-  /** True where strings are merged by character. */
+  /** Whether strings at this position are merged by character. */
   get isText(): boolean {
     return this.patterns.some(({ steps, isRich }) => !isRich && steps.length === 0);
   }
 
-  /** True where the value is a rich text. */
+  /** Whether the value at this position is a rich text. */
   get isRichText(): boolean {
     return this.patterns.some(({ steps, isRich }) => isRich && steps.length === 0);
   }

@@ -31,7 +31,7 @@ import { writeJson } from './write-json.ts';
 /** Reads the base of layers by its id. */
 export type ReadBase = (baseId: Uint8Array) => Uint8Array;
 
-/** For callers that store no layers. */
+/** The default for callers that store no layers. */
 const NO_BASES: ReadBase = () => {
   throw invalid('base');
 };
@@ -61,7 +61,7 @@ export function expandContent(value: CellValue, rule: DocumentRule): CellValue {
   return cell.kind === 'content' ? createDocument(readContent(cell.json, rule), rule) : value;
 }
 
-/** Parses text of another author. Throws `document-invalid` for anything but JSON within the rule. */
+/** Parses text from another author. Throws `document-invalid` for anything but JSON within the rule. */
 export function readContent(text: string, rule: DocumentRule): JsonValue {
   return canonicalRichTexts(parseJson(text, rule), PathRule.root(rule));
 }
@@ -71,7 +71,7 @@ const NO_OPERATIONS: Uint8Array = new Uint8Array([0, 0]);
 
 export interface Author {
   readonly site: string;
-  /** See clientIdOf. */
+  /** The generation of the edit; see clientIdOf. */
   readonly generation: number;
 }
 
@@ -80,7 +80,7 @@ export interface DocumentEdit {
   readonly state: Uint8Array<ArrayBuffer>;
 }
 
-/** Makes the edit that gives a document other content. The edit is empty where the content is equal. */
+/** Makes the edit that gives a document other content. The edit is empty if the content is equal. */
 export function editDocument(
   state: CellValue,
   content: JsonValue,
@@ -124,7 +124,7 @@ export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase 
   return mergeEdits(state, [edit], readBase);
 }
 
-/** The same for several edits, in order. Together they cost little more than one. */
+/** Merges several edits like mergeEdit, in order. Together they cost little more than one. */
 export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBase: ReadBase = NO_BASES): CellValue {
   const cells = edits.map((edit) => expectKind(edit, 'edit'));
   if (state === null) return null;
@@ -135,7 +135,7 @@ export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBa
 
 /**
  * Applies a delivered value: a whole document, NULL, or an update of the local document. Throws `document-invalid` for
- * an update of a document that is not here: the server mistook this replica for another one.
+ * an update of any other document: the server mistook this replica for another one.
  */
 export function mergeDelivered(state: CellValue, delivered: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   if (delivered === null) return null;
@@ -148,7 +148,7 @@ export function mergeDelivered(state: CellValue, delivered: CellValue, readBase:
 
 function mergeUpdates(state: CellValue, updates: readonly Uint8Array[], readBase: ReadBase): CellValue {
   const layers = withUpdates(expectState(state), updates);
-  // The open document was built before, from the same updates.
+  // The document is open already, built from the same updates.
   if (layers !== null && isOpen(layers)) return layers;
   const opened = openState(state, readBase);
   opened.doc.transact(() => {
@@ -243,10 +243,11 @@ export function clientsOf(update: Uint8Array): number[] {
 }
 
 /**
- * Repeats in a document an edit of the document that it replaced: `before` and `after` are that one without and with
- * the edit. Reports what the edit met: its author had seen nothing that was written in the new document.
+ * Repeats in a document an edit of the document that it replaced. `before` and `after` are the replaced document
+ * without and with the edit. Reports everything that was written in the new document and that the edit met, because the
+ * author of the edit had seen none of it.
  *
- * Throws `document-invalid` where the document would exceed the length that the rule allows.
+ * Throws `document-invalid` if the document would exceed the length that the rule allows.
  */
 export function carryOver(
   state: CellValue,
@@ -264,7 +265,8 @@ export function carryOver(
   const change = diffJson(old, wanted, path);
   if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [], update: NO_OPERATIONS };
   const made = applyChange(now, change, path);
-  // Each of the two can be within the limit while both together exceed it: then no further edit would be possible.
+  // The document and the repeated edit can each be within the limit while the result exceeds it. No further edit would
+  // then be possible.
   if (canonicalJson(made.value).length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   const opened = openState(state, NO_BASES);
   const overwritten = overwrittenByCarrying(opened.doc, made.overwritten, now, wanted, made.value);
@@ -273,7 +275,7 @@ export function carryOver(
   return { state: edited.state, overwritten, update: expectKind(edited.edit, 'edit').update };
 }
 
-/** Texts of states that were read already, here or on another thread, by the identical bytes. */
+/** Texts by the identical bytes of states that were read already, on this or another thread. */
 const textOfState = new WeakMap<Uint8Array, string>();
 
 /** Records the result of `documentText` for these bytes, for a caller that has it from another thread. */
@@ -335,7 +337,7 @@ export function completeState(state: CellValue, readBase: ReadBase): CellValue {
   });
 }
 
-/** Smaller states are written whole: that is no more than the table pages that an edit writes anyway. */
+/** Smaller states are written whole, which costs no more than the table pages that an edit writes anyway. */
 const MIN_BASE_BYTES = 8 * 1024;
 
 /**

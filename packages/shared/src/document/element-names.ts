@@ -6,12 +6,12 @@ interface NamesByKey {
   readonly names: string[] | null;
 }
 
-/** Values are immutable, so the names of an array do not change. */
+/** The names of an array by its identity: values are immutable, so they do not change. */
 const known = new WeakMap<readonly JsonValue[], NamesByKey>();
 
 /**
- * The names of the elements of an array, in order, when all are objects that their `elementKey` identifies; else null.
- * `before`: an array from which this one was made; where no name differs, its list of names is returned.
+ * The names of the elements of an array, in order, if all are objects that their `elementKey` identifies; otherwise
+ * null. `before`: an array from which this one was made; if no name differs, returns its list of names.
  */
 export function elementNames(
   array: readonly JsonValue[],

@@ -43,7 +43,7 @@ function send(update: Uint8Array, start = START, rule: DocumentRule = RULE): str
   }
 }
 
-/** The edit of an author who types this many characters. */
+/** The edits of an author who types this many characters. */
 function editsOfOne(count: number): Uint8Array[] {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, BASE.update);
@@ -62,10 +62,10 @@ describe('an edit that our code did not make', () => {
     );
   });
 
-  it.each(hostileEdits(BASE))('%s is refused', (_, update) => {
+  it.each(hostileEdits(BASE))('is refused: an edit %s', (_, update) => {
     const startMs = cpuMs();
     expect(send(update)).toBe('document-invalid');
-    // Ten times what the server allows: against hangs, not a measure of speed.
+    // Ten times what the server allows, as a guard against hangs. It does not measure speed.
     expect(cpuMs() - startMs).toBeLessThan(2500);
   });
 
@@ -81,7 +81,7 @@ describe('an edit that our code did not make', () => {
     );
   });
 
-  it.each(hostileRichEdits(RICH_BASE))('of a rich text %s is refused', (_, update) => {
+  it.each(hostileRichEdits(RICH_BASE))('is refused in a document with rich text: an edit %s', (_, update) => {
     const startMs = cpuMs();
     expect(send(update, RICH_START, RICH_RULE)).toBe('document-invalid');
     expect(cpuMs() - startMs).toBeLessThan(2500);

@@ -19,7 +19,7 @@ export interface UpdatePolicy {
 /*
  * Reads a Yjs update (in the first encoding, the only one accepted) without building anything from it. Expensive,
  * harmful or misplaced input is rejected before it reaches Yjs, whose own decoder allocates what the bytes claim, keeps
- * operations without predecessors for ever, and changes the document before it notices that the rest is unreadable.
+ * operations without predecessors forever, and changes the document before it notices that the rest is unreadable.
  *
  *     varint clients; each: varint structs, varint client, varint clock, the structs
  *     struct: u8 info: low 5 bits the content, 128 left neighbour, 64 right neighbour, 32 member name;
@@ -70,7 +70,7 @@ class Inspection {
     const clients = reader.varint();
     if (clients > 1) reader.fail('the edit has operations of several clients');
     if (clients === 0) return;
-    // A struct takes at least an info byte and a byte of content.
+    // A struct takes at least an info byte and a byte of content, which bounds the count.
     const count = reader.count(2);
     if (reader.varint() !== policy.clientId) reader.fail('the edit has operations of another client');
     const start = reader.varint();
@@ -174,7 +174,7 @@ class Inspection {
       case 120: // true
         return;
       case 125: {
-        // An integer: six bits and a sign, then seven bits a byte.
+        // An integer has six bits and a sign, then seven bits a byte.
         let byte = reader.u8();
         for (let count = 0; (byte & 0x80) !== 0; count++) {
           if (count > 8) reader.fail('the edit has a number with too many bytes');

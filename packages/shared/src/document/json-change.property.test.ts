@@ -9,7 +9,7 @@ import { applyChange, diffJson, invertChange, type JsonChange } from './json-cha
 const RULE = PathRule.root({ text: ['body', '*.body', '*'], elementKey: 'id' });
 const RICH = PathRule.root({ text: ['title'], richText: RICH_PATHS, elementKey: 'id' });
 
-/** Converted through text, as it is stored. */
+/** The change, converted to text and back, as it is stored. */
 function changeFrom(before: JsonValue, after: JsonValue, rule: PathRule): JsonChange | null {
   return JSON.parse(JSON.stringify(diffJson(before, after, rule))) as JsonChange | null;
 }
@@ -53,7 +53,7 @@ describe('a change of JSON', () => {
       value: { a: 2, body: 'very low tide!' },
       overwritten: [],
     });
-    // Also includes their typing right before it.
+    // Others may also type right before the change.
     expect(made({ body: 'OSummer a' }, { body: 'OSummer at' }, { body: 'OuSummer a' })).toEqual({
       value: { body: 'OuSummer at' },
       overwritten: [],
@@ -94,7 +94,7 @@ describe('a change of JSON', () => {
       value: text('the low ', ['tide', bold], ' is out'),
       overwritten: [],
     });
-    // Two give one word different values of one format: the later stands.
+    // Two authors give one word different values of one format: the later value wins.
     const coloured = (color: string): JsonValue => text('the ', ['tide', { color }], ' is out');
     expect(made(start, coloured('red'), coloured('blue'), rule)).toEqual({ value: coloured('red'), overwritten: [] });
   });

@@ -32,7 +32,7 @@ export type JsonChange =
   /** An object. A member that exists is an array of one value, a missing one an empty array. */
   | { readonly members: Readonly<Record<string, MemberChange>> }
   /**
-   * An array of objects with keys: the change of each element by name, and the order of names before and after, where
+   * An array of objects with keys: the change of each element by name, and the order of names before and after, if
    * it changed.
    */
   | {
@@ -180,7 +180,7 @@ export interface ChangedPlace {
   readonly isMove: boolean;
 }
 
-/** Applies a change to a value that may have changed since. Exact where it has not. */
+/** Applies a change to a value that may have changed since. The result is exact if it has not. */
 export function applyChange(value: JsonValue, change: JsonChange, rule: PathRule): ChangedJson {
   const overwritten: ChangedPlace[] = [];
   return { value: changed(value, change, { rule, path: [], overwritten }), overwritten };

@@ -17,7 +17,7 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
  * comparison.
  */
 export interface JsonText {
-  /** In canonical form. */
+  /** The text in canonical form. */
   readonly text: string;
   readonly value: JsonValue;
 }
@@ -25,7 +25,7 @@ export interface JsonText {
 interface KnownText extends JsonText {
   /** Upper bound for the depth of the value. */
   readonly maxDepth: number;
-  /** The text that this one replaced: a write is compared with both at hand. */
+  /** The text that this one replaced, so that a write can be compared with both. */
   readonly replaced: JsonText | null;
 }
 
@@ -41,13 +41,13 @@ const MAX_KNOWN = 32;
 /** Shorter texts are parsed faster than compared with the cache. */
 const MIN_KNOWN_LENGTH = 4 * 1024;
 
-/** Most recently used first. */
+/** The cached texts, most recently used first. */
 let known: readonly KnownText[] = [];
 
 /** Cached texts by their value. */
 const textOfValue = new WeakMap<object, string>();
 
-/** The canonical text of a value, from the cache where possible. */
+/** The canonical text of a value, from the cache if possible. */
 export function canonicalTextOf(value: JsonValue): string {
   return (isContainer(value) ? textOfValue.get(value) : undefined) ?? canonicalJson(value);
 }
@@ -119,7 +119,7 @@ type Container = Extract<JsonValue, object>;
 
 /** The offsets of a container's children in its canonical text, from its first character on. */
 interface Spans {
-  /** For objects, in the order of the text. */
+  /** The keys of an object, in the order of the text. Null for an array. */
   readonly keys: readonly string[] | null;
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
@@ -142,7 +142,7 @@ interface Stretch {
 
 /**
  * Parses a text that differs from a known one in one stretch: descends to the smallest value that contains the stretch,
- * and goes up again until the new text there is JSON. The text around it is equal, and so is the value. Null where the
+ * and goes up again until the new text there is JSON. The text around it is equal, and so is the value. Null if the
  * whole text must be parsed.
  */
 function changeText(before: JsonText, text: string, limits: JsonLimits): JsonText | null {
@@ -172,7 +172,7 @@ function changeText(before: JsonText, text: string, limits: JsonLimits): JsonTex
 }
 
 /**
- * The children at a position of a container, as values and as canonical text; null where the text is not a list of
+ * The children at a position of a container, as values and as canonical text; null if the text is not a list of
  * children.
  */
 function readChildren(
@@ -185,7 +185,7 @@ function readChildren(
     const value = parseJson(text, limits);
     return { children: [value], written: canonicalJson(value) };
   }
-  // The brackets do not count towards the depth and length of the text.
+  // The brackets around the text do not count towards the limits of depth and length.
   const children = parseJson(`[${text}]`, {
     maxDepth: limits.maxDepth + 1,
     maxLength: limits.maxLength + 2,
@@ -221,7 +221,7 @@ function wayTo(root: JsonValue, stretch: Stretch): Step[] {
   return way;
 }
 
-/** From the last child that begins before the stretch to the first that ends after it. */
+/** The children from the last that begins before the stretch to the first that ends after it. */
 function childrenAround(
   { starts, ends }: Spans,
   { start, oldEnd }: Stretch,
@@ -321,7 +321,7 @@ function textLength(value: JsonValue): number {
   let length = 2;
   if (isJsonArray(value)) for (const element of value) length += textLength(element) + 1;
   else for (const key of Object.keys(value)) length += textLength(key) + 1 + textLength(value[key] as JsonValue) + 1;
-  // No comma after the last one.
+  // The last child has no comma after it.
   return Math.max(2, length - 1);
 }
 

@@ -2,7 +2,7 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
-/** Has no prototype where we create it, so that a key can never reach what every object inherits. */
+/** An object that we create has no prototype, so that a key never names an inherited member. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
@@ -193,7 +193,7 @@ export function isJsonText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-/** Returns the text. Throws `document-invalid` with the problem `text` where JSON text cannot contain it. */
+/** Returns the text. Throws `document-invalid` with the problem `text` if JSON text cannot contain it. */
 export function expectText(text: string): string {
   if (!isJsonText(text)) throw invalid('text');
   return text;

@@ -1,4 +1,4 @@
-// All that documents do, over the oldest Yjs that the packages allow.
+// Runs the tests of documents with the oldest Yjs that the packages allow.
 import { expect, it, vi } from 'vitest';
 import * as allowed from 'yjs-floor';
 import * as used from 'yjs';

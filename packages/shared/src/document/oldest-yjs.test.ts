@@ -1,4 +1,4 @@
-// Documents over the oldest Yjs that the packages allow, alone and beside the newest.
+// Runs documents with the oldest Yjs that the packages allow, alone and beside the newest.
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import * as allowed from 'yjs-floor';
@@ -33,7 +33,7 @@ it('the oldest and the newest supported Yjs give devices the same document', asy
   expect(newest.Doc).not.toBe(allowed.Doc);
   fc.assert(
     fc.property(edits, (history) => {
-      const oldest = allowed as unknown as typeof newest; // To TypeScript their classes are strangers.
+      const oldest = allowed as unknown as typeof newest; // TypeScript treats the classes of the two versions as unrelated.
       const devices = [oldest, newest, oldest, newest].map((yjs, index) => {
         const doc = new yjs.Doc({ gc: true });
         doc.clientID = index + 1;

@@ -16,7 +16,7 @@ export interface OperationId {
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0];
 type DeleteSet = Y.Transaction['deleteSet'];
 
-/** A path that two authors wrote concurrently, where one of the two writes was lost. */
+/** A path that two authors wrote concurrently, so that one of the two writes was lost. */
 export interface OverwrittenMember {
   readonly path: DocumentPath;
   /**
@@ -42,7 +42,7 @@ export interface OverwrittenMember {
  * Merges an edit of `author` into the document, and reports what was overwritten unseen, in either direction.
  *
  * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one stands.
- *   An edit met an unseen write where another one was last than its author had seen.
+ *   An edit met an unseen write if the last one is not the one that its author had seen.
  * - An edit that removes a member names everything in it that its author knew. Anything else that goes with the member
  *   was unseen.
  * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once per
@@ -52,7 +52,7 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
   const found: OverwrittenMember[] = [];
   rootOf(doc); // Yjs treats the root as a map only after it was requested as one.
   const { ds: known } = Y.decodeUpdate(update);
-  // Content that a transaction deletes can be read now, and no later.
+  // Content that a transaction deletes can be read only now.
   const look = (transaction: Y.Transaction): void => {
     for (const [type, keys] of transaction.changed) {
       for (const key of keys)
@@ -102,7 +102,8 @@ function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
 }
 
 /**
- * The last operation of each client at a place, its content included. Paths go only through members and named elements.
+ * The last operation of each client at a place, including its content. Paths go only through members and named
+ * elements.
  */
 function operationsAt(doc: Y.Doc, path: DocumentPath): OperationId[] {
   let item = rootOf(doc)._map.get(VALUE);
@@ -162,7 +163,7 @@ function overwrittenMember(
     ownStands,
   };
   if (written.other !== undefined && jsonEquals(written.own as JsonValue, written.other)) return [];
-  // A position means nothing outside its list.
+  // A position means nothing outside its list, so only the move is reported.
   return [
     key === PLACE
       ? { ...written, path: pathOfType(transaction.doc, type, elementKey), own: undefined, other: undefined }

@@ -42,7 +42,7 @@ interface FormatSplice {
 
 export function diffRuns(before: readonly Run[], after: readonly Run[]): RichTextSplice[] {
   const text = plainText(before);
-  // From the last removed characters.
+  // The end of the last removed characters.
   let end = 0;
   return diffRichText(before, after).map((step): RichTextSplice => {
     const context = lastCharacters(text.slice(end, step.at));

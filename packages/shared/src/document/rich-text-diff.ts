@@ -38,7 +38,7 @@ export function diffRichText(before: readonly Run[], after: readonly Run[]): (Re
   return steps;
 }
 
-/** For equal characters. */
+/** The changes of formats in a stretch of equal characters. */
 function reformats(start: number, before: readonly Run[], after: readonly Run[]): Reformat[] {
   const found: Reformat[] = [];
   const newRuns = new RunReader(after);

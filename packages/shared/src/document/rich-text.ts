@@ -128,8 +128,8 @@ export class RunReader {
 const canonical = new WeakSet<readonly JsonValue[]>();
 
 /**
- * The value with its rich texts in canonical form; the identical value where they already are. Throws
- * `document-invalid` with the problem `rich-text`.
+ * The value with its rich texts in canonical form; the identical value if they already are. Throws `document-invalid`
+ * with the problem `rich-text`.
  */
 export function canonicalRichTexts(value: JsonValue, rule: PathRule): JsonValue {
   if (rule.isRichText) return value === null ? null : canonicalRuns(value);

@@ -54,7 +54,7 @@ describe('the difference of two texts', () => {
             .map((n) => Math.imul(n + 1, 0x9e3779b1) >>> 0)
             .map((n) => `${n} stands in a line of its own, which is that of ${n}\n`);
           const before = lines.slice(20).join('');
-          // Far more than the shortest way is looked for.
+          // Longer than the longest path that the difference searches for.
           const [first, second] = [lines.slice(0, 10).join(''), lines.slice(10, 20).join('')];
           const place = before.indexOf('\n', (before.length * cut) / 60) + 1;
           const after = `${first}${before.slice(0, place)}${second}${before.slice(place)}!`;

@@ -17,7 +17,7 @@ export function diffText(before: string, after: string): TextChange[] {
   return diffBetweenAnchors(only);
 }
 
-/** The same for a stretch that begins at the unit `unit` of the old text. */
+/** Like diffText, for a stretch that begins at the unit `unit` of the old text. */
 function diffStretch(before: string, after: string, unit: number): TextChange[] {
   // Equal ends cost a comparison instead of a list of characters.
   const start = commonStart(before, after);

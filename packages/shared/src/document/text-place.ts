@@ -17,7 +17,7 @@ export function lastCharacters(text: string): string {
     .join('');
 }
 
-/** The first characters, likewise. */
+/** The first characters, enough to find a place again. */
 export function firstCharacters(text: string): string {
   return Array.from(text.slice(0, 2 * CONTEXT_LENGTH + 1))
     .slice(0, CONTEXT_LENGTH)

@@ -190,7 +190,7 @@ function changePlain(
     jsonEquals(before[i] as JsonValue, array[j] as JsonValue),
   );
   for (const { at, remove, from, to } of splices.reverse()) {
-    // Replaced elements are changed in place where possible, one by one from the left.
+    // Replaced elements are changed in place if possible, one by one from the left.
     let same = 0;
     while (
       same < remove &&

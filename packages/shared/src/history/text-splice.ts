@@ -1,4 +1,7 @@
-/** The one place at which two texts differ: `middle` replaces what is between the first and the last characters. */
+/**
+ * The one stretch in which two texts differ: `middle` replaces what lies between the common prefix and the common
+ * suffix.
+ */
 export interface TextSplice {
   /** UTF-16 units that both texts begin with. */
   readonly prefix: number;

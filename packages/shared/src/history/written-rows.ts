@@ -9,9 +9,12 @@ export interface WrittenRow {
   readonly tableId: number;
   /** See encodeKey. */
   readonly key: Uint8Array;
-  /** The values after the last of them; documents as JSON. */
+  /** The values after the last chosen transaction, with documents as JSON. */
   readonly after: RowAtVersion;
-  /** The values without their writes. Columns that they did not write have the value of `after`. */
+  /**
+   * The values without the writes of the chosen transactions. Columns that they did not write have the value of
+   * `after`.
+   */
   readonly before: RowAtVersion;
 }
 

@@ -8,8 +8,8 @@ import type { Version } from './version.ts';
  * How concurrent writes of one column merge, and what follows from that on the path of a write: what is checked and
  * sent, what the server stores, what a device shows while the write is pending, and how it is undone.
  *
- * Where a policy leaves out a part, that of `policies/last-writer.ts` applies: the value is sent as written, and the
- * later write replaces the earlier one. Each policy file says why it leaves out what it leaves out.
+ * If a policy omits a part, that of `policies/last-writer.ts` applies: the value is sent as written, and the later
+ * write replaces the earlier one. Each policy file says why it leaves out what it leaves out.
  *
  * Policies are pure and independent of rows. A document's policy needs its stored state and code that loads on demand,
  * so each side binds it to both (policies/document.ts).
@@ -21,16 +21,16 @@ export interface ColumnPolicy {
   readonly together?: readonly number[];
   /** A write adds to the value that it meets, so it replaces no other write: it cannot lose to one that stays. */
   readonly accumulates?: true;
-  /** An update carries a difference: that two values are equal does not mean that both writes are kept. */
+  /** An update carries a difference, so equal values do not mean that both writes are kept. */
   readonly sendsDifference?: true;
-  /** The old value that a device records of an update is the change, so it cannot be written back. */
+  /** The old value that a device records for an update is the change, so it cannot be written back. */
   readonly recordsChange?: true;
   /** The problem with which restoring a conflict refuses a column of this policy. */
   readonly refusesRestore?: 'counter';
 
   /**
-   * Checks what travels for the column, on the device before COMMIT and on the server at admission. Throws what rejects
-   * the transaction.
+   * Checks the sent values of the column, on the device before COMMIT and on the server at admission. Throws what
+   * rejects the transaction.
    */
   validate?(values: readonly CellValue[], place: ColumnPlace): void;
   /** On the device: the value that an update carries. Throws `value-invalid`. */
@@ -41,16 +41,16 @@ export interface ColumnPolicy {
   lost?(value: CellValue, standing: CellValue, site: string): LostValue;
   /** On the device: a write on top of the rows of the server. */
   readonly rebase?: ColumnRebase;
-  /** On the device: the value that takes an update back; undefined where another write has replaced it. */
+  /** On the device: the value that takes an update back; undefined if another write has replaced it. */
   undo?(current: CellValue, written: CellValue, before: CellValue): CellValue | undefined;
-  /** A rejected update, as the app sees it. */
+  /** Describes a rejected update as the app sees it. */
   describe?(before: CellValue, written: CellValue): DescribedValue;
 }
 
 /** The policy whose parts replace those that other policies omit. */
 export type DefaultPolicy = ColumnPolicy & Required<Pick<ColumnPolicy, 'undo' | 'describe'>>;
 
-/** Names for an error. */
+/** The names of a table and a column, for an error. */
 export interface ColumnPlace {
   readonly table: string;
   readonly column: string;
@@ -64,7 +64,7 @@ export interface CellWrite {
   readonly version: Version;
   /** Whether the author had seen everything in `before`. */
   readonly seen: boolean;
-  /** The row's insert: the winner where `before` is undefined. */
+  /** The row's insert: the winner if `before` is undefined. */
   readonly inserted: Version;
 }
 
@@ -90,7 +90,7 @@ export interface ColumnRebase {
   admitted(before: CellValue, value: CellValue, kind: ChangeKind): CellValue;
   /** The cell as a delivery says; `atCursor` is the server's cell before it. Default: the delivered value. */
   delivered?(atCursor: CellValue, value: CellValue): CellValue;
-  /** Merges a run of edits at once: one by one, each costs what the cell and the edits before it weigh. */
+  /** Merges a run of edits at once. One by one, each edit would cost as much as the cell and the edits before it. */
   readonly edits?: {
     isEdit(value: CellValue): boolean;
     pending(cell: CellValue, edits: readonly CellValue[]): CellValue;
@@ -108,13 +108,13 @@ export type DescribedValue = { readonly after: CellValue } | { readonly change: 
 export interface PolicyDeclaration<Entry = unknown> {
   readonly key: 'counters' | 'groups' | 'documents';
   columnsOf(entry: Entry): readonly string[];
-  /** Part of the schema's hash: it never changes for an entry that is declared already. */
+  /** The part of the schema's hash. It never changes for an entry that is declared already. */
   identityOf(entry: Entry): string;
   /** The rules of one column as JSON; part of the outline that is sent to other versions. */
   ruleOf(rules: MergeRules, column: string): unknown;
   /** Reads an entry of a schema file, trusting nothing. Throws `schema-invalid`. */
   read(value: unknown): Entry;
-  /** Why the column cannot have this policy; null where it can. */
+  /** Why the column cannot have this policy; null if it can. */
   columnProblem?(column: ColumnSchema): string | null;
   reportEntry?(entry: Entry, table: TableSchema, report: (column: string | null, problem: string) => void): void;
   /**

@@ -6,8 +6,8 @@ export interface Cell {
   readonly value: CellValue;
   readonly version: Version;
   /**
-   * Of a cell that accumulates writes: the last write by another site than that of `version`. Having written the last
-   * one does not mean having seen the others.
+   * For a cell that accumulates writes: the last write by another site than that of `version`. A site that wrote last
+   * has not necessarily seen the other writes.
    */
   readonly otherSite?: Version;
 }
@@ -50,7 +50,7 @@ export interface RowChange {
  */
 export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade' | 'set-null' | 'rename';
 
-/** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete lost. */
+/** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID if a delete lost. */
 export interface Conflict {
   readonly columnId: number;
   /** A path in a document, as in OverwrittenPlace; the values belong to that path. Default: the whole cell. */

@@ -59,7 +59,7 @@ const history: fc.Arbitrary<History> = fc
         // A site can only update or delete what it sees, and only insert what it does not.
         const kind = alive ? (wish === 'delete' ? 'delete' : 'update') : 'insert';
         alive = kind !== 'delete';
-        stampUs += gap; // sites share stamps now and then: the tie is part of the rule
+        stampUs += gap; // sites share stamps now and then, because the tie is part of the rule
         const columns = kind === 'insert' ? COLUMNS : kind === 'update' ? [column] : [];
         return [{ site, stampUs, kind, values: new Map(columns.map((id) => [id, value])) }];
       });
@@ -169,7 +169,7 @@ describe('merging concurrent writes of one row', () => {
 });
 
 describe('merging a write again', () => {
-  it('at once leaves the row unchanged, except that counters would count twice', () => {
+  it('leaves the row unchanged right after a lost reply, except that counters would count twice', () => {
     const withoutCounters = ALL_RULES.filter((rules) => !addsUp(rules));
     fc.assert(
       fc.property(history, fc.constantFrom(...withoutCounters), fc.nat(), ({ startsWithRow, bySite }, rules, which) => {
@@ -192,7 +192,7 @@ describe('a deleted row', () => {
         history.filter(({ startsWithRow }) => startsWithRow),
         fc.constantFrom(...ALL_RULES),
         ({ bySite }, rules) => {
-          // Without inserts, which make a new row.
+          // Leaves out inserts, which make a new row.
           const writes = bySite.map((queue) =>
             queue.slice(0, queue.findIndex(({ kind }) => kind === 'delete') + 1 || queue.length),
           );

@@ -299,7 +299,7 @@ describe('mergeRow with a counter', () => {
     expect(oneFirst.corrected).toEqual([AMOUNT]);
   });
 
-  it('returns it as a conflict if it loses to a delete by an author who had added too and had not seen the others [MR-09]', () => {
+  it('returns an addition as a conflict if it loses to a delete by an author who had added too and had not seen the others [MR-09]', () => {
     const plus = (site: string, watermark: number): RowChange =>
       change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
     const both = merge(

@@ -17,7 +17,7 @@ import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts
  * 3. Of two concurrent inserts of one key, one whole row wins, by the same order.
  * 4. Of a delete and a concurrent update the delete wins, or under `update-wins` the whole row comes back.
  * 5. An edit is always merged into its document, unless another document has replaced it: then the edit lost to that.
- * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are no conflict, unless other
+ * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are not a conflict, unless other
  *   columns of their group are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
@@ -61,7 +61,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { policie
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
-  // A row that was deleted already has nothing to lose.
+  // A row that was deleted already loses nothing.
   const conflicts = loser.deleted === null ? wholeRowConflicts(loser, winner, policies) : [];
   const stands = incomingWins || (winner.deleted === null && conflicts.length === 0);
   return { row: winner, conflicts, corrected: stands ? [] : correctedBy(change) };
@@ -71,12 +71,13 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   const { site } = change.version;
   if (!hasSeen(base, site, stored.inserted)) {
-    // The author deleted an earlier incarnation of the row.
+    // The author deleted an earlier incarnation, so this one stays.
     return { row: stored, conflicts: [], corrected: correctedBy(change) };
   }
   if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
   const won = { value: null, version: change.version };
-  // The columns of an update are not stored, so a delete over one unseen value counts as one over all of the row's.
+  // The columns of an update are not stored, so a delete that had not seen one value counts as one that had seen no
+  // value of the row.
   const oldest = Math.min(base, ...[...stored.cells.keys()].map((columnId) => change.baseOf(columnId)));
   const unseen =
     deleteRule === 'delete-wins'
@@ -186,8 +187,8 @@ function wholeRowConflicts(loser: StoredRow, winner: StoredRow, { byColumn }: Ta
     const winning = winner.cells.get(columnId);
     const value = winner.deleted === null ? (winning?.value ?? null) : null;
     const isEqual = winner.deleted === null && cellValuesEqual(value, cell.value);
-    // Differences that one row collected are not in the other, though both sums may be equal. Equal values that both
-    // rows began with are no loss.
+    // Differences that one row collected are missing in the other, even if both sums are equal. Equal values that both
+    // rows began with are not a loss.
     const hasMore =
       byColumn.get(columnId)?.sendsDifference === true &&
       (cell.version.watermark !== loser.inserted.watermark || winning?.version.watermark !== winner.inserted.watermark);
@@ -214,7 +215,7 @@ function updateConflicts(
     const policy = byColumn.get(columnId);
     const cell = stored.cells.get(columnId);
     const winning = stored.deleted === null ? (cell?.value ?? null) : null;
-    // A difference is lost whatever it would have summed up to.
+    // A lost difference is a loss even if the sum would have been the same.
     if (stored.deleted === null && policy?.sendsDifference !== true && cellValuesEqual(winning, value)) continue;
     const lost = policy?.lost?.(value, cell?.value ?? null, change.version.site) ?? { value };
     // A cell of a row that exists may be by an author who changed it after the insert.

@@ -1,6 +1,6 @@
 /** The time, author and log position of a write. */
 export interface Version {
-  /** Corrected by the server (clock/stamp.ts). */
+  /** The stamp as corrected by the server (clock/stamp.ts). */
   readonly stampUs: number;
   /** The author's site id, 32 hex digits. */
   readonly site: string;

@@ -7,8 +7,8 @@ import { readGroups, writeGroups } from '../change/changeset-codec.ts';
 export interface DifferingTable {
   readonly tableId: number;
   /**
-   * The ranges whose rows follow. More may differ; the next audit finds those. Empty where the audit asked about the
-   * table as a whole.
+   * The ranges whose rows follow. More may differ; the next audit finds those. Empty if the audit asked about the table
+   * as a whole.
    */
   readonly ranges: readonly number[];
 }

@@ -1,7 +1,7 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 
-/** Client to server: a delivery is durably applied. The server may forget the outcomes up to here. */
+/** Client to server: a delivery is durably applied. The server may forget the outcomes up to it. */
 export interface Confirm {
   readonly type: 'confirm';
   readonly cursor: number;

@@ -21,7 +21,7 @@ export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
 export interface Delivery {
   readonly type: 'delivery';
   /**
-   * Replaces the local state. From 0 the groups are the whole state at `to`: a row that they do not name is deleted.
+   * Replaces the local state. From 0 the groups are the full state at `to`: a row that they do not name is deleted.
    * From another watermark they are the changes since the snapshot that the hello named. See Welcome.fullResync.
    */
   readonly whole: boolean;

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors/error-codes.ts';
 import type { ErrorFields } from '../errors/rockpool-error.ts';
 import { readErrorFields } from './outcome.ts';
 
-/** Server to client: the reason for which the connection ends. The server closes it after this message. */
+/** Server to client: the reason why the connection ends. The server closes it after this message. */
 export interface Failure {
   readonly type: 'failure';
   readonly code: ErrorCode;

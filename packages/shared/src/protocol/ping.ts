@@ -8,7 +8,7 @@ export interface Ping {
 
 export interface Pong {
   readonly type: 'pong';
-  /** As in Welcome, because a clock can be set while a client is connected. */
+  /** The same clock as in Welcome, because a clock can be set while a client is connected. */
   readonly serverNowMs: number;
 }
 

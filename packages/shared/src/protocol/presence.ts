@@ -25,13 +25,13 @@ export interface Presence {
 export interface SeenPresence extends PresenceState {
   readonly siteId: Uint8Array;
   readonly principal: string;
-  /** Empty where the token has none. */
+  /** Empty if the token has none. */
   readonly name: string;
   /** The server's clock when this tab first showed something, in ms since 1970. */
   readonly sinceMs: number;
 }
 
-/** Server to client: the presence of all sites, this one included. */
+/** Server to client: the presence of all sites, including this one. */
 export interface PresenceUpdate {
   readonly type: 'presence-update';
   /** True: all states, which replace earlier ones; false: those that changed. */
@@ -92,8 +92,8 @@ function writeState(writer: ByteWriter, { tabId, topic, stateJson }: PresenceSta
 
 function readState(reader: ByteReader): PresenceState {
   const tabId = reader.bytes(ID_BYTES).slice();
-  const topic = readShortText(reader, MAX_PRESENCE_TOPIC_BYTES, 'topic too long');
-  const stateJson = readShortText(reader, MAX_PRESENCE_STATE_BYTES, 'state too large');
+  const topic = readShortText(reader, MAX_PRESENCE_TOPIC_BYTES, 'a topic is too long');
+  const stateJson = readShortText(reader, MAX_PRESENCE_STATE_BYTES, 'a state is too large');
   return { tabId, topic, stateJson: stateJson === '' ? null : stateJson };
 }
 

@@ -18,7 +18,7 @@ it('the protocol gets a new version when the bytes of any message change', () =>
     fc.sample(serverMessage, { seed: 1, numRuns: 400 }),
   ].flat();
   const hex = [...sha256(...messages.map(encodeMessage))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  // Different bytes: raise PROTOCOL_VERSION, add its line, record its frames, and put the new hash here.
+  // If the bytes differ: raise PROTOCOL_VERSION, add its line, record its frames, and put the new hash here.
   expect({ [PROTOCOL_VERSION]: hex }).toEqual({ [PROTOCOL_VERSION]: HASH_OF_VERSION[PROTOCOL_VERSION] });
   expect(PROTOCOL_FLOOR).toBeLessThanOrEqual(PROTOCOL_VERSION);
 });

@@ -28,9 +28,9 @@ export interface Welcome {
    */
   readonly decidedHash: Uint8Array;
   /**
-   * The client's cursor is of another log epoch or below the tombstone horizon, or the client holds a snapshot. The
-   * first delivery is then the whole state, or the part of it that the snapshot lacks. The client keeps its site id,
-   * its local tables and its changesets; those after `lastAckedSequence` are pending (again).
+   * The client's cursor belongs to another log epoch or is below the tombstone horizon, or the client holds a snapshot.
+   * The first delivery is then the full state, or the part of it that the snapshot lacks. The client keeps its site
+   * id, its local tables and its changesets; those after `lastAckedSequence` are pending (again).
    */
   readonly fullResync: boolean;
   /**

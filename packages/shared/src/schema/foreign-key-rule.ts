@@ -30,7 +30,7 @@ function canBeNull({ columns, primaryKey, foreignKeys }: TableSchema, key: Forei
   });
 }
 
-/** Part of the schema's hash, where a table declares rules. */
+/** The part of the schema's hash if a table declares rules. */
 export function foreignKeyRulesIdentity(rules: readonly ForeignKeyRuleDeclaration[] = []): unknown[] {
   return rules.length === 0 ? [] : [rules.map(({ columns, rule }) => JSON.stringify([columns, rule])).sort()];
 }

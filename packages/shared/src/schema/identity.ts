@@ -14,7 +14,7 @@ export function tableIdOf(tableName: string): number {
   return nameToId(`table:${tableName}`);
 }
 
-/** Unique within a table only. */
+/** The id of a column, unique within its table only. */
 export function columnIdOf(columnName: string): number {
   return nameToId(`column:${columnName}`);
 }

@@ -12,7 +12,7 @@ export function parse(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;
   } catch {
-    return invalid('this is not JSON');
+    return invalid('the schema is not JSON');
   }
 }
 

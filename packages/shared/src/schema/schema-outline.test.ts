@@ -11,7 +11,7 @@ const todo = sampleTable('todo', [
   sampleColumn('rank', 'integer', { notNull: true, defaultSql: '0' }),
 ]);
 
-/** In the form that the client finds, which has only the text. */
+/** Finds the differences like a client, which has only the text of the server's outline. */
 function differences(client: Schema, server: Schema): string[] {
   const told = decodeOutline(encodeOutline(server)) as SchemaOutline;
   return outlineDifferences(outlineOf(client), told).map(

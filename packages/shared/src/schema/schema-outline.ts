@@ -9,7 +9,7 @@ import { syncedTables, type ColumnSchema, type Schema, type TableSchema } from '
  * it differs.
  */
 
-/** Keyed by the name of the declaration. */
+/** The declarations by name. */
 type Declarations = Readonly<Record<string, string | boolean>>;
 
 export interface SchemaOutline {

@@ -104,7 +104,7 @@ describe('the paths of rich texts', () => {
     const document = { column: 'content', text: ['body'], elementKey: 'id', maxLength: 1000, maxDepth: 8, ...rule };
     return buildSchema([{ ...table, merge: { ...table.merge, documents: [document] } }]);
   };
-  // As computed before the hash included these paths.
+  // The hash as computed before it included these paths.
   const OLD_HASH = '8a295ab76f5fa649447706aa0608ac67';
 
   it('are part of the hash, in any order', () => {

@@ -16,7 +16,7 @@ export interface ColumnSchema {
   readonly notNull: boolean;
   /** An SQL expression, or null for none. */
   readonly defaultSql: string | null;
-  /** Computed from other columns: never captured or sent. */
+  /** The column is computed from others: never captured or sent. */
   readonly generated: { readonly sql: string; readonly mode: 'stored' | 'virtual' } | null;
 }
 
@@ -109,9 +109,9 @@ export interface TableSchema {
 }
 
 export interface Schema {
-  /** Sorted by name. */
+  /** The tables, sorted by name. */
   readonly tables: readonly TableSchema[];
-  /** Covers the synced tables only; 32 hex digits. See identity.ts. */
+  /** The hash of the synced tables, 32 hex digits. See identity.ts. */
   readonly hash: string;
 }
 

@@ -24,14 +24,14 @@ export const CONFLICT_TABLE: TableSchema = {
     column('column_name', 'text', false), // NULL: the row as a whole
     column('rule', 'text', true), // a MergeRule of merge/row-model.ts
     column('lost_value', 'blob', false), // the old value, whatever its type: a column without affinity
-    column('won_value', 'blob', false), // NULL also where a delete won
+    column('won_value', 'blob', false), // NULL also if a delete won
     column('lost_by', 'text', true), // principal of the author
     column('won_by', 'text', true),
     column('lost_site', 'text', true),
     column('won_site', 'text', true),
     column('lost_at_ms', 'integer', true), // corrected time of writing, ms since 1970
     column('won_at_ms', 'integer', true),
-    column('watermark', 'integer', true), // where in the log it was decided
+    column('watermark', 'integer', true), // position of the decision in the log
     // a place in a document, as a JSON array of steps; then both values are JSON. NULL: the whole column
     column('path', 'text', false),
   ],

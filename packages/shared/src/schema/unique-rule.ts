@@ -13,7 +13,7 @@ export function renamed(value: string, { suffix }: RenameRule, n: number): strin
   return value + suffix.replace(NUMBER, String(n));
 }
 
-/** Part of the schema's hash. */
+/** The part of the schema's hash. */
 export function uniqueRuleIdentity(rule: UniqueRule = 'reject'): unknown {
   return rule === 'reject' ? rule : [rule.rename, rule.suffix];
 }
@@ -26,7 +26,7 @@ export function readUniqueRule(value: unknown): UniqueRule {
   return { rename: text(rule['rename'], 'the column to rename'), suffix: text(rule['suffix'], 'the suffix') };
 }
 
-/** `foreignKeys`: of all tables. */
+/** `foreignKeys` are those of all tables. */
 export function reportUniqueRule(
   table: TableSchema,
   foreignKeys: readonly ForeignKeySchema[],

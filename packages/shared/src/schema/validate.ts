@@ -62,7 +62,7 @@ const TOKENIZERS: readonly string[] = ['unicode61', 'ascii', 'porter', 'trigram'
 /** FTS5 creates tables with these suffixes for each index. */
 const SHADOW_SUFFIXES: readonly string[] = ['', '_data', '_idx', '_content', '_docsize', '_config'];
 
-/** Names that FTS5, or a join from the index to the row, uses itself. */
+/** Names that FTS5 uses itself, or that a join from the index to the row uses. */
 const ROWID_NAMES: readonly string[] = ['rowid', '_rowid_', 'oid'];
 
 function reportSearchIndex(
@@ -160,7 +160,7 @@ function reportMergeRules(table: TableSchema, report: Report): void {
       const column = table.columns.find((candidate) => candidate.name === name);
       if (column === undefined) report(name, 'A merge rule names a column that the table does not have.');
       else if (column.generated !== null || table.primaryKey.includes(name))
-        report(name, 'A merge rule is for stored columns outside the key.');
+        report(name, 'A merge rule may only name stored columns outside the key.');
       else if (ruled.has(name)) report(name, 'Two merge rules name this column.');
       else {
         const problem = declaration.columnProblem?.(column) ?? null;

@@ -40,7 +40,7 @@ describe('the admin API', () => {
     expect((await server.ask(method, `/admin/api${addressOf(path)}?token=${ADMIN_TOKEN}`)).status).toBe(401);
     const basic = { authorization: `Basic ${Buffer.from(`a:${ADMIN_TOKEN}`).toString('base64')}` };
     expect((await server.ask(method, `/admin/api${addressOf(path)}`, { headers: basic })).status).toBe(401);
-    // Nothing was done.
+    // The refused request changed nothing.
     expect((await askAdmin(server, 'GET', `/databases/${DATABASE}`)).body).toMatchObject({ state: 'online' });
     expect(server.events.filter(({ event }) => event === 'admin-request')).toHaveLength(1);
     expect(server.events.find(({ event }) => event === 'admin-refused')?.fields).toMatchObject({
@@ -81,7 +81,7 @@ describe('the admin API', () => {
         const { status } = await askAdmin(tested.server, method, path.replace(':databaseId', id), {
           ...(method === 'GET' ? {} : { body: {} }),
         });
-        // A dot segment is resolved before it is sent, so it names another path.
+        // A client resolves a dot segment before it sends the path, so it names another path.
         expect([400, 404, 405], `${method} ${path}`).toContain(status);
       }
       expect(JSON.stringify(tested.server.events)).not.toContain(decodeURIComponent(id).slice(0, 65) + '"');

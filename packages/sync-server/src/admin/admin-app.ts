@@ -106,7 +106,7 @@ async function answer(route: AdminRoute, context: Context, options: AdminAppOpti
   const databaseId = context.req.param('databaseId') ?? '';
   log('admin-request', {
     route: name,
-    // An invalid id is the client's text.
+    // An invalid id is text from the client and is not logged.
     ...(isDatabaseId(databaseId) && { database: databaseId }),
     status: response.status,
     ...failure,
@@ -127,7 +127,9 @@ async function respond(
   try {
     const databaseId = context.req.param('databaseId') ?? '';
     if (route.path.includes(':databaseId') && !isDatabaseId(databaseId))
-      throw new RockpoolError('request-invalid', { problem: 'a database id has 1 to 64 letters, digits, _ or -' });
+      throw new RockpoolError('request-invalid', {
+        problem: 'a database id must have 1 to 64 letters, digits, _ or -',
+      });
     const response = await route.answer({
       services,
       databaseId,

@@ -21,7 +21,7 @@ export type AdminJob =
       readonly timeMs: number;
       readonly nowMs: number;
     }
-  /** Creates an empty database: the file `to`, or in PostgreSQL. `schema` is as encodeSchema writes it. */
+  /** Creates an empty database: the file `to`, or in PostgreSQL. `schema` is in the encoding of encodeSchema. */
   | { readonly kind: 'create'; readonly databaseId: string; readonly schema: string; readonly to: string }
   | { readonly kind: 'create-in-postgres'; readonly databaseId: string; readonly postgres: PostgresSource }
   /** Checks the file `from` and writes the file `to`, which can be installed as the database. */
@@ -40,7 +40,7 @@ export type AdminJob =
     }
   | { readonly kind: 'delete-in-postgres'; readonly databaseId: string; readonly postgres: PostgresSource };
 
-/** A copy of a database at one moment. */
+/** A copy of a database as of one moment. */
 export interface CopiedFile {
   readonly path: string;
   readonly sizeBytes: number;
@@ -61,7 +61,7 @@ export interface AdminJobsOptions {
   readonly pathOf: (databaseId: string) => string;
   /** The URL of PostgreSQL, or null if databases are files. */
   readonly postgres: PostgresSource | null;
-  /** As encodeSchema writes it. */
+  /** The schema in the encoding of encodeSchema. */
   readonly schema: string;
 }
 
@@ -103,7 +103,10 @@ export class AdminJobs {
       : this.run({ kind: 'create-in-postgres', databaseId, postgres });
   }
 
-  /** Rejects with `request-invalid` if the file is no database, and with `schema-incompatible`. */
+  /**
+   * Rejects with `request-invalid` if the file is not a database, and with `schema-incompatible` if its schema does not
+   * fit.
+   */
   stage(databaseId: string, from: string, to: string): Promise<void> {
     return this.run({ kind: 'stage', databaseId, schema: this.options.schema, from, to });
   }
@@ -144,7 +147,7 @@ export class AdminJobs {
       if ('error' in answer) throw RockpoolError.fromData(answer.error);
       return answer.result as Result;
     } finally {
-      // The next job takes the free slot.
+      // Starts the next job in the free slot.
       const next = this.waiting.shift();
       if (next === undefined) this.running--;
       else next();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context, Hono } from 'hono';
 
-/** Beside `src` and `dist`: files of the browser, which the build leaves as they are. */
+/** The folder beside `src` and `dist` whose files run in the browser. The build does not change them. */
 const FOLDER = new URL('../../admin-page/', import.meta.url);
 
 const PARTS: Readonly<Record<string, string>> = { 'page.css': 'text/css', 'page.js': 'text/javascript' };
@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, string>> = { 'page.css': 'text/css', 'page.
 export function serveAdminPage(app: Hono): void {
   const html = read('page.html');
   const answer = ({ req }: Context): Response => {
-    // Relative to the address as the browser sees it, so that a proxy may add a prefix.
+    // The base is relative to the address in the browser, so that a proxy may add a prefix.
     const base = req.path.endsWith('/') ? '' : `${req.path.split('/').at(-1)}/`;
     return new Response(html.replaceAll('{base}', base), { headers: { 'content-type': 'text/html; charset=utf-8' } });
   };

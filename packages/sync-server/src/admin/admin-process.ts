@@ -12,5 +12,5 @@ process.once('message', (job: AdminJob) => {
     )
     .then((answer) => process.send?.(answer, () => process.disconnect()));
 });
-// The server was killed.
+// Ends with a server that was killed.
 process.once('disconnect', () => process.exit());

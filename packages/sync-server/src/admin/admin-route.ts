@@ -42,7 +42,7 @@ export interface AdminRequest {
 /** One endpoint of the admin API. */
 export interface AdminRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below `/admin/api`. */
+  /** The path below `/admin/api`. */
   readonly path: string;
   /** Throws a RockpoolError or an AdminRefusal (admin-refusal.ts). */
   readonly answer: (asked: AdminRequest) => Response | Promise<Response>;

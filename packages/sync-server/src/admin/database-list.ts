@@ -72,7 +72,7 @@ export const listDatabases: AdminRoute = {
 
 async function listed(id: string, sessions: readonly SessionFacts[], services: AdminServices): Promise<ListedDatabase> {
   const operation = services.lifecycle.operationOf(id);
-  // Does not read the files of a database while they change.
+  // Reads no file while an operation changes it.
   const outline =
     operation === null || operation === 'reading' || operation === 'draining'
       ? await services.store.outline(id)

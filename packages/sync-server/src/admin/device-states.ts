@@ -15,7 +15,7 @@ export interface DeviceState {
   readonly lastWriteMs: number | null;
   /** The watermark up to which it has stored the log. Null: unknown, because it has neither written nor confirmed. */
   readonly confirmedCursor: number | null;
-  /** Changesets that it has not confirmed. */
+  /** The number of changesets that the device has not confirmed. */
   readonly lag: number | null;
   /**
    * The error that ended its last session, if it has no session now. The device syncs again once the cause is fixed.

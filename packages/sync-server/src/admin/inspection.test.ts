@@ -61,8 +61,8 @@ describe('the list of databases', () => {
   });
 });
 
-describe('one database', () => {
-  it('has its identity, rows, members, invitations and devices', async () => {
+describe('the inspection of one database', () => {
+  it('shows its identity, rows, members, invitations and devices', async () => {
     const { server } = tested;
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' }), insert('accounts', 'b', { name: 'b' })]);
@@ -88,7 +88,7 @@ describe('one database', () => {
       status: 404,
       body: { code: 'storage-missing' },
     });
-    // Asking for a database does not create it.
+    // An inspection of a missing database does not create it.
     expect((await list()).total).toBe(1);
   });
 

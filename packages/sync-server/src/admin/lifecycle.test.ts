@@ -171,7 +171,7 @@ describe('draining a database', () => {
       state: 'draining',
       devices: [{ principal: 'ann', blockedBy: { code: 'database-unavailable', recovery: 'retry' } }],
     });
-    // Other operations leave it drained.
+    // Other operations leave the database drained.
     expect(idsIn(await exported())).toEqual(['a']);
     await admin('POST', `/databases/${DATABASE}/close`);
     expect(await listed(DATABASE)).toMatchObject({ state: 'draining' });
@@ -183,7 +183,7 @@ describe('draining a database', () => {
 });
 
 describe('creating a database', () => {
-  it('creates an empty one that clients can use', async () => {
+  it('makes an empty database that clients can use', async () => {
     expect((await admin('PUT', '/databases/New')).status).toBe(201);
     expect(await listed('New')).toMatchObject({ state: 'online', watermark: 0 });
     const ann = await server.open(undefined, { databaseId: 'New' });
@@ -197,7 +197,7 @@ describe('creating a database', () => {
 });
 
 describe('exporting a database', () => {
-  it('contains every earlier acknowledged change, while a device writes', async () => {
+  it('returns a file with every earlier acknowledged change, while a device writes', async () => {
     await server.open();
     const site = new TestSite();
     const exporting = (async () => {
@@ -275,7 +275,7 @@ describe('deleting a database', () => {
 });
 
 describe('importing a database', () => {
-  it('restores an exported one with its identity, whose devices continue', async () => {
+  it('restores an exported database with its identity, and its devices continue', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     const copy = await exported();
@@ -287,7 +287,7 @@ describe('importing a database', () => {
     });
     const back = await server.connect(ann.site);
     back.hello(await server.token(), DATABASE);
-    // It resends what the copy lacks.
+    // The device resends what the copy lacks.
     expect(await back.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
     await bystanderCommits();
     expect((await admin('POST', '/databases/Copy/import', copy)).status).toBe(201);
@@ -324,7 +324,7 @@ describe('importing a database', () => {
     expect(await admin('POST', '/databases/New/import', body)).toMatchObject({ status, body: { code } });
     expect(await listed('New')).toBe(undefined);
     await expect.poll(() => readdirSync(join(server.dataDir, 'incoming'))).toEqual([]);
-    // The id can be used.
+    // A client can create a database with this id.
     await server.open(undefined, { databaseId: 'New' });
   });
 

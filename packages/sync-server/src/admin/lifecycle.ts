@@ -25,7 +25,7 @@ export interface LifecycleOptions {
   readonly dataDir: string;
   readonly databases: Databases;
   readonly store: Store;
-  /** Whether databases are files of `dataDir`. Otherwise PostgreSQL has them. */
+  /** Whether databases are files of `dataDir`. If false, they are in PostgreSQL. */
   readonly hasFiles: boolean;
   readonly members: Members;
   readonly devices: Devices;
@@ -33,7 +33,7 @@ export interface LifecycleOptions {
   readonly maxImportBytes?: number | undefined;
 }
 
-/** The operation that an operator runs on a database: `draining` until `open`, the others while they take. */
+/** The operation that an operator runs on a database: `draining` until `open`, the others while they run. */
 export type Operation = 'closing' | 'draining' | 'creating' | 'deleting' | 'importing' | 'replacing' | 'reading';
 
 /**
@@ -179,7 +179,7 @@ export class Lifecycle {
     );
   }
 
-  /** Writes a copy of a database at one moment. The caller removes the file. */
+  /** Writes a copy of a database as of one moment. The caller removes the file. */
   export(databaseId: string): Promise<CopiedFile> {
     return this.inOrder(databaseId, 'reading', async () => {
       await this.requireExisting(databaseId);
@@ -220,7 +220,7 @@ export class Lifecycle {
     const { databases, dataDir, members, hasFiles } = this.options;
     try {
       await databases.hold(databaseId, operatorError(operation));
-      // An earlier operation may have failed in the middle, because the disk was full.
+      // Finishes an earlier operation that may have failed in the middle, because the disk was full.
       if (hasFiles) finishFileChange(dataDir, databaseId, (id) => void members.forgetDatabase(id));
       return await work();
     } finally {

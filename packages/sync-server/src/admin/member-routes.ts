@@ -55,7 +55,7 @@ export const revokeEverywhere: AdminRoute = {
   },
 };
 
-/** Reverts such a revocation. */
+/** Readmits a principal that was revoked everywhere. */
 export const readmit: AdminRoute = {
   method: 'DELETE',
   path: '/revoked/:principal',

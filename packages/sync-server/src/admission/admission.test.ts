@@ -50,7 +50,7 @@ describe('a push', () => {
     expect(await a.failure()).toMatchObject({ code: 'changeset-chain-broken', fields: { expected: 1, received: 2 } });
     expect(await a.closes()).toEqual({ code: 4000, reason: 'changeset-chain-broken' });
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[0n]]);
-    // The site is not stored either: any client can invent one.
+    // The site is not stored either, because any client can invent one.
     expect(tested.server.query('SELECT number FROM rockpool_site')).toEqual([[0n]]);
   });
 
@@ -224,7 +224,7 @@ describe('outcomes', () => {
     await a.decided(1);
     a.cut();
     await tested.restart();
-    // The site crashed before it stored its outcomes.
+    // Simulates a site that crashed before it stored its outcomes.
     Object.assign(site, { cursor: 0, lastAckedSequence: 0 });
     const b = await tested.server.connect(site);
     const { first } = await b.open(await tested.server.token(), 'household');

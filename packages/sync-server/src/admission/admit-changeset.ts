@@ -70,7 +70,7 @@ export function admitChangeset(
     seenUs: file.log.maxStampUsAt(base),
   });
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
-  // A site's own changesets are never decided twice.
+  // Only a re-created changeset can be a repetition: a site's own changesets are never decided twice.
   const isRepetition =
     changeset.origin === undefined
       ? file.anyOrigins.exist && wasRecreated(file.sql, identityOf(site, toDecide))
@@ -156,7 +156,7 @@ function applyChangeset(
   returnChildren(file, checks, merged, version, base);
   nullReferences(file, checks, merged, version, base, reasons);
   const rows = merged.all();
-  // Before the constraints: a conflict is the better reason, because the author can retry.
+  // Comes before the constraints, because the author can retry after a conflict.
   if (atomic) requireWhole(rows, version);
   checkForeignKeys(file, checks, rows);
   if (validate !== null) requireValid(validate, rows, principal);

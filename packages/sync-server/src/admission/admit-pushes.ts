@@ -24,7 +24,7 @@ export interface WaitingPush {
   readonly site: string;
   readonly push: Push;
   readonly sender: Sender;
-  /** Where its span is recorded. */
+  /** The trace that records its span. */
   readonly trace?: PushTrace | undefined;
 }
 
@@ -83,7 +83,7 @@ export function admitPushes(
   return { refusals, needed };
 }
 
-/** The time of one commit. */
+/** The time that one commit may take. */
 class Turn {
   private readonly endsMs: number;
 
@@ -107,12 +107,15 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
   file.history.prune(nowMs);
 }
 
-/** Null: finished. Otherwise the reason of a refusal, the document work to do first, or the end of the turn. */
+/**
+ * Returns null if the push is finished. Otherwise returns the reason of a refusal, the document work to do first, or
+ * TURN_OVER.
+ */
 function admitPush(file: DatabaseFile, rules: AdmissionRules, waiting: WaitingPush, turn: Turn): Stop | null {
   const known = file.sites.get(waiting.site);
   const before = known ?? file.sites.create(waiting.site, waiting.sender.principal);
   const stop = admitPushOf(before, file, rules, waiting, turn);
-  // A client could fill the file with invented sites that never write.
+  // Forgets a site without changesets: a client could fill the file with invented sites that never write.
   if (known === undefined && file.sites.get(waiting.site)?.lastSequence === 0) file.sites.remove(before);
   return stop;
 }

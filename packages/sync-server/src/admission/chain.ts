@@ -63,6 +63,6 @@ function checkDecided(
 
 function checkHash(sequence: number, hash: Uint8Array, decidedHash: (sequence: number) => Uint8Array | null): void {
   const decided = decidedHash(sequence);
-  // Null: confirmed and deleted. Later hashes belong to the same chain and prove as much.
+  // A null hash was confirmed and deleted. Later hashes belong to the same chain and prove as much.
   if (decided !== null && Buffer.compare(decided, hash) !== 0) throw new RockpoolError('site-copied', { sequence });
 }

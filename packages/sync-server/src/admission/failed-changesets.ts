@@ -32,7 +32,7 @@ export class FailedChangesets {
     return true;
   }
 
-  /** The outcome is stored. */
+  /** Forgets a changeset whose outcome is stored. */
   settled(site: string, sequence: number): void {
     this.toReject.delete(changesetName(site, sequence));
   }

@@ -11,13 +11,13 @@ export class GroupTrace {
     this.pushes = pushes;
   }
 
-  /** Null: no push of the commit is traced, so nothing is measured. */
+  /** Null if no push of the commit is traced; nothing is measured in that case. */
   static of(traces: readonly (PushTrace | undefined)[]): GroupTrace | null {
     const traced = traces.filter((trace) => trace !== undefined);
     return traced.length === 0 ? null : new GroupTrace(traced, traces.length);
   }
 
-  /** For other instances, which hear of the commit as a whole: of its first traced push. */
+  /** The trace parent of the first traced push, for other instances, which receive the commit as a whole. */
   get traceparent(): string | undefined {
     return this.traces[0]?.traceparent;
   }
@@ -36,7 +36,7 @@ export class GroupTrace {
     this.end('commit');
   }
 
-  /** Where `written` was not called, the commit included its flush. */
+  /** If `written` was not called, the commit included its flush. */
   durable(): void {
     this.end(this.traces[0]?.stages.at(-1)?.name === 'commit' ? 'flush' : 'commit');
   }

@@ -2,7 +2,8 @@ import type { Push, PushedChangeset } from '@rockpool/shared';
 
 /**
  * The watermark of this log up to which the author of a changeset had seen rows. The base of a changeset from an older
- * epoch counts only up to the start of this epoch: above it, watermarks name other changesets than the author's.
+ * log epoch counts only up to the start of this log epoch: above it, watermarks name other changesets than the
+ * author's.
  */
 export function baseInEpoch(
   push: Pick<Push, 'olderEpochUpTo'>,
@@ -13,7 +14,7 @@ export function baseInEpoch(
 }
 
 /**
- * Whether a changeset was written under an older epoch. Its author counts as having seen no value of other sites,
+ * Whether a changeset was written under an older log epoch. Its author counts as having seen no value of other sites,
  * because it is unknown where the two logs diverge: other sites may have written between the restore and its detection,
  * or the log may have been restored twice. The later stamp wins, and the conflict log keeps the replaced value even if
  * the author had seen it.

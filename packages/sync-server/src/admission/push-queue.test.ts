@@ -151,7 +151,7 @@ describe.each([
 
   it('rejects a changeset whose commit failed three times through its own fault, and decides those around it', async () => {
     const store = durableInFile(file);
-    // A store that cannot hold one value, as PostgreSQL with a limit that SQLite does not have.
+    // A store that cannot hold one value, like PostgreSQL with a limit that SQLite lacks.
     const failing = queueOver({
       ...store,
       commit: (body) =>
@@ -250,7 +250,7 @@ describe.each([
 it('reports a site as unsettled during a commit of its pushes, even if the store reports it as settled', async () => {
   const [begun, lasts] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const database = durableInFile(file);
-  // As with PostgreSQL, or while a worker merges a document of the group: the file has nothing of the commit yet.
+  // The file has nothing of the commit yet, as with PostgreSQL or while a worker merges a document of the group.
   const commit: OpenDatabase['commit'] = async (body) => {
     begun.resolve();
     await lasts.promise;

@@ -52,7 +52,7 @@ export interface PushQueueOptions {
  * free and the previous commit is durable goes into one commit: a single push waits for nothing, and under load each
  * commit serves many.
  *
- * A commit is synchronous where the file itself is durable. Elsewhere it takes several turns of the event loop, and the
+ * A commit is synchronous if the file itself is durable. Otherwise it takes several turns of the event loop, and the
  * file stays unchanged meanwhile. A group with large documents is asynchronous too: it commits up to the next large
  * document, waits for another thread to merge it, then resumes ahead of later pushes.
  */
@@ -226,7 +226,7 @@ export class PushQueue {
       );
     }
     documents.clear();
-    // The turn ended before these pushes: they come first in the next one.
+    // The turn ended before these pushes, which come first in the next one.
     if (refusals.length < group.length) {
       this.waiting.unshift(...rest);
       this.schedule();

@@ -42,9 +42,12 @@ export function requireRoomForSite({ sites }: DatabaseFile, principal: string, {
 const SLACK_BYTES = 1024 * 1024;
 
 export interface RoomToGrow {
-  /** How many of the changesets may be admitted, in order. */
+  /** The number of changesets, in order, that may be admitted. */
   readonly admitted: number;
-  /** Why the others are refused: `quota-exceeded` or `server-disk-full`. The device keeps them and resends them. */
+  /**
+   * The reason why the other changesets are refused: `quota-exceeded` or `server-disk-full`. The device keeps them and
+   * resends them.
+   */
   readonly refusal: RockpoolError | null;
 }
 
@@ -90,7 +93,7 @@ function onlyDeletes({ body }: PushedChangeset): boolean {
   try {
     return decodeChangesetBody(body).groups.every(({ kind }) => kind === 'delete');
   } catch {
-    // Admission rejects it, so it needs no space.
+    // Admission rejects the changeset, so it needs no space.
     return true;
   }
 }

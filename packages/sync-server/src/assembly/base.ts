@@ -17,7 +17,7 @@ import type { TenantSizes } from '../store/tenant-sizes.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import type { DatabaseThreads } from '../threads/database-threads.ts';
 
-/** What the parts of a server share. */
+/** The state that the parts of a server share. */
 export interface Base {
   readonly options: SyncServerOptions;
   readonly now: () => number;

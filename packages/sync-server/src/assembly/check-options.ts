@@ -44,17 +44,19 @@ export function checkOptions(
     if (postgres === undefined) problems.push('nats needs postgres: files have one instance');
     if (nats.servers.length === 0) problems.push('nats: servers is empty');
     for (const problem of nats.servers.map(natsUrlProblem).filter((one) => one !== null))
-      problems.push(`nats: a server is ${problem}`);
+      problems.push(`nats: a server must be ${problem}`);
   }
   const minConnections = threads > 1 ? MIN_CONNECTIONS * (threads + 1) : MIN_CONNECTIONS;
   if (postgresConnections !== undefined && !(postgresConnections >= minConnections))
-    problems.push(`postgresConnections: at least ${minConnections}${threads > 1 ? ` with ${threads} threads` : ''}`);
-  if (!(Number.isInteger(threads) && threads >= 1)) problems.push('threads: a whole number of at least 1');
+    problems.push(
+      `postgresConnections must be at least ${minConnections}${threads > 1 ? ` with ${threads} threads` : ''}`,
+    );
+  if (!(Number.isInteger(threads) && threads >= 1)) problems.push('threads must be a whole number of at least 1');
   const tokenProblem = typeof metrics === 'object' ? metricsTokenProblem(metrics.token) : null;
   if (tokenProblem !== null) problems.push(tokenProblem);
   const adminProblem = admin === undefined ? null : adminTokenProblem(admin.token);
   if (adminProblem !== null) problems.push(adminProblem);
-  if (historyRole !== undefined && !isRole(historyRole)) problems.push('historyRole: owner, editor or viewer');
+  if (historyRole !== undefined && !isRole(historyRole)) problems.push('historyRole must be owner, editor or viewer');
   if (threads > 1 && validate !== undefined) problems.push('validate needs threads: 1');
   if (backup !== undefined) problems.push(...backupProblems(backup, postgres));
   const weakness = secret === undefined ? null : secretProblem(secret);
@@ -72,8 +74,8 @@ function backupProblems(backup: BackupRules, postgres: SyncServerOptions['postgr
   return [
     ...(postgres === undefined ? [] : ['backup: PostgreSQL has its own continuous backup, such as WAL archiving']),
     ...placeProblems(backup, process.env),
-    ...(intervalMs >= 1 ? [] : ['backup.intervalMs: at least 1']),
-    ...(unloadAfterMs >= 1 ? [] : ['backup.unloadAfterMs: at least 1']),
-    ...(keepMs >= MIN_KEEP_MS ? [] : ['backup.keepMs: at least a minute']),
+    ...(intervalMs >= 1 ? [] : ['backup.intervalMs must be at least 1']),
+    ...(unloadAfterMs >= 1 ? [] : ['backup.unloadAfterMs must be at least 1']),
+    ...(keepMs >= MIN_KEEP_MS ? [] : ['backup.keepMs must be at least a minute']),
   ];
 }

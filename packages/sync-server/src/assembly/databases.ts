@@ -8,7 +8,7 @@ import { DatabaseThreads } from '../threads/database-threads.ts';
 import { removeThreadFolders } from '../threads/thread-folders.ts';
 import type { Base } from './base.ts';
 
-/** On threads of their own, or on this one. */
+/** Opens the databases on threads of their own, or on this one. */
 export function openDatabases(base: Base): DatabaseHost | DatabaseThreads {
   const { options, stores, log, diskWatch, tenants, run } = base;
   const { dataDir, schema, postgres, validate, threads = 1 } = options;

@@ -46,7 +46,7 @@ export function exposeGauges(
   );
 }
 
-/** Versions, disk, tenants, and connections to PostgreSQL. */
+/** Declares the gauges of versions, disk, tenants, and connections to PostgreSQL. */
 export function exposeResources({ options, metrics, stores, diskWatch, tenants, unservable }: Base): void {
   metrics.gauge(
     'rockpool_databases_unservable',
@@ -72,7 +72,7 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
     return { free: bavail * bsize, total: blocks * bsize };
   };
   metrics.gauge('rockpool_disk_free_bytes', 'Free bytes of the disk of the data directory.', () => disk().free);
-  metrics.gauge('rockpool_disk_size_bytes', 'Size of that disk.', () => disk().total);
+  metrics.gauge('rockpool_disk_size_bytes', 'Size of the disk of the data directory.', () => disk().total);
   metrics.tenantGauge(
     'rockpool_tenant_bytes',
     'Bytes of the databases of the ten tenants with the largest ones, measured at most every 10 s.',
@@ -114,7 +114,7 @@ export function exposeBus(metrics: ServerMetrics, states: () => readonly BusStat
   );
 }
 
-/** All are 0 without a continuous backup. */
+/** Declares the metrics of the continuous backup, which are 0 without one. */
 export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | null): void {
   metrics.gauge(
     'rockpool_backup_lag_seconds',
@@ -134,7 +134,11 @@ export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | 
     'Objects stored by the continuous backup.',
     () => state()?.objects ?? 0,
   );
-  metrics.counter('rockpool_backup_bytes_total', 'Bytes of these objects.', () => state()?.storedBytes ?? 0);
+  metrics.counter(
+    'rockpool_backup_bytes_total',
+    'Bytes of the objects stored by the continuous backup.',
+    () => state()?.storedBytes ?? 0,
+  );
   metrics.counter(
     'rockpool_backup_failures_total',
     'Failed copies of the continuous backup.',
@@ -152,7 +156,7 @@ export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | 
   );
 }
 
-/** The metrics of the accepting thread first, then of each thread that owns databases. Empty: a server of one instance. */
+/** The bus states of the accepting thread, then of each thread that owns databases. Empty: a server of one instance. */
 export function busStates({ bus }: Stores, databases: DatabaseHost | DatabaseThreads): readonly BusState[] {
   if (bus === null) return [];
   const states = databases instanceof DatabaseThreads ? databases.states.map((state) => state.bus) : [];

@@ -16,8 +16,8 @@ import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /**
- * Limit of one answer in cells, a megabyte or a few, unless one range has more. The next audit finds the remaining
- * differences.
+ * Limit of one answer in cells: a megabyte to a few megabytes. A single range may exceed it. The next audit finds the
+ * remaining differences.
  */
 const MAX_ANSWER_CELLS = 100_000;
 
@@ -37,7 +37,7 @@ export class TableAudits {
   }
 
   /**
-   * Answers `compared: false` when the log is, or moves, past the client's cursor. Throws `schema-unknown-table`.
+   * Answers `compared: false` if the log is past the client's cursor or grows meanwhile. Throws `schema-unknown-table`.
    */
   async answer({ cursor, tables }: Audit): Promise<AuditAnswer> {
     const differing: DifferingTable[] = [];

@@ -8,7 +8,7 @@ export interface AdminAccess {
   readonly maxImportBytes?: number;
 }
 
-/** As strong as a signing secret: it opens every database. */
+/** The token must be as strong as a signing secret, because it opens every database. */
 const MIN_TOKEN_LENGTH = 32;
 
 /** Returns the problem of the admin token, or null. */

@@ -81,7 +81,7 @@ interface RouteRow {
   readonly body?: unknown;
   /** The status that an owner gets. */
   readonly status: number;
-  /** The code of that, for an error. */
+  /** The error code, if the status is an error. */
   readonly code?: string;
 }
 
@@ -106,7 +106,7 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
     path: `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`,
     status: 204,
   },
-  // The table keeps none.
+  // The table has no history.
   'GET /databases/:databaseId/history': {
     path: `/databases/${DATABASE}/history?table=accounts&key=AA`,
     status: 404,
@@ -267,7 +267,7 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
 describe('a principal who is revoked while connected', () => {
   it.each(Object.entries(MESSAGE_ROWS))('has no effect with a %s that is in flight', async (_, message) => {
     const connection = await opened();
-    // The client's message crosses with the revocation.
+    // The client sends its message while the revocation is on its way.
     const sent = await message();
     await tested.server.sync.members.setRole(DATABASE, 'ann', null);
     connection.send(sent);
@@ -278,7 +278,7 @@ describe('a principal who is revoked while connected', () => {
 
 describe('a public route', () => {
   it.each(ROUTES.filter(({ access }) => access === 'public').map((route) => [nameOf(route), route] as const))(
-    '%s needs no token',
+    'needs no token: %s',
     async (name, route) => {
       expect(await ask(route, '')).toMatchObject({ status: (ROUTE_ROWS[name] as RouteRow).status });
     },

@@ -33,13 +33,16 @@ export interface StoredInvitation {
   readonly databaseId: string;
   readonly role: Role;
   readonly expiresMs: number;
-  /** The principal who made it. Null: the program that runs the server, or a server from before makers were stored. */
+  /**
+   * The principal who made it. Null if the program that runs the server made it, or an earlier version, which did not
+   * store the maker.
+   */
   readonly invitedBy: string | null;
 }
 
 /** A pending invitation, without anything that its code could be computed from. */
 export interface Invitation {
-  /** Names the invitation when it is withdrawn. */
+  /** The id by which the invitation is withdrawn. */
   readonly id: string;
   readonly role: Role;
   readonly expiresAtMs: number;

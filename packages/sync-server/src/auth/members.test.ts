@@ -150,7 +150,7 @@ describe('an invitation', () => {
     const others = await invite('viewer');
     await ask('DELETE', `/databases/${DATABASE}/members/mallory`, await owner());
     expect(await redeem(codes[0] as string)).toMatchObject({ code: 'invitation-invalid' });
-    // Not even if the rights return.
+    // The invitation stays invalid even if the rights return.
     await ask('PUT', `/databases/${DATABASE}/members/mallory`, await owner(), { role: 'owner' });
     expect(await redeem(codes[1] as string)).toMatchObject({ code: 'invitation-invalid' });
     const third = await made();
@@ -230,7 +230,7 @@ describe('a principal who is revoked everywhere', () => {
     ];
     const kept = await members.invite(request);
     await members.revokeEverywhere('ann');
-    // Stored at the moment of the revocation.
+    // Simulates an invitation that is stored during the revocation.
     codes.push(await members.invite({ ...request, invitedBy: 'ann' }));
     for (const code of codes)
       expect(await ask('POST', '/invitations/accept', await stranger('second'), { code })).toMatchObject({

@@ -75,7 +75,7 @@ export class Members {
     const stored = store.readAll();
     if (stored instanceof Promise) this.loading = this.load(stored);
     else this.rememberAll(stored);
-    // Callers of `allows` get the rejection.
+    // Callers of `allows` get the rejection instead.
     this.loading?.catch(() => undefined);
     this.unsubscribe = bus?.subscribe('members', () => void this.poll());
     this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
@@ -241,7 +241,7 @@ export class Members {
         if (!this.isClosed) onError(error);
       }
       await new Promise((resolve) => void setTimeout(resolve, loadAgainMs).unref());
-      // A closed store would reject, and nobody would wait for that.
+      // Loading from a closed store would reject, and no caller would handle that.
       if (this.isClosed) break;
       reading = Promise.resolve(store.readAll());
     }
@@ -259,7 +259,7 @@ export class Members {
   }
 }
 
-// As strong as a signing secret, because the code alone grants access.
+// The code must be as strong as a signing secret, because it alone grants access.
 const INVITATION_BYTES = 32;
 
 function sha256(text: string): Uint8Array {

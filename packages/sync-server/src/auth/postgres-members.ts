@@ -101,7 +101,7 @@ export class PostgresMembers implements MemberStore {
       );
       // A revocation everywhere comes after the role in this database, and replaces it.
       const roles = new Map(held as [string, Role | null][]);
-      // The maker was revoked while the invitation was being stored.
+      // The invitation is invalid if its maker was revoked while it was being stored.
       if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))
         return { commit: true, result: null };
       const member = { databaseId, principal, role: judge(databaseId, roles.get(principal), offered) };
@@ -127,7 +127,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   close(): void {
-    // The store owns the connections.
+    // Does nothing, because the store owns the connections.
   }
 }
 

@@ -144,7 +144,7 @@ describe('a site that has not written yet', () => {
     expect(tested.server.query('SELECT confirmed_cursor FROM rockpool_site WHERE number > 0')).toEqual([[0n]]);
     const again = await tested.server.open(site);
     expect(await anns.failure()).toMatchObject({ code: 'session-replaced' });
-    // The site is ann's now, so her new session ends every other one of it.
+    // The site now belongs to ann, so her new session ends its other sessions.
     expect(await eves.failure()).toMatchObject({ code: 'session-replaced' });
     await again.roundTrip();
     expect(again.closed).toBeNull();

@@ -18,7 +18,7 @@ export class SqliteMembers implements MemberStore {
   constructor(path: string) {
     this.sql = new SqliteFile(path, { hasChecksums: false });
     this.sql.exec(MEMBER_TABLES_SQL);
-    // Files of earlier versions.
+    // Adds the column to a file of an earlier version.
     if (this.sql.get(`SELECT 1 FROM pragma_table_info('invitation') WHERE name = 'invited_by'`) === undefined)
       this.sql.exec('ALTER TABLE invitation ADD COLUMN invited_by TEXT');
     this.readVersion = this.dataVersion();
@@ -101,7 +101,7 @@ export class SqliteMembers implements MemberStore {
       const [databaseId, offered, invitedBy] =
         this.sql.get('SELECT database_id, role, invited_by FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
       if (typeof databaseId !== 'string' || !isRole(offered)) return null;
-      // The maker was revoked while the invitation was being stored.
+      // The invitation is invalid if its maker was revoked while it was being stored.
       if (typeof invitedBy === 'string' && !mayInvite(this.effectiveRole(databaseId, invitedBy))) return null;
       const member = {
         databaseId,
@@ -158,7 +158,7 @@ export class SqliteMembers implements MemberStore {
     )?.[0] as Role | null | undefined;
   }
 
-  /** Changes with every commit of another connection. */
+  /** A number that changes with every commit of another connection. */
   private dataVersion(): bigint {
     return this.sql.get('PRAGMA data_version')?.[0] as bigint;
   }

@@ -74,7 +74,7 @@ describe('a token', () => {
     ],
     ['is unsigned', () => new UnsecuredJWT(claims()).encode(), 'auth-token-invalid'],
     ['lost its signature', async () => `${(await sign({})).split('.').slice(0, 2).join('.')}.`, 'auth-token-invalid'],
-  ])('that %s is refused', async (_, token, code) => {
+  ])('is refused if it %s', async (_, token, code) => {
     expect(await refusal(await token())).toMatchObject({ code });
   });
 
@@ -182,7 +182,7 @@ describe('a host with its own authentication', () => {
   });
 });
 
-describe('token signing while a secret is being replaced', () => {
+describe('a server whose secret is being replaced', () => {
   const previous = new TextEncoder().encode('the secret until now, of more than 32 bytes');
   const rotating = serverUnderTest({ previousSecret: previous });
 
@@ -195,7 +195,7 @@ describe('token signing while a secret is being replaced', () => {
     expect(welcome.canWrite).toBe(true);
   });
 
-  it('uses the new secret', async () => {
+  it('signs tokens with the new secret', async () => {
     await expect(jwtVerify(await rotating.server.token('editor'), secret)).resolves.toBeDefined();
   });
 

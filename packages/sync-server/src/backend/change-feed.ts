@@ -38,7 +38,7 @@ export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null)
     after.watermark < file.tombstones.tombstoneHorizon ||
     !isOfThisLog(file, after);
   if (!whole && after.watermark === watermark) return null;
-  // Reads as a site that has never written.
+  // Reads like a site that has never written.
   const groups = deliveredGroups(
     file,
     new ChangedRows(file),

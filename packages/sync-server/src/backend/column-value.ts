@@ -33,7 +33,7 @@ export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellV
   }
 }
 
-/** A 64-bit integer where that is exact, else a REAL. Text that is not a number stays text. */
+/** Returns a 64-bit integer if that is exact, otherwise a REAL. Text that is not a number stays text. */
 function toNumeric(value: number | bigint | string): CellValue {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;

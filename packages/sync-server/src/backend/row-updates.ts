@@ -17,7 +17,7 @@ export function toRowUpdates(groups: readonly ChangeGroup[], file: DatabaseFile)
     if (table === undefined) return [];
     return Array.from({ length: rowCount }, (_, row) => {
       const key = keys.map((part) => part[row] ?? null);
-      // A delivery may contain only the edits of a document. A service has no document to apply them to.
+      // Reads the documents, because a delivery may contain only their edits, which a service has nothing to apply to.
       const present =
         kind !== 'delete' && columnIds.some((columnId) => table.documents.has(columnId))
           ? readColumnValues(file, table, key)

@@ -82,7 +82,7 @@ describe('a backend write', () => {
     backend = tested.server.sync.database(DATABASE);
     await backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: 12, price: 4 }));
     const again = await tested.server.open(client.site);
-    // Written before the client received the two writes.
+    // The changeset was written before the client received the two writes.
     await again.commit([update('products', 'p', { stock: 5n })], { base: 1 });
     expect(tested.server.query('SELECT stock, price, currency FROM products')).toEqual([[17n, 4n, 'EUR']]);
     expect(
@@ -150,7 +150,7 @@ describe('validate', () => {
     };
     const client = await tested.server.open();
     await client.commit([insert('products', 'p', { stock: 2n })]);
-    // Each one would be valid alone; the sum is not.
+    // Each addition would be valid alone, but their sum is not.
     const other = await tested.server.open();
     await client.commit([update('products', 'p', { stock: -2n })]);
     expect(await other.commit([update('products', 'p', { stock: -1n })], { base: 1 })).toEqual({
@@ -234,7 +234,7 @@ describe('the change feed', () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const saved = await backend.changesAfter(start);
     await backend.transaction((tx) => tx.insert('accounts', { id: 'b', name: 'Bank' }));
-    // The service processes this, and is interrupted.
+    // The service is interrupted after it has processed these changes.
     await backend.changesAfter(saved);
     await backend.transaction((tx) => {
       tx.delete('accounts', { id: 'a' });

@@ -13,7 +13,7 @@ export interface BackupRules extends BackupPlace {
   readonly unloadAfterMs?: number | undefined;
 }
 
-/** With the random id of this run of the server (owner.ts). */
+/** The backup rules and the random id of this run of the server (owner.ts). */
 export interface BackupRun extends BackupRules {
   readonly run: string;
 }

@@ -69,7 +69,7 @@ describe('a database that nobody uses', () => {
     expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/^rockpool_databases_unloaded 1$/m);
     const connection = await server.connect(site);
     connection.hello(await server.token(), DATABASE);
-    // The same log: no full resync.
+    // The log is the same, so there is no full resync.
     expect(await connection.next('welcome')).toMatchObject({ fullResync: false, watermark: 1, lastAckedSequence: 1 });
     expect(server.events.map(({ event }) => event)).toContain('database-fetched');
     expect(databaseRows(path())).toEqual(rows);
@@ -99,7 +99,7 @@ describe('a database that nobody uses', () => {
     ]);
     await expect(command('export', DATABASE, at('file'))).rejects.toMatchObject({ code: 'database-unavailable' });
     const doctor = await lines((print) => runDoctor({ flags: data, environment: {} }, print));
-    expect(doctor).toContain(`note     database ${DATABASE}: unloaded to ${at('copies')}, which was not looked at`);
+    expect(doctor).toContain(`note     database ${DATABASE}: unloaded to ${at('copies')}, which was not checked`);
     const backup = await lines((print) => runBackup({ flags: [at('backup'), ...data], environment: {} }, print));
     expect(backup[0]).toMatch(/^db-household.sqlite is unloaded to /);
     await runVerify({ flags: [at('backup')], environment: {} }, () => undefined);

@@ -57,7 +57,7 @@ interface Fetch {
  * removed only after the copy was read back and compared with it; until then the database cannot be opened.
  */
 export class ColdDatabases {
-  /** Databases that only the destination holds. */
+  /** The number of databases that only the destination holds. */
   unloadedCount = 0;
   private readonly options: ColdDatabasesOptions;
   private readonly fetches = new Map<string, Fetch>();
@@ -138,7 +138,7 @@ export class ColdDatabases {
         progress.fetchedBytes = fetchedBytes;
       },
     });
-    if (stateSum !== mark.stateSum) throw damaged(mark.generation, 'the copy is not the one that was unloaded');
+    if (stateSum !== mark.stateSum) throw damaged(mark.generation, 'the fetched copy is not the one that was unloaded');
     acceptFile(path);
     const staged = incomingPath(dataDir);
     renameSync(path, staged);
@@ -169,7 +169,7 @@ export class ColdDatabases {
         await this.unload(databaseId);
       } catch (error) {
         log('database-unload-failed', { database: databaseId, ...errorFields(error) });
-        // The others would fail as well.
+        // The other databases would fail as well.
         if (error instanceof RockpoolError && error.code === 'backup-unavailable') return;
       }
     }
@@ -180,7 +180,7 @@ export class ColdDatabases {
     const path = databasePath(dataDir, databaseId);
     if (unloadAfterMs === null || isInUse(databaseId) || isFileChanging(path)) return false;
     if (statSync(markPath(path), { throwIfNoEntry: false }) !== undefined) return false;
-    // The record is touched whenever the database is closed.
+    // The file of the record is touched whenever the database is closed.
     const usedMs = statSync(recordPath(path), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
     return now() - usedMs >= unloadAfterMs && isCopied(path, hashOfDestination(destination));
   }
@@ -192,7 +192,7 @@ export class ColdDatabases {
     const back = incomingPath(dataDir);
     try {
       const { stateSum } = await fetchPages(destination, await this.planOf(databaseId, facts), back, { atMs: NEWEST });
-      if (stateSum !== facts.stateSum) throw damaged(facts.generation, 'it is not the copy of the file');
+      if (stateSum !== facts.stateSum) throw damaged(facts.generation, 'the copy does not belong to the file');
       // A session has opened it meanwhile, so it is no longer cold.
       if (this.isCold(databaseId)) await this.unloadHeld(databaseId, facts, back);
     } finally {
@@ -210,7 +210,7 @@ export class ColdDatabases {
       const { generation, copies, stateSum } = facts;
       const isSame = await isSameFile(path, back);
       if (!isSame) throw damaged(generation, 'the copy differs from the file');
-      // An operator may have started an operation on the database.
+      // Stops if an operator has started an operation on the database.
       if (!isHeldBy(databaseId, error) || isFileChanging(path) || !isCopied(path, hashOfDestination(destination)))
         return;
       if (readCopyFacts(path)?.stateSum !== stateSum) return;

@@ -84,7 +84,7 @@ describe('a continuous backup', () => {
     await server.stop();
     const before = readCopyFacts(pathIn('data'));
     expect(before).toMatchObject({ isComplete: true, watermark: 1 });
-    // Without the backup: the copy falls behind.
+    // This server runs without the backup, so the copy falls behind.
     const without = await start('data', { backup: undefined as never });
     const site = new TestSite();
     await (await without.open(site)).commit([insert('accounts', 'b', { name: 'b' })]);
@@ -170,7 +170,7 @@ describe('a continuous backup', () => {
     const record = readFileSync(recordPath(pathIn('data')));
     record.writeUInt32LE(0x0bad_5eed, 516);
     writeFileSync(recordPath(pathIn('data')), record);
-    // A server that was killed while it wrote the record.
+    // The state after a kill during the writing of the record.
     const sums = readFileSync(`${pathIn('data')}-sums`);
     sums.writeUInt32LE(1, 12);
     writeFileSync(`${pathIn('data')}-sums`, sums);
@@ -310,7 +310,9 @@ describe('a restore', () => {
     const changed = Buffer.from(content);
     changed[changed.length - 40] = (changed[changed.length - 40] ?? 0) ^ 1;
     writeFileSync(last, changed);
-    await expect(restore('changed')).rejects.toMatchObject({ fields: { problem: 'its hash differs' } });
+    await expect(restore('changed')).rejects.toMatchObject({
+      fields: { problem: 'the object does not match its hash' },
+    });
     // The first copy after the base replaces the last one.
     writeFileSync(last, readFileSync(copies[0] ?? ''));
     await expect(restore('other')).rejects.toMatchObject({ code: 'backup-damaged' });

@@ -56,7 +56,7 @@ export class ContinuousBackup {
   // Closed databases whose copies are not complete.
   private readonly unfinished = new Set<string>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
-  // Due, and waiting for a free slot or for the destination.
+  // Databases that are due, and wait for a free slot or for the destination.
   private readonly due = new Set<string>();
   private readonly running = new Map<string, Promise<void>>();
   private readonly maintaining = new Map<string, Promise<void>>();

@@ -73,9 +73,9 @@ export class CopiedDatabase {
     const copier = new PageCopier(this.options);
     const { facts } = copier;
     if (facts !== null) {
-      // A kill from now on must not leave a record that claims to be complete.
+      // After a kill from now on, the record must not claim to be complete.
       copier.setComplete(false);
-      // Also after a clean closing: a program without backup may have used the file since.
+      // Compares even after a clean closing, because a program without backup may have used the file since.
       await this.compare(copier, facts);
     }
     this.copier = copier;
@@ -129,7 +129,7 @@ export class CopiedDatabase {
 
   private closed(): void {
     this.isFileClosed = true;
-    // Otherwise the running copy, or `begin`, ends it.
+    // If `copy` or `begin` is running, it finishes the database at its end.
     if (this.copying === null && this.copier !== null) this.finish(this.copier);
   }
 
@@ -137,7 +137,7 @@ export class CopiedDatabase {
     const isComplete = copier.facts !== null && !this.file.hasChanges && this.uncopiedSinceMs === null;
     this.copier = null;
     copier.setComplete(isComplete);
-    // The time of the last use; cold databases are found by it.
+    // Records the time of the last use, by which cold databases are found.
     if (copier.facts !== null) utimesSync(recordPath(this.options.databasePath), new Date(), new Date());
     copier.close();
     this.endWith(isComplete);

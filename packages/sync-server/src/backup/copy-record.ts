@@ -36,10 +36,11 @@ export interface CopyFacts {
   /** The time of the newest commit in the last copy, ms since 1970. */
   readonly timeMs: number;
   readonly watermark: number | null;
-  /** Stored bytes of the base, and of all copies since. */
+  /** The stored bytes of the base. */
   readonly baseBytes: number;
+  /** The stored bytes of all copies since the base. */
   readonly addedBytes: number;
-  /** Stored bytes of the base. */
+  /** When the base was begun, ms since 1970. */
   readonly startedMs: number;
   /** The file was closed, and the copy is complete. Any later use of the file changes its checksum file. */
   readonly isComplete: boolean;
@@ -75,7 +76,10 @@ export class CopyRecord {
     this.facts = facts;
   }
 
-  /** Null: there is none. `damaged`: it cannot be trusted, so nothing is known about the copies. */
+  /**
+   * Returns null if there is no record, and `damaged` if the record cannot be trusted: nothing is known about the
+   * copies.
+   */
   static open(databasePath: string): CopyRecord | 'damaged' | null {
     let descriptor: number;
     try {

@@ -12,7 +12,7 @@ export interface StoredObject {
  * refuses. Every implementation passes destination.contract.ts.
  */
 export interface Destination {
-  /** For log lines, without credentials. */
+  /** The name for log lines, without credentials. */
   readonly name: string;
   /** Stores an object and replaces an earlier one. It is durable and complete once this resolves. */
   put(key: string, bytes: Uint8Array): Promise<void>;
@@ -20,7 +20,7 @@ export interface Destination {
   get(key: string): Promise<Uint8Array | null>;
   /** The objects whose keys begin with `prefix`, in order of their keys (by code unit). */
   list(prefix: string): AsyncIterable<StoredObject>;
-  /** Deletes objects. Keys without an object are no error. */
+  /** Deletes objects. Keys without an object are ignored. */
   delete(keys: readonly string[]): Promise<void>;
 }
 

@@ -7,7 +7,10 @@ export interface ComparedSums {
   readonly stored: (first: number, count: number) => Uint32Array;
   /** The checksums of the pages as copied. */
   readonly copied: (first: number, count: number) => Uint32Array;
-  /** Whether a page counts as different if its checksum is unknown: it was not written since files have checksums. */
+  /**
+   * Whether a page counts as different if its checksum is unknown because the page was last written before files had
+   * checksums.
+   */
   readonly unknownDiffers: boolean;
 }
 

@@ -81,7 +81,7 @@ export async function fetchPages(
     if (sumOfFile(descriptor, reached) !== reached.stateSum) {
       // The part that was fetched cannot be continued.
       rmSync(progressPath, { force: true });
-      throw damaged(keys.at(-1) ?? '', 'the pages differ from the sum of all pages');
+      throw damaged(keys.at(-1) ?? '', 'the pages do not match the sum of all pages');
     }
   } finally {
     closeSync(descriptor);
@@ -117,7 +117,7 @@ function apply(
 ): FetchedPages {
   const { part, before, first, last, pageSizeBytes, pageCount, timeMs, watermark, after } = header;
   if (part === 0 && before !== (reached?.stateSum ?? new StateSum().toHex()))
-    throw damaged(key, 'it does not follow the copy before it');
+    throw damaged(key, 'the copy does not follow the one before it');
   if (part === 0 && reached !== null && first !== reached.copies + 1)
     throw damaged(key, `copies before ${first} are missing`);
   for (const { number, content } of pages)

@@ -102,7 +102,7 @@ async function orNull<Result>(reading: Promise<Result>): Promise<Result | null> 
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows has no such call; its file systems make names durable themselves.
+  // Windows has no such call, because its file systems make names durable themselves.
   if (process.platform === 'win32') return;
   const folder = await open(path);
   try {

@@ -17,7 +17,7 @@ export interface Generation {
   /** Null: some of its parts are missing. */
   readonly base: CopySet | null;
   readonly copies: readonly CopySet[];
-  /** All of its objects. */
+  /** The keys of all its objects. */
   readonly keys: readonly string[];
 }
 

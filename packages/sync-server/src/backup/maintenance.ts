@@ -111,7 +111,7 @@ function rangesOf(sets: readonly CopySet[], level: 1 | 2 | 3): Range[] {
   return [...ranges.values()];
 }
 
-/** In order. Of several sets with the same copies, the newest. */
+/** Returns the sets in order, and only the newest of several sets with the same copies. */
 function newestOfEach(sets: readonly CopySet[]): CopySet[] {
   const newest = new Map<number, CopySet>();
   for (const set of sets) {

@@ -34,7 +34,7 @@ export function placeProblems({ to, endpoint }: BackupPlace, environment: Enviro
       if ((environment[name] ?? '') === '') problems.push(`a backup to S3 needs ${name} in the environment`);
   }
   if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : ''))
-    problems.push('the endpoint of the backup is a URL such as https://minio.example.org');
+    problems.push('the endpoint of the backup must be a URL such as https://minio.example.org');
   return problems;
 }
 

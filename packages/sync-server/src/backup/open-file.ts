@@ -142,7 +142,7 @@ export class OpenFile implements PageSource, FileWatcher {
     }
     const read = readSync(this.file.descriptor, content, 0, content.length, (page - 1) * this.pageSizeBytes);
     const [expected = 0] = sums?.read(page, 1) ?? [];
-    // A new page was freed before it was written: the file reaches its length at the next checkpoint.
+    // The page is new and was freed before it was written. The file reaches its length at the next checkpoint.
     if (read < content.length && expected === 0) return content.fill(0);
     if (read < content.length) throw damagedError('truncated');
     if (expected !== 0 && expected !== pageSum(content)) throw damagedError('page-checksum', { pages: 1 });

@@ -20,6 +20,6 @@ it('a server stops copying after a later server has taken the destination', asyn
       code: 'backup-unavailable',
       fields: { operation: 'claim', problem: expect.stringContaining('another server copies') as string },
     });
-  // A thread of the same run.
+  // Another thread of the same run.
   await new Ownership(destination, 'second', () => nowMs).require();
 });

@@ -64,7 +64,7 @@ export class PageCopier {
     this.record?.setComplete(isComplete);
   }
 
-  /** Begins a generation with the next copy. */
+  /** Makes the next copy begin a generation. */
   startOver(): void {
     this.reason = 'scheduled';
   }

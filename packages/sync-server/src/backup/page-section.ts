@@ -23,7 +23,7 @@ const ENTRY_BYTES = 8;
 /** Pages of one section: 4 MiB before compression with SQLite's usual pages of 4 KiB. */
 export const PAGES_PER_OBJECT = 1_024;
 
-/** The default level of zstd: a higher one takes several times as long for a tenth less. */
+/** The default level of zstd. A higher level takes several times as long and saves a tenth. */
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
 const compress = promisify(zstdCompress);
@@ -98,13 +98,13 @@ async function decodeSection(
 ): Promise<{ readonly section: Section; readonly end: number }> {
   const content = offset + FIXED_BYTES;
   if (content > object.length || !object.subarray(offset, offset + MAGIC.length).equals(MAGIC))
-    throw damaged(key, 'it is not a copy of pages');
+    throw damaged(key, 'the object is not a copy of pages');
   const payload = content + object.readUInt32LE(offset + MAGIC.length);
   const hash = payload + object.readUInt32LE(offset + MAGIC.length + 4);
   const end = hash + HASH_BYTES;
-  if (end > object.length) throw damaged(key, 'the end is missing');
+  if (end > object.length) throw damaged(key, 'the end of the object is missing');
   if (!createHash('sha256').update(object.subarray(offset, hash)).digest().equals(object.subarray(hash, end)))
-    throw damaged(key, 'its hash differs');
+    throw damaged(key, 'the object does not match its hash');
   const header = JSON.parse(object.toString('utf8', content, payload)) as SectionHeader & { readonly pages: number };
   const unpacked = await decompress(object.subarray(payload, hash));
   return { section: { header, pages: readPages(key, header, unpacked) }, end };
@@ -115,7 +115,8 @@ function readPages(
   { pageSizeBytes, pages: count }: SectionHeader & { readonly pages: number },
   unpacked: Buffer,
 ): Page[] {
-  if (unpacked.length !== count * (ENTRY_BYTES + pageSizeBytes)) throw damaged(key, 'its pages are incomplete');
+  if (unpacked.length !== count * (ENTRY_BYTES + pageSizeBytes))
+    throw damaged(key, 'the pages of the object are incomplete');
   return Array.from({ length: count }, (_, i) => {
     const start = count * ENTRY_BYTES + i * pageSizeBytes;
     const page = {

@@ -8,7 +8,7 @@ export interface PageSource {
   begin(everything: boolean): Capture;
 }
 
-/** The pages of a file at one moment. */
+/** The pages of a file as of one moment. */
 export interface Capture {
   readonly pageCount: number;
   /** Ascending. May include pages that have not changed. */
@@ -20,7 +20,7 @@ export interface Capture {
   read(page: number): Buffer;
   /** Ends reading, so that the file may change again. Can be called twice. */
   end(): void;
-  /** The pages were not stored, so they count as changed again. */
+  /** Marks the pages as changed again, because they were not stored. */
   giveBack(): void;
 }
 

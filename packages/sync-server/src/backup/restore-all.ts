@@ -32,7 +32,7 @@ import { planRestore } from './restore-plan.ts';
 
 export interface RestoreOptions {
   readonly destination: Destination;
-  /** Locked by the caller. */
+  /** The data directory, which the caller has locked. */
   readonly dataDir: string;
   /** One database. Null: all databases and the members. */
   readonly databaseId: string | null;
@@ -56,7 +56,7 @@ interface RestoreState {
 }
 
 /**
- * Restores databases to one moment. Returns their number. Each file is complete and checked before it is installed.
+ * Restores databases as of one moment. Returns their number. Each file is complete and checked before it is installed.
  * Throws `backup-damaged`, `backup-unavailable`, or `config-invalid` before anything is written.
  */
 export async function restoreAll(options: RestoreOptions): Promise<number> {
@@ -164,7 +164,8 @@ function installDatabase(path: string, dataDir: string, databaseId: string, { wa
 function installMembers(path: string, dataDir: string): void {
   const sql = new SqliteFile(path, { hasChecksums: false });
   try {
-    if (sql.get('PRAGMA integrity_check(1)')?.[0] !== 'ok') throw damaged(MEMBERS_SOURCE, 'SQLite’s check fails');
+    if (sql.get('PRAGMA integrity_check(1)')?.[0] !== 'ok')
+      throw damaged(MEMBERS_SOURCE, 'the file fails SQLite’s integrity check');
   } finally {
     sql.close();
   }
@@ -178,7 +179,7 @@ function requireWatermark(path: string, watermark: number | null): void {
   try {
     const [found] = sql.get('SELECT watermark FROM rockpool_log ORDER BY watermark DESC LIMIT 1') ?? [];
     if (watermark !== null && Number(found ?? 0) !== watermark)
-      throw damaged(basename(path), 'its log ends at another watermark');
+      throw damaged(basename(path), 'the log of the file ends at another watermark');
   } finally {
     sql.close();
   }

@@ -26,7 +26,7 @@ const MAX_DELETED_AT_ONCE = 1_000;
 export class S3Destination implements Destination {
   readonly name: string;
   private readonly client: AwsClient;
-  /** Ends with a slash. */
+  /** The URL of the bucket, with a slash at its end. */
   private readonly bucketUrl: string;
   private readonly prefix: string;
 

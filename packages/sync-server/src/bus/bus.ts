@@ -3,7 +3,7 @@
  * store. Presence is not stored, so the message contains it.
  */
 export type BusMessage =
-  /** A database has reached this number of commits. `traceparent`: of a push in the last one that is traced. */
+  /** A database has reached this number of commits. `traceparent` is that of a traced push in the last commit. */
   | {
       readonly kind: 'commit';
       readonly databaseId: string;

@@ -14,7 +14,7 @@ export class InProcessBus implements Bus {
 
   subscribe(topic: BusTopic, listener: Listener): () => void {
     const key = topicKey(topic);
-    // Wrapped, so that a listener may subscribe twice.
+    // Wraps the listener, so that it may subscribe twice.
     const own: Listener = (message) => listener(message);
     this.byTopic.set(key, (this.byTopic.get(key) ?? new Set<Listener>()).add(own));
     return () => {
@@ -23,7 +23,6 @@ export class InProcessBus implements Bus {
     };
   }
 
-  /** Whether a topic has listeners. */
   hasListeners(topic: BusTopic): boolean {
     return this.byTopic.has(topicKey(topic));
   }

@@ -130,7 +130,7 @@ export async function runVerify(sources: Sources, print: (line: string) => void)
       !differing.some((problem) => problem.startsWith(`${name} `)) &&
       !isReadable(join(directory, name))
     )
-      differing.push(`${name} is damaged: SQLite’s check fails`);
+      differing.push(`${name} is damaged: it fails SQLite’s integrity check`);
   throwIfProblems(differing);
   print(`${Object.keys(manifest).length} files of ${directory} are intact`);
 }

@@ -92,7 +92,7 @@ describe('a name that every object inherits', () => {
       writeFileSync(file, `{"${name}": "x", "data": ${JSON.stringify(folder)}}`);
       const { stderr } = await output('databases', 'list', `--${name}`, '--config', file);
       expect(stderr).toContain(`--config: unknown setting ${name}`);
-      // parseArgs itself drops this flag.
+      // parseArgs itself drops this flag, so it is not reported.
       if (name !== '__proto__') expect(stderr).toContain(`unknown setting --${name}`);
     });
   }
@@ -157,7 +157,7 @@ describe('the list of shards', () => {
     ['[1]', [], '--shards: the file is not a JSON array'],
     ['[]', [], '--shards: the list is empty'],
     [JSON.stringify([{ ...A, wieght: 1 }]), [], '--shards: entry 1 has the unknown member wieght'],
-    [JSON.stringify([{ ...A, url: 'http://ann:secret@a' }]), [], '--shards: a: the url is one such as'],
+    [JSON.stringify([{ ...A, url: 'http://ann:secret@a' }]), [], '--shards: a: the url must be one such as'],
     [JSON.stringify([A]), ['--postgres', 'postgresql://a/b'], '--postgres and --shards exclude each other'],
   ])('is refused: %s %j', (content, flags, problem) => {
     let problems = '';
@@ -180,7 +180,7 @@ describe('the list of shards', () => {
       expect(await run(['move', 'my-budget', '--to', 'c', '--shards', shards])).toBe(1);
       expect(said.mock.calls.map(([text]) => text)).toEqual([
         expect.stringContaining('--shards is missing\n--to is missing\nmove: DATABASE is missing'),
-        expect.stringContaining('a database id has 1 to 64'),
+        expect.stringContaining('a database id must have 1 to 64'),
         expect.stringContaining('--to: the list has no shard c'),
       ]);
     } finally {

@@ -47,7 +47,7 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
     for (const extra of [databaseId, file, ...more].slice(takes.length))
       if (extra !== '') problems.push(`unknown argument ${extra}`);
     if (databaseId !== '' && !isDatabaseId(databaseId))
-      problems.push('a database id has 1 to 64 letters, digits, _ or -');
+      problems.push('a database id must have 1 to 64 letters, digits, _ or -');
   }
   if (atMs !== null && (server === null ? action !== 'export' : action !== 'restore'))
     problems.push(
@@ -55,7 +55,7 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
     );
   if (action === 'restore') {
     if (atMs === null) problems.push('databases restore needs --at');
-    if (file !== '' && !isDatabaseId(file)) problems.push('FROM is the id of another database');
+    if (file !== '' && !isDatabaseId(file)) problems.push('FROM must be the id of another database');
   }
   throwIfProblems(problems);
   if (server !== null)

@@ -16,7 +16,7 @@ const fileNames = readdirSync(DEPLOY_FOLDER, { recursive: true, withFileTypes: t
 const read = (name: string): string => readFileSync(join(DEPLOY_FOLDER, name), 'utf8');
 const { environment } = readDockerfile();
 
-/** Of the compose files and the proxies, not of the server. */
+/** Settings that belong to the compose files and the proxies, and not to the server. */
 const PROXY_SETTINGS = ['ROCKPOOL_SITE', 'ROCKPOOL_UPSTREAM', 'ROCKPOOL_MEMORY'];
 
 /** The files that an operator puts beside the compose files. */
@@ -56,7 +56,7 @@ describe('the deployment files', () => {
       expect(environment['ROCKPOOL_SECRET_FILE']).toBe('/run/secrets/rockpool');
       expect(compose).toMatch(/secrets: \[rockpool\][\s\S]*\nsecrets:\n {2}rockpool:\n/);
       expect(compose).toMatch(new RegExp(`ports: \\["127\\.0\\.0\\.1:\\d+:${environment['ROCKPOOL_PORT']}"\\]`));
-      // Without it SQLite has no folder for the files of a large sort.
+      // A read-only container without a tmpfs has no folder for the files of a large sort of SQLite.
       expect(compose.match(/read_only: true/g)?.length).toBe(compose.match(/tmpfs: \[\/tmp\]/g)?.length);
     },
   );
@@ -101,8 +101,8 @@ const SYSTEMD = ['systemd-analyze', '--version'];
 const COMPOSE = ['docker', 'compose', 'version'];
 const KUBERNETES = ['kubernetes-validate', '--version'];
 
-describe('the tools of the deployment files accept them', () => {
-  it.skipIf(isMissing(SYSTEMD))('systemd-analyze: the unit, also its protection', () => {
+describe('the tools that read the deployment files', () => {
+  it.skipIf(isMissing(SYSTEMD))('accept the unit and its protection: systemd-analyze', () => {
     const unit = join(DEPLOY_FOLDER, 'rockpool-server.service');
     expect(runTool(['systemd-analyze', 'verify', unit])).toEqual({ status: 0, output: '' });
     const { status } = runTool(['systemd-analyze', 'security', '--offline=true', '--threshold=20', unit]);
@@ -115,7 +115,7 @@ describe('the tools of the deployment files accept them', () => {
       ['compose.yaml', 'compose.postgres.yaml'].flatMap((servers) =>
         ['compose.caddy.yaml', 'compose.nginx.yaml'].map((proxy) => [servers, proxy]),
       ),
-    )('docker compose: %s with %s', (servers, proxy) => {
+    )('accept %s with %s: docker compose', (servers, proxy) => {
     const folder = temporaryFolder();
     cpSync(DEPLOY_FOLDER, folder, { recursive: true });
     for (const name of MADE) writeFileSync(join(folder, name), '');
@@ -126,7 +126,7 @@ describe('the tools of the deployment files accept them', () => {
   });
 
   it.skipIf(isMissing(KUBERNETES)).each(fileNames.filter((file) => file.startsWith('kubernetes')))(
-    'kubernetes-validate: %s',
+    'accept %s: kubernetes-validate',
     (name) => {
       expect(runTool(['kubernetes-validate', '--strict', '--quiet', join(DEPLOY_FOLDER, name)])).toEqual({
         status: 0,

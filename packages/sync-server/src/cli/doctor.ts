@@ -43,7 +43,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
     const path = databasePath(dataDir, databaseId);
     const unloaded = readUnloadedMark(path);
     if (unloaded !== null) {
-      print(`note     database ${databaseId}: unloaded to ${unloaded.destination}, which was not looked at`);
+      print(`note     database ${databaseId}: unloaded to ${unloaded.destination}, which was not checked`);
       continue;
     }
     report(`database ${databaseId}`, [...(await damageProblems(path)), ...databaseProblems(path, databaseId, schema)]);

@@ -42,7 +42,7 @@ it(
     const build = join(folder, 'build');
     const image = join(folder, 'image');
     copyRepository(build);
-    // The Node version of the image comes first in PATH.
+    // The Node version of the image must come first in PATH.
     const path = `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`;
     for (const shell of builds)
       execFileSync('sh', ['-c', shell.replaceAll(' /server', ` ${image}/server`)], {

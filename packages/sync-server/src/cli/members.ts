@@ -50,10 +50,10 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
 }
 
 function argumentProblem(what: Argument, value: string): string | null {
-  if (what === 'ID' && !isDatabaseId(value)) return 'a database id has 1 to 64 letters, digits, _ or -';
+  if (what === 'ID' && !isDatabaseId(value)) return 'a database id must have 1 to 64 letters, digits, _ or -';
   if (what === 'PRINCIPAL' && value.length > MAX_PRINCIPAL_LENGTH)
-    return `a principal has up to ${MAX_PRINCIPAL_LENGTH} characters`;
-  if (what === 'ROLE' && !isRole(value)) return `a role is one of ${ROLES.join(', ')}`;
+    return `a principal must have up to ${MAX_PRINCIPAL_LENGTH} characters`;
+  if (what === 'ROLE' && !isRole(value)) return `a role must be one of ${ROLES.join(', ')}`;
   return null;
 }
 
@@ -127,7 +127,7 @@ async function withStore(
     const store = new SqliteMembers(membersPath(dataDir));
     return work(store).finally(() => store.close());
   }
-  // The first shard has the members.
+  // The members are at the first shard.
   const connections = new Connections(typeof postgres === 'string' ? postgres : (postgres[0]?.url ?? ''));
   try {
     await work(new PostgresMembers(connections, () => Promise.resolve()));

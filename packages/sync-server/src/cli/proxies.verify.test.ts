@@ -77,7 +77,7 @@ it.skipIf(isMissing(['openssl', 'version'])).for([
       },
     });
     onTestFinished(() => void proxy.kill('SIGTERM'));
-    // It begins to listen at some time, which nothing but a request shows.
+    // Only a request shows when the proxy has begun to listen.
     let status: number | null = null;
     while (status !== 200) status = await statusOf(port, '/health');
 
@@ -94,7 +94,7 @@ it.skipIf(isMissing(['openssl', 'version'])).for([
         `wss://localhost:${port}/sync`,
         undefined,
         {
-          // The server compares it with the Host that the proxy forwards.
+          // The server compares the origin with the Host that the proxy forwards.
           origin: `https://localhost:${port}`,
           'x-forwarded-for': '203.0.113.7',
         },
@@ -110,7 +110,7 @@ it.skipIf(isMissing(['openssl', 'version'])).for([
     const { stderr } = await server.signal('SIGTERM');
     const opened = stderr.split('\n').filter((line) => line.includes('session-opened'));
     expect(opened).toHaveLength(2);
-    // A client cannot choose its address.
+    // The address that the client claims is ignored.
     expect(stderr).not.toContain('203.0.113.7');
   },
 );

@@ -51,7 +51,9 @@ it('remote commands operate databases of a running server, whose other databases
   expect(copy.prepare('SELECT id FROM accounts').all()).toEqual([{ id: 'a' }]);
   copy.close();
   expect((await remote('export', DATABASE, at('copy.sqlite'))).stderr).toContain('already exists');
-  expect((await remote('import', DATABASE, at('copy.sqlite'))).stderr).toBe('config-invalid:\nthe database exists\n');
+  expect((await remote('import', DATABASE, at('copy.sqlite'))).stderr).toBe(
+    'config-invalid:\na database with this id exists already\n',
+  );
   for (const confirm of [[], ['--confirm', 'other']])
     expect((await remote('delete', DATABASE, ...confirm)).stderr).toContain('confirm must be the id or the identity');
   expect((await remote('drain', DATABASE)).stdout).toBe(
@@ -66,7 +68,7 @@ it('remote commands operate databases of a running server, whose other databases
   expect(await remote('import', DATABASE, at('copy.sqlite'))).toMatchObject({ code: 0 });
   expect((await remote('restore', 'march', DATABASE, '--at', '2026-03-01')).stderr).toContain('has no history');
   expect((await remote('restore', 'march', DATABASE)).stderr).toContain('databases restore needs --at');
-  expect((await remote('restore', 'march', '../x', '--at', '2026-03-01')).stderr).toContain('FROM is the id');
+  expect((await remote('restore', 'march', '../x', '--at', '2026-03-01')).stderr).toContain('FROM must be the id');
   expect((await remote('export', DATABASE, at('x'), '--at', '2026-03-01')).stderr).toContain('--at belongs to');
   expect(await remote('create', 'New')).toMatchObject({ code: 0 });
   expect(await other.commit([insert('accounts', 'b', { name: 'b' })])).toMatchObject({ kind: 'admitted' });
@@ -81,7 +83,7 @@ it('remote commands require the right token, a URL and valid arguments', async (
     '--server takes a URL',
   );
   expect((await remote('accept', DATABASE)).stderr).toContain('databases accept needs --data');
-  expect((await remote('delete', '../etc', '--confirm', '../etc')).stderr).toContain('a database id has 1 to 64');
+  expect((await remote('delete', '../etc', '--confirm', '../etc')).stderr).toContain('a database id must have 1 to 64');
   expect((await remote('import', 'New', at('none'))).stderr).toContain('cannot be read');
   expect((await command('close', DATABASE, '--data', folder)).stderr).toContain('databases close needs --server');
   expect((await command('delete', DATABASE, '--data', folder, '--confirm', DATABASE)).stderr).toContain(

@@ -15,7 +15,7 @@ export interface RemoteServer {
 
 interface Action {
   readonly databaseId: string;
-  /** For a restore: the id of the other database. */
+  /** The path of the file. For a restore: the id of the other database. */
   readonly file: string;
   /** For a restore: the time to restore. */
   readonly atMs: number | null;

@@ -1,10 +1,10 @@
 import type { OpenDatabase } from '../store/durability.ts';
 
 /**
- * Begins a log epoch after the log has lost entries. Null: done. `endSessions` ends the sessions of the old epoch, also
- * those that began while the commit waited for its turn.
+ * Begins a log epoch after the log has lost entries. Null: done. `endSessions` ends the sessions of the old log epoch,
+ * also those that began while the commit waited for its turn.
  *
- * `startedAt`: the watermark up to which the log is common to both epochs.
+ * `startedAt`: the watermark up to which both log epochs have the same log.
  */
 export function beginEpoch(
   database: OpenDatabase,
@@ -13,8 +13,8 @@ export function beginEpoch(
   const { logEpoch } = database.file;
   const { id } = logEpoch;
   const done = database.commit(() => {
-    // After a restore all clients are ahead of the log. Another session, here or at another instance, may have begun an
-    // epoch while this commit waited for its turn.
+    // After a restore all clients are ahead of the log. Another session, at this or another instance, may have begun a
+    // log epoch while this commit waited for its turn.
     const hasBegun = Buffer.compare(logEpoch.id, id) !== 0 && logEpoch.startedAt <= startedAt;
     if (!hasBegun) logEpoch.renew(startedAt);
   });

@@ -82,7 +82,7 @@ export class DatabaseCache {
     if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
     this.requireFree(databaseId);
     const database = this.open.get(databaseId) ?? (await this.openOnce(databaseId));
-    // The database was held while it was being opened.
+    // Throws if the database was held while it was being opened.
     this.requireFree(databaseId);
     this.open.delete(databaseId);
     this.open.set(databaseId, database);
@@ -230,7 +230,7 @@ export class DatabaseCache {
     live: LiveDatabase,
     error: RockpoolError = new RockpoolError('database-unavailable'),
   ): void {
-    // It may have been closed meanwhile.
+    // Stops if the database was closed meanwhile.
     if (this.open.get(databaseId) !== live) return;
     this.open.delete(databaseId);
     live.lose(error);

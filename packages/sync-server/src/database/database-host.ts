@@ -47,7 +47,7 @@ export interface HostRules {
 
 export interface DatabaseHostOptions {
   readonly dataDir: string;
-  /** Of the server's own schema. */
+  /** The hash of the server's own schema. */
   readonly schemaHash: string;
   /** The schemas of clients that are served. */
   readonly schemas: KnownSchemas;
@@ -114,7 +114,7 @@ export class DatabaseHost implements Databases {
     return database.read(() => answerHistory(database.file, request, rows, nowMs));
   }
 
-  /** Only a reader of everything may call it, because rows are read without a filter. */
+  /** Requires a reader of everything, because rows are read without a filter. */
   private async writtenRows(
     databaseId: string,
     request: WrittenRowsRequest,
@@ -124,17 +124,17 @@ export class DatabaseHost implements Databases {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     await (await this.cache.get(databaseId)).catchUp();
     const answer = await this.pastStates.writtenRows(this.store.pathOf(databaseId), request, nowMs);
-    // It may contain a commit that was not durable yet when it was read.
+    // The answer may contain a commit that was not durable yet when it was read.
     await (await this.cache.get(databaseId)).catchUp();
     return answer;
   }
 
-  /** Only a reader of everything gets a past state. The receiver deletes its file. */
+  /** Requires a reader of everything. The receiver deletes the file. */
   async pastState(databaseId: string, moment: PastMoment, rows: ReadableRows, nowMs: number): Promise<PastState> {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     await (await this.cache.get(databaseId)).catchUp();
     const state = await this.pastStates.build(databaseId, this.store.pathOf(databaseId), moment, nowMs);
-    // It may contain a commit that was not durable yet when it was read.
+    // The answer may contain a commit that was not durable yet when it was read.
     await (await this.cache.get(databaseId)).catchUp();
     return state;
   }

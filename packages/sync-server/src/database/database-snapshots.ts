@@ -56,7 +56,7 @@ export class DatabaseSnapshots {
     // The snapshot may contain a commit that was not durable yet when it was read.
     const live = await databases.get(databaseId);
     await live.catchUp();
-    // The database was replaced while the snapshot was built.
+    // Throws if the database was replaced while the snapshot was built.
     if (snapshot !== null && Buffer.from(live.file.logEpoch.id).toString('hex') !== snapshot.logEpoch)
       throw new RockpoolError('database-unavailable', { problem: 'the database was replaced' });
     return snapshot;

@@ -15,8 +15,8 @@ export interface Databases {
    */
   open(databaseId: string): SessionDatabase | Promise<SessionDatabase>;
   /**
-   * For a client whose schema has this hash. Null: not offered. See Snapshots.get. Throws `schema-mismatch` if the
-   * database has another schema.
+   * Returns the snapshot for a client whose schema has this hash. Null: none is offered. See Snapshots.get. Throws
+   * `schema-mismatch` if the database has another schema.
    */
   snapshot(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null>;
   /** Answers a question about the history of a row. Throws like answerHistory. */

@@ -47,8 +47,8 @@ export class Joining {
 
   /**
    * Sends the welcome and the first delivery, which may be empty. A client that should download a snapshot gets the
-   * welcome alone. Replaces an older session of the same site, whose connection has broken unnoticed. Resolves later
-   * where commits are under way.
+   * welcome alone. Replaces an older session of the same site, whose connection has broken unnoticed. If commits are
+   * under way, waits for them.
    *
    * Throws `schema-mismatch`, `database-mismatch`, and `frame-invalid` for a hello that does not fit the log.
    */
@@ -85,7 +85,7 @@ export class Joining {
 
   /**
    * Ends older sessions of the site, whose connections have broken unnoticed. A site that has not written yet belongs to
-   * nobody: another principal may have heard of its id, and leaves its session alone.
+   * nobody: another principal may know its id, and leaves its session alone.
    */
   private replaceOlder(site: string, { ownsSite }: StartingPoint, { principal: { id, formerly = [] } }: Access): void {
     for (const { subscriber, principal } of this.options.sessions.ofSite(site))
@@ -109,10 +109,10 @@ export class Joining {
     const { file } = this.options.database;
     return {
       type: 'welcome',
-      // The client's own: an older client rejects a newer version.
+      // The client's own version, because an older client rejects a newer one.
       protocolVersion: hello.protocolVersion,
       databaseIdentity: identityOf(file.sql),
-      // Under an epoch of its own, the client treats all its watermarks as those of an older epoch.
+      // Under a log epoch of its own, the client treats all its watermarks as those of an older log epoch.
       logEpoch: start.isUnproven ? new Uint8Array(randomBytes(ID_BYTES)) : file.logEpoch.id,
       watermark: file.log.watermark,
       lastAckedSequence: start.lastAckedSequence,

@@ -43,7 +43,7 @@ export interface LiveDatabaseOptions {
   readonly documentPool?: DocumentPool | null;
   /** Whether a client that needs the full state should download a snapshot instead. Default: never. */
   readonly offersSnapshot?: () => boolean;
-  /** Called when a traced commit of another instance has reached the sessions of this one. Default: nobody listens. */
+  /** Called when a traced commit of another instance has reached the sessions of this one. */
   readonly onFollowed?: (followed: Omit<FollowedCommit, 'databaseId'>) => void;
 }
 
@@ -196,7 +196,7 @@ export class LiveDatabase {
     this.reading++;
     try {
       await this.database.catchUp();
-      // Commits that begin while this waits for one have to become durable as well.
+      // Commits that begin during the wait must become durable as well.
       for (let settling = this.database.settling(); settling !== null; settling = this.database.settling())
         await settling;
       if (this.ended !== null) throw this.ended;
@@ -226,7 +226,7 @@ export class LiveDatabase {
     const startMs = traceparent === undefined ? 0 : traceNowMs();
     const authors = this.fanOut.unpublishedAuthors();
     for (const site of authors) {
-      // Its push is decided here by comparison with the decisions there.
+      // The site's push is compared with the decisions of the other instance instead.
       if (this.queue.isCommitting(site)) continue;
       for (const { subscriber } of this.sessions.ofSite(site)) subscriber.fail(new RockpoolError('session-replaced'));
     }

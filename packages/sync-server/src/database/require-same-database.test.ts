@@ -36,7 +36,8 @@ describe('a client whose local database belongs to another server database', () 
   it('is refused before any of its rows enter the database', async () => {
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
-    // More than the other log holds: without the check a new epoch would begin there, and every client would resync.
+    // The cursor exceeds the other log. Without the check, a new log epoch would begin there, and every client would
+    // resync.
     const failure = await refusal(mine, OTHER, { cursor: 70, lastAckedSequence: 3, lastSequence: 3 });
     expect(failure).toMatchObject({ code: 'database-mismatch', fields: { problem: expect.any(String) as string } });
     await listener.roundTrip();
@@ -48,7 +49,7 @@ describe('a client whose local database belongs to another server database', () 
     eager.push();
     expect((await eager.failure()).code).toBe('database-mismatch');
     expect(tested.server.query('SELECT id FROM accounts', OTHER)).toEqual([['theirs']]);
-    // At its own database it continues.
+    // The client continues with its own database.
     await expect((await hello(mine, DATABASE)).next('welcome')).resolves.toMatchObject({ fullResync: false });
   });
 
@@ -87,7 +88,7 @@ describe('a client whose local database belongs to another server database', () 
 
   it('may belong to an earlier log epoch if it is older than identities', async () => {
     const site = await known(DATABASE, 'mine');
-    // The client has seen entries that the log has lost, so a new epoch begins that remembers the old one. Twice.
+    // The client has seen entries that the log has lost, so twice a new log epoch begins that remembers the old one.
     for (const cursor of [7, 9]) {
       const ahead = await hello(site, DATABASE, { cursor, cursorHash: lostHashOf(cursor) });
       const { logEpoch } = await ahead.next('welcome');

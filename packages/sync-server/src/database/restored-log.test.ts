@@ -49,7 +49,7 @@ async function restoredAfter(lost: () => Promise<void>): Promise<void> {
   await tested.restart();
 }
 
-describe('a hello of another log epoch', () => {
+describe('a hello with another log epoch', () => {
   it('gets a full resync and the outcomes that the site lacks', async () => {
     const site = await known();
     const gone = await tested.server.open();
@@ -89,7 +89,7 @@ describe('a hello that claims to be ahead of the log', () => {
     ['by its cursor', { cursor: 3 }],
     ['by another log hash', { cursor: 2, cursorHash: randomBytes(16) }],
     ['by what is decided', { lastAckedSequence: 3, lastSequence: 3 }],
-  ])('%s costs only its own client a full resync', async (_, changes) => {
+  ])('costs only its own client a full resync: %s', async (_, changes) => {
     const site = await known();
     const epoch = site.logEpoch;
     const other = await tested.server.open();
@@ -97,7 +97,7 @@ describe('a hello that claims to be ahead of the log', () => {
       site.logEpoch = epoch;
       const { connection, welcome, first } = await hello(site, changes);
       expect(welcome).toMatchObject({ fullResync: true, watermark: 2 });
-      // Of another epoch, the client counts its watermarks as unseen, and no claim about this log.
+      // Under another log epoch, the client's watermarks count as unseen and claim nothing about this log.
       expect(welcome.logEpoch).not.toEqual(epoch);
       expect(first).toMatchObject({ whole: true, from: 0, to: 2 });
       await connection.close();
@@ -150,7 +150,7 @@ describe('a server whose file was replaced by an older copy', () => {
     const bens = await tested.server.open(b.site);
     await bens.commit([update('products', 'p', { name: 'ben' })]);
     const { site } = a;
-    site.write([update('products', 'p', { name: 'ann' })], { ageMs: 60_000 }); // its base is 3, of the old epoch
+    site.write([update('products', 'p', { name: 'ann' })], { ageMs: 60_000 }); // its base is 3, from the old log epoch
     const { connection, welcome, first } = await hello(site);
     expect(welcome).toMatchObject({ fullResync: true, watermark: 2, lastAckedSequence: 1 });
     expect(first).toMatchObject({ whole: true, lastAckedSequence: 1, outcomes: [] });
@@ -211,7 +211,7 @@ describe('a server whose file was replaced by an older copy', () => {
     await again.connection.close();
     await tested.restart();
     expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch });
-    // Hashes of the old epoch prove nothing about the new one.
+    // Hashes of the old log epoch prove nothing about the new one.
     const replayed = await hello(reader, { logEpoch });
     expect(replayed.welcome.logEpoch).not.toEqual(logEpoch);
     expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch });
@@ -239,7 +239,7 @@ describe('a server whose file was replaced by an older copy', () => {
   });
 });
 
-describe('a hello of a copied file', () => {
+describe('a hello from a copied file', () => {
   it('gets the site’s last acknowledged sequence, and no outcome that was confirmed', async () => {
     const site = await known();
     const copy = new TestSite();

@@ -9,7 +9,7 @@ import type { Sessions } from './sessions.ts';
 
 /** Who sent a push, and when. */
 export interface PushAuthor extends Pick<Sender, 'principal' | 'receivedMs'> {
-  /** Where its span is recorded. */
+  /** The trace that records its span. */
   readonly trace?: PushTrace | undefined;
 }
 
@@ -57,7 +57,7 @@ export class SessionPushes {
         problem: 'the client confirms a delivery that was not sent',
       });
     }
-    // The site has written nothing, or belongs to another principal.
+    // Does nothing for a site that has written nothing or belongs to another principal.
     if (subscription.siteNumber === null) return;
     this.queue.confirm({ site: subscriber.site, cursor, lastAckedSequence });
   }

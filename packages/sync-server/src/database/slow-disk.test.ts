@@ -24,7 +24,7 @@ let lastsUpTo: number;
 let live: LiveDatabase;
 
 function open(): void {
-  // Messages that an earlier session has yet to confirm do not arrive here.
+  // Bound to this database, so that the syncs of an earlier one do not reach its disk.
   const ownDisk = new FakeLogSync();
   disk = ownDisk;
   lastsUpTo = 0;
@@ -132,7 +132,7 @@ describe('while a commit waits for the disk', () => {
   });
 
   it('a change feed does not yield a commit that begins between catching up and reading', async () => {
-    // Independently of the number of steps in between.
+    // The result does not depend on the number of steps in between.
     for (let steps = 0; steps < 12; steps++) {
       open();
       const author = arrive();

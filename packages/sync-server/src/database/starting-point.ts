@@ -17,8 +17,8 @@ export interface StartingPoint {
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
   /**
-   * The client needs a full resync: its cursor is of another log, or below the tombstone horizon, or the client asks for
-   * it.
+   * The client needs a full resync: its cursor belongs to another log, or is below the tombstone horizon, or the client
+   * asks for it.
    */
   readonly fullResync: boolean;
   /** The client needs the full state: a full resync, or its first sync. */
@@ -26,13 +26,13 @@ export interface StartingPoint {
   /** The watermark of a usable snapshot of this log that the client holds; 0 for none. */
   readonly fileWatermark: number;
   /**
-   * The client has proved that it has seen entries of this epoch that the log lacks: the database file was replaced by an
-   * older copy.
+   * The client has proved that it has seen entries of this log epoch that the log lacks: the database file was replaced
+   * by an older copy.
    */
   readonly logLostSomething: boolean;
   /**
    * The client claims to be ahead of this log and cannot prove it. Only this client starts over: its watermarks are
-   * treated like those of an older epoch.
+   * treated like those of an older log epoch.
    */
   readonly isUnproven: boolean;
   /** The highest watermark up to which the client's log and this log may be equal. */
@@ -67,7 +67,7 @@ export function startingPoint(
   const isAhead = hello.cursor > log.watermark || hello.lastAckedSequence > lastAckedSequence || isOfAnotherLog;
   const hasLost = hello.cursor > log.watermark || isOfAnotherLog ? log.hasLost(hello.cursor, hello.cursorHash) : false;
   const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;
-  // A client that has neither received nor written a row has none that could be deleted.
+  // A client that has neither received nor written a row has no row that could be deleted.
   const hasRows = hello.cursor > 0 || state !== undefined;
   const isBehindHorizon = hasRows && hello.cursor < tombstones.tombstoneHorizon;
   const fullResync = hello.fullResync || isAhead || isBehindHorizon || (hello.logEpoch !== null && !isOfThisEpoch);
@@ -90,8 +90,8 @@ export function startingPoint(
 }
 
 /**
- * The watermark of the client's snapshot, or 0 for one of another log or below the tombstone horizon, from where deletes
- * are unknown.
+ * The watermark of the client's snapshot. 0 if the snapshot belongs to another log, or is below the tombstone horizon,
+ * from where deletes are unknown.
  */
 function fileWatermark({ log, logEpoch, tombstones }: DatabaseFile, snapshot: Hello['snapshot']): number {
   if (typeof snapshot === 'string') return 0;

@@ -17,7 +17,7 @@ export class DocumentWorkNeeded extends Error {
   readonly work: DocumentWork;
 
   constructor(work: DocumentWork) {
-    super('work on a document is to be done in another thread first');
+    super('work on a document must be done in another thread first');
     this.work = work;
   }
 }

@@ -18,7 +18,7 @@ const MOST_KEPT = 1024;
 /** Old edits are pruned once per this many edits of a document, since pruning reads the sizes of all kept edits. */
 const FORGET_EVERY = 32;
 
-/** Edits of each document since its last pruning. */
+/** The number of edits of each document since its last pruning. */
 const sinceForgotten = new WeakMap<SqliteFile, Map<string, number>>();
 
 /** Keeps an edit, a Yjs update, of a document that is already stored. `stateBytes`: the size of the document's state. */

@@ -25,7 +25,7 @@ const NOW_MS = 1_700_000_000_000;
 
 const DEADLINE_MS = 10_000;
 
-/** Large enough for another thread, and canonical. */
+/** The text of a document that is large enough for another thread, and canonical. */
 const large = (more: object = {}): string => JSON.stringify({ body: 'The tide comes in. '.repeat(20_000), ...more });
 const content = (text: string): CellValue => encodeDocumentCell({ kind: 'content', json: text });
 
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 function pool(options: DocumentPoolOptions = {}): DocumentPool {
-  // Long enough for a busy machine; the tests of the deadline set their own.
+  // The deadline suits a busy machine; the tests of the deadline set their own.
   const made = new DocumentPool({ size: 1, deadlineMs: 10 * 60_000, ...options });
   ends.push(() => made.close());
   return made;
@@ -268,7 +268,7 @@ describe('a large document', () => {
     await edit(live, 'p', start, large({ n: 1 }), 1);
     expect(textOf(live, 'p')).toBe(large({ n: 1 }));
     expect(others).toBe(4);
-    // Including edits of the document that the first edit compacted.
+    // The push includes edits of the document that the first edit compacted.
     await edit(live, 'p', start, large({ m: 2 }), 2);
     expect(textOf(live, 'p')).toBe(large({ m: 2, n: 1 }));
     expect(others).toBe(6);

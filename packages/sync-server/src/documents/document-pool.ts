@@ -79,7 +79,7 @@ export class DocumentPool {
     const { script, workerData, maxHeapMb } = this.options;
     const worker = new Worker(script, { workerData, resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } });
     this.workers.add(worker);
-    // `exit` always follows, and is handled.
+    // The `exit` that always follows is handled.
     worker.on('error', () => undefined);
     worker.on('exit', () => this.forget(worker));
     return worker;

@@ -20,7 +20,7 @@ export type DocumentWork = MergeWork | ExpandWork;
 export interface MergeWork {
   readonly kind: 'merge';
   readonly document: Uint8Array;
-  /** The replaced document, if the edit is of that one; null if the edit is of the present document. */
+  /** The replaced document, if the edit belongs to it; null if the edit belongs to the present document. */
   readonly replaced: Uint8Array | null;
   readonly edit: Uint8Array;
   readonly rule: DocumentRule;
@@ -44,7 +44,7 @@ export interface WorkedDocument {
   /** The JSON for the app's column. */
   readonly text: string;
   readonly overwritten: readonly OverwrittenMember[];
-  /** Members overwritten in the replaced document, if the edit is of that one, with that document's operations. */
+  /** Members overwritten in the replaced document, if the edit belongs to it, with that document's operations. */
   readonly overwrittenInReplaced: readonly OverwrittenMember[];
   /** The replaced document with the edit included; null if the edit went into the present document. */
   readonly replaced: Uint8Array | null;
@@ -88,7 +88,7 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
     const author = carrier(document, replaced, edit);
     const { state, overwritten, update } = carryOver(document, replaced, late.state, rule, author);
     const reported = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
-    // For a path in both documents, the present document's value is more precise.
+    // Leaves out paths that are in both documents, because the present document's value is more precise.
     const overwrittenInReplaced = late.overwritten.filter(({ path }) => !reported.has(JSON.stringify(path)));
     return {
       ...UNREPLACED,

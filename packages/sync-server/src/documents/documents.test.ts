@@ -133,7 +133,7 @@ describe('a document', () => {
       await b.meet();
       expect(stored()).toBe(other);
       expect(b.state === null ? null : documentText(b.state)).toBe(other);
-      // The path of the document itself: NULL was not written.
+      // The path of the whole document, so that NULL is not taken for a written value.
       expect(
         tested.server.query('SELECT column_name, rule, path, lost_value, won_value FROM rockpool_conflict'),
       ).toEqual([['content', 'lww', '[]', null, other]]);
@@ -153,7 +153,7 @@ describe('a document', () => {
 });
 
 /**
- * Edits it, each time in another session, until it has grown so far beyond its content that it is compacted. Returns
+ * Edits a page, each time in another session, until its document has grown so far that it is compacted. Returns
  * the number of edits.
  */
 async function growUntilCompacted(page: Page, contentOf: (n: number) => string): Promise<number> {
@@ -221,7 +221,7 @@ describe('a document that has grown far beyond its content', () => {
     const site = (page: Page): string => Buffer.from(page.connection.site.siteId).toString('hex');
     const ofAnn = ['content', '["title"]', 'lww', '"ann"', '"ben"', 'ann', 'ben', site(a)];
     expect(conflicts()).toEqual([ofAnn]);
-    // Cid has seen neither; one of the two is already carried over.
+    // Cid has seen neither edit; one of them is already carried over.
     await comeBack(c, 'cid');
     const now = JSON.parse(String(stored())) as { title: string };
     expect(now).not.toHaveProperty('by');
@@ -253,7 +253,7 @@ describe('a document that has grown far beyond its content', () => {
 
   it('is replaced by a document without history, and still accepts late edits of the old one [MR-28]', async () => {
     const [a, b] = await two('{"body":"start","n":0,"note":[{"insert":"low tide"}]}');
-    // Every edit under a new site id: what remains of each stays in the document for ever.
+    // Every edit has a new site id, and what remains of it stays in the document forever.
     b.connection.site.write([
       update('pages', 'p', {
         content: b.edit(
@@ -356,7 +356,7 @@ describe('a malicious edit', () => {
     expect(tested.server.query(`SELECT count(*) FROM rockpool_outcome WHERE error_code = 'document-invalid'`)).toEqual([
       [BigInt(edits.length)],
     ]);
-    // Against hangs, not a measure of speed.
+    // A guard against hangs; it does not measure speed.
     expect(slowestMs).toBeLessThan(20_000);
   });
 });

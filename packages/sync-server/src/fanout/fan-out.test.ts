@@ -79,7 +79,7 @@ it('fan-out ends sessions of an older log epoch, and delivers nothing to them', 
     ownFrom: 0,
   });
   const subscribed = new Map([['b', subscribe('b')]]);
-  // Another instance, in the file that this one has followed.
+  // Acts like another instance, in the file that this one has followed.
   file.sql.transaction(() => file.logEpoch.renew(0));
   subscribed.set('c', subscribe('c'));
   const fanOut = new FanOut({

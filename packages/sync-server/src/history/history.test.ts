@@ -88,7 +88,7 @@ describe('the history of a row', () => {
     expect(found.versions[1]).toMatchObject({ site: Buffer.from(b.site.siteId).toString('hex'), sequence: 1 });
     for (const { writtenMs, receivedMs } of found.versions) {
       expect(receivedMs).toBe(nowMs);
-      // The server's clock stands still here, and the clocks of the sites do not.
+      // The server's clock stands still in this test; the clocks of the sites do not.
       expect(Math.abs(writtenMs - nowMs)).toBeLessThan(Date.now() - nowMs + 1_000);
     }
     expect(found).toMatchObject({ nextBefore: null, isTruncated: false });

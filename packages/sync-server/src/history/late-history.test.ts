@@ -56,7 +56,7 @@ it('a past state is refused if a row was deleted before its table declared a his
   });
   await run(folder, { schema: WITH, nowMs: nowMs + 31 * DAY_MS }, async (a, server) => {
     await a.commit([insert('accounts', 'z', { name: 'Card' })]);
-    // This one prunes the tombstone of x, so nothing remains of x, and raises the horizon.
+    // This commit prunes the tombstone of x, so nothing remains of x, and raises the horizon.
     await a.commit([remove('accounts', 'y')]);
     expect(server.query('SELECT count(*) FROM rockpool_row_version WHERE image IS NOT NULL AND watermark = 2')).toEqual(
       [[0n]],
@@ -65,7 +65,7 @@ it('a past state is refused if a row was deleted before its table declared a his
     expect(await statusAt(server, 2)).toBe(200);
   });
   await run(folder, { schema: WITH, nowMs: nowMs + 62 * DAY_MS }, async (a, server) => {
-    // The tombstone of y goes. Its row has a version, so the horizon stays.
+    // The tombstone of y is pruned. Its row has a version, so the horizon stays.
     await a.commit([update('accounts', 'z', { name: 'Purse' })]);
     expect(await statusAt(server, 2)).toBe(200);
     expect(await statusAt(server, 1)).toBe(410);

@@ -71,7 +71,7 @@ async function migratedHistory(): Promise<void> {
 }
 
 describe('a column that a migration added', () => {
-  it('is not in the versions before it, and in those after it', async () => {
+  it('is in the versions after the migration, and not in those before', async () => {
     await migratedHistory();
     const { versions, laterColumns } = await page('x', 2);
     expect(laterColumns).toEqual([{ columnId: KIND.id, until: 3 }]);
@@ -90,7 +90,7 @@ describe('a column that a migration added', () => {
     expect((await page('x', 1)).laterColumns).toEqual([]);
   });
 
-  it('is named in past states, where every row has its default, also rows that were deleted before', async () => {
+  it('is named in past states, where every row has its default, even rows that were deleted before', async () => {
     await migratedHistory();
     const all = 'SELECT id, kind FROM accounts ORDER BY id';
     const later = 'SELECT * FROM rockpool_past_later_column';
@@ -103,7 +103,7 @@ describe('a column that a migration added', () => {
     expect(await pastRows(4, later)).toEqual([]);
   });
 
-  it('counts as added now while nothing was written since', async () => {
+  it('counts as added now until something is written', async () => {
     schema = BEFORE;
     await tested.restart();
     const before = await tested.server.open();

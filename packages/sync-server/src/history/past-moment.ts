@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { SqliteFile, SqlRow } from '../sqlite/sqlite-file.ts';
 
-/** A changeset by its author: a restored log may give it another watermark, and this stays. */
+/** A changeset, named by its author: a restored log may give it another watermark, but its author stays the same. */
 export interface ChangesetAuthor {
   /** 32 hex digits. */
   readonly site: string;

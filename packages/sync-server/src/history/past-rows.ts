@@ -63,7 +63,7 @@ function rowAt(
   const walk = new VersionWalk(file, table, keyBytes, -Infinity);
   const values = walk.at(watermark);
   if (walk.missing !== null && walk.missing > watermark)
-    // The row may be older than its history; then only its newest version is certain.
+    // A row may be older than its history, so that only its newest version is certain.
     throw notKept(file, table, walk.missing === Infinity ? null : walk.missing);
   return values;
 }

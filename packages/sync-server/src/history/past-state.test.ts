@@ -127,7 +127,7 @@ describe('a past state', () => {
     expect(await failureOf('watermark=1')).toMatchObject(refused);
     expect(await queryAt('watermark=2', 'SELECT amount FROM entries')).toEqual([{ amount: 2 }]);
     expect(await queryAt('watermark=3', 'SELECT amount FROM entries')).toEqual([{ amount: 3 }]);
-    // Pruned versions leave their horizon.
+    // Pruning the versions raises the horizon.
     await a.commit([insert('accounts', 'y', { name: 'Bank' })]);
     expect(await failureOf('watermark=1')).toMatchObject(refused);
     expect(await queryAt('watermark=3', 'SELECT amount FROM entries')).toEqual([{ amount: 3 }]);

@@ -41,7 +41,7 @@ export class PastStates {
     this.removeFiles();
   }
 
-  /** Throws `rate-limited`, and as writePastState. */
+  /** Throws `rate-limited`, and like writePastState. */
   async build(databaseId: string, from: string, moment: PastMoment, nowMs: number): Promise<PastState> {
     const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.past.gz`);
     const answer = await this.inTurn({ from, to: path, moment, nowMs });
@@ -76,7 +76,7 @@ export class PastStates {
   }
 
   private removeFiles(): void {
-    // The data directory may already be deleted when a server closes.
+    // The data directory may already be deleted when the server closes.
     if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory))
       if (PAST_FILE.test(name)) rmSync(join(this.directory, name), { force: true });

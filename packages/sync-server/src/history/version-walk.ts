@@ -79,7 +79,7 @@ export class VersionWalk {
           if (!isFirst) break;
           if (!(yield* this.step(next, FIRST_INSERT))) return;
         }
-        // A row may have been deleted, pruned with its tombstone, and inserted again.
+        // Continues behind a gap only if the row was deleted, pruned with its tombstone, and inserted again.
         if (!this.isGoneAfter(watermark)) {
           this.missing = Infinity;
           return;

@@ -17,7 +17,8 @@ const WATERMARK = 1;
 /**
  * Writes a new database with the rows of another one at a moment, which `databases import` can install under another
  * id. It has an identity of its own, and no history, names of versions, conflicts or members. The source may be in use.
- * Throws `history-not-kept` for the first table without a history, and like findMoment and pastRows; then it writes nothing.
+ * Throws `history-not-kept` for the first table without a history, and like findMoment and pastRows. A call that throws
+ * writes nothing.
  */
 export function writePastDatabase(
   from: string,
@@ -41,7 +42,7 @@ export function writePastDatabase(
 function writeRows(sql: SqliteFile, to: string, moment: PastMoment, nowMs: number): FoundMoment {
   const schema = storedSchema(sql);
   const tables = storedTables(schema);
-  // Names stay behind, with the versions that they name.
+  // The names of versions are left out, like the versions themselves.
   const copied = tables.filter(({ schema: table, system }) => !system && table.name !== VERSION_NAME_TABLE);
   for (const { schema: table } of copied)
     if (table.history === undefined) throw new RockpoolError('history-not-kept', { table: table.name });

@@ -25,7 +25,7 @@ function watch(file: DatabaseFile): () => void {
   return () => {
     const last = states.length - 1;
     for (let w = 1; w <= last; w++) {
-      // One transaction, and all transactions from one on.
+      // One transaction, and all transactions since it.
       expect(written(file, [w])).toEqual(difference(states[w - 1] as State, states[w] as State));
       const all = Array.from({ length: last - w + 1 }, (_, i) => w + i);
       expect(withoutEqual(written(file, all))).toEqual(difference(states[w - 1] as State, states[last] as State));
@@ -69,7 +69,7 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 describe('the rows that transactions wrote', () => {
-  it('lead from after to before them, for one transaction and for all since a moment', async () => {
+  it('give the difference between the states before and after, for one transaction and for all since a moment', async () => {
     await fc.assert(
       fc.asyncProperty(history, (one) => checkConvergence(one, { schema, watch })),
       { numRuns: atLevel({ test: 20, verify: 200 }) },

@@ -22,7 +22,7 @@ export interface WrittenRowsRequest {
   readonly author: string | null;
   /** The corrected time of writing, in ms since 1970. Null: no limit. */
   readonly fromMs: number | null;
-  /** Included. Null: no limit. */
+  /** The latest time of writing, included. Null: no limit. */
   readonly toMs: number | null;
   /** The watermark of one transaction. Null: any. */
   readonly version: number | null;
@@ -69,7 +69,7 @@ export function rowsWrittenBy(
   return rows;
 }
 
-/** In ascending order. */
+/** The watermarks of the chosen transactions, in ascending order. */
 function chosenWatermarks(
   { sql, sites }: DatabaseReader,
   { site, author, fromMs, toMs, version }: WrittenRowsRequest,
@@ -84,7 +84,7 @@ function chosenWatermarks(
     siteNumber === null ? null : BigInt(siteNumber),
     author,
     fromMs === null ? null : BigInt(fromMs) * 1000n,
-    // A time of writing is shown in whole milliseconds.
+    // The limit includes the whole millisecond, because a time of writing is shown in milliseconds.
     toMs === null ? null : BigInt(toMs) * 1000n + 999n,
     version === null ? null : BigInt(version),
   );
@@ -119,7 +119,7 @@ function writtenRow(
   }
   if (walk.missing !== null && walk.missing >= first)
     throw notKept(file, table, walk.missing === Infinity ? null : walk.missing);
-  // Later writes by others are not undone.
+  // Later writes by others stay, so undoing begins at the last chosen step.
   const last = newestFirst.findIndex(({ isChosen }) => isChosen);
   if (last < 0) return null;
   const steps = sinceOthersMadeIt(newestFirst.slice(last));
@@ -198,7 +198,7 @@ function withoutAdditions(runs: readonly (readonly Step[])[], columnId: number):
   let value = (run[0] as Step).after(columnId);
   for (const step of runs.flat()) {
     const [from, to] = [step.before(columnId), step.after(columnId)];
-    // There is nothing to subtract from before an insert.
+    // Subtracts nothing for an insert, which has no value before it.
     if (typeof value !== 'bigint' || typeof from !== 'bigint' || typeof to !== 'bigint')
       return (run.at(-1) as Step).before(columnId);
     value -= to - from;

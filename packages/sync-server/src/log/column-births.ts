@@ -4,10 +4,10 @@ import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /*
  * The birth of a column: the last watermark without it. A migration of the schema adds a column to every row at once,
- * with its default, so the rows cannot tell. The first commit after the migration notes the columns that are new to it.
+ * with its default, so the rows do not show it. The first commit after the migration notes the columns that are new to it.
  */
 
-/** By table id and column id. 0: the column is as old as the log, or older than this record. */
+/** Births by table id and column id. 0: the column is as old as the log, or older than this record. */
 type Births = Record<number, Record<number, number>>;
 
 export class ColumnBirths {
@@ -40,7 +40,7 @@ export function beginBirths(sql: SqliteFile, tables: readonly StoredTable[]): vo
 export function laterColumns(sql: SqliteFile, { schema, columnIds }: StoredTable): ReadonlyMap<number, number> {
   const births = readBirths(sql);
   if (births === null) return new Map();
-  // No commit has noted the column yet.
+  // The birth of a column that no commit has noted yet.
   const unnoted = (): number => Number(sql.get('SELECT max(watermark) FROM rockpool_log')?.[0] ?? 0n);
   const columns = columnIds.map((id): [number, number] => [id, births[schema.id]?.[id] ?? unnoted()]);
   return new Map(columns.filter(([, until]) => until > 0));

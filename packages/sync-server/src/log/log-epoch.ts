@@ -4,9 +4,9 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 
 /**
- * The epoch of a log. Watermarks compare only within one log epoch: a log that lost its end, because its file was
- * replaced by an older copy, assigns the same watermarks to other changesets. It gets a new epoch as soon as the loss
- * is noticed.
+ * The log epoch of a database. Watermarks compare only within one log epoch: a log that lost its end, because its file
+ * was replaced by an older copy, assigns the same watermarks to other changesets. It gets a new log epoch as soon as
+ * the loss is noticed.
  */
 export class LogEpoch {
   private readonly sql: SqliteFile;
@@ -22,12 +22,12 @@ export class LogEpoch {
     return this.current.id;
   }
 
-  /** The highest watermark of this log that a client of an older epoch may have seen. */
+  /** The highest watermark of this log that a client of an older log epoch may have seen. */
   get startedAt(): number {
     return this.current.startedAt;
   }
 
-  /** Whether `id` is the current or an earlier epoch of this log. */
+  /** Whether `id` is the current or an earlier log epoch of this log. */
   isCurrentOrEarlier(id: Uint8Array): boolean {
     if (Buffer.compare(id, this.id) === 0) return true;
     const before = epochsBefore(this.sql);
@@ -37,8 +37,9 @@ export class LogEpoch {
   }
 
   /**
-   * Begins a new epoch. Call inside a transaction. The logs of both epochs may be equal up to `watermark`.
-   * `isAnotherDatabase`: the file is a copy under another id, and clients of the earlier epochs belong to the original.
+   * Begins a new log epoch. Call inside a transaction. The logs of both log epochs may be equal up to `watermark`.
+   * `isAnotherDatabase`: the file is a copy under another id, and clients of the earlier log epochs belong to the
+   * original.
    */
   renew(watermark: number, isAnotherDatabase = false): void {
     writeMeta(

@@ -67,7 +67,7 @@ export class LogHashes {
   /** Whether this database computed the hash, for this watermark and in the current log epoch. */
   isGenuine(watermark: number, logHash: Uint8Array): boolean {
     const secret = this.readSecret();
-    // The log predates seals.
+    // A log that predates seals has no secret.
     if (secret === null) return false;
     return timingSafeEqual(
       logHash.subarray(CHAIN_BYTES),
@@ -77,7 +77,7 @@ export class LogHashes {
 
   private seal(secret: Uint8Array, watermark: number, chain: Uint8Array): Uint8Array {
     const epoch = this.epoch.id;
-    // Parts of fixed length, and a result that is cut: the plain hash of the secret and the message is a MAC.
+    // The parts have a fixed length and the result is cut, so the plain hash of the secret and the message is a MAC.
     const message = Buffer.alloc(epoch.length + 8 + CHAIN_BYTES);
     message.set(epoch);
     message.writeBigUInt64BE(BigInt(watermark), epoch.length);

@@ -9,7 +9,7 @@ export class OldestEntry {
 
   /** Whether an entry received before `beforeMs` may exist. All entries since the last check were received after it. */
   mayBeBefore(beforeMs: number, nowMs: number): boolean {
-    // A clock that was set back says nothing about when later entries were received.
+    // Forgets the last check if the clock was set back: it says nothing about when later entries were received.
     if (nowMs < this.askedMs) this.forget();
     return this.receivedMs === null || Math.min(this.receivedMs, this.askedMs) < beforeMs;
   }

@@ -52,7 +52,7 @@ export function pruneOrigins(sql: SqliteFile, nowMs: number): void {
   sql.run(`DELETE FROM rockpool_origin WHERE decided_ms < ?`, BigInt(nowMs - ORIGIN_RETENTION_MS));
 }
 
-/** Whether any origin is stored. Most databases have none, and each changeset asks. */
+/** Whether any origin is stored. Cached, because each changeset asks and most databases have none. */
 export class AnyOrigins {
   private readonly sql: SqliteFile;
   private known: boolean | null = null;

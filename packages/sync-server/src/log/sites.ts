@@ -61,7 +61,7 @@ export class Sites {
   /** Removes a site that nothing refers to yet. */
   remove({ number, site }: SiteState): void {
     this.sql.run(`DELETE FROM rockpool_site WHERE number = ?`, BigInt(number));
-    // The next site may get the same number.
+    // Removes the site, because the next one may get the same number.
     this.siteByNumber.delete(number);
     this.numberBySite.delete(site);
   }

@@ -85,7 +85,7 @@ export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, r
     for (const check of isThere ? (checks.byChild.get(write.table) ?? []) : []) {
       if (file.sql.get(check.missingParentSql, ...write.key) !== undefined) throw violation(check);
     }
-    // A row that did not exist had no children.
+    // A row that did not exist had no children to check.
     if (before === undefined || before.row.deleted !== null) continue;
     for (const check of checks.byParent.get(write.table) ?? []) {
       const values = referencedValues(check, write.table, write.key, before);

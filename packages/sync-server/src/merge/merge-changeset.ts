@@ -56,7 +56,10 @@ export function mergeChangeset(
   });
 }
 
-/** A written reference is checked again with the whole foreign key (null-references.ts); the others stay NULL. */
+/**
+ * Returns the references that stay NULL. If one column of a foreign key was written, all its columns are left out:
+ * null-references.ts checks them again.
+ */
 function stillNulled({ schema, values }: StoredTable, before: KnownRow | undefined, row: StoredRow): Nulled {
   if (before === undefined || before.nulled.size === 0 || row.deleted !== null) return NOTHING_NULLED;
   const nulled = new Map(before.nulled);
@@ -68,9 +71,9 @@ function stillNulled({ schema, values }: StoredTable, before: KnownRow | undefin
 }
 
 /**
- * The row base of a changeset from an older epoch. An author who updates or deletes a row has seen it, so an earlier
- * insert of the key counts as that row: after a restore, other sites have pushed it again under a later watermark.
- * Otherwise it would count as another row, and the update or delete would be ignored silently.
+ * The row base of a changeset from an older log epoch. An author who updates or deletes a row has seen it, so an
+ * earlier insert of the key counts as that row: after a restore, other sites have pushed it again under a later
+ * watermark. Otherwise it would count as another row, and the update or delete would be ignored silently.
  */
 function rowBaseOfOlder(
   { kind, cellBases }: RowWrite,

@@ -104,7 +104,7 @@ describe('concurrent writes of one column', () => {
     await b.delivery();
     await a.commit([update('entries', 'e', { amount: 9n })]);
     await b.delivery();
-    // Ann's value is below Ben's cursor.
+    // Ann's value is at a watermark that Ben has seen.
     b.push();
     const delivery = await b.decided(1);
     expect(delivery.from).toBe(3);
@@ -216,7 +216,7 @@ describe('two concurrent inserts of one key', () => {
     expect(deliveredRows(delivery, 'entries')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
   });
 
-  it('log exact values of every type: real, integer, blob, text and NULL [MR-73]', async () => {
+  it('log the exact values of every type: real, integer, blob, text and NULL [MR-73]', async () => {
     const { a, b } = await two();
     const blob = Uint8Array.from([0, 255]);
     a.site.write(

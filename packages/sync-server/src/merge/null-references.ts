@@ -77,7 +77,7 @@ function missingParentOf(
   const isWritten = columnIdsOf(check).some(
     (columnId) => after?.row.cells.get(columnId)?.version.watermark === version.watermark,
   );
-  // The older reference of a restored row is no claim by anyone that the parent exists.
+  // The older reference of a restored row does not claim that the parent exists.
   if (!isWritten) return deletes.at(-1) ?? version;
   const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
   return deletes.find((deleted) => !hasSeen(seenUpTo, version.site, deleted)) ?? null;
@@ -182,7 +182,7 @@ function writeShown(
   updateCells(file, table, key, columnIds, values);
 }
 
-/** In the order of the foreign key's columns. */
+/** The ids of the child's columns, in the order of the foreign key. */
 function columnIdsOf({ child, key }: ForeignKeyCheck): number[] {
   return key.columns.flatMap((name) => child.values.find((column) => column.name === name)?.id ?? []);
 }

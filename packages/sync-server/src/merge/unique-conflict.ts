@@ -16,7 +16,7 @@ import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { MergedRow } from './merged-row.ts';
 
-/** Writes a row as given. Throws the error of a violated constraint, and writes nothing then. */
+/** Writes a row as given, or throws the error of a violated constraint and writes nothing. */
 export type InsertRow = (row: MergedRow) => void;
 
 export interface UniqueConflict {
@@ -73,7 +73,7 @@ function insertRenamed(
       return attempt;
     } catch (error) {
       if (!(error instanceof RockpoolError)) throw error;
-      // For example a CHECK that the new name violates. No other name is available.
+      // Gives up, for example at a CHECK that the new name violates, because no other name helps.
       if (error.code !== 'constraint-unique') break;
     }
   }

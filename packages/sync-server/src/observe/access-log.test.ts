@@ -21,8 +21,8 @@ const logged = (): unknown[] =>
     .filter(({ event }) => /^(member|invitation|request-refused|session)/.test(event))
     .map(({ event, fields }) => [event, fields]);
 
-describe('the log names', () => {
-  it('who changed members and invitations, and from where', async () => {
+describe('the log', () => {
+  it('names who changed members and invitations, and from where', async () => {
     const owner = await tested.server.token('owner', 'olga');
     await ask('PUT', `/databases/${DATABASE}/members/mia`, owner, { role: 'viewer' });
     await ask('DELETE', `/databases/${DATABASE}/members/mia`, owner);
@@ -44,7 +44,7 @@ describe('the log names', () => {
     expect(JSON.stringify(logged())).not.toContain(code);
   });
 
-  it('the reason and the address of a refused request, and no token', async () => {
+  it('names the reason and the address of a refused request, and no token', async () => {
     await ask('GET', `/databases/${DATABASE}/members`, null);
     await ask('GET', `/databases/${DATABASE}/members`, 'forged.token.value');
     await ask('GET', `/databases/${DATABASE}/members`, await tested.server.token('editor', 'eve'));
@@ -58,7 +58,7 @@ describe('the log names', () => {
     expect(JSON.stringify(logged())).not.toContain('forged');
   });
 
-  it('the principal and the address of a session, once its token is valid', async () => {
+  it('names the principal and the address of a session, once its token is valid', async () => {
     const connection = await tested.server.connect(undefined, { 'x-forwarded-for': ADDRESS });
     await connection.open(await tested.server.token(), DATABASE);
     await connection.close();

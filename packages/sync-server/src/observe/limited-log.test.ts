@@ -17,7 +17,7 @@ it('the limited log writes 50 refusals of a kind a second, and the number of tho
   log('origin-refused', {});
   log('request-refused', {});
   expect(lines.slice(-3)).toEqual(['origin-refused', 'request-refused 30', 'request-refused']);
-  // The clock was set back.
+  // Sets the clock back.
   nowMs = -50_000;
   log('request-refused', {});
   expect(lines.at(-1)).toBe('request-refused');

@@ -32,7 +32,7 @@ describe('metrics', () => {
 describe('metrics with a token', () => {
   const tested = serverUnderTest({ metrics: { token: TOKEN }, tenantOf: () => 'household' });
 
-  it('need it, and name the tenants with the largest databases', async () => {
+  it('need the token, and name the tenants with the largest databases', async () => {
     const connection = await tested.server.open();
     await connection.commit([insert('accounts', 'x', { name: 'x' })]);
     const status = async (token?: string): Promise<number> =>
@@ -44,7 +44,7 @@ describe('metrics with a token', () => {
     ]).toEqual([401, 401, 401]);
     const scrape = async (): Promise<string> =>
       (await tested.server.ask('GET', '/metrics', { headers: { authorization: `Bearer ${TOKEN}` } })).text();
-    // The first scrape starts the measurement.
+    // Polls, because the first scrape only starts the measurement.
     await expect.poll(scrape).toMatch(/^rockpool_tenant_bytes\{tenant="household"\} [1-9]\d+$/m);
     expect(await scrape()).toMatch(/^rockpool_tenants 1$/m);
   });

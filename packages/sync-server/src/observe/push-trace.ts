@@ -14,7 +14,7 @@ export interface TracedStage {
 
 /** Deliveries of a commit of another instance to the sessions of this one. */
 export interface FollowedCommit {
-  /** Of the push at the other instance. */
+  /** The trace parent of the push at the other instance. */
   readonly traceparent: string;
   readonly databaseId: string;
   readonly startMs: number;
@@ -24,7 +24,7 @@ export interface FollowedCommit {
 
 /** The stages that one traced push has passed on this thread. */
 export class PushTrace {
-  /** As in W3C Trace Context. */
+  /** The `traceparent` of W3C Trace Context. */
   readonly traceparent: string;
   /** When the push was received, in ms since 1970. */
   readonly startMs: number;

@@ -95,7 +95,7 @@ it('another instance continues the trace over the bus', async () => {
   const [author, reader] = [await here.open(), await there.open()];
   const named = (name: string): readonly ReadableSpan[] =>
     exporter.getFinishedSpans().filter((span) => span.name === name);
-  // A poll that finds a commit before the bus announces it records nothing.
+  // Repeats, because a poll that finds a commit before the bus announces it records nothing.
   for (let i = 0; named('rockpool.follow').length === 0; i++) {
     await author.commit([insert('accounts', `k${i}`, { name: 'x' })]);
     await reader.delivery();
@@ -107,7 +107,7 @@ it('another instance continues the trace over the bus', async () => {
   const stages = exporter
     .getFinishedSpans()
     .filter((span) => span !== follow && span.parentSpanContext?.spanId === push?.spanContext().spanId);
-  // PostgreSQL flushes within its commit.
+  // PostgreSQL flushes within its commit, so it has no stage of its own for that.
   expect(stages.map(({ name }) => name)).toEqual(STAGES.filter((name) => name !== 'rockpool.flush'));
 });
 

@@ -3,12 +3,12 @@ import type * as OpenTelemetry from '@opentelemetry/api';
 import { RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { isTraceparent, PushTrace, traceNowMs, type FollowedCommit } from './push-trace.ts';
 
-/** What a span says of a push: names and counts, never a value. */
+/** The facts about a push in its span: names and counts, never a value. */
 export interface PushFacts {
   readonly databaseId: string;
   /** 32 hex digits. */
   readonly site: string;
-  /** Of the last changeset. */
+  /** The sequence of the last changeset. */
   readonly sequence: number;
   readonly changesets: number;
   readonly sizeBytes: number;
@@ -25,8 +25,8 @@ type Api = Pick<typeof OpenTelemetry, 'trace' | 'ROOT_CONTEXT' | 'SpanKind' | 'S
 
 /**
  * Spans of pushes, sent to the tracer provider that the host program has registered with OpenTelemetry. Only the
- * accepting thread makes spans: other threads report times. Without a registered provider, or where its sampler leaves
- * a push out, nothing is measured.
+ * accepting thread makes spans: other threads report times. Without a registered provider, or if its sampler leaves a
+ * push out, nothing is measured.
  */
 export class Tracing {
   private readonly api: Api;
@@ -40,7 +40,7 @@ export class Tracing {
   /** Throws `config-invalid` if `@opentelemetry/api`, an optional peer dependency, is not installed. */
   static load(version: string): Tracing {
     try {
-      // Its copies share one registry, whichever way each was imported.
+      // Copies of the API share one registry, however each was imported.
       return new Tracing(createRequire(import.meta.url)('@opentelemetry/api') as Api, version);
     } catch (error) {
       throw new RockpoolError(
@@ -69,7 +69,7 @@ export class Tracing {
     return {
       trace,
       end: (refusal) => {
-        // All messages of the fan-out are with the sockets by now.
+        // The sockets have all messages of the fan-out by now.
         const published = trace.stages.findLast(({ name }) => name === 'fan-out');
         if (published !== undefined)
           trace.stages.push({ name: 'delivery', startMs: published.endMs, endMs: traceNowMs() });
@@ -96,7 +96,7 @@ export class Tracing {
     };
   }
 
-  /** A commit of another instance that reached the sessions of this one: part of the trace of its push. */
+  /** Records a commit of another instance that reached the sessions of this one, as part of the trace of its push. */
   followed({ traceparent, databaseId, startMs, endMs, sessions }: FollowedCommit): void {
     const { ROOT_CONTEXT, SpanKind, trace: traces } = this.api;
     if (!isTraceparent(traceparent)) return;

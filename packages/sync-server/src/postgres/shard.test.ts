@@ -30,7 +30,7 @@ it('a new shard receives its share of the databases, and the other databases sta
 
 it.each([
   [[], 'the list is empty'],
-  [[{ name: 'A!', url: URL_OF_A }], 'entry 1: the name has'],
+  [[{ name: 'A!', url: URL_OF_A }], 'entry 1: the name must have'],
   [
     [
       { name: 'a', url: URL_OF_A },

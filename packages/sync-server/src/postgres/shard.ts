@@ -22,13 +22,13 @@ export function shardProblems(shards: readonly Shard[]): string[] {
   const names = new Set<string>();
   for (const [i, { name, url, weight = 1 }] of shards.entries()) {
     const label = NAME.test(String(name)) ? name : `entry ${i + 1}`;
-    if (label !== name) problems.push(`${label}: the name has 1 to 32 lowercase letters, digits and -`);
+    if (label !== name) problems.push(`${label}: the name must have 1 to 32 lowercase letters, digits and -`);
     else if (names.has(name)) problems.push(`${name}: two entries have this name`);
     names.add(name);
     const { protocol = '' } = URL.canParse(url) ? new URL(url) : {};
     if (protocol !== 'postgresql:' && protocol !== 'postgres:')
-      problems.push(`${label}: the url is one such as postgresql://user@host/name`);
-    if (!(Number.isFinite(weight) && weight >= 0)) problems.push(`${label}: the weight is a number of at least 0`);
+      problems.push(`${label}: the url must be one such as postgresql://user@host/name`);
+    if (!(Number.isFinite(weight) && weight >= 0)) problems.push(`${label}: the weight must be a number of at least 0`);
   }
   if (problems.length === 0 && shards.every(({ weight = 1 }) => weight === 0))
     problems.push('every weight is 0, so new databases have no place');

@@ -4,8 +4,8 @@ import { encodeMessage, type SeenPresence } from '@rockpool/shared';
 const FIXED_BYTES = 64;
 
 /**
- * Encodes states as `presence-update` messages of at most about `maxBytes`, or of a single state. Only the first
- * message carries `whole`; the following ones add to it.
+ * Encodes states as `presence-update` messages of about `maxBytes` or less; a larger state is a message of its own.
+ * Only the first message carries `whole`; the following ones add to it.
  */
 export function encodePresence(seen: readonly SeenPresence[], whole: boolean, maxBytes: number): Uint8Array[] {
   const parts: SeenPresence[][] = [[]];

@@ -149,7 +149,7 @@ export class PresenceRoom implements RelayedRoom {
     return siteId;
   }
 
-  /** Another instance shows another principal under a site id: sessions of others here get ids of their own. */
+  /** Gives sessions here ids of their own if another instance shows another principal under their site id. */
   private makeWay({ siteId, principal }: SeenPresence): void {
     const site = Buffer.from(siteId).toString('hex');
     for (const member of [...(this.membersBySite.get(site) ?? [])]) {

@@ -171,7 +171,7 @@ describe('presence', () => {
       Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n) })),
       'frame-invalid',
     ],
-  ])('that %s ends the session and reaches no member', async (_, states, code) => {
+  ])('ends the session and reaches no member if it %s', async (_, states, code) => {
     const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
     await enter(ben);
     say(ann, ...states);

@@ -22,7 +22,7 @@ export class ChangedRows {
     this.file = file;
   }
 
-  /** Ordered by watermark. */
+  /** Returns the rows above a watermark, ordered by watermark. */
   above(watermark: number): readonly ChangedRow[] {
     const known = this.byWatermark.get(watermark);
     if (known !== undefined) return known;

@@ -12,7 +12,7 @@ export function encodeParts(groups: Readable<readonly ChangeGroup[]>, maxBytes: 
 function encodeDivided(groups: readonly ChangeGroup[], maxBytes: number): readonly Uint8Array[] {
   const rowCount = groups.reduce((count, group) => count + group.rowCount, 0);
   const likelyRows = rowCount > 2 * SAMPLE_ROWS ? likelyRowsPerPart(groups, maxBytes) : rowCount;
-  // Encoding the whole first, to find out that it is too large, would double the cost.
+  // Divides at once, because encoding the whole first would double the cost.
   if (2 * likelyRows < rowCount) return divide(groups, likelyRows).flatMap((part) => encodeDivided(part, maxBytes));
   const encoded = encodeDeliveryGroups(groups);
   if (encoded.length <= maxBytes || rowCount <= 1) return [encoded];

@@ -18,7 +18,7 @@ afterEach(() => database.close());
 const write = (...changes: Change[]): Promise<number> => database.write(toBody(changes), 'ann', 1_700_000_000_000);
 const content = (json: string): CellValue => encodeDocumentCell({ kind: 'content', json });
 
-/** The same rows by another way: a reader that has written before gets each row by its versions. */
+/** Reads the same rows as a reader that has written before, which gets each row by its versions. */
 function rowByRow(): ChangeGroup[] {
   return deliveredGroups(database.file, new ChangedRows(database.file), { siteNumber: 999, from: 0, ownFrom: 0 }, []);
 }

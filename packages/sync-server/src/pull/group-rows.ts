@@ -55,7 +55,7 @@ export class RowGroups {
     );
   }
 
-  /** For a document that the reader has, only the edits that it lacks. */
+  /** For a document that the reader has, returns only the edits that it lacks. */
   private deliveredValue(place: DocumentPlace, value: CellValue, kind: ChangeGroup['kind']): CellValue {
     if (kind !== 'update' || !place.table.documents.has(place.columnId)) return value;
     return documentUpdate(this.file.sql, place, value, this.from);

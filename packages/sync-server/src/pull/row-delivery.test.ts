@@ -22,7 +22,7 @@ function row(parts: Partial<RowVersions> & { inserted: StoredVersion }): RowVers
   };
 }
 
-/** Has applied watermark 10, and the outcomes of its own changesets up to watermark 8. */
+/** A reader that has applied watermark 10, and the outcomes of its own changesets up to watermark 8. */
 const me: Reader = { siteNumber: ME, from: 10, ownFrom: 8 };
 const stranger: Reader = { siteNumber: null, from: 10, ownFrom: 0 };
 
@@ -40,7 +40,7 @@ describe('a row in a delivery', () => {
     expect(told(row({ inserted: by(OTHER, 3), revived: by(OTHER, 11) }))).toEqual({ kind: 'insert' });
   });
 
-  it('is otherwise sent as its changed cells', () => {
+  it('is sent as its changed cells if the reader has the row', () => {
     const cells = new Map([
       [NOTE, by(OTHER, 11)],
       [AMOUNT, by(OTHER, 9)],

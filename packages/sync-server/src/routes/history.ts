@@ -138,7 +138,7 @@ function authorOf(searchParams: URLSearchParams): ChangesetAuthor | null {
   const site = siteOf(searchParams);
   if (site === null) return null;
   const sequence = searchParams.get('sequence') ?? '';
-  // A database that was made from an old moment begins with the sequence 0.
+  // Accepts 0, the first sequence of a database that was made from an old moment.
   return { site, sequence: sequence === '0' ? 0 : wholeNumber(sequence, 'sequence') };
 }
 

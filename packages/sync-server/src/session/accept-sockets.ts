@@ -42,7 +42,7 @@ export class Sockets {
     this.options = options;
     this.log = options.context.log;
     this.waitingRoom = new WaitingRoom(options.context.limits);
-    // After sockets are read: frames that arrived while the thread was busy are not silence.
+    // Runs after sockets are read, because frames that arrived while the thread was busy are not silence.
     this.sweep = setInterval(() => setImmediate(() => this.checkDeadlines()), SWEEP_INTERVAL_MS);
     this.sweep.unref();
   }
@@ -51,7 +51,7 @@ export class Sockets {
   attach(server: Server, path: string): void {
     const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
       if (pathOf(request) !== path) {
-        // Without another listener the socket would hang.
+        // Refuses the socket, which would hang without another listener.
         if (server.listenerCount('upgrade') === 1) refuse(socket, '404 Not Found');
         return;
       }

@@ -11,8 +11,8 @@ import type { TestConnection } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 
-/** The server still serves other sessions. */
-async function expectServerGoesOn(): Promise<void> {
+/** Expects that the server still serves other sessions. */
+async function expectServerServes(): Promise<void> {
   const honest = await tested.server.open();
   const key = crypto.randomUUID();
   expect(await honest.commit([insert('accounts', key, { name: key })])).toMatchObject({ kind: 'admitted' });
@@ -45,7 +45,7 @@ describe('frames that are noise', () => {
       // A hello of version 0.
       { numRuns: 150, examples: [[Uint8Array.from([0, 1, 0])]] },
     );
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 
   it('end only their own session, with a typed failure, when it is open', async () => {
@@ -74,13 +74,13 @@ describe('frames that are noise', () => {
       ),
       { numRuns: 250 },
     );
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 
   it('include frames sent as text', async () => {
     const connection = await tested.server.connect();
     expect(await failureCodeAfter(connection, () => connection.socketForAbuse.send('hello'))).toBe('frame-invalid');
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 });
 
@@ -108,7 +108,7 @@ describe('frames that are too large', () => {
     const connection = await tested.server.connect();
     connection.socketForAbuse.send(new Uint8Array(MAX_FRAME_BYTES + 1));
     expect(await connection.closes()).toMatchObject({ code: 1009 });
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 
   it('are refused by their declared size, before their content arrives', async () => {
@@ -118,7 +118,7 @@ describe('frames that are too large', () => {
     header.writeBigUInt64BE(100n * 1024n * 1024n, 2);
     rawSocketOf(connection.socketForAbuse).write(header);
     expect(await connection.closes()).toMatchObject({ code: 1009 });
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 
   it('have a lower limit before the hello', async () => {
@@ -126,7 +126,7 @@ describe('frames that are too large', () => {
     expect(
       await failureCodeAfter(connection, () => connection.socketForAbuse.send(new Uint8Array(MAX_HELLO_BYTES + 2))),
     ).toBe('frame-too-large');
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 });
 
@@ -141,7 +141,7 @@ describe('a WebSocket', () => {
     for (let part = 0; part <= 16_384; part++) crumbs.socketForAbuse.send(Uint8Array.of(0), { fin: false });
     expect(await crumbs.closes()).toMatchObject({ code: 1008 });
     expect(await metrics()).toContain('rockpool_sockets_cut_total{reason="frame-too-large"} 2');
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 
   it('cannot negotiate compression, so no small frame becomes large', async () => {
@@ -153,7 +153,7 @@ describe('a WebSocket', () => {
     rawSocketOf(socket).write(Uint8Array.of(0b1100_0010, 0b1000_0001, 0, 0, 0, 0, 0));
     expect(await closed).toBe(1002);
     expect(await metrics()).toContain('rockpool_sockets_cut_total{reason="frame-invalid"} 1');
-    await expectServerGoesOn();
+    await expectServerServes();
   });
 });
 

@@ -23,7 +23,7 @@ const CLOSED_KEPT_MS = 60_000;
 /** Maximum number of ended sessions that wait for a poll: a malicious client can begin and end many in a minute. */
 const MAX_CLOSED_KEPT = 1_000;
 
-/** As hard to guess as a token, because the id alone authorises polls and frames. */
+/** A session id must be as hard to guess as a token, because it alone authorises polls and frames. */
 const SESSION_ID_BYTES = 32;
 
 /**

@@ -29,7 +29,7 @@ describe('limits of sessions', () => {
   });
   const metrics = async (): Promise<string> => (await tested.server.ask('GET', '/metrics')).text();
 
-  it('end a session that sends too many frames, parts of a message included', async () => {
+  it('end a session that sends too many frames, including parts of a message', async () => {
     for (const frame of [messageToFrames(encodeMessage({ type: 'ping' }))[0] as Uint8Array, Uint8Array.of(1, 7)]) {
       const connection = await tested.server.open();
       for (let i = 0; i < 100; i++) connection.socketForAbuse.send(frame);
@@ -93,7 +93,7 @@ describe('clients without a token', () => {
     expect(await openByHttp('203.0.113.1')).toBe(503);
     await expect(tested.server.connect(undefined, from('203.0.113.1'))).rejects.toThrow('503');
     expect(await openByHttp('203.0.113.2')).toBe(201);
-    // A valid token leaves the limit.
+    // A connection with a valid token no longer counts.
     await waiting.open(await tested.server.token(), DATABASE);
     expect(await openByHttp('203.0.113.1')).toBe(201);
   });

@@ -63,7 +63,7 @@ export class SessionForwarding {
   }
 
   async close(): Promise<void> {
-    // The entry of a killed instance stays for a day and points to nothing.
+    // Removes the entry. That of a killed instance stays for a day and points to nothing.
     if (this.enteredUntilMs > 0) await this.options.directory.leave(this.instance).catch(() => undefined);
   }
 

@@ -381,7 +381,7 @@ export class Session implements Subscriber {
     this.settle(async () => {
       await gate.require(principal, databaseId, 'read');
       const canWrite = await gate.allows(principal, databaseId, 'write');
-      // The welcome granted other rights: the client reconnects and gets a new one.
+      // The client reconnects, because the welcome granted other rights.
       if (this.isOpen() && canWrite !== this.canWrite) this.goAway('rights changed');
     });
   }

@@ -13,9 +13,9 @@ interface Waiting {
 }
 
 /**
- * The connections that have not shown a valid token yet. They are limited apart from the others, so that clients without
- * a token cannot take the places of members. A client that sends its hello at once waits for a few milliseconds, so in a
- * full room the connection that has waited longest is the least likely to be honest.
+ * The connections that have not shown a valid token yet. They are limited apart from the others, so that clients
+ * without a token cannot use up the limit of members. A client that sends its hello at once waits for a few
+ * milliseconds, so in a full room the connection that has waited longest is the least likely to be honest.
  */
 export class WaitingRoom {
   private readonly limits: WaitingRoomLimits;

@@ -51,7 +51,7 @@ describe('a snapshot', () => {
       ['e', 'a', 5n, 'lunch', 0.5, Uint8Array.of(0, 255)],
     ]);
     expect(all('SELECT entry_id, position FROM labels')).toEqual([['x', 7n]]);
-    // The server's internal tables are left out; the tables that clients have too are included.
+    // The snapshot has the system tables that clients have, but not the server's internal tables.
     expect(all(`SELECT name FROM sqlite_schema WHERE name LIKE 'rockpool%' ORDER BY name`)).toEqual([
       ['rockpool_conflict'],
       ['rockpool_conflict_row'],
@@ -141,7 +141,7 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a range', () => {
+describe('readByteRange', () => {
   it.each([
     [null, null],
     ['bytes=0-', { start: 0, end: 10 }],
@@ -152,7 +152,7 @@ describe('a range', () => {
     ['bytes=-3', null],
     ['bytes=0-1,3-4', null],
     ['lines=1-', null],
-  ])('%s is %o', (header, range) => {
+  ])('reads %s as %o', (header, range) => {
     expect(readByteRange(header, 10)).toEqual(range);
   });
 });

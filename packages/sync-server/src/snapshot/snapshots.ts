@@ -106,7 +106,7 @@ export class Snapshots {
 
   /** Includes files of an earlier run. Other files in the directory are kept. */
   private removeFiles(): void {
-    // The data directory may already be deleted when a server closes.
+    // The data directory may already be deleted when the server closes.
     if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory))
       if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });

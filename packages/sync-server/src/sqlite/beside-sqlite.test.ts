@@ -78,7 +78,7 @@ async function scrubbed(): Promise<void> {
   await scrubber.close();
 }
 
-describe.skipIf(process.platform !== 'linux')('the locks of an open database survive (seen in /proc/locks)', () => {
+describe.skipIf(process.platform !== 'linux')('the locks of an open database, as /proc/locks shows them,', () => {
   it.each<[string, () => unknown]>([
     ['the comparison of all pages', () => verifyPages(path)],
     ['a scrub', scrubbed],
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('the locks of an open database sur
     ['an inspection', () => inspectDatabase(path)],
     ['a copy', () => copyDatabase(path, join(folder, 'copy.sqlite'))],
     ['a capture by the continuous backup, whose connection closes', captured],
-  ])('%s', async (_, read) => {
+  ])('survive %s', async (_, read) => {
     expect(isLocked()).toBe(true);
     await read();
     expect(isLocked()).toBe(true);
@@ -132,7 +132,7 @@ describe('a descriptor beside SQLite', () => {
     sql = new SqliteFile(path);
   });
 
-  it('is not of a file that was replaced', () => {
+  it('does not belong to a file that was replaced', () => {
     openBesideSqlite(path).release();
     const { ino } = statSync(path);
     copyDatabase(path, `${path}.new`);

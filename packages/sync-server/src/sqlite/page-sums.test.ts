@@ -78,7 +78,7 @@ describe('the checksums of a database file', () => {
     const sql = filled();
     sql.checkpoint();
     sql.transaction(() => fill(sql, 50, 400));
-    // Checksums written, no page moved: the old file beside the new checksums.
+    // The checksums are written and no page is moved: the old file beside the new checksums.
     copyAs(killed, ['', '-wal']);
     sql.checkpoint();
     copyAs(killed, ['-sums']);
@@ -97,7 +97,7 @@ describe('the checksums of a database file', () => {
     sql.transaction(() => fill(sql, 50, 400));
     for (const suffix of ['', '-wal', '-sums']) copyFileSync(path + suffix, killed + suffix);
     sql.close();
-    // Like the sqlite3 shell: the last connection that closes moves the log.
+    // Acts like the sqlite3 shell: the last connection that closes moves the log.
     const shell = new DatabaseSync(killed);
     shell.prepare('SELECT count(*) FROM t').get();
     shell.close();

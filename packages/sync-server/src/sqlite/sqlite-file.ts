@@ -9,7 +9,7 @@ export type SqlRow = readonly CellValue[];
 // One statement per combination of columns that clients write: few for an honest app, many for a hostile client.
 const MAX_STATEMENTS = 400;
 
-// Only a shell such as sqlite3 can hold the file besides this process (store/directory-lock.ts).
+// The wait for another holder of the file, which can only be a shell such as sqlite3 (store/directory-lock.ts).
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface SqliteFileOptions {
@@ -165,7 +165,7 @@ export class SqliteFile {
     if (this.checkpointer !== null) this.checkpointer.onCheckpoint = watcher.onCheckpoint;
   }
 
-  /** Until it is called with false, no checkpoint runs: the file stays unchanged, and the log only grows. */
+  /** Pauses checkpoints until it is called with false: the file stays unchanged, and the log only grows. */
   pauseCheckpoints(isPaused: boolean): void {
     if (this.checkpointer !== null) this.checkpointer.isPaused = isPaused;
   }

@@ -21,7 +21,7 @@ export class WalCheckpointer {
   /** Prepared, because it runs with every commit. */
   private readonly countFrames: StatementSync;
   private isInUse: boolean;
-  /** While true, the log stays as it is and only grows. */
+  /** While true, no checkpoint runs, and the log only grows. */
   isPaused = false;
   /** Called before the log is moved, because SQLite then restarts it from its beginning. */
   onCheckpoint: () => void = () => undefined;

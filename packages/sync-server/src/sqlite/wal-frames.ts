@@ -55,7 +55,7 @@ export function pagesInLog(databasePath: string): Set<number> {
 
 /** A position in a log: after this many frames. */
 export interface LogPosition {
-  /** From the log's header. They change when SQLite restarts the log. */
+  /** The salts in the log's header, which change when SQLite restarts the log. */
   readonly salts: Buffer;
   readonly frames: number;
   /** The running checksum of the last frame. */

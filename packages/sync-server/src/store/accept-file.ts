@@ -19,7 +19,7 @@ export function acceptFile(path: string): void {
   } finally {
     looking.close();
   }
-  // The continuous backup copies the file as a whole.
+  // Without the record of its copies, the continuous backup copies the file as a whole.
   for (const old of [sumsPath(path), markPath(path), `${path}-copied`]) rmSync(old, { force: true });
   const sql = new SqliteFile(path);
   try {

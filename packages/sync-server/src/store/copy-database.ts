@@ -11,7 +11,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 const BUSY_TIMEOUT_MS = 30_000;
 
 /**
- * Writes a compact copy of a SQLite file at one moment; other processes may write to the file meanwhile. Throws
+ * Writes a compact copy of a SQLite file as of one moment, while other processes may keep writing to it. Throws
  * `storage-missing` if the file does not exist.
  */
 export function copyDatabase(from: string, to: string): void {

@@ -66,13 +66,13 @@ async function command(...args: string[]): Promise<number> {
   return run([...args, '--data', data]);
 }
 
-describe('a database with a file that', () => {
+describe('a database with a damaged file', () => {
   it.each<[string, string, () => void]>([
     ['is empty', 'empty', () => truncateSync(path, 0)],
     ['is missing', 'missing', () => rmSync(path)],
     ['is truncated', 'truncated', () => truncateSync(path, 8 * 4096)],
     ['was overwritten with other data', 'not-sqlite', () => writeFileSync(path, 'x'.repeat(10_000))],
-  ])('%s goes offline with a reason, and the others are served', async (_, problem, damage) => {
+  ])('goes offline with a reason if the file %s, and the others are served', async (_, problem, damage) => {
     const site = await stored();
     damage();
     const running = await start();
@@ -87,7 +87,7 @@ describe('a database with a file that', () => {
     expect(existsSync(path)).toBe(problem !== 'missing');
   });
 
-  it('was just created opens again after a kill at any moment', async () => {
+  it('opens again if a kill kept a new database from its first checksums', async () => {
     await (await start()).open();
     await stop();
     // The state after a kill before the first checksums.

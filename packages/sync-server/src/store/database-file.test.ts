@@ -86,7 +86,7 @@ describe('opening a database file', () => {
   });
 });
 
-describe('a newer schema', () => {
+describe('opening a database file with another schema', () => {
   it('adds tables, columns and plain indexes to a stored database', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);
@@ -121,7 +121,7 @@ describe('a newer schema', () => {
   it.each<[string, Schema]>([
     ['a table', buildSchema(TEST_TABLES.filter((one) => one !== LABELS))],
     ['a column', withAccounts({ columns: ACCOUNTS.columns.slice(0, 2) })],
-  ])('that lacks %s leaves it in the file, which keeps its schema', (_, schema) => {
+  ])('keeps %s that the schema lacks, and the schema of the file', (_, schema) => {
     open(TEST_SCHEMA);
     const before = query('SELECT sql FROM sqlite_schema ORDER BY name');
     const file = openDatabaseFile(path, schema);
@@ -169,7 +169,7 @@ describe('a newer schema', () => {
         columns: [...ACCOUNTS.columns, column('seed', 'integer', { notNull: true, defaultSql: 'random()' })],
       }),
     ],
-  ])('that %s is refused, and nothing is changed', (_, schema) => {
+  ])('is refused without a change if the schema %s', (_, schema) => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);
     file.exec(`INSERT INTO accounts (id, name) VALUES ('x', 'x')`);

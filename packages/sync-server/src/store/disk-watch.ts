@@ -26,7 +26,7 @@ export class DiskWatch {
   }
 
   /**
-   * Takes bytes of the reserve of a full disk for changesets that must be stored before a delete. Returns whether
+   * Takes bytes from the reserve of a full disk for changesets that must be stored before a delete. Returns whether
    * enough was left.
    */
   takeReserve(bytes: number): boolean {

@@ -11,7 +11,7 @@ export interface Durability {
    * Runs `body` in a transaction; its writes are durable once this returns or resolves. If it throws or rejects, the
    * file is unchanged and the caller may retry. `whileSyncing` runs when the file has the writes and another thread
    * waits for the disk: it may read the file, but nothing that it read may be sent yet. It must not throw.
-   * `traceparent`: of a traced push of this commit, for other instances.
+   * `traceparent` is that of a traced push in this commit, for other instances.
    */
   commit<Result>(
     body: () => Result,

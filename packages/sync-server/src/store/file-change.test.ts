@@ -78,7 +78,7 @@ it.each(STEPS)('a restart finishes a replacement that was killed after %i steps'
   expect(isFileChanging(path)).toBe(false);
   expect(await damageProblems(path)).toEqual([]);
   expect([nameIn(path), inspectDatabase(path).identity]).toEqual(['new', identity]);
-  // The old one is kept once.
+  // The old file is kept once.
   expect(nameIn(`${path}.replaced-1`)).toBe('old');
   expect(existsSync(`${path}.replaced-2`)).toBe(false);
   expect(existsSync(join(dataDir, 'incoming'))).toBe(false);

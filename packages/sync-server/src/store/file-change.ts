@@ -119,7 +119,7 @@ export function* fileChangeSteps(
   return kept;
 }
 
-/** Whether a recorded change of a database file is unfinished. The file must not be opened then. */
+/** Whether a recorded change of a database file is unfinished, so that the file must not be opened. */
 export function isFileChanging(path: string): boolean {
   return existsSync(path + CHANGING);
 }
@@ -134,7 +134,7 @@ export function finishFileChanges(dataDir: string, forget: (databaseId: string) 
   rmSync(join(dataDir, 'incoming'), { recursive: true, force: true });
 }
 
-/** Without the staged file, the database was installed before the server was killed. */
+/** If the staged file is missing, the database was installed before the server was killed. */
 function* install(
   staged: string,
   path: string,
@@ -166,7 +166,7 @@ function* unload(path: string, mark: UnloadedMark): Generator<void> {
   for (const suffix of ['-wal', '-shm', '-sums']) rmSync(path + suffix, { force: true });
 }
 
-/** Only a database that was copied has a deletion to record. */
+/** Does nothing for a database that was never copied, because it has no deletion to record. */
 function rememberDeletion(path: string): void {
   if (existsSync(`${path}-copied`)) writeFileSync(path + FORGOTTEN, String(Date.now()));
 }

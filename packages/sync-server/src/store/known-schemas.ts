@@ -6,9 +6,9 @@ import { schemaView, type SchemaView } from './schema-view.ts';
 /** The schemas that clients may have: those of the server, of its databases, and older ones. */
 export class KnownSchemas {
   private readonly byHash = new Map<string, Schema>();
-  // By the hashes of the client's schema and of the database's.
+  // Views by the hash of the client's schema and that of the database's schema.
   private readonly views = new Map<string, SchemaView>();
-  // By the hash of the database's schema: one text for all refusals.
+  // Outlines by the hash of the database's schema. All refusals share one text.
   private readonly outlines = new Map<string, string>();
 
   constructor(schemas: Iterable<Schema> = []) {

@@ -47,7 +47,7 @@ export class LogSync {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows has no such call; its file systems make names durable themselves.
+  // Windows has no such call, because its file systems make names durable themselves.
   if (process.platform === 'win32') return;
   const directory = await open(path);
   try {

@@ -118,7 +118,7 @@ export function readRowValues(
   return withDocuments(file.sql, table, keyBytes, readColumnValues(file, table, key));
 }
 
-/** Identifies an existing row. */
+/** The key of an existing row, as values and as bytes. */
 export interface RowKey {
   readonly key: readonly CellValue[];
   readonly keyBytes: Uint8Array;
@@ -163,9 +163,9 @@ function readBatch(
 
 function toValues(table: StoredTable, row: SqlRow | undefined): Map<number, CellValue> {
   if (row === undefined) {
-    // Another program deleted the row. A guess here would spread to every device.
+    // Throws, because another program deleted the row and a guess would spread to every device.
     throw new RockpoolError('storage-corrupt', {
-      problem: 'a row is missing although its version record exists',
+      problem: 'a row is missing, but its version record exists',
       table: table.schema.name,
     });
   }

@@ -79,7 +79,7 @@ describe('a client of an older version', () => {
     const old = await connect(TEST_SCHEMA, site);
     const fresh = await connect(NEWER);
     await old.commit([insert('accounts', 'b', { name: 'b', rank: 2n })]);
-    // The default of the column that the author does not know.
+    // The delivery has the default of the column that the author does not know.
     const group = (await fresh.delivery()).groups[0];
     expect(group?.values[group.columnIds.indexOf(columnIdOf('colour'))]).toEqual(['grey']);
     await fresh.commit([
@@ -96,7 +96,7 @@ describe('a client of an older version', () => {
       ['a', 'A', 5n, 'red', 'coin'],
       ['b', 'b', 2n, 'grey', null],
     ]);
-    // Rows that refer to the row that it deletes, and that it never received.
+    // The server also deletes the rows that refer to the deleted row, which the client never received.
     await old.commit([remove('accounts', 'a')]);
     expect(server.query('SELECT count(*) FROM tags')).toEqual([[0n]]);
   });

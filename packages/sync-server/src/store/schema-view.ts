@@ -16,8 +16,8 @@ import { schemaAdditions } from './schema-additions.ts';
 export type SchemaView = ReadonlyMap<number, ReadonlySet<number>>;
 
 /**
- * How a client of `older` sees the tables of `newer`, if it can continue unchanged: all of it is there still, decided
- * and merged in the same way. Null where not.
+ * How a client of `older` sees the tables of `newer`. Null if it cannot continue unchanged: all that it knows must
+ * still exist, and be decided and merged in the same way.
  */
 export function schemaView(olderSchema: Schema, newerSchema: Schema): SchemaView | null {
   const [older, newer] = [roundTrip(olderSchema), roundTrip(newerSchema)];

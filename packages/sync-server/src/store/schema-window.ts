@@ -6,12 +6,12 @@ import { schemaView } from './schema-view.ts';
 export interface OpenedSchema {
   /** The schema that the database has from now on. */
   readonly schema: Schema;
-  /** The statements that bring a file to it. */
+  /** The statements that migrate a file to this schema. */
   readonly additions: readonly string[];
 }
 
 /**
- * A server adds to a database what its own schema has more. A database whose schema only adds to the server's own stays
+ * A server adds to a database what only its own schema has. A database whose schema only adds to the server's own stays
  * as it is, and is served by its own schema: after a rollback, or while instances with a newer schema run. Throws
  * `schema-incompatible` for any other difference, listing what the server's schema lacks or declares differently.
  */

@@ -30,18 +30,19 @@ export function toStoreError(thrown: unknown): RockpoolError {
   return isOfTheSystem(cause) ? storeFailure(thrown) : toRockpoolError(thrown);
 }
 
-// SQL error, too large, constraint, type mismatch, parameter out of range. The others are of the file or the machine.
+// SQL error, too large, constraint, type mismatch, parameter out of range. The other codes concern the file or the
+// machine.
 const SQLITE_STATEMENT_CODES: ReadonlySet<number> = new Set([1, 18, 19, 20, 25]);
 
 /*
  * Data exceptions, constraints, limits of the program, a statement or a transaction that took too long, out of memory.
- * The others are of the connection, of PostgreSQL as a whole, or of other transactions.
+ * The other codes concern the connection, PostgreSQL as a whole, or other transactions.
  */
 const POSTGRES_STATEMENT_CODES = /^(22|23|54|57014|25P03|25P04|53200)/;
 
 /**
- * Whether the content of a commit made it fail, so that it may fail again, and not the disk, the file or the connection
- * to PostgreSQL.
+ * Whether a commit failed because of its content and may fail again, and not because of the disk, the file or the
+ * connection to PostgreSQL.
  */
 export function isOfTheCommit(thrown: unknown): boolean {
   const sqliteCode = sqliteCodeOf(thrown);
@@ -50,7 +51,7 @@ export function isOfTheCommit(thrown: unknown): boolean {
     if (thrown.cause !== undefined) return isOfTheCommit(thrown.cause);
     return thrown.code === 'database-unavailable' && POSTGRES_STATEMENT_CODES.test(String(thrown.fields['systemCode']));
   }
-  // A bug. Errors of the system have a code.
+  // An error without a code is a bug; errors of the system have one.
   return thrown instanceof Error && !('code' in thrown);
 }
 

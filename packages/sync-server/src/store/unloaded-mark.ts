@@ -11,7 +11,7 @@ export interface UnloadedMark {
   readonly generation: string;
   readonly copies: number;
   readonly stateSum: string;
-  /** Of the file. */
+  /** The size of the file. */
   readonly sizeBytes: number;
   readonly watermark: number | null;
   readonly lastWriteMs: number | null;

@@ -7,7 +7,7 @@ import { databaseIds, databasePath } from './data-directory.ts';
 import { openedSchema } from './schema-window.ts';
 
 /**
- * How many of the files that were written last are read at each start. Where a rollback leaves a server with an older
+ * The number of files, those written last, that are read at each start. If a rollback leaves a server with an older
  * schema or version, the newer one has written these.
  */
 const SAMPLE_SIZE = 20;
@@ -31,7 +31,7 @@ export function unservableDatabases(dataDir: string, own: Schema): Map<string, R
   );
 }
 
-/** Of the file or its write-ahead log. */
+/** When the file or its write-ahead log was last written. */
 function writtenMs(path: string): number {
   return Math.max(...[path, `${path}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }
@@ -48,7 +48,7 @@ function problemOf(path: string, own: Schema): RockpoolError | null {
     openedSchema(decodeSchema(readMeta(sql, 'schema') as string), own);
     return null;
   } catch (error) {
-    // Whatever else is wrong with the file, opening it says so.
+    // Opening the file reports any other error.
     return error instanceof RockpoolError ? error : null;
   } finally {
     sql?.close();

@@ -250,7 +250,7 @@ export class DatabaseThread {
     worker.on('message', (messages: readonly FromOwner[]) => {
       if (this.worker === worker) for (const message of messages) this.receive(message);
     });
-    // `exit` follows.
+    // Keeps the error for `exit`, which follows.
     worker.on('error', (error) => (problem = error));
     worker.on('exit', (code) => this.ended(worker, code, problem));
     this.events.onStart(this);

@@ -124,7 +124,7 @@ export class DatabaseThreads implements Databases {
   /** Sends a new thread what its predecessor was sent. */
   private tellState(started: DatabaseThread): void {
     started.tell({ kind: 'full-tenants', databaseIds: this.fullTenants });
-    // The thread that was asked first answers the caller.
+    // Ignores errors, because the earlier thread answers the caller.
     for (const [databaseId, error] of this.held)
       if (this.ownerOf(databaseId) === started) started.hold(databaseId, error).catch(() => undefined);
   }

@@ -19,12 +19,12 @@ import type { Snapshot } from '../snapshot/snapshots.ts';
 
 /** The options of a thread (`workerData`). */
 export interface ThreadOptions {
-  /** From 0. */
+  /** The number of the thread, from 0. */
   readonly index: number;
   /** The number of threads that own databases. */
   readonly count: number;
   readonly dataDir: string;
-  /** As encodeSchema writes it. */
+  /** The schema in the encoding of encodeSchema. */
   readonly schema: string;
   /** Further schemas of clients. */
   readonly olderSchemas: readonly string[];
@@ -106,7 +106,7 @@ export type ToOwner =
 
 export type FromOwner =
   | { readonly kind: 'started' }
-  /** The same messages for each of the sessions. */
+  /** Sends the same messages to each of the sessions. */
   | { readonly kind: 'send'; readonly sessions: number[]; readonly messages: readonly Uint8Array[] }
   | { readonly kind: 'joined'; readonly session: number }
   /** The session has ended. */
@@ -115,7 +115,7 @@ export type FromOwner =
       readonly kind: 'settled';
       readonly call: number;
       readonly refusal: ErrorData | null;
-      /** Of a push whose span is recorded. */
+      /** The stages of a push whose span is recorded. */
       readonly stages?: readonly TracedStage[];
     }
   | { readonly kind: 'audit-differs'; readonly session: number; readonly tableIds: readonly number[] }

@@ -11,9 +11,9 @@ import type { Tenant } from './tenant.ts';
 /** `key` is 0 to 5. Steps with the same key write to the same rows. */
 export type TenantStep = (tenant: Tenant, key: number) => Promise<void>;
 
-/** Keys that every tenant has rows with. */
+/** A key that every tenant has a row with. */
 const sharedKey = (key: number): string => `row-${key}`;
-/** Keys that no other tenant has rows with. */
+/** A key that no other tenant has a row with. */
 const ownKey = (tenant: Tenant, key: number): string => tenant.text(`row of ${key}`);
 
 const insertAccount: TenantStep = (tenant, key) =>
@@ -70,7 +70,7 @@ export function pageOf(tenant: Tenant, key: number): string {
   return JSON.stringify({ body: tenant.text(`body ${key}`), [tenant.text('member')]: tenant.text(`value ${key}`) });
 }
 
-/** Duplicate values, too large values, values of missing rows, of the wrong type and of missing tables. */
+/** Writes duplicate and too large values, values of the wrong type, and values of missing rows and tables. */
 const breakConstraints: TenantStep = async (tenant, key) => {
   await tenant.write(insert('accounts', tenant.newKey(), { name: tenant.text(`account ${key}`) }));
   await tenant.write(insert('entries', tenant.newKey(), { amount: canaryInteger(tenant.number, key) }));
@@ -143,7 +143,7 @@ const audit: TenantStep = async (tenant) => {
   await connection.close();
 };
 
-/** One request waits for the writes of another device while this device writes too. */
+/** Lets one request wait for the writes of another device while this device writes too. */
 const talkOverHttp: TenantStep = async (tenant, key) => {
   const client = await HttpSessionClient.open((...request) => tenant.ask(...request), tenant.newSite());
   tenant.watch.keepSecret(tenant.number, client.id);
@@ -195,7 +195,7 @@ const invite: TenantStep = async (tenant) => {
   await tenant.refusedRequest('POST', '/invitations/accept', accept);
 };
 
-/** Invalid requests that contain canaries, which errors must not repeat. */
+/** Sends invalid requests that contain canaries, which errors must not repeat. */
 const askNonsense: TenantStep = async (tenant) => {
   const text = tenant.text('nonsense');
   const of = (path: string): string => `/databases/${tenant.databaseId}/${path}`;

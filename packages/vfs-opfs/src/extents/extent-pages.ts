@@ -198,7 +198,7 @@ export class ExtentPages {
     const extents = new Map<number, Uint8Array>();
     for (const extent of [...this.#unsent, ...this.#patched]) {
       const bytes = this.#committed.get(extent);
-      // The extent was patched and then truncated.
+      // Skips an extent that was patched and then truncated.
       if (bytes === undefined) continue;
       extents.set(
         extent,

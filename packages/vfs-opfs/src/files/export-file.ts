@@ -39,7 +39,7 @@ async function openExport(name: string, medium: FileMedium): Promise<ByteSource>
   }
 }
 
-/** Opens a snapshot although a writer may be at work, starting or closing. */
+/** Opens a snapshot even while a writer works, starts or closes. */
 async function openBesideWriter(name: string, medium: FileMedium): Promise<ByteSource> {
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const snapshot = await openLog(name, medium);

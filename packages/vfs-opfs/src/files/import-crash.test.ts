@@ -61,7 +61,7 @@ describe('a crash after any call of an import', () => {
     ['of a smaller file', 90, 30],
     ['under a new name', 0, 60],
   ] as const) {
-    it(`${title} leaves the old database or the new one, whole [CT-import]`, async () => {
+    it(`leaves the old database or the new one, whole: an import ${title} [CT-import]`, async () => {
       const module = await loadNodeSqlite();
       const source = new SimulatedDisk();
       await build(source, module, 'source', 'new', newRows);
@@ -92,7 +92,7 @@ describe('a crash after any call of an import', () => {
 });
 
 describe('a full disk', () => {
-  it('at any write of an import fails the import and keeps the database [CT-import-full]', async () => {
+  it('fails an import at any of its writes, and keeps the database [CT-import-full]', async () => {
     const module = await loadNodeSqlite();
     const source = new SimulatedDisk();
     await build(source, module, 'source', 'new', 90);
@@ -117,7 +117,7 @@ describe('a full disk', () => {
       const mark = String(connection.value('SELECT mark FROM entry'));
       expect(connection.value('SELECT count(*) FROM entry')).toBe(mark === 'old' ? 40 : 90);
       await close();
-      // The caller gets no error for a failed copy of the old log: the next WAL checkpoint repeats it.
+      // The caller gets no error for a failed copy of the old log, because the next WAL checkpoint repeats it.
       if (failure === undefined) expect(mark).toBe('new');
       else expect(failure).toMatchObject({ code: 'storage-full' });
       outcomes.add(`${mark}, ${failure === undefined ? 'imported' : 'failed'}`);

@@ -4,7 +4,7 @@ import { storageSizes } from './storage-files.ts';
 
 /**
  * Throws `storage-full` when the browser's estimate leaves less room than needed, before the work instead of in the
- * middle of it. An estimate is no promise, and some browsers give none, so every write is checked as well.
+ * middle of it. An estimate is not a promise, and some browsers give none, so every write is checked as well.
  */
 export async function assertRoom(medium: Medium, neededBytes: number, operation: string): Promise<void> {
   const freeBytes = await medium.freeBytes();

@@ -8,7 +8,7 @@ const MULTIPLY_D = 0x27d4eb2f | 0;
 
 /**
  * Returns a 53-bit checksum of `words[from, to)` as a non-negative integer. It detects torn and stale records, except
- * one in 2^53. It is no defence against forged records.
+ * one in 2^53. It does not protect against forged records.
  */
 export function checksum(words: Int32Array, from: number, to: number, seed: number): number {
   let a = (seed ^ MULTIPLY_A) | 0;

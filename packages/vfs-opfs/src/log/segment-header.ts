@@ -62,14 +62,14 @@ const scratch = wordBuffer(SEGMENT_HEADER_BYTES);
 
 /**
  * Returns `undefined` when the segment has no valid header: it is new or was invalidated. Throws `storage-newer` for a
- * later format.
+ * newer format.
  */
 export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefined {
   const { words, bytes } = scratch;
   segment.readOrZeros(bytes, 0);
   if (words[0] !== MAGIC || getNumber(words, 14) !== checksum(words, 0, 14, MAGIC)) return undefined;
   const formatVersion = words[1]!;
-  // Checked first, because a later format may have states that this version does not know.
+  // Checked first, because a newer format may have states that this version does not know.
   if (formatVersion > FORMAT_VERSION)
     throw new StorageError('storage-newer', { logFormat: formatVersion, supported: FORMAT_VERSION });
   const state = STATES[words[5]! - 1];

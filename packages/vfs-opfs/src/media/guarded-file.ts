@@ -2,7 +2,7 @@ import { StorageError, errorFromMedium } from '../storage-error.ts';
 import type { StorageFile } from './medium.ts';
 
 /**
- * A file with typed failures, where a write is either complete or throws.
+ * A file with typed failures. A write is either complete or throws.
  *
  * A write over quota throws in Safari, is short in Firefox, and returns 4294967288 in Chromium 150 and later (a
  * negative error code read as unsigned). So any count other than the requested one means that the storage is full.

@@ -45,7 +45,7 @@ describe('this browser', () => {
   it('reports its capabilities', async ({ task }) => {
     const capabilities = await newTab('indexeddb').capabilities();
     expect(capabilities.IndexedDB).toBe(true);
-    // For the table in docs/browser-support.md.
+    // Reports the capabilities for the table in docs/browser-support.md.
     Object.assign(task.meta, { capabilities });
   });
 });

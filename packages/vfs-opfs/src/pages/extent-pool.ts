@@ -79,7 +79,7 @@ export class ExtentPool {
     return buffer.subarray(0, count * EXTENT_BYTES);
   }
 
-  /** Replaces part of the database with newer bytes, where it is cached. */
+  /** Replaces part of the database with newer bytes, if it is cached. */
   patch(from: Uint8Array, fromOffset: number, at: number, length: number): void {
     if (this.#slots.size === 0) return;
     const buffer = this.find(Math.floor(at / EXTENT_BYTES));

@@ -17,7 +17,7 @@ export class TransactionPages {
   readonly records: WordBuffer[] = [];
   /** Slot → page number; 0 for a page that was truncated. */
   readonly pageNumbers: number[] = [];
-  /** Set by `slotsFor`. */
+  /** The number of slots that the last `slotsFor` gave. */
   runLength = 0;
   readonly #slots = new Map<number, number>();
   readonly #recordBytes: number;

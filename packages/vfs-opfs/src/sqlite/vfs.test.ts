@@ -83,7 +83,8 @@ describe('a transaction larger than the page cache', () => {
       return undefined;
     };
     opened.connection.run(ROWS(1));
-    // Three pages and their record, growth of the segment and a swap; not the 300 KB that were rolled back.
+    // Enough for three pages and their record, growth of the segment and a swap, but not for the 300 KB that were
+    // rolled back.
     expect(writtenBytes).toBeLessThan(32 * 1024);
     opened.disk.fault = undefined;
     expect(await valueAfterReopening(opened, COUNT)).toBe(101);

@@ -90,7 +90,7 @@ export class Vfs {
     this.#namedFiles.delete(`${path}-journal`);
   }
 
-  /** The module asks this of every VFS; no method here is asynchronous. */
+  /** The module asks every VFS; no method here is asynchronous. */
   hasAsyncMethod(): boolean {
     return false;
   }

@@ -44,7 +44,8 @@ export const counter: ColumnPolicy = {
 
   rebase: {
     pending: (before, value, kind) => (kind === 'insert' ? value : addToCounter(before, value)),
-    // Its order among others may be another here. Where the server came to another value, that value is delivered.
+    // The write may have another order among the others here. If the server reached another value, it delivers that
+    // value.
     admitted: (before, value, kind) =>
       kind === 'insert' || typeof before !== 'bigint' || typeof value !== 'bigint'
         ? value
@@ -59,7 +60,7 @@ export const counter: ColumnPolicy = {
   }),
 };
 
-/** Throws `value-invalid` where either is no integer, or the sum leaves 64 bits. */
+/** Throws `value-invalid` if either value is not an integer, or if the sum exceeds 64 bits. */
 function addToCounter(value: CellValue, delta: CellValue): bigint {
   if (typeof value !== 'bigint' || typeof delta !== 'bigint')
     throw new RockpoolError('value-invalid', { problem: 'counter-not-integer' });

@@ -44,13 +44,13 @@ export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
     if (elementKey === '' || [...paths, ...richText].some((path) => pathSteps(path).includes('')))
       report(name, 'A path or the element key of a document has an empty part.');
     if (richText.some((path) => paths.includes(path)))
-      report(name, 'A path of a document is either a plain text or a rich text, not both.');
+      report(name, 'A path of a document cannot be both a plain text and a rich text.');
     if (richText.some((path) => pathSteps(path).length + RICH_TEXT_DEPTH > maxDepth))
       report(name, `A rich text takes ${RICH_TEXT_DEPTH} levels of a document; maxDepth leaves too few here.`);
     if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH))
-      report(name, `A document may be 1 to ${MAX_DOCUMENT_LENGTH} characters long.`);
+      report(name, `maxLength of a document must be 1 to ${MAX_DOCUMENT_LENGTH} characters.`);
     if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH))
-      report(name, `A document may be 1 to ${MAX_DOCUMENT_DEPTH} levels deep.`);
+      report(name, `maxDepth of a document must be 1 to ${MAX_DOCUMENT_DEPTH} levels.`);
     if (table.uniques.some((columns) => columns.includes(name)))
       report(name, 'A document cannot be UNIQUE: merging makes values that nobody chose.');
   },
@@ -90,7 +90,7 @@ export interface MergedDocument {
   readonly overwritten: readonly OverwrittenPlace[];
 }
 
-/** Values are JSON texts; null where the place no longer exists. */
+/** Values are JSON texts; null if the place no longer exists. */
 export interface OverwrittenPlace {
   /** JSON array of the steps from the document down. */
   readonly path: string;
@@ -123,7 +123,7 @@ export const document: ColumnPolicy = {
   describe: (before) => ({ change: before }),
 };
 
-/** On the server: the policies of a table, with those of its documents bound to how one row's documents merge. */
+/** The policies of a table on the server, with those of its documents bound to the merge of one row's documents. */
 export function bindMerge(policies: TablePolicies, mergeOf: (columnId: number) => DocumentMerge): TablePolicies {
   const byColumn = new Map(policies.byColumn);
   for (const [columnId, { name }] of byColumn)

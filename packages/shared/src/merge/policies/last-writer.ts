@@ -4,10 +4,10 @@ import type { Cell, Conflict } from '../row-model.ts';
 import { compareVersions } from '../version.ts';
 
 /**
- * The policy of every column that declares no other: the later write replaces the earlier one. What it does is what
- * the other policies do where they leave a part out. Where nothing is concurrent, callers apply it without a call: the
- * value is stored, sent and shown as it is. There is nothing to validate beyond the column's type
- * (change/column-domain.ts), and nothing to capture.
+ * The policy of every column that declares no other: the later write replaces the earlier one. Its parts replace those
+ * that other policies omit. If nothing is concurrent, callers apply it without a call: the value is stored, sent and
+ * shown as it is. There is nothing to validate beyond the column's type (change/column-domain.ts), and nothing to
+ * capture.
  */
 export const lastWriter: DefaultPolicy = {
   name: 'last-writer',
@@ -23,8 +23,8 @@ export interface MergedCells {
 }
 
 /**
- * The policy's `merge`. A function of its own, so that a device, which merges nothing, does not load it; and one that
- * writes into the row's result, because it runs for every concurrent write.
+ * The policy's `merge`. It is a separate function, so that a device, which merges nothing, does not load it. It writes
+ * into the row's result, because it runs for every concurrent write.
  */
 export function mergeLastWriter(
   columnId: number,

@@ -152,7 +152,7 @@ export class PostgresAdministration {
         await connection.query(`DELETE FROM ${qualifiedName(table)} WHERE ${DATABASE_COLUMN} = $1`, [databaseId]);
       return { commit: true, result: undefined };
     });
-    // The first shard has the members.
+    // The members are at the first shard.
     const { connections: first } = this.opened.servers[0] as Server;
     await new PostgresMembers(first, () => Promise.resolve()).forgetDatabase(databaseId);
   }

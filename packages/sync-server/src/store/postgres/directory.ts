@@ -124,8 +124,8 @@ export class Directory {
   }
 
   /**
-   * Begins a move, in place of one that was interrupted: what that one does from now on does not count. Returns null if
-   * the database is at the shard. Throws `storage-missing` if the directory does not have it.
+   * Begins a move, in place of an interrupted one, whose later steps no longer count. Returns null if the database is
+   * at the shard. Throws `storage-missing` if the directory does not have it.
    */
   async beginMove(databaseId: string, to: string): Promise<Move | null> {
     const [row] = await this.connections.query(

@@ -95,7 +95,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
 
     it('decide a long commit again on top of what others have committed meanwhile, and a second time are not overtaken', async () => {
       const [a, b] = [await start(), await start()];
-      // b does not hear of a's commit, and decides on an older state.
+      // b gets no message about a's commit, and decides on an older state.
       bus.publish = () => undefined;
       await add(a, 'first');
       const seen: unknown[][] = [];
@@ -112,7 +112,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(namesAt(a)).toEqual(['first', 'second', 'third']);
     });
 
-    it('commit although an instance died with a lease, once it has expired', async () => {
+    it('commit after an instance died with a lease, once the lease has expired', async () => {
       const instance = await start();
       await place.leaseTo('dead', 500);
       await add(instance, 'x');
@@ -147,7 +147,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
     });
 
     it('share one catch-up among callers that ask before it starts, and see every commit from before the call', async () => {
-      // Without the polls of the store, which catch up as well.
+      // Stops the polls of the store, which would catch up as well.
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       onTestFinished(() => void vi.useRealTimers());
       const [a, b] = [await start(), await start()];

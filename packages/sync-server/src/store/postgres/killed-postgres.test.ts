@@ -21,7 +21,7 @@ it('a server loses no acknowledged change when PostgreSQL is killed during pushe
     const acknowledged = site.lastAckedSequence;
     const connection = await server.connect(site);
     const { welcome } = await connection.open(await server.token(), DATABASE);
-    // Keeps the outcomes that it received.
+    // The server has kept the outcomes that the client received.
     expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
     return connection;
   };

@@ -114,7 +114,7 @@ describe('a move', () => {
       onTestFinished(() => opened.close());
       const writer = await openAgain(server, 'a', connection.site);
       const steps: string[] = [];
-      // The steps are reported between requests, so a commit fits in.
+      // Commits between two requests of the move.
       const source = opened.shards.get(from.name).connections;
       const transaction = source.transaction.bind(source);
       let isCopied = false;
@@ -150,7 +150,7 @@ describe('a move', () => {
       const [epoch, identity] = [connection.site.logEpoch, connection.site.databaseIdentity];
       await expect(move(setup, databaseId, 'b', new Kill(request)), `request ${request}`).rejects.toThrow('killed');
       connection.cut();
-      // Simulates that the time of the move is over.
+      // Lets the time of the move run out.
       await postgres.server.query(
         shards[0].database,
         `UPDATE rockpool.rockpool_directory SET move_expires = now() - interval '1 second' WHERE move_id IS NOT NULL`,

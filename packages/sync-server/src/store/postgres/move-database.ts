@@ -32,14 +32,14 @@ type Report = (step: string) => void;
  *
  * Identity, log epoch, watermarks and outcomes are rows like others, so clients continue where they were. After a kill,
  * calling it again completes the move; without that, instances undo the freeze or finish the activation by themselves
- * (sharded-store.ts). Throws `storage-missing`, `config-invalid`, or `database-unavailable` where calling it again helps.
+ * (sharded-store.ts). Throws `storage-missing`, `config-invalid`, or `database-unavailable` if calling it again helps.
  */
 export async function moveDatabase(databaseId: string, to: string, shards: Shards, report: Report): Promise<void> {
   await shards.ready();
   const { directory } = shards;
   const target = await shards.use(to);
   await finishEarlier(databaseId, shards, report);
-  // A database of the time before shards may not be in the directory yet.
+  // A database from the time before shards may not be in the directory yet.
   if ((await directory.find(databaseId)) === null && (await shards.first.store.list()).includes(databaseId))
     await directory.place(databaseId, shards.all, () => false);
   const move = await directory.beginMove(databaseId, to);
@@ -69,7 +69,7 @@ export async function moveDatabase(databaseId: string, to: string, shards: Shard
   await renew();
   const frozen = await freeze(move, source);
   report(`froze it at commit ${frozen.head}`);
-  // Copying took longer than the source keeps commits: now there are none.
+  // Copies again if copying took longer than the source keeps commits.
   position ??= await copyAndReport();
   if (!isSamePosition(position, frozen)) position = await follow(position);
   if (!isSamePosition(position, frozen)) throw new Error('the target lacks commits of the database');
@@ -95,7 +95,7 @@ async function finishEarlier(databaseId: string, shards: Shards, report: Report)
   report(`removed it from ${movedFrom}`);
 }
 
-/** Both must store the same columns. A migration comes through all shards before long. */
+/** Both shards must store the same columns. A migration reaches all shards after a while. */
 async function requireSameSchema(source: OpenShard, target: OpenShard): Promise<void> {
   const read = async ({ connections }: OpenShard): Promise<string> =>
     JSON.stringify(await connections.query(`SELECT storage_format, schema_hash FROM ${NAMESPACE}.rockpool_store`));
@@ -136,7 +136,7 @@ async function readPosition(connection: Connection, databaseId: string): Promise
   const [row] = await connection.query(`SELECT head, commit_id FROM ${NAMESPACE}.rockpool_database WHERE id = $1`, [
     databaseId,
   ]);
-  // The directory also has the places of databases that were deleted.
+  // The directory may name a database that was deleted.
   if (row === undefined) throw new RockpoolError('storage-missing', { database: databaseId });
   return { head: Number(row[0]), commitId: row[1] as Uint8Array };
 }
@@ -226,7 +226,7 @@ function freeze({ databaseId, moveId }: Move, { connections }: OpenShard): Promi
 async function leave(databaseId: string, { connections, store }: OpenShard): Promise<void> {
   const moveId = await connections.transaction(databaseId, 'READ WRITE', async (connection) => {
     const mark = await lockMark(connection, databaseId);
-    // A move back has begun.
+    // Stops if a move back has begun.
     if (mark === undefined || mark === null || mark.role === 'target') return { commit: false, result: null };
     await writeMark(connection, databaseId, { ...mark, role: 'moved' });
     return { commit: true, result: mark.moveId };
@@ -255,7 +255,10 @@ async function clearLeftovers(
   if (isLeft) await deleteRows(databaseId, moveId, connections, await store.tables());
 }
 
-/** In parts, because PostgreSQL ends a long statement. Stops with an error if the mark is no longer that of the move. */
+/**
+ * Deletes in parts, because PostgreSQL ends a long statement. Stops with an error if the mark is no longer that of the
+ * move.
+ */
 async function deleteRows(
   databaseId: string,
   moveId: number,

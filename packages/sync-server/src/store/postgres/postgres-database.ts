@@ -19,7 +19,7 @@ export const COMMIT_ID_BYTES = 16;
 const SHORT_DECISION_MS = 100;
 
 const LEASE_POLL_MS = 100;
-/** Longer than any lease. */
+/** The maximum wait for a lease, longer than any lease. */
 const LEASE_PATIENCE_MS = 130_000;
 
 /** The result of a commit's body, and its changes in the format of SQLite's session extension. */
@@ -35,7 +35,7 @@ export interface PostgresDatabaseOptions {
   readonly tables: ReadonlyMap<string, MirroredTable>;
   readonly copy: WorkingCopy;
   readonly events: StoreEvents;
-  /** Random, of this process: the holder of leases. */
+  /** The random id of this process, which holds leases. */
   readonly instanceId: string;
   /** Notifies the other instances, which would otherwise notice the commit at their next poll. */
   readonly announce: (head: number, traceparent: string | undefined) => void;
@@ -71,7 +71,7 @@ export class PostgresDatabase implements OpenDatabase {
   private last: Promise<unknown> = Promise.resolve();
   private nextCatchUp: Promise<void> | null = null;
   private closed = false;
-  /** A commit of another instance that this one has heard of, with a traced push. */
+  /** The last announced commit of another instance with a traced push. */
   private traced: { readonly head: number; readonly traceparent: string } | null = null;
 
   constructor(options: PostgresDatabaseOptions) {
@@ -252,7 +252,7 @@ export class PostgresDatabase implements OpenDatabase {
       changeset: changeset as Uint8Array,
     }));
     const [own, ...others] = commits;
-    // Too far behind, or the store was restored to an older state and has diverged since.
+    // Gives up if the copy is too far behind, or if the store was restored to an older state and has diverged since.
     if (
       own === undefined ||
       own.head !== from.head ||

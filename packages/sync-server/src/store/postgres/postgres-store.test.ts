@@ -167,7 +167,7 @@ describe('several instances on PostgreSQL', () => {
     expect(namesAt(b)).toEqual(['announced', 'not announced']);
   });
 
-  it('migrate tables of the storage format before origins', async () => {
+  it('migrate tables from the storage format without origins', async () => {
     const a = await start();
     await add(a, 'before');
     await postgres.server.query(
@@ -189,7 +189,7 @@ describe('several instances on PostgreSQL', () => {
     expect(await b.connections.query('SELECT * FROM rockpool.rockpool_origin')).toEqual([]);
   });
 
-  it('migrate tables of the storage format before NULL references, and share those references', async () => {
+  it('migrate tables from the storage format without NULL references, and share those references', async () => {
     const a = await start();
     await add(a, 'x');
     await postgres.server.query(

@@ -30,11 +30,14 @@ export interface PostgresStoreOptions {
   readonly bus: Bus;
   /** Holds the working copies in a folder that is emptied at the start. One process at a time may use it. */
   readonly dataDir: string;
-  /** That folder in the directory. Default: `working-copies`. */
+  /** The name of that folder in `dataDir`. Default: `working-copies`. */
   readonly copiesFolder?: string;
-  /** Of this instance. The tables may have one that adds to it. */
+  /** The schema of this instance. The tables may have one that adds to it. */
   readonly schema: Schema;
-  /** The store adds the schemas that the tables have had. Default: nobody asks. */
+  /**
+   * The schemas of clients that are served. The store adds every schema that its tables have had. Default: they are not
+   * recorded.
+   */
   readonly schemas?: KnownSchemas;
   readonly measureCommit: (durationMs: number) => void;
   readonly onError: (error: unknown) => void;
@@ -47,7 +50,7 @@ export class PostgresStore implements Store {
   private readonly instanceId = randomUUID();
   private readonly opened = new Map<string, PostgresDatabase>();
   private readonly unsubscribes = new Map<PostgresDatabase, () => void>();
-  // Replaced when another instance has migrated the tables.
+  // The tables that this instance knows. Replaced when another instance has migrated them.
   private stored: Promise<StoredTables> | null = null;
   private readonly pollTimer: NodeJS.Timeout;
   private isPolling = false;
@@ -63,8 +66,8 @@ export class PostgresStore implements Store {
   }
 
   /**
-   * Resolves once the tables can be used. Rejects if they cannot be prepared or PostgreSQL cannot be reached; the next call
-   * then tries again.
+   * Resolves once the tables can be used. Rejects if they cannot be prepared or PostgreSQL cannot be reached; the next
+   * call tries again.
    */
   async ready(): Promise<void> {
     await this.prepared();
@@ -101,7 +104,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** Throws SchemaChanged if the tables are others now. */
+  /** Throws SchemaChanged if the tables have changed. */
   private async openAs(databaseId: string, tables: StoredTables, events: StoreEvents): Promise<OpenDatabase> {
     const { connections, bus, measureCommit } = this.options;
     const path = this.pathOf(databaseId);
@@ -127,7 +130,7 @@ export class PostgresStore implements Store {
         onClosed: () => this.forget(database),
         measure: measureCommit,
       });
-      // Either a database from before identities, or a copy made by hand, which claimIdentity rejects. The commit is
+      // Issues the identity of a database from before identities; claimIdentity rejects a copy made by hand. The commit is
       // serialized with other instances, so only one of them issues the identity.
       if (!isClaimed(file.sql, databaseId)) await database.commit(() => claimIdentity(file.sql, databaseId));
       this.opened.set(databaseId, database);
@@ -254,7 +257,7 @@ export class PostgresStore implements Store {
     return this.fillAs(databaseId, await this.prepared(), rowsOf);
   }
 
-  /** Throws SchemaChanged if the tables are others now. */
+  /** Throws SchemaChanged if the tables have changed. */
   private fillAs(
     databaseId: string,
     tables: StoredTables,
@@ -281,7 +284,7 @@ export class PostgresStore implements Store {
     this.unsubscribes.get(database)?.();
     this.unsubscribes.delete(database);
     const { databaseId } = database;
-    // Another one may have taken its place.
+    // Another opening of the database may have taken its place.
     if (this.opened.get(databaseId) === database) this.opened.delete(databaseId);
   }
 
@@ -294,7 +297,7 @@ export class PostgresStore implements Store {
 
   private catchUp(database: PostgresDatabase): void {
     database.catchUp().catch((error: unknown) => {
-      // One that closes meanwhile has nothing to catch up with.
+      // A database that closes meanwhile does not need to catch up.
       if (!database.isClosed) this.options.onError(error);
     });
   }
@@ -313,7 +316,7 @@ export class PostgresStore implements Store {
         rows.map(([id, head, commitId]) => [id as string, { head: Number(head), commitId: commitId as Uint8Array }]),
       );
       for (const [database, position] of before) {
-        // A commit has passed by, and the answer may be older.
+        // The position has changed since, so the answer may be older.
         if (database.isClosed || database.position !== position) continue;
         const now = stored.get(database.databaseId);
         // Nothing is stored of a database that was deleted or is moving: the catch-up finds out. A store that was

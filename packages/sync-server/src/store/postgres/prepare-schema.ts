@@ -138,8 +138,8 @@ function otherFormat(): RockpoolError {
 }
 
 /**
- * Returns the schema of the tables if there is nothing to change, or null. Then no lock is taken: all commits would wait
- * behind it while it waits for a transaction that takes long, such as the copy of a large database to another shard.
+ * Returns the schema of the tables if there is nothing to change, or null. Avoids the lock in that case: all commits
+ * would wait behind it while it waits for a long transaction, such as the copy of a large database to another shard.
  */
 async function preparedSchema(connection: Connection, own: Schema): Promise<Schema | null> {
   const [[exists] = []] = await connection.query(
@@ -162,7 +162,7 @@ async function requireSettings(connection: Connection): Promise<void> {
   );
   const problems = [
     ...(encoding === 'UTF8' ? [] : ['the PostgreSQL database does not have the encoding UTF8']),
-    // Acknowledgements depend on it.
+    // Acknowledgements depend on synchronous commits.
     ...(synchronousCommit === 'off'
       ? ['PostgreSQL runs with synchronous_commit = off: acknowledged changes may be lost']
       : []),
@@ -197,7 +197,7 @@ async function migrate(connection: Connection, own: Schema): Promise<Schema> {
       `ALTER TABLE ${NAMESPACE}.${table} ${columns.map((column) => `ADD COLUMN ${column}`).join(', ')}`,
     );
   await connection.query(DIRECTORY_SQL);
-  // Tables from before requests were forwarded.
+  // Creates the table of a store from before requests were forwarded.
   await connection.query(INSTANCE_TABLE_SQL);
   if (stored === encodeSchema(own)) return own;
   const before = decodeSchema(stored as string);

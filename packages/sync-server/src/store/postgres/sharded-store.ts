@@ -72,12 +72,12 @@ export class ShardedStore implements Store {
     return (['ready', 'schema-incompatible'] as const).find((state) => states.has(state)) ?? 'unavailable';
   }
 
-  /** By name, as last seen. */
+  /** The states of the shards by name, as last seen. */
   get shardStates(): ReadonlyMap<string, Readiness> {
     return this.states;
   }
 
-  /** The shard of a database, where it is created on first use. */
+  /** The shard of a database. Assigns a shard to a new one. */
   async shardOf(databaseId: string): Promise<OpenShard> {
     await this.shards.ready();
     const { directory, all } = this.shards;

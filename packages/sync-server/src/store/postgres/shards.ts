@@ -63,7 +63,7 @@ export class Shards {
 
   /** The caller closes the connections. */
   async closeStores(): Promise<void> {
-    // The folder of the first one holds those of the others.
+    // The folder of the first shard contains those of the other shards.
     for (const { store } of this.all.toReversed()) await store.close();
   }
 
@@ -84,7 +84,7 @@ export class Shards {
         const problem = await this.registerShard(shard, home);
         if (problem !== null) problems.push(`${shard.name}: ${problem}`);
       } catch (error) {
-        // Another shard that does not answer has only its own databases offline.
+        // If another shard does not answer, only its own databases are offline.
         if (shard === first || !isUnavailable(error)) throw error;
       }
     }

@@ -25,7 +25,7 @@ function open(): DatabaseSync {
   return database;
 }
 
-/** The changeset that SQLite records of `work`. */
+/** The changeset that SQLite records for `work`. */
 function changesetOf(database: DatabaseSync, work: () => void): Uint8Array {
   const session = database.createSession();
   work();
