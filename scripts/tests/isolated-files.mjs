@@ -1,4 +1,4 @@
-// Selects the Node tests that need modules of their own. All others share the modules of their process: evaluating the
+// Selects the Node tests that need a process of their own. All others share the modules of their process: evaluating the
 // same imports for each file takes longer than most files' tests.
 
 import { readFileSync } from 'node:fs';
@@ -9,12 +9,15 @@ import { sourceFiles, suiteOf } from './test-files.mjs';
 /** Replaces a module for everything that imports it. */
 const REPLACES_MODULE = /\bvi\.(mock|doMock|hoisted|resetModules)\(/;
 
+/** Counts the requests of its process: those of an earlier file that end late must not be among them. */
+const COUNTS_REQUESTS = /\bspyOn\(globalThis, '(fetch|WebSocket)'/;
+
 /** Runs the tests of another file, which register themselves only on the first import. */
 const RUNS_OTHER_TESTS = /^import\b.*\.test(\.[a-z]+)?';$/m;
 
 /** @param {string} source of a test file */
 export function needsOwnModules(source) {
-  return REPLACES_MODULE.test(source) || RUNS_OTHER_TESTS.test(source);
+  return REPLACES_MODULE.test(source) || COUNTS_REQUESTS.test(source) || RUNS_OTHER_TESTS.test(source);
 }
 
 /** @returns {string[]} relative to the root */

@@ -6,12 +6,14 @@ import { isolatedFiles, needsOwnModules } from './isolated-files.mjs';
 import { sourceFiles, suiteOf } from './test-files.mjs';
 
 describe('a Node test file', () => {
-  it.each(["vi.mock('node:fs', () => ({}));", "import './rows.test.ts';", "import { rows } from '../rows.test.ts';"])(
-    'has modules of its own if it contains %s',
-    (line) => {
-      expect(needsOwnModules(`import { it } from 'vitest';\n${line}\n`)).toBe(true);
-    },
-  );
+  it.each([
+    "vi.mock('node:fs', () => ({}));",
+    "import './rows.test.ts';",
+    "import { rows } from '../rows.test.ts';",
+    "vi.spyOn(globalThis, 'fetch');",
+  ])('has modules of its own if it contains %s', (line) => {
+    expect(needsOwnModules(`import { it } from 'vitest';\n${line}\n`)).toBe(true);
+  });
 
   it('shares modules with other files if it only imports', () => {
     expect(needsOwnModules("import { it } from 'vitest';\nimport { rows } from './rows.ts';\n")).toBe(false);
