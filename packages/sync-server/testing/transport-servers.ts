@@ -47,7 +47,7 @@ export class ServerEnd {
 /** A server of one transport that runs no sessions: a test drives each connection. */
 export interface ScriptedServer {
   readonly url: string;
-  /** In the order of opening. */
+  /** The ends in the order of opening. */
   readonly ends: readonly ServerEnd[];
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export type Role = 'writer' | 'reader';
 export type Durability = 'relaxed' | 'strict';
 
 export interface OpenStorageOptions {
-  /** At most 100 letters, digits, dots, dashes and underscores. */
+  /** At most 200 letters, digits, dots, dashes and underscores. */
   readonly name: string;
   readonly medium: Medium;
   readonly role: Role;

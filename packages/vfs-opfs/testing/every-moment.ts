@@ -11,7 +11,7 @@ import type { StampedRun } from './stamped-writer.ts';
 /** The smallest pool, which holds the whole database and never reads ahead. */
 const TUNING = { ...DEFAULT_TUNING, poolSizeBytes: 0 };
 
-/** What the readers saw at all moments together. */
+/** The results of the readers at all moments together. */
 export interface Findings {
   schedules: number;
   reads: number;

@@ -41,7 +41,7 @@ export interface Layers {
   readonly documentId: Uint8Array;
   readonly baseId: Uint8Array;
   readonly baseBytes: number;
-  /** In order of arrival. */
+  /** The updates in order of arrival. */
   readonly updates: readonly Uint8Array[];
 }
 

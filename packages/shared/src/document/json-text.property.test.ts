@@ -7,7 +7,7 @@ import { readChangedJson, readStoredJson } from './json-text.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, maxDepth: 12 };
 
-/** Long enough to be cached. */
+/** A text that is long enough to be cached. */
 const FILLER = 'x'.repeat(5000);
 
 function read(read: () => unknown): unknown {

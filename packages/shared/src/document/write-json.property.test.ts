@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe('concurrent changes', () => {
-  /** Both write concurrently; the final state of both. */
+  /** The final state of two authors who write concurrently. */
   function merged(start: JsonValue, left: JsonValue, right: JsonValue, rule = PLAIN): unknown {
     const a = docOf(start, rule);
     const b = copy(a);

@@ -43,6 +43,6 @@ describe('a page of a history', () => {
   });
 });
 
-/** What clients from before the second format read. */
+/** The bytes that clients from before the second format read. */
 const FIRST_FORMAT =
   '0100090109010123456789abcdef0123456789abcdef0303616e6e80d095ffbc3181d095ffbc31020700000001000301780800000000';

@@ -52,7 +52,7 @@ export interface LaterColumn {
 /** A row at one of its versions, by column id, without columns that did not exist. Null: the row did not exist. */
 export type RowAtVersion = ReadonlyMap<number, CellValue> | null;
 
-/** 1 has no `laterColumns`: clients from before them read only that. */
+/** Format 1 has no `laterColumns`; it is the only one that older clients read. */
 export type HistoryPageFormat = 1 | 2;
 
 const FORMAT = 1;

@@ -71,7 +71,7 @@ function columnOutline(
   };
 }
 
-/** Empty for a schema whose outline would be too large. */
+/** Returns an empty text for a schema whose outline would be too large. */
 export function encodeOutline(schema: Schema): string {
   const text = JSON.stringify(outlineOf(schema));
   return text.length > MAX_OUTLINE_CHARACTERS ? '' : text;

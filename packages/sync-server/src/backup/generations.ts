@@ -7,7 +7,7 @@ export interface CopySet {
   readonly first: number;
   readonly last: number;
   readonly timeMs: number;
-  /** In order of the parts. */
+  /** The keys in the order of the parts. */
   readonly keys: readonly string[];
   readonly sizeBytes: number;
 }

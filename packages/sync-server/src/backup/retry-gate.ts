@@ -3,7 +3,7 @@ import type { RockpoolError } from '@rockpool/shared';
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 60_000;
 
-/** Why the destination rejects copies, and when the next attempt is. */
+/** A failure of the destination: since when, why, and when the next attempt is. */
 export interface Outage {
   readonly sinceMs: number;
   readonly failures: number;

@@ -58,7 +58,7 @@ export interface DatabaseCacheOptions {
 /** The open databases, each opened once. Closes idle ones, least recently used first. */
 export class DatabaseCache {
   private readonly options: DatabaseCacheOptions;
-  // In order of last use.
+  // The open databases in order of last use.
   private readonly open = new Map<string, LiveDatabase>();
   private readonly damaged = new Set<string>();
   // The errors of databases that must stay closed for now.

@@ -7,7 +7,7 @@ import { traceNowMs, type PushTrace } from '../observe/push-trace.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Who sent a push, and when. */
+/** The sender of a push and the time of its receipt. */
 export interface PushAuthor extends Pick<Sender, 'principal' | 'receivedMs'> {
   /** The trace that records its span. */
   readonly trace?: PushTrace | undefined;

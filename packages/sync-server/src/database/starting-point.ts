@@ -5,7 +5,7 @@ import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 
-/** Where a session begins in the log. */
+/** The point in the log at which a session begins. */
 export interface StartingPoint {
   /** Null: the site has not written yet. */
   readonly siteNumber: number | null;

@@ -43,7 +43,7 @@ export function traceNowMs(): number {
 
 const TRACEPARENT = /^00-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
-/** Other programs may send on the bus. */
+/** Whether a text from the bus is a `traceparent`: other programs may send on the bus. */
 export function isTraceparent(text: unknown): text is string {
   return typeof text === 'string' && TRACEPARENT.test(text);
 }

@@ -23,7 +23,7 @@ interface Instance {
     principal: string,
     stateJson: string,
     tab?: number,
-    /** Whose site id the member names. */
+    /** The principal whose site id the member sends. Default: its own. */
     siteOf?: string,
   ): {
     readonly attendant: PresenceMember;

@@ -11,7 +11,7 @@ it('the hash of a file that does not fit into one buffer is computed in little m
   const path = join(folder, 'large');
   writeFileSync(path, 'rockpool');
   expect(await fileHash(path)).toMatch(/^[0-9a-f]{64}$/);
-  // Sparse: it takes no space.
+  // The file is sparse and takes no space.
   truncateSync(path, 2 * 1024 ** 3 + 4096);
   const before = process.memoryUsage().rss;
   expect(await fileHash(path)).toMatch(/^[0-9a-f]{64}$/);

@@ -27,7 +27,7 @@ export interface ExtentBatch {
    */
   readonly cutFrom: number;
   readonly extents: ReadonlyMap<number, Uint8Array>;
-  /** Apply over the extents and the stored patches. */
+  /** The patches, which apply over the extents and the stored patches. */
   readonly patches: readonly Patch[];
 }
 

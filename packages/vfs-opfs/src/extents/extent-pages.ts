@@ -13,7 +13,7 @@ const MAX_PATCHES_BYTES = 16 * 1024;
  * opening.
  */
 const PATCHES_KEPT_BYTES = 1024 * 1024;
-/** Enough for a small transaction. */
+/** Buffers to keep for reuse: enough for a small transaction. */
 const MAX_SPARE_EXTENTS = MAX_PATCHED_EXTENTS;
 
 /** The committed state at one moment. Committed extents never change, so snapshots share them. */
@@ -41,7 +41,7 @@ export class ExtentPages {
   /** The open transaction truncates the committed extents from this number on. */
   #openCutFrom = Infinity;
   #openSizeBytes = -1;
-  // Committed since the last batch.
+  // The extents committed since the last batch.
   readonly #unsent = new Set<number>();
   #unsentCutFrom = Infinity;
   #timesReplaced = 0;

@@ -10,7 +10,7 @@ import { lastWriter } from './last-writer.ts';
  * MergeRules (schema/schema.ts).
  */
 
-/** In the order of the schema's hash. */
+/** The declarations in the order of the schema's hash. */
 export const POLICY_DECLARATIONS: readonly PolicyDeclaration[] = [
   counterDeclaration as PolicyDeclaration,
   groupDeclaration as PolicyDeclaration,

@@ -13,7 +13,7 @@ const SHARD = `${NAMESPACE}.rockpool_shard`;
  */
 const FROZEN_MS = 30_000;
 
-/** Where a database is. */
+/** The shard of a database, and its move. */
 export interface Placement {
   readonly shard: string;
   /** The move under way. Null: none. */
@@ -167,7 +167,7 @@ export class Directory {
     return rows.length > 0;
   }
 
-  /** No rows are left at the shard. */
+  /** Records that no rows are left at the shard. */
   async forgetMovedFrom(databaseId: string, shard: string): Promise<void> {
     await this.connections.query(
       `UPDATE ${DIRECTORY} SET moved_from = NULL WHERE ${DATABASE_COLUMN} = $1 AND moved_from = $2`,
