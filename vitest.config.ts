@@ -12,6 +12,7 @@ import { isolatedFiles } from './scripts/tests/isolated-files.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
 import LongestFirst from './scripts/tests/longest-first.mjs';
 import { recycledForks } from './scripts/tests/recycled-forks.mjs';
+import { seedOfThisRun } from './scripts/tests/seed.mjs';
 import type { Level } from './tests/kit/level.ts';
 
 // The suffix of a file selects where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it selects when:
@@ -48,6 +49,12 @@ const executablePath = findChromium();
 
 /** Passes the level of the run to the tests of every project. */
 export const level: Level = levelOfThisRun();
+
+/** Passes the seed of the run to the tests of every project. */
+export const seed: number = seedOfThisRun(level);
+
+/** Of every Node project: chance follows from the seed. */
+export const nodeSetup = 'tests/kit/seeded-chance.ts';
 
 // Long enough that only a hang ends a test: a busy machine must not fail one. Tests have no limits of their own.
 const HANG_MS = 15 * 60_000;
@@ -109,7 +116,12 @@ function inChromium(test: {
     plugins: [bundledWorkers()],
     test: {
       ...test,
-      provide: { level, usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'], refusal: 'storage-unsupported' },
+      provide: {
+        level,
+        seed,
+        usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'],
+        refusal: 'storage-unsupported',
+      },
       setupFiles: 'tests/kit/keep-sqlite-compiled.ts',
       // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
       fileParallelism: false,
@@ -153,7 +165,8 @@ const config: ViteUserConfig = defineConfig({
           isolate: false,
           pool: recycledForks,
           unstubGlobals: true,
-          provide: { level },
+          provide: { level, seed },
+          setupFiles: nodeSetup,
           globalSetup: postgresOnDemand,
           testTimeout: HANG_MS,
           ...hangLimits,
@@ -164,7 +177,8 @@ const config: ViteUserConfig = defineConfig({
           name: 'node-isolated',
           environment: 'node',
           include: isolated,
-          provide: { level },
+          provide: { level, seed },
+          setupFiles: nodeSetup,
           testTimeout: HANG_MS,
           ...hangLimits,
         },
@@ -175,7 +189,8 @@ const config: ViteUserConfig = defineConfig({
           environment: 'node',
           include: [verifyTests],
           exclude: notOurs,
-          provide: { level },
+          provide: { level, seed },
+          setupFiles: nodeSetup,
           globalSetup: postgresOnDemand,
           testTimeout: HANG_MS,
           ...hangLimits,
@@ -187,7 +202,8 @@ const config: ViteUserConfig = defineConfig({
           environment: 'node',
           include: [deepTests],
           exclude: notOurs,
-          provide: { level },
+          provide: { level, seed },
+          setupFiles: nodeSetup,
           globalSetup: postgresOnDemand,
           // Many seeds and a crash at every storage call: only these tests may take minutes.
           testTimeout: 15 * 60_000,
@@ -203,7 +219,8 @@ const config: ViteUserConfig = defineConfig({
             'packages/sync-server/src/{admin,admission,auth,backend,conflict-log,documents,fanout,history,log,merge,pull,session,snapshot}/*.test.ts',
           ],
           exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
-          provide: { level },
+          provide: { level, seed },
+          setupFiles: nodeSetup,
           globalSetup: 'packages/sync-server/testing/postgres-for-all.ts',
           testTimeout: HANG_MS,
           ...hangLimits,
@@ -219,7 +236,8 @@ const config: ViteUserConfig = defineConfig({
             'packages/sync-server/src/store/schema-versions.test.ts',
           ],
           exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
-          provide: { level, threads: 2 },
+          provide: { level, seed, threads: 2 },
+          setupFiles: nodeSetup,
           testTimeout: HANG_MS,
           ...hangLimits,
         },

@@ -5,7 +5,7 @@ import { startFirefox } from './scripts/browsers/firefox.mjs';
 import { findStockBrowsers } from './scripts/browsers/find-stock-browsers.mjs';
 import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';
 import { startWebKit } from './scripts/browsers/webkit.mjs';
-import { commands, hangLimits, level, optimizeDeps } from './vitest.config.ts';
+import { commands, hangLimits, level, nodeSetup, optimizeDeps, seed } from './vitest.config.ts';
 
 // `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, in their stock builds,
 // not Playwright's.
@@ -26,7 +26,7 @@ function project({ name, usableMedia, refusal, provider }: StockProject): TestPr
     test: {
       name,
       include: ['packages/vfs-opfs/src/media/media.browser.test.ts', 'packages/client/src/media.browser.test.ts'],
-      provide: { level, usableMedia, refusal },
+      provide: { level, seed, usableMedia, refusal },
       fileParallelism: false,
       testTimeout: 120_000,
       ...hangLimits,
@@ -71,7 +71,8 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'firefox-killed',
           environment: 'node',
-          provide: { level },
+          provide: { level, seed },
+          setupFiles: nodeSetup,
           include: ['tests/kills/*.stock.test.ts'],
           testTimeout: 30 * 60_000,
         },

@@ -15,6 +15,7 @@ import { levelOfThisRun } from './tests/level.mjs';
 import { repeatCommand, slowest } from './tests/report.mjs';
 import { runRunner } from './tests/run-runner.mjs';
 import { runnersOf } from './tests/runners.mjs';
+import { seedOfThisRun } from './tests/seed.mjs';
 import { sourceFiles, suiteOf } from './tests/test-files.mjs';
 import { testsThatTouch } from './tests/touches.mjs';
 
@@ -50,6 +51,7 @@ export async function runTests(options) {
  * @returns {Promise<import('./test-counts.mjs').Counts[]>}
  */
 async function runAll({ level, words = [], name }) {
+  const seed = seedOfThisRun(level);
   const files = sourceFiles();
   const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
   const tests =
@@ -85,6 +87,7 @@ async function runAll({ level, words = [], name }) {
       runOne(runner, {
         chromium,
         level,
+        seed,
         name,
         prefix: stage.length === 1 ? '' : `${runner.title.padEnd(width)} │ `,
         compileCache,
@@ -127,8 +130,8 @@ function bySuite(tests) {
 
 /**
  * @param {import('./tests/runners.mjs').Runner} runner
- * @param {{ chromium: string | undefined, level: import('./tests/level.mjs').Level, name: string | undefined, prefix:
- * string, compileCache: string }} options
+ * @param {{ chromium: string | undefined, level: import('./tests/level.mjs').Level, seed: number, name: string |
+ * undefined, prefix: string, compileCache: string }} options
  * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, lines: string[], files: { file: string, ms: number
  * }[] }>} `lines`: output to print last
  */
@@ -162,7 +165,7 @@ async function runOne(runner, options) {
   if (report.failures.length > 0) lines.push(`\n${runner.title}: what failed, and the command that runs it again:`);
   for (const failure of report.failures)
     lines.push(
-      `  ${failure.file}${failure.name === undefined ? '' : `: ${failure.name}`}\n    ${repeatCommand(failure, options.level)}`,
+      `  ${failure.file}${failure.name === undefined ? '' : `: ${failure.name}`}\n    ${repeatCommand(failure, options.level, options.seed)}`,
     );
   return { counts, lines, files: report.files };
 }

@@ -1,5 +1,7 @@
 // Summarises the events that runners have written so far, one line of JSON each. Pure: takes the text as an argument.
 
+import { seedInEnvironment } from './seed.mjs';
+
 /**
  * `begin` and `end` are a test's; `file` is the end of a file; `error` is a fault outside of any test; `done` is the
  * last line of a runner that came to its end.
@@ -82,9 +84,10 @@ export function slowest(files, count) {
  *
  * @param {{ file: string, name: string | undefined }} failure
  * @param {import('./level.mjs').Level} level
+ * @param {number} seed of the run
  */
-export function repeatCommand({ file, name }, level) {
-  const environment = level === 'test' ? '' : `ROCKPOOL_LEVEL=${level} `;
+export function repeatCommand({ file, name }, level, seed) {
+  const environment = `${level === 'test' ? '' : `ROCKPOOL_LEVEL=${level} `}${seedInEnvironment(seed, level)}`;
   return `${environment}npm test -- ${file}${name === undefined ? '' : ` -t ${quoted(name)}`}`;
 }
 

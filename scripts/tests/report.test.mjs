@@ -76,13 +76,16 @@ it('lists the slowest files first, with their total time over all runners', () =
 
 describe('the command that repeats a failure', () => {
   it('names the file, test and level', () => {
-    expect(repeatCommand({ file, name: "a suite doesn't fail" }, 'test')).toBe(
+    expect(repeatCommand({ file, name: "a suite doesn't fail" }, 'test', 1)).toBe(
       `npm test -- ${file} -t 'a suite doesn'\\''t fail'`,
     );
-    expect(repeatCommand({ file, name: 'a' }, 'verify')).toBe(`ROCKPOOL_LEVEL=verify npm test -- ${file} -t 'a'`);
+    expect(repeatCommand({ file, name: 'a' }, 'verify', 8)).toBe(
+      `ROCKPOOL_LEVEL=verify ROCKPOOL_SEED=8 npm test -- ${file} -t 'a'`,
+    );
+    expect(repeatCommand({ file, name: 'a' }, 'test', 8)).toBe(`ROCKPOOL_SEED=8 npm test -- ${file} -t 'a'`);
   });
 
   it('names only the file if it failed outside its tests', () => {
-    expect(repeatCommand({ file, name: undefined }, 'test')).toBe(`npm test -- ${file}`);
+    expect(repeatCommand({ file, name: undefined }, 'test', 1)).toBe(`npm test -- ${file}`);
   });
 });

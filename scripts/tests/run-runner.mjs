@@ -21,11 +21,12 @@ const lookEveryMs = 5_000;
  * @param {string | undefined} options.name runs tests with this text in their full names
  * @param {string | undefined} options.chromium
  * @param {import('./level.mjs').Level} options.level
+ * @param {number} options.seed
  * @param {string} options.prefix of each line it prints
  * @param {string} options.compileCache folder in which the Node processes of a run share compiled code
  * @returns {Promise<Ended>}
  */
-export async function runRunner(runner, { name, chromium, level, prefix, compileCache }) {
+export async function runRunner(runner, { name, chromium, level, seed, prefix, compileCache }) {
   // Reports, browser profiles, databases of servers under test: all in one folder, which is removed however the tests
   // end. The name is short because Chromium puts a socket below it, and the path of a socket has room for about 100
   // characters.
@@ -51,6 +52,7 @@ export async function runRunner(runner, { name, chromium, level, prefix, compile
       TMPDIR: temporary,
       ROCKPOOL_CHROMIUM: chromium,
       ROCKPOOL_LEVEL: level,
+      ROCKPOOL_SEED: String(seed),
       ROCKPOOL_REPORT: reportFile,
       // A server from its sources starts in half the time if another one has stripped their types before.
       NODE_COMPILE_CACHE: compileCache,

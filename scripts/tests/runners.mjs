@@ -142,8 +142,8 @@ export function runnersOf({ level, files, isPart, processors }) {
       suites: nodeSuites,
       projects: [...nodeSuites, 'node-isolated'],
       files: chosen(nodeSuites),
-      // One more than processors: some tests wait for child processes and sockets.
-      options: [`--maxWorkers=${processors + 1}`],
+      // Half of all work is here, so it needs half of the processes that share the processors, to end with the others.
+      options: [`--maxWorkers=${2 * processors}`],
     }),
     ...shards.map((shard, index) =>
       vitest({

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '#kit/level.ts';
+import { seedOfRun } from '#kit/seed.ts';
 import { runTabChaos } from './tab-chaos.ts';
 
 // A step that takes this long is stuck even on a busy machine.
@@ -9,7 +10,12 @@ const STEPS_OF_EACH_TAB = atLevel({ test: 12, verify: 60 });
 it.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)(
   'five random tabs on %s lose no write, show no partial write, and do not get stuck',
   async (persistence) => {
-    const report = await runTabChaos({ seed: 1, stepsOfEachTab: STEPS_OF_EACH_TAB, persistence, stuckMs: STUCK_MS });
+    const report = await runTabChaos({
+      seed: seedOfRun,
+      stepsOfEachTab: STEPS_OF_EACH_TAB,
+      persistence,
+      stuckMs: STUCK_MS,
+    });
     console.info(persistence, JSON.stringify(report));
     expect(report.steps.open).toBeGreaterThan(5);
   },

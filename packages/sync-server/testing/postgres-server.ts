@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -166,9 +165,11 @@ function run({ program, args, options }: Installation): Promise<ChildProcess> {
   });
 }
 
+let databases = 0;
+
 /** Creates an empty database and returns its URL for the role of a sync server. */
 export async function createPostgresDatabase(port: number): Promise<{ readonly url: string; readonly name: string }> {
-  const name = `test_${randomBytes(8).toString('hex')}`;
+  const name = `test_${process.pid}_${performance.timeOrigin.toString(36).replace('.', '_')}_${++databases}`;
   await queryPostgres(port, 'postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
   return { name, url: urlOf(name, port) };
 }

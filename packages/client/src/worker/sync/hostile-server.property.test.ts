@@ -299,10 +299,7 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
 
 it('whatever a server sends, the database stays intact, no pending change is lost, local data is untouched, and every failure has a code', async () => {
   applied = 0;
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), runHistory), {
-    numRuns: 400,
-    seed: 1,
-  });
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), runHistory), { numRuns: 400 });
   // Enough deliveries arrived to write rows.
   expect(applied).toBeGreaterThan(100);
 });

@@ -1,0 +1,44 @@
+// Set-up of the Node tests: whatever a test file draws follows from the seed of the run and the path of the file.
+// Fast-check takes the seed as it is, so that a property that is run alone draws the same cases. Names and numbers come
+// from one stream per file, so that no two files of a run draw the same name.
+
+import nodeCrypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { seedOfRun } from './seed.ts';
+import { SeededBytes } from './seeded-bytes.ts';
+
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: seedOfRun });
+
+const bytes = new SeededBytes(`${seedOfRun} ${expect.getState().testPath ?? ''}`);
+
+/** A method of an object, put in the place of the platform's. */
+function replace<Target extends object>(target: Target, values: { [Name in keyof Target]?: unknown }): void {
+  for (const [name, value] of Object.entries(values))
+    Object.defineProperty(target, name, { value, configurable: true, writable: true });
+}
+
+replace(Math, { random: () => bytes.fraction() });
+replace(globalThis.crypto, {
+  getRandomValues: <T extends ArrayBufferView>(into: T): T => {
+    bytes.fill(new Uint8Array(into.buffer, into.byteOffset, into.byteLength));
+    return into;
+  },
+  randomUUID: () => bytes.uuid(),
+});
+replace(nodeCrypto, {
+  randomBytes: (size: number, done?: (error: null, drawn: Buffer) => void) => {
+    const drawn = Buffer.alloc(size);
+    bytes.fill(drawn);
+    if (done === undefined) return drawn;
+    return queueMicrotask(() => done(null, drawn));
+  },
+  randomInt: (from: number, to?: number) => {
+    const [least, limit] = to === undefined ? [0, from] : [from, to];
+    return least + Math.floor(bytes.fraction() * (limit - least));
+  },
+  randomUUID: () => bytes.uuid(),
+});
+// `import { randomBytes } from 'node:crypto'` binds to a copy.
+syncBuiltinESMExports();
