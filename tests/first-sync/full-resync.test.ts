@@ -5,6 +5,7 @@ import { memoryMedium, type Medium } from '#vfs-opfs/index.ts';
 import { storageFileNames } from '#vfs-opfs/storage-name.ts';
 import { SimulatedDisk } from '#vfs-opfs/testing/index.ts';
 import { STORED_NAME } from '#client/testing/worker/test-database.ts';
+import { atLevel } from '#kit/level.ts';
 import { encodeDocumentCell } from '#shared/document/index.ts';
 import { insert, remove, update } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
@@ -48,6 +49,9 @@ async function fillServer(): Promise<TestConnection> {
 function askForAll({ database }: Device): void {
   database.meta.set('wants_whole', 1);
 }
+
+/** Storage calls at which the worker dies, spread evenly. */
+const DEATHS = atLevel({ test: 6, verify: 12 });
 
 describe('a full resync of a database in use', () => {
   it('arrives as a file, below the pending writes', async () => {
@@ -289,7 +293,7 @@ describe('a full resync of a database in use', () => {
     }
     const calls = await dyingAt(Infinity);
     expect(calls).toBeGreaterThan(20);
-    for (let call = 1; call <= calls; call += Math.ceil(calls / 12)) await dyingAt(call);
+    for (let call = 1; call <= calls; call += Math.ceil(calls / DEATHS)) await dyingAt(call);
     await tidy.close();
   });
 });
