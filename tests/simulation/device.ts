@@ -27,6 +27,7 @@ import type { Tally } from './tally.ts';
 import { Tab, type Runtimes } from './tab.ts';
 import { tokenFor } from './tokens.ts';
 import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
+import { asCheck } from './work-count.ts';
 
 const SECTOR_BYTES = 512;
 
@@ -362,7 +363,7 @@ export class Device implements Place {
         }
         model.recordDropped(dropping);
         if (!tab.owner.isAlive) return outcome;
-        model.record(this.name, database);
+        asCheck(() => model.record(this.name, database));
         model.recordLocal(this.name, request.statements);
         if (outcome.repeated) tally.add('repeated request');
         return outcome;
@@ -374,7 +375,7 @@ export class Device implements Place {
         transaction.commit = (requestId) => {
           try {
             const outcome = writes.around(this.name, database, kind, () => commit(requestId));
-            if (tab.owner.isAlive) model.record(this.name, database);
+            if (tab.owner.isAlive) asCheck(() => model.record(this.name, database));
             return outcome;
           } catch (thrown) {
             if (tab.owner.isAlive) writes.forgetInterrupted(this.name);

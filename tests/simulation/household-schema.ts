@@ -29,7 +29,7 @@ export function roomChild(onDelete: ForeignKeyAction): string {
 }
 
 /** The default parent for `set default`. */
-const LOBBY = { house: 'lobby', number: 0 } as const;
+export const LOBBY = { house: 'lobby', number: 0 } as const;
 
 /**
  * Everything that can complicate a merge, and tables whose rows show by themselves whether something went wrong

@@ -1,3 +1,4 @@
+import { keepsHistory } from './past-check.ts';
 import { Random } from './random.ts';
 import { chooseVariant, type Variant } from './variant.ts';
 
@@ -77,7 +78,16 @@ const LATER_WEIGHTS = {
 /** The number of later operations per hundred others. */
 const LATER_ON_HUNDRED = 12;
 
-export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS;
+/** Of histories whose server keeps versions, in a stream of their own. */
+const PAST_WEIGHTS = {
+  'merge branch': 3,
+  'restore writes': 5,
+  'look back': 5,
+} as const;
+
+const PAST_ON_HUNDRED = 8;
+
+export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS | keyof typeof PAST_WEIGHTS;
 
 /** One step. It makes its choices from its own seed, so that dropping another step changes as little as possible. */
 export interface Operation {
@@ -104,6 +114,7 @@ export interface Size {
 
 const KINDS = asOftenAsWeighed(WEIGHTS);
 const LATER_KINDS = asOftenAsWeighed(LATER_WEIGHTS);
+const PAST_KINDS = asOftenAsWeighed(PAST_WEIGHTS);
 
 function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<Kind, number>>): Kind[] {
   return (Object.keys(weights) as Kind[]).flatMap((kind) => Array.from({ length: 10 * weights[kind] }, () => kind));
@@ -135,10 +146,13 @@ export function planHistory(seed: number, size: Size): Plan {
   const later = new Random(~seed);
   for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++)
     operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(laterKinds)));
-  return {
-    seed,
-    devices,
-    operations,
-    variant: chooseVariant(new Random(seed ^ 0x7a51), { restores: !without.includes('restore server') }),
-  };
+  const variant = chooseVariant(new Random(seed ^ 0x7a51), { restores: !without.includes('restore server') });
+  // Their rows are compared with the columns of one version of the app.
+  if (keepsHistory(seed, variant) && variant.apps === undefined) {
+    const past = new Random(seed ^ 0x9a57);
+    const before = operations.length;
+    for (let number = before; number < before * (1 + PAST_ON_HUNDRED / 100); number++)
+      operations.splice(past.below(operations.length), 0, operation(past, number, past.pick(PAST_KINDS)));
+  }
+  return { seed, devices, operations, variant };
 }

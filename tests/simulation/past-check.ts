@@ -5,6 +5,8 @@ import type { StoredTable } from '#sync-server/sqlite/stored-table.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import { contentOf } from './checks.ts';
 import { householdSchema } from './household-schema.ts';
+import { readTables, type TableTexts } from './oracle/tables.ts';
+import type { Random } from './random.ts';
 import type { Variant } from './variant.ts';
 
 /**
@@ -30,7 +32,11 @@ interface Recorded {
   readonly watermark: number;
   readonly logHash: string;
   readonly content: ReadonlyMap<string, string>;
+  readonly tables: TableTexts;
 }
+
+/** What users look back at: most often what was written shortly before. */
+const NEWEST = 30;
 
 /**
  * Records what the server's tables held after each commit. Later the history has to lead back to each of these states,
@@ -48,9 +54,31 @@ export class PastCheck {
   }
 
   onCommit(file: DatabaseFile, logHash: string, content: ReadonlyMap<string, string>): void {
-    this.recorded.push({ watermark: file.log.watermark, logHash, content });
+    const tables = readTables((text) => (file.sql.get(text)?.[0] ?? null) as string | null);
+    this.recorded.push({ watermark: file.log.watermark, logHash, content, tables });
     // An older one each time.
     if (++this.commits % EVERY === 0) this.check(file, this.recorded[(this.commits * 7) % this.recorded.length]);
+  }
+
+  /** The watermark of one of the last transactions that changed one of the tables. Null: there is none. */
+  pickVersion(file: DatabaseFile, random: Random, tables: Iterable<string>): number | null {
+    const names = [...tables];
+    const versions = this.recorded.slice(-NEWEST).flatMap(({ watermark }) => {
+      const around = this.around(file, watermark);
+      const isOne = names.some((name) => around?.before.get(name) !== around?.after.get(name));
+      return isOne ? [watermark] : [];
+    });
+    return versions.length === 0 ? null : random.pick(versions);
+  }
+
+  /** The rows before and after a transaction that was committed alone, in the log as it is now. */
+  around(file: DatabaseFile, version: number): { readonly before: TableTexts; readonly after: TableTexts } | null {
+    const at = this.recorded.findLastIndex(({ watermark }) => watermark === version);
+    const [before, after] = [this.recorded[at - 1], this.recorded[at]];
+    if (before?.watermark !== version - 1 || after === undefined) return null;
+    const isPast = (one: Recorded): boolean =>
+      one.watermark <= file.log.watermark && hex(file.log.hashAt(one.watermark)) === one.logHash;
+    return isPast(before) && isPast(after) ? { before: before.tables, after: after.tables } : null;
   }
 
   atTheEnd(file: DatabaseFile): void {

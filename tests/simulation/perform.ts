@@ -12,12 +12,15 @@ import { editCompacted } from './scenes/edit-compacted.ts';
 import { editDeletedTrip } from './scenes/edit-deleted-trip.ts';
 import { forgottenDelete } from './scenes/forgotten-delete.ts';
 import { latePush } from './scenes/late-push.ts';
+import { lookBack } from './scenes/look-back.ts';
 import { meet } from './scenes/meet.ts';
 import { meetInRooms } from './scenes/meet-in-rooms.ts';
+import { mergeBranch } from './scenes/merge-branch.ts';
 import { openElsewhere } from './scenes/open-elsewhere.ts';
 import { restoreBehind } from './scenes/restore-behind.ts';
 import { restoreBelow } from './scenes/restore-below.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
+import { restoreWrites } from './scenes/restore-writes.ts';
 import { tagApart } from './scenes/tag-apart.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
 import { editPage, isHonest, write, writeAt } from './sending.ts';
@@ -221,6 +224,12 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return;
     case 'change app':
       return changeApp(world, device, random, number);
+    case 'merge branch':
+      return mergeBranch(world, device, random, number);
+    case 'restore writes':
+      return restoreWrites(world, device, random, number);
+    case 'look back':
+      return lookBack(world, device, random);
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }

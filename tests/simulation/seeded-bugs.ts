@@ -401,6 +401,27 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     needs: 'history',
   },
   {
+    name: 'a restore takes the values before a transaction for those after it',
+    file: 'packages/client/src/restore/restore-plan.ts',
+    find: 'base: imageOf(after), ours: imageOf(before) }',
+    replace: 'base: (void after, imageOf(before)), ours: imageOf(before) }',
+    needs: 'history',
+  },
+  {
+    name: 'a branch begins one transaction too early',
+    file: 'packages/client/src/branch/changed-rows.ts',
+    find: "'SELECT body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence'",
+    replace: "'SELECT body, before FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence'",
+    needs: 'history',
+  },
+  {
+    name: 'a counter of a branch replaces that of its origin',
+    file: 'packages/client/src/branch/plan-merge.ts',
+    find: 'const sum = current + to - from;',
+    replace: 'const sum = to; void [current, from];',
+    needs: 'history',
+  },
+  {
     name: 'an instance does not poll after a lost notice',
     file: server('store/postgres/postgres-store.ts'),
     find: 'if (now === undefined || !isSamePosition(now, position)) this.catchUp(database);',

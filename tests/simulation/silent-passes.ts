@@ -27,6 +27,8 @@ const CEILINGS: readonly Ceiling[] = [
   { passes: 'oracle: open row', of: 'oracle: changeset judged', share: 0.12 },
   { passes: 'oracle: open rejection', of: 'oracle: rejection judged', share: 0.4 },
   { passes: 'oracle: rejection not judged', of: 'oracle: rejection judged', share: 0.25 },
+  { passes: 'merge of a branch not judged', of: 'branch merged', share: 0.2 },
+  { passes: 'restore not judged', of: 'transaction taken back', share: 0.2 },
   { passes: 'oracle: entry not judged', of: 'oracle: entry judged', share: 0.35 },
 ];
 

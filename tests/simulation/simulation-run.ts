@@ -18,6 +18,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'app updated',
   'app updated over pending writes',
   'atomic write',
+  'branch merged',
   'changed key',
   'commit of the server that does not last yet',
   'comparison at a cursor',
@@ -25,6 +26,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'conflict',
   'copied file',
   'crash in an open transaction',
+  'crash in the merge of a branch',
   'crash of the leader of an open transaction',
   'crash of client',
   'crash of client at a send',
@@ -86,6 +88,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'restored from the ledger',
   'retry rejected',
   'row of a key alone',
+  'row read as it was',
   'room again on indexeddb',
   'room again on opfs',
   'room again on opfs-exclusive',
@@ -102,6 +105,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'transaction lost in a power cut',
   'unflushed calls of a client lost',
   'swapped frames',
+  'transaction taken back',
   'welcome of one of several instances',
 ];
 

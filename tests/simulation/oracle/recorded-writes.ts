@@ -3,6 +3,7 @@ import type { WriteOutcome } from '#client/rpc/write-request.ts';
 import { readText } from '../checks.ts';
 import { olderSchema } from '../household-schema.ts';
 import { marksIn } from '../model.ts';
+import { asCheck } from '../work-count.ts';
 import {
   linesOf,
   NULL,
@@ -87,21 +88,22 @@ export class RecordedWrites {
 
   /** Performs a write of the device and records it. */
   around(device: string, database: OpenDatabase, kind: WriteKind, body: () => WriteOutcome): WriteOutcome {
-    const before = kind.before ?? textsOf(database);
+    const before = kind.before ?? asCheck(() => textsOf(database));
     const { isAtomic, ofSequence } = kind;
-    const original = ofSequence === null ? undefined : this.originalOf(device, database, ofSequence);
+    const original = ofSequence === null ? undefined : asCheck(() => this.originalOf(device, database, ofSequence));
     // The outcome is unknown until the write returns.
     this.interrupted.set(device, { isAtomic, original, before });
     const outcome = body();
     this.interrupted.delete(device);
-    if (outcome.sequence !== null && !outcome.repeated)
-      this.record(device, database, outcome.sequence, { before, isAtomic, original });
+    const { sequence, repeated } = outcome;
+    if (sequence !== null && !repeated)
+      asCheck(() => this.record(device, database, sequence, { before, isAtomic, original }));
     return outcome;
   }
 
   /** The rows that a transaction of several calls begins with. */
   contentOf(database: OpenDatabase): TableTexts {
-    return textsOf(database);
+    return asCheck(() => textsOf(database));
   }
 
   /** Call if a write failed and the tab is alive: nothing of it is stored. */

@@ -1,7 +1,7 @@
 import type { RockpoolError } from '#shared/index.ts';
 import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
-import { HONEST_FAILURES, send } from '../sending.ts';
+import { isHonest, send } from '../sending.ts';
 import type { World } from '../world.ts';
 import { countIn, conflictsSeen } from '../writes.ts';
 
@@ -24,7 +24,7 @@ export function restoreLoss(world: World, device: Device, random: Random, mark: 
       (thrown: RockpoolError) => {
         if (!tab.owner.isAlive) return;
         world.note(`${mark} did not restore ${id}: ${thrown.code}`);
-        if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'conflict-not-restorable')
+        if (!isHonest(tab, thrown) && thrown.code !== 'conflict-not-restorable')
           world.fault(`${mark} failed to restore ${id} with ${thrown.message}`);
       },
     );
