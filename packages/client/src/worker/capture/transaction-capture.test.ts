@@ -337,6 +337,17 @@ describe('captures the net effect of', () => {
     bench.close();
   });
 
+  it('deletes, then updates, then inserts, so that a unique value is free before another row takes it', () => {
+    const bench = new Bench();
+    const { captured } = bench.transaction(
+      "UPDATE account SET amount = 1 WHERE id = 'a'",
+      "DELETE FROM entry WHERE code = 'one'",
+      "INSERT INTO entry VALUES ('4', 'a', 'one', NULL)",
+    );
+    expect(captured.groups.map(({ kind }) => kind)).toEqual(['delete', 'update', 'insert']);
+    bench.close();
+  });
+
   it('a table that gains a column between two transactions', () => {
     const bench = new Bench();
     bench.check("UPDATE account SET amount = 1 WHERE id = 'a'");

@@ -6,7 +6,7 @@ import {
   RockpoolError,
   tableIdOf,
 } from '@rockpool/shared';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { createIdSource } from '../../new-id.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
@@ -57,6 +57,14 @@ function contents(database: OpenDatabase): unknown {
 }
 
 describe('a write', () => {
+  it('that fails stops recording, so that a delivery after it is not recorded', () => {
+    const database = openInMemory();
+    const changed = vi.spyOn(database.connection, 'recordingChanged');
+    failure(() => write(database, 'INSERT INTO missing VALUES (1)'));
+    expect(changed.mock.calls.flat()).toEqual([1, -1]);
+    database.close();
+  });
+
   it('commits rows, changeset and request together', () => {
     const database = openInMemory();
     const outcome = write(
