@@ -10,6 +10,7 @@ import { runRestoreCommand } from './cli/restore.ts';
 import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
 import { serve } from './serve.ts';
+import { SERVER_VERSION } from './version.ts';
 
 const USAGE = `rockpool-server [serve] SETTINGS
     Runs the sync server until SIGINT or SIGTERM. A setting is a flag, an environment variable such as ROCKPOOL_SECRET_FILE, or a
@@ -39,14 +40,15 @@ rockpool-server members (--data DIR | --postgres URL | --shards FILE) COMMAND
     invitations ID, withdraw ID INVITATION                   also while the server runs, which applies them within 2 s
     revoke-everywhere PRINCIPAL, readmit PRINCIPAL, revoked  locks a principal out of every database, including future ones
 
-rockpool-server backup DIR --data DIR      copies every database and the members, also while the server runs;
-                                           continues after an interruption
+rockpool-server backup DIR --data DIR      copies every database, the members and the schemas, also while the server
+                                           runs; continues after an interruption
 rockpool-server verify DIR                 checks every file of a backup
 rockpool-server restore DIR --data DIR     restores a backup into a data directory without databases
 rockpool-server restore --from PLACE --data DIR [--database ID] [--at TIME] [--replace]
     Restores databases from the place of a continuous backup (--backup-to), as of any second that it keeps.
 rockpool-server doctor (--data DIR | --postgres URL | --shards FILE) [--schema FILE]
     Checks the data directory or PostgreSQL, and every database. Exits with 1 if it finds a problem.
+rockpool-server --version                  prints the version
 `;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -73,6 +75,10 @@ export async function run(args: readonly string[]): Promise<number> {
   if (name === undefined || name === 'help' || args.includes('--help')) {
     process.stdout.write(USAGE);
     return name === undefined ? 1 : 0;
+  }
+  if (name === '--version' || name === 'version') {
+    print(SERVER_VERSION);
+    return 0;
   }
   const command = namedEntry(COMMANDS, name);
   try {

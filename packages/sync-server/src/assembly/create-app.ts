@@ -4,7 +4,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { AddressOf } from '../auth/client-address.ts';
 import type { Gate } from '../auth/gate.ts';
 import { bearerToken } from '../auth/operator-token.ts';
-import { isOriginAllowed } from '../auth/origin.ts';
+import { isOriginAllowed, loggedOrigin } from '../auth/origin.ts';
 import type { Principal } from '../auth/principal.ts';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
@@ -60,6 +60,7 @@ export function createApp(options: AppOptions): Hono {
   app.use(async (context, next) => {
     if (isAllowed(context.req.header('origin'), context)) return next();
     options.log('origin-refused', {
+      origin: loggedOrigin(context.req.header('origin')),
       address: options.addressOf(remoteAddress(context), context.req.header('x-forwarded-for')),
     });
     return errorResponse(new RockpoolError('auth-origin-refused'));

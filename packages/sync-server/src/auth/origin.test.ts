@@ -43,6 +43,19 @@ describe('a WebSocket from a page', () => {
     await expect(tested.server.connect(undefined, { origin: 'null' })).rejects.toThrow('403');
   });
 
+  it('is named in the log when it is refused, up to a length', async () => {
+    const long = `https://${'a'.repeat(5_000)}.test`;
+    for (const origin of ['https://other.test', long]) {
+      await expect(tested.server.connect(undefined, { origin })).rejects.toThrow('403');
+      await tested.server.ask('GET', '/health', { headers: { origin } });
+    }
+    const refused = tested.server.events.filter(({ event }) => event === 'origin-refused').slice(-4);
+    const cut = long.slice(0, 300);
+    expect(refused).toMatchObject(
+      ['https://other.test', 'https://other.test', cut, cut].map((origin) => ({ fields: { origin } })),
+    );
+  });
+
   it('is accepted from the server’s own or a listed origin', async () => {
     for (const origin of [`http://${tested.server.host}`, 'https://app.example.org']) {
       const connection = await tested.server.connect(undefined, { origin });

@@ -19,6 +19,14 @@ export function isOriginAllowed(
   return (url.protocol === 'http:' || url.protocol === 'https:') && url.host === host.toLowerCase();
 }
 
+/** A host name has at most 253 characters. A longer header is noise, which must not fill the log. */
+const MAX_LOGGED_ORIGIN = 300;
+
+/** Returns what the log says of an origin that was refused: what `--origin` takes to allow it. */
+export function loggedOrigin(origin: string | undefined): string | null {
+  return origin?.slice(0, MAX_LOGGED_ORIGIN) ?? null;
+}
+
 /** Returns why a text is not an origin in the form that browsers send, or null if it is. */
 export function originProblem(text: string): string | null {
   if (!URL.canParse(text)) return `${text} is not a URL`;

@@ -261,6 +261,29 @@ describe('a restore', () => {
     expect([existsSync(pathIn('before')), existsSync(pathIn('before', 'gone'))]).toEqual([true, true]);
   });
 
+  it('fails if the place or the moment has no copy, and leaves no data directory', async () => {
+    const failed = { code: 'config-invalid' };
+    await expect(restore('new')).rejects.toMatchObject({
+      ...failed,
+      fields: { problems: `there is no backup in ${at('copies')}` },
+    });
+    mkdirSync(at('copies'));
+    await expect(restore('new')).rejects.toMatchObject(failed);
+    await filled();
+    for (const flags of [[], ['--database', DATABASE]])
+      await expect(restore('new', '--at', '2020-01-01', ...flags)).rejects.toMatchObject({
+        ...failed,
+        fields: {
+          problems: expect.stringMatching(/no copy from that time .* the first one is from 2\d{3}-/) as string,
+        },
+      });
+    expect(existsSync(at('new'))).toBe(false);
+    // A directory that was there stays, and a server may start in it.
+    mkdirSync(at('old'));
+    await expect(restore('old', '--at', '2020-01-01')).rejects.toMatchObject(failed);
+    await (await start('old')).stop();
+  });
+
   it('overwrites a database, or uses a directory in use, only with --replace', async () => {
     const { firstMs } = await filled();
     await expect(restore('data')).rejects.toMatchObject({ code: 'config-invalid' });
@@ -276,7 +299,9 @@ describe('a restore', () => {
       new DatabaseSync(path, { readOnly: true }).prepare('SELECT count(*) AS n FROM accounts').get();
     expect(query(pathIn('data'))).toEqual({ n: 1 });
     expect(databaseRows(`${pathIn('data')}.replaced-1`)).toEqual(newest);
-    await expect(restore('new', '--database', 'unknown')).rejects.toMatchObject({ code: 'backup-damaged' });
+    await expect(restore('new', '--database', 'unknown')).rejects.toMatchObject({
+      fields: { problems: `there is no backup in ${at('copies')} for unknown` },
+    });
   });
 
   it('continues with the same command after an interruption, and no server starts until then', async () => {

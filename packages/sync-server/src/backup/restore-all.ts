@@ -56,8 +56,9 @@ interface RestoreState {
 }
 
 /**
- * Restores databases as of one moment. Returns their number. Each file is complete and checked before it is installed.
- * Throws `backup-damaged`, `backup-unavailable`, or `config-invalid` before anything is written.
+ * Restores databases as of one moment, with the schemas of their clients. Returns the number of databases. Each file is
+ * complete and checked before it is installed. Throws `backup-damaged` or `backup-unavailable`, and `config-invalid`
+ * before anything is written, also if the destination has no copy from that moment.
  */
 export async function restoreAll(options: RestoreOptions): Promise<number> {
   const { destination, dataDir, databaseId, print } = options;
@@ -67,20 +68,30 @@ export async function restoreAll(options: RestoreOptions): Promise<number> {
     databaseId === null
       ? sourcesOf(destination)
       : [{ source: sourceOfFile(databaseFileName(databaseId)), copies: null }];
-  let restored = done.filter((source) => source !== MEMBERS_SOURCE).length;
+  let earliestMs = Infinity;
   if (done.length > 0) print(`continues a restore of ${done.length} files`);
   for await (const { source, copies } of sources) {
     if (done.includes(source)) continue;
-    const found = await restoreSource(source, copies ?? (await listCopies(destination, source)), state.atMs, options);
-    if (!found && databaseId !== null)
-      throw new RockpoolError('backup-damaged', { problem: `${databaseId} has no copy from that time` });
-    if (found && source !== MEMBERS_SOURCE) restored++;
+    const found = copies ?? (await listCopies(destination, source));
+    earliestMs = Math.min(earliestMs, ...found.generations.map(({ base }) => base?.timeMs ?? Infinity));
+    if (!(await restoreSource(source, found, state.atMs, options))) continue;
     done = [...done, source];
     writeState(dataDir, { ...state, done });
   }
-  if (databaseId === null) await restoreSchemas(destination, dataDir);
+  if (done.length > 0) await restoreSchemas(destination, dataDir);
   rmSync(restoringFolder(dataDir), { recursive: true, force: true });
-  return restored;
+  if (done.length === 0) throw nothingToRestore(options, earliestMs);
+  return done.filter((source) => source !== MEMBERS_SOURCE).length;
+}
+
+/** A wrong place or time must not look like a restore. */
+function nothingToRestore({ destination, databaseId }: RestoreOptions, earliestMs: number): RockpoolError {
+  const what = databaseId === null ? destination.name : `${destination.name} for ${databaseId}`;
+  return invalid(
+    earliestMs === Infinity
+      ? `there is no backup in ${what}`
+      : `there is no copy from that time in ${what}; the first one is from ${new Date(earliestMs).toISOString()}`,
+  );
 }
 
 async function* sourcesOf(

@@ -13,6 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
+import { SERVER_VERSION } from '../version.ts';
 import { databasePath } from '../store/data-directory.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -301,6 +302,64 @@ describe('an administrator', () => {
     const damaged = await runCommand(['doctor', '--data', data]);
     expect(damaged).toMatchObject({ code: 1, stdout: expect.stringContaining('the file cannot be read') as string });
     expect(ill.stdout + damaged.stdout).not.toContain('private');
+  });
+
+  it.each([
+    ['backup', ['backup', 'copy']],
+    ['list', ['databases', 'list']],
+    ['inspect', ['databases', 'inspect', 'a']],
+    ['export', ['databases', 'export', 'a', 'copy']],
+    ['import', ['databases', 'import', 'a', 'copy']],
+    ['delete', ['databases', 'delete', 'a']],
+    ['replace', ['databases', 'replace', 'a', 'copy']],
+    ['accept', ['databases', 'accept', 'a']],
+    ['members list', ['members', 'list', 'a']],
+    ['members set', ['members', 'set', 'a', 'ann', 'owner']],
+    ['members revoked', ['members', 'revoked']],
+    ['doctor', ['doctor']],
+  ])('learns that the data directory of %s does not exist, and none is created', async (_, args) => {
+    const { code, stdout, stderr } = await runCommand([
+      ...args.map((arg) => (arg === 'copy' ? at('copy') : arg)),
+      ...['--data', at('wrong')],
+    ]);
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(at('wrong')) as string]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('learns that a backup is empty, or that a folder holds none', async () => {
+    mkdirSync(at('empty'));
+    expect((await runCommand(['verify', at('empty')])).stderr).toContain('does not hold a complete backup');
+    writeFileSync(join(at('empty'), 'manifest.json'), '{}');
+    for (const args of [
+      ['verify', at('empty')],
+      ['restore', at('empty'), '--data', data],
+    ])
+      expect(await runCommand(args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('the backup in') as string,
+      });
+  });
+
+  it('learns that a member of a mistyped database waits for it', async () => {
+    mkdirSync(data);
+    const store = new SqliteMembers(join(data, 'members.sqlite'));
+    store.close();
+    openDatabaseFile(databasePath(data, 'list'), TEST_SCHEMA, { databaseId: 'list' }).sql.close();
+    const members = async (...args: string[]): Promise<[number, string]> => {
+      const { code, stdout, stderr } = await runCommand(['members', ...args, '--data', data]);
+      return [code, stdout + stderr];
+    };
+    const waits = ', which does not exist: the role applies once a client creates it\n';
+    expect(await members('set', 'list', 'bob', 'editor')).toEqual([0, 'bob is editor of list\n']);
+    expect(await members('set', 'lisst', 'bob', 'editor')).toEqual([0, `bob is editor of lisst${waits}`]);
+    expect(await members('revoke', 'lisst', 'bob')).toEqual([0, `bob is revoked in lisst${waits}`]);
+    expect(await members('list', 'lisst')).toEqual([0, 'bob\trevoked\n']);
+    for (const action of ['list', 'invitations'])
+      expect(await members(action, 'other')).toEqual([1, expect.stringContaining('database=other') as string]);
+  });
+
+  it('sees the version', async () => {
+    expect(await runCommand(['--version'])).toEqual({ code: 0, stdout: `${SERVER_VERSION}\n`, stderr: '' });
   });
 
   it('sees all problems of a command at once', async () => {

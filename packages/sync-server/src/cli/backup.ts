@@ -8,23 +8,17 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { damageProblems } from '../store/damage-problems.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import {
-  databaseFileName,
-  databaseIdOfFile,
-  databaseIds,
-  databasePath,
-  databasesDirectory,
-  membersPath,
-} from '../store/data-directory.ts';
+import { databaseIds, databasesDirectory, requireDataDirectory } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { fileHash } from '../store/file-hash.ts';
 import { storeFailure } from '../store/store-failure.ts';
-import { readUnloadedMark, unloadedPath } from '../store/unloaded-mark.ts';
+import { requireFinishedRestore } from '../store/unfinished-restore.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { backupContents, readBackupEntry, type BackedUpFile, type BackupEntry } from './backup-contents.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
@@ -34,75 +28,75 @@ const MANIFEST = 'manifest.json';
 const UNFINISHED = 'manifest.unfinished.json';
 /** A file that is being copied. It is renamed when it is complete. */
 const COPYING = '.copying';
-const MEMBERS = 'members.sqlite';
 
 /** SHA-256 of each file. Written last, so a backup without it is incomplete. */
 type Manifest = Readonly<Record<string, string>>;
 
 /**
- * `backup DIR`: copies every database and the members, each as of one moment, also while the server runs. A file that
- * is damaged or cannot be copied does not stop the backup of the others; it is named at the end, and the command fails.
- * After an interruption, the same command continues with the files that are missing.
+ * `backup DIR`: copies every database, the members and the schemas, each as of one moment, also while the server runs. A
+ * file that is damaged or cannot be copied does not stop the backup of the others; it is named at the end, and the
+ * command fails. After an interruption, the same command continues with the files that are missing.
  */
 export async function runBackup(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readDirectories('backup', sources);
+  requireDataDirectory(dataDir);
+  requireFinishedRestore(dataDir);
+  const contents = backupContents(dataDir);
   mkdirSync(directory, { recursive: true });
   const manifest = await begunBackup(directory);
   const resumed = Object.keys(manifest).length;
   if (resumed > 0) print(`continues a backup of ${resumed} files`);
-  const problems: string[] = [];
-  for (const { name, path } of backedUpFiles(dataDir)) {
-    const unloaded = readUnloadedMark(path);
+  const problems = [...contents.problems];
+  for (const file of contents.files) {
+    const { name, unloaded } = file;
     if (unloaded !== null)
-      print(`${name} is unloaded to ${unloaded.destination}, which keeps it; here is only its mark`);
+      print(`${databaseName(name)} is unloaded to ${unloaded.destination}, which keeps it; here is only its mark`);
     if (manifest[name] !== undefined) continue;
-    if (unloaded !== null) {
-      copyFileSync(unloadedPath(path), join(directory, unloadedPath(name)));
-      manifest[unloadedPath(name)] = await fileHash(join(directory, unloadedPath(name)));
-      continue;
-    }
-    const found = await copyFile(path, join(directory, name));
+    const found = await copyFile(file, join(directory, name));
     if (typeof found === 'string') manifest[name] = found;
-    else if (found !== null) problems.push(`${name} is not backed up: ${found.problems}`);
+    else problems.push(`${name} is not backed up: ${found.problems}`);
     writeFileSync(join(directory, UNFINISHED), JSON.stringify(manifest, null, 2));
   }
-  renameSync(join(directory, UNFINISHED), join(directory, MANIFEST));
+  if (Object.keys(manifest).length > 0) renameSync(join(directory, UNFINISHED), join(directory, MANIFEST));
   print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
   if (problems.length > 0)
     throw new RockpoolError('database-damaged', { count: problems.length, problems: problems.join('\n') });
 }
 
-function backedUpFiles(dataDir: string): { readonly name: string; readonly path: string }[] {
-  return [
-    ...databaseIds(dataDir, { withMissing: true }).map((id) => ({
-      name: databaseFileName(id),
-      path: databasePath(dataDir, id),
-    })),
-    { name: MEMBERS, path: membersPath(dataDir) },
-  ];
-}
+/** The name of the database file that a mark stands for. */
+const databaseName = (mark: string): string => mark.slice(0, mark.lastIndexOf('-'));
 
 /** Returns the files that an interrupted backup has completed. Throws if the directory holds anything else. */
 async function begunBackup(directory: string): Promise<Record<string, string>> {
-  const files = readdirSync(directory);
-  if (files.length === 0) return {};
-  if (!files.includes(UNFINISHED)) throwIfProblems([`${directory} is not empty`]);
+  if (readdirSync(directory).length === 0) return {};
+  if (!existsSync(join(directory, UNFINISHED))) throwIfProblems([`${directory} is not empty`]);
   const manifest = readManifest(directory, UNFINISHED);
   const intact: Record<string, string> = {};
   for (const [name, hash] of Object.entries(manifest))
     if (await isIntact(join(directory, name), hash)) intact[name] = hash;
-  for (const name of files)
-    if (name !== UNFINISHED && intact[name] === undefined) rmSync(join(directory, name), { force: true });
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const isKept = Object.keys(intact).some((name) => join(directory, name) === path);
+    if (entry.isFile() && entry.name !== UNFINISHED && !isKept) rmSync(path, { force: true });
+  }
   return intact;
 }
 
-/** Returns the hash of the copy, the damage of the file, or null if it does not exist. */
-async function copyFile(from: string, to: string): Promise<string | { readonly problems: string } | null> {
-  const problems = await damageProblems(from);
+/** Returns the hash of the copy, or the reason why there is none. */
+async function copyFile(
+  { path, isDatabase }: BackedUpFile,
+  to: string,
+): Promise<string | { readonly problems: string }> {
+  if (!isDatabase) {
+    mkdirSync(dirname(to), { recursive: true });
+    copyFileSync(path, to + COPYING);
+    renameSync(to + COPYING, to);
+    return fileHash(to);
+  }
+  const problems = await damageProblems(path);
   if (problems.length > 0) return { problems: problems.join('; ') };
-  if (!existsSync(from)) return null;
   try {
-    copyDatabase(from, to + COPYING);
+    copyDatabase(path, to + COPYING);
   } catch (error) {
     rmSync(to + COPYING, { force: true });
     const failure = storeFailure(error);
@@ -126,7 +120,7 @@ export async function runVerify(sources: Sources, print: (line: string) => void)
   const differing = await differences(directory, manifest);
   for (const name of Object.keys(manifest))
     if (
-      !isMark(name) &&
+      entryOf(name, directory).kind !== 'file' &&
       !differing.some((problem) => problem.startsWith(`${name} `)) &&
       !isReadable(join(directory, name))
     )
@@ -135,9 +129,11 @@ export async function runVerify(sources: Sources, print: (line: string) => void)
   print(`${Object.keys(manifest).length} files of ${directory} are intact`);
 }
 
-/** An unloaded database has a mark instead of a file. */
-function isMark(name: string): boolean {
-  return databaseIdOfFile(name) === null && name !== MEMBERS;
+/** Throws `config-invalid` for a name that no backup contains, such as one with a path. */
+function entryOf(name: string, dataDir: string): BackupEntry {
+  const entry = readBackupEntry(name, dataDir);
+  if (entry === null) throwIfProblems([`${name} in ${MANIFEST} is not a file of a backup`]);
+  return entry as BackupEntry;
 }
 
 function isReadable(path: string): boolean {
@@ -157,16 +153,18 @@ function isReadable(path: string): boolean {
 export async function runRestore(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readDirectories('restore', sources);
   const manifest = readManifest(directory, MANIFEST);
+  const entries = Object.keys(manifest).map((name) => [name, entryOf(name, dataDir)] as const);
   throwIfProblems(await differences(directory, manifest));
   databasesDirectory(dataDir);
   const lock = lockDirectory(dataDir);
   try {
     if (databaseIds(dataDir, { withMissing: true }).length > 0) throwIfProblems([`${dataDir} already has databases`]);
-    for (const name of Object.keys(manifest)) {
-      if (isMark(name)) copyFileSync(join(directory, name), join(databasesDirectory(dataDir), name));
-      else if (name === MEMBERS) copyDatabase(join(directory, name), membersPath(dataDir));
-      else
-        restoreDatabase(join(directory, name), join(databasesDirectory(dataDir), name), databaseIdOfFile(name) ?? name);
+    for (const [name, entry] of entries) {
+      const from = join(directory, name);
+      mkdirSync(dirname(entry.target), { recursive: true });
+      if (entry.kind === 'database') restoreDatabase(from, entry.target, entry.databaseId);
+      else if (entry.kind === 'members') copyDatabase(from, entry.target);
+      else copyFileSync(from, entry.target);
     }
   } finally {
     lock.release();
@@ -201,10 +199,12 @@ function readDirectories(command: string, sources: Sources): { readonly dataDir:
 }
 
 function readManifest(directory: string, name: string): Manifest {
+  let manifest: Manifest = {};
   try {
-    return JSON.parse(readFileSync(join(directory, name), 'utf8')) as Manifest;
+    manifest = JSON.parse(readFileSync(join(directory, name), 'utf8')) as Manifest;
   } catch {
     throwIfProblems([`${directory} does not hold a complete backup`]);
-    return {};
   }
+  if (name === MANIFEST && Object.keys(manifest).length === 0) throwIfProblems([`the backup in ${directory} is empty`]);
+  return manifest;
 }

@@ -6,7 +6,7 @@ import { isDatabaseId } from '../auth/gate.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
+import { databaseIds, databasePath, membersPath, requireDataDirectory } from '../store/data-directory.ts';
 import { lockDirectory, type DirectoryLock } from '../store/directory-lock.ts';
 import { beginFileChange, finishFileChange, finishFileChanges, incomingPath } from '../store/file-change.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
@@ -60,8 +60,16 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
   throwIfProblems(problems);
   if (server !== null)
     return runOnServer(server, action, { databaseId, file, atMs, confirm: given.text('confirm'), print });
-  if (postgres === null) namedEntry(FILE_ACTIONS, action)?.({ dataDir, databaseId, file, atMs, print });
-  else await runInPostgres(postgres, action, { databaseId, file, atMs, print });
+  if (postgres === null) {
+    requireDirectory(dataDir, action);
+    namedEntry(FILE_ACTIONS, action)?.({ dataDir, databaseId, file, atMs, print });
+  } else await runInPostgres(postgres, action, { databaseId, file, atMs, print });
+}
+
+/** Databases can be imported before the first start of a server, into a directory that the operator has made. */
+function requireDirectory(dataDir: string, action: string): void {
+  if (action !== 'import') requireDataDirectory(dataDir);
+  else if (!existsSync(dataDir)) throwIfProblems([`--data: ${dataDir} does not exist`]);
 }
 
 /** Null: no server is named. A named server takes precedence, even if the environment has the server's own settings. */

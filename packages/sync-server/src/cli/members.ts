@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import { MAX_PRINCIPAL_LENGTH } from '../auth/jwt.ts';
@@ -8,7 +7,8 @@ import { isRole, ROLES, type Role } from '../auth/role.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { Connections } from '../postgres/connection.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
-import { membersPath } from '../store/data-directory.ts';
+import { databaseIds, membersPath, requireDataDirectory } from '../store/data-directory.ts';
+import { PostgresAdministration } from '../store/postgres/administration.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { namedEntry } from './named-entry.ts';
 import { readPostgresSource, throwIfProblems } from './read-values.ts';
@@ -20,7 +20,12 @@ type Argument = 'ID' | 'PRINCIPAL' | 'ROLE' | 'INVITATION';
 
 interface Action {
   readonly takes: readonly Argument[];
-  readonly run: (store: MemberStore, given: Readonly<Record<Argument, string>>, print: Print) => Promise<void>;
+  readonly run: (
+    store: MemberStore,
+    given: Readonly<Record<Argument, string>>,
+    print: Print,
+    exists: (databaseId: string) => Promise<boolean>,
+  ) => Promise<void>;
 }
 
 /**
@@ -46,7 +51,11 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
     for (const extra of values.slice(action.takes.length)) problems.push(`unknown argument ${extra}`);
   }
   throwIfProblems(problems);
-  await withStore(dataDir, postgres, async (store) => action?.run(store, given, print));
+  const exists = async (databaseId: string): Promise<boolean> =>
+    postgres === null
+      ? databaseIds(dataDir, { withMissing: true }).includes(databaseId)
+      : PostgresAdministration.use(postgres, (administration) => administration.has(databaseId));
+  await withStore(dataDir, postgres, async (store) => action?.run(store, given, print, exists));
 }
 
 function argumentProblem(what: Argument, value: string): string | null {
@@ -57,32 +66,45 @@ function argumentProblem(what: Argument, value: string): string | null {
   return null;
 }
 
+/** A role may be stored before the first client creates the database. A typo must be visible. */
+async function noteOf(databaseId: string, exists: (databaseId: string) => Promise<boolean>): Promise<string> {
+  try {
+    return (await exists(databaseId)) ? '' : ', which does not exist: the role applies once a client creates it';
+  } catch {
+    // The role is stored, although a shard does not answer.
+    return '; whether that database exists could not be checked';
+  }
+}
+
 const ACTIONS: Readonly<Record<string, Action>> = {
   list: {
     takes: ['ID'],
-    run: async (store, { ID }, print) => {
-      for (const { databaseId, principal, role } of await store.readAll())
-        if (databaseId === ID) print(`${principal}\t${role ?? 'revoked'}`);
+    run: async (store, { ID }, print, exists) => {
+      const members = (await store.readAll()).filter(({ databaseId }) => databaseId === ID);
+      if (members.length === 0 && !(await exists(ID))) throw new RockpoolError('storage-missing', { database: ID });
+      for (const { principal, role } of members) print(`${principal}\t${role ?? 'revoked'}`);
     },
   },
   set: {
     takes: ['ID', 'PRINCIPAL', 'ROLE'],
-    run: async (store, { ID, PRINCIPAL, ROLE }, print) => {
+    run: async (store, { ID, PRINCIPAL, ROLE }, print, exists) => {
       await store.write({ databaseId: ID, principal: PRINCIPAL, role: ROLE as Role });
-      print(`${PRINCIPAL} is ${ROLE} of ${ID}`);
+      print(`${PRINCIPAL} is ${ROLE} of ${ID}${await noteOf(ID, exists)}`);
     },
   },
   revoke: {
     takes: ['ID', 'PRINCIPAL'],
-    run: async (store, { ID, PRINCIPAL }, print) => {
+    run: async (store, { ID, PRINCIPAL }, print, exists) => {
       await store.write({ databaseId: ID, principal: PRINCIPAL, role: null });
-      print(`${PRINCIPAL} is revoked in ${ID}`);
+      print(`${PRINCIPAL} is revoked in ${ID}${await noteOf(ID, exists)}`);
     },
   },
   invitations: {
     takes: ['ID'],
-    run: async (store, { ID }, print) => {
-      for (const { id, role, expiresAtMs, invitedBy } of await store.invitations(ID, Date.now()))
+    run: async (store, { ID }, print, exists) => {
+      const invitations = await store.invitations(ID, Date.now());
+      if (invitations.length === 0 && !(await exists(ID))) throw new RockpoolError('storage-missing', { database: ID });
+      for (const { id, role, expiresAtMs, invitedBy } of invitations)
         print(`${id}\t${role}\t${invitedBy ?? '-'}\texpires ${new Date(expiresAtMs).toISOString()}`);
     },
   },
@@ -122,8 +144,7 @@ async function withStore(
   work: (store: MemberStore) => Promise<void>,
 ): Promise<void> {
   if (postgres === null) {
-    if (!existsSync(membersPath(dataDir)))
-      throw new RockpoolError('storage-missing', { problem: 'no server has used this data directory yet' });
+    requireDataDirectory(dataDir);
     const store = new SqliteMembers(membersPath(dataDir));
     return work(store).finally(() => store.close());
   }

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { buildSchema } from '@rockpool/shared';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { run } from '../cli.ts';
 import { insert } from '../../testing/changeset.ts';
+import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { runCommand as runProcess, serverFlags } from '../../testing/server-process.ts';
 import { DATABASE, TestServer } from '../../testing/test-server.ts';
@@ -49,6 +51,8 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
     code: 1,
     stderr: expect.stringContaining('databases accept needs --data') as string,
   });
+  expect((await command('members', 'set', 'second', 'bob', 'editor')).stdout).toBe('bob is editor of second\n');
+  expect((await command('members', 'set', 'secnd', 'bob', 'editor')).stdout).toContain('which does not exist');
   const second = await server.open(undefined, { databaseId: 'second' });
   expect(second.site.cursor).toBe(1);
   expect(await second.commit([insert('accounts', 'y', { name: 'Bank' })])).toMatchObject({
@@ -66,6 +70,17 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
   expect(await command('backup', join(folder, 'backup'), '--data', folder)).toMatchObject(refusal);
   const ofShards = ['backup', join(folder, 'backup'), '--data', folder, '--shards', join(folder, 'shards.json')];
   expect(await runProcess(ofShards, { ROCKPOOL_POSTGRES: '' })).toMatchObject(refusal);
+  await server.stop();
+});
+
+it('PostgreSQL has the schemas of older clients, so its backup includes them', async () => {
+  await (await TestServer.start(join(folder, 'data'), { postgres: url })).stop();
+  const tags = table('tags', [column('id', 'text', { notNull: true })]);
+  const schema = buildSchema([...TEST_TABLES, tags]);
+  const server = await TestServer.start(join(folder, 'new'), { postgres: url, schema });
+  const old = await server.connect();
+  old.hello(await server.token(), DATABASE, { schemaHash: TEST_SCHEMA.hash });
+  expect(await old.next('welcome')).toMatchObject({ canWrite: true });
   await server.stop();
 });
 

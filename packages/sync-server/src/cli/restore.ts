@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { isDatabaseId } from '../auth/gate.ts';
 import { openDestination, placeProblems } from '../backup/open-destination.ts';
 import { restoreAll } from '../backup/restore-all.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { finishFileChanges } from '../store/file-change.ts';
+import { restoringFolder } from '../store/unfinished-restore.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { membersPath } from '../store/data-directory.ts';
 import { runRestore } from './backup.ts';
@@ -30,7 +31,9 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
     problems.push('restore --from restores into files: PostgreSQL has its own backups');
   for (const extra of given.positionals) problems.push(`unknown argument ${extra}`);
   throwIfProblems(problems);
+  const isNew = !existsSync(dataDir);
   mkdirSync(dataDir, { recursive: true });
+  let restored = false;
   const lock = lockDirectory(dataDir);
   try {
     finishFileChanges(dataDir, (id) => forgetMembers(dataDir, id));
@@ -40,9 +43,12 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
       databaseId: databaseId === '' ? null : databaseId,
       replaces: given.has('replace'),
     });
+    restored = true;
     print(`restored ${count} databases to ${dataDir}; devices send later changes again`);
   } finally {
     lock.release();
+    // Nothing was found, so nothing is left that the same command would continue.
+    if (isNew && !restored && !existsSync(restoringFolder(dataDir))) rmSync(dataDir, { recursive: true, force: true });
   }
 }
 

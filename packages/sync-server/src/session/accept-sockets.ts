@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { MAX_FRAME_BYTES, RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { AddressOf } from '../auth/client-address.ts';
-import { isOriginAllowed } from '../auth/origin.ts';
+import { isOriginAllowed, loggedOrigin } from '../auth/origin.ts';
 import type { Logger } from '../observe/log-line.ts';
 import type { SessionFacts } from './devices.ts';
 import { Session, type SessionContext } from './session.ts';
@@ -56,7 +56,10 @@ export class Sockets {
         return;
       }
       if (!isOriginAllowed(request.headers.origin, request.headers.host, this.options.origins)) {
-        this.log('origin-refused', { address: this.addressOf(request) });
+        this.log('origin-refused', {
+          origin: loggedOrigin(request.headers.origin),
+          address: this.addressOf(request),
+        });
         this.options.context.metrics.socketsRefused.add(1, { reason: 'auth-origin-refused' });
         refuse(socket, '403 Forbidden');
         return;

@@ -139,7 +139,12 @@ describe('one flipped byte', () => {
     await stored();
     flip(20_000);
     expect(await command('backup', join(folder, 'backup'))).toBe(1);
-    expect(readdirSync(join(folder, 'backup')).sort()).toEqual(['db-other.sqlite', 'manifest.json', 'members.sqlite']);
+    expect(readdirSync(join(folder, 'backup')).sort()).toEqual([
+      'db-other.sqlite',
+      'manifest.json',
+      'members.sqlite',
+      'schemas',
+    ]);
   });
 
   it('takes the database offline when SQLite reads it, and causes no internal error', async () => {

@@ -1,17 +1,31 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { RockpoolError } from '@rockpool/shared';
 
 /*
  * The files in a server's data directory:
  *
  *   databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts),
- *                              -damaged (file-damage.ts), -copied (backup/copy-record.ts) and
- *                              -unloaded (unloaded-mark.ts) in place of the file
+ *                              -damaged (file-damage.ts), -copied (backup/copy-record.ts), -changing and -forgotten
+ *                              (file-change.ts), and -unloaded (unloaded-mark.ts) in place of the file
  *   members.sqlite             roles that the server stores, which override tokens
  *   schemas/<hash>.json        schemas that the server has run with (known-schemas.ts)
  *   restoring/                 what a restore has fetched; no server starts while it is there (unfinished-restore.ts)
+ *   incoming/, fetching/       files that are not complete yet
+ *   snapshots/                 files for first syncs, and past states
  *   server.lock                held by the one process that runs here
+ *
+ * cli/backup-contents.ts says which of them a backup contains.
  */
+
+/**
+ * Throws `storage-missing` if no server has used the directory. A command with a wrong path must not succeed with
+ * nothing.
+ */
+export function requireDataDirectory(dataDir: string): void {
+  if (!existsSync(join(dataDir, 'databases')) && !existsSync(membersPath(dataDir)))
+    throw new RockpoolError('storage-missing', { problem: `no server has used ${dataDir} as its data directory` });
+}
 
 export function databasesDirectory(dataDir: string): string {
   const directory = join(dataDir, 'databases');

@@ -42,11 +42,16 @@ export class KnownSchemas {
 
 /** Returns the schemas that servers ran with in this data directory (`schemas/<hash>.json`). */
 export function rememberedSchemas(dataDir: string): Schema[] {
+  return schemaFileNames(dataDir).map((name) =>
+    decodeSchema(readFileSync(join(schemasDirectory(dataDir), name), 'utf8')),
+  );
+}
+
+/** The names of the files in `schemas/`. A file never changes, because its name is its hash. */
+export function schemaFileNames(dataDir: string): string[] {
   const directory = schemasDirectory(dataDir);
   if (!existsSync(directory)) return [];
-  return readdirSync(directory)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => decodeSchema(readFileSync(join(directory, name), 'utf8')));
+  return readdirSync(directory).filter((name) => name.endsWith('.json'));
 }
 
 /** Stores a schema in the data directory. */
@@ -58,6 +63,6 @@ export function rememberSchema(dataDir: string, schema: Schema): void {
   renameSync(`${path}.new`, path);
 }
 
-function schemasDirectory(dataDir: string): string {
+export function schemasDirectory(dataDir: string): string {
   return join(dataDir, 'schemas');
 }

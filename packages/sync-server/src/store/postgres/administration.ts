@@ -171,7 +171,7 @@ export class PostgresAdministration {
     );
   }
 
-  private async has(databaseId: string): Promise<boolean> {
+  async has(databaseId: string): Promise<boolean> {
     return (await this.list()).includes(databaseId);
   }
 }
