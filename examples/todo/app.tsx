@@ -1,8 +1,8 @@
-import { newId } from '@rockpool/client';
+import { bindTextarea, newId } from '@rockpool/client';
 import { drizzle, liveQuery } from '@rockpool/client/drizzle';
 import { useClient, useDocument, useLiveQuery, useSyncStatus } from '@rockpool/client/react';
 import { asc, eq } from 'drizzle-orm';
-import { useMemo, useState, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import { todo, type Details } from './schema.ts';
 
 export function App(): ReactElement {
@@ -52,16 +52,14 @@ function NewTodo({ onAdd }: { readonly onAdd: (title: string) => void }): ReactE
 }
 
 function Note({ id }: { readonly id: string }): ReactElement {
-  const { document, value, error } = useDocument<Details>('todo', [id], 'details');
+  const { document, error } = useDocument<Details>('todo', [id], 'details');
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (document === null || area.current === null) return undefined;
+    return bindTextarea(area.current, document, 'note');
+  }, [document]);
   if (error !== null) return <p role="alert">{error.message}</p>;
-  return (
-    <textarea
-      aria-label="Note"
-      disabled={document === null}
-      value={value?.note ?? ''}
-      onChange={({ target }) => document?.change((details) => ({ ...details, note: target.value }))}
-    />
-  );
+  return <textarea aria-label="Note" ref={area} disabled={document === null} />;
 }
 
 function SyncState(): ReactElement {

@@ -19,7 +19,8 @@ const http = createAdaptorServer({ fetch: app.fetch }) as Server;
 sync.attach(http, '/sync'); // WebSockets
 http.listen(Number(TODO_PORT), () => console.log(`listening on ${TODO_PORT}`));
 
-process.once('SIGTERM', () => {
-  http.close();
-  void sync.close();
-});
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    http.close();
+    void sync.close();
+  });

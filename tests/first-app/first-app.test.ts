@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer as createNetServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright';
+import { chromium, type Browser, type Locator, type Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
@@ -33,6 +33,7 @@ describe('the app of the guide', () => {
   let port = 0;
 
   async function startServer(): Promise<void> {
+    if (server !== null) return;
     server = spawn(process.execPath, ['server.ts'], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -123,5 +124,34 @@ describe('the app of the guide', () => {
     await expect.poll(() => titles(other)).toEqual(['milk', 'bread']);
     await other.getByRole('button', { name: 'Note' }).first().click();
     await expect.poll(() => other.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('two litres');
+  });
+
+  it('keeps the letters of two people together while both type in one note', async () => {
+    await startServer();
+    const [ann, bob] = [await openTab(), await openTab()];
+    await add(ann, 'cake');
+    const noteOf = async (page: Page): Promise<Locator> => {
+      await page.getByRole('listitem').filter({ hasText: 'cake' }).getByRole('button', { name: 'Note' }).click();
+      const note = page.getByRole('textbox', { name: 'Note' });
+      await expect.poll(() => note.isEnabled()).toBe(true);
+      return note;
+    };
+    const [anns, bobs] = [await noteOf(ann), await noteOf(bob)];
+    await anns.pressSequentially('hello');
+    await expect.poll(() => bobs.inputValue()).toBe('hello');
+    await bobs.press('Home');
+    // Each letter arrives before the other person types the next one.
+    for (const [letter, other] of [
+      ['Space', 'o'],
+      ['w', 'h'],
+      ['o', ','],
+      ['r', 'Space'],
+    ] as const) {
+      await ann.keyboard.press(letter);
+      await expect.poll(async () => bobs.inputValue()).toBe(await anns.inputValue());
+      await bob.keyboard.press(other);
+      await expect.poll(async () => anns.inputValue()).toBe(await bobs.inputValue());
+    }
+    expect(await anns.inputValue()).toBe('oh, hello wor');
   });
 });

@@ -182,6 +182,7 @@ export class ClientSession {
       () => void worker.call((api) => api.suspend()).catch(onProblem),
       () => void worker.call((api) => api.resume()).catch(onProblem),
       () => void worker.call((api) => api.online()).catch(onProblem),
+      () => void worker.call((api) => api.offline()).catch(onProblem),
       () => {
         // Runs in the tab that syncs. If that tab does not answer, the next write reports it.
         if (this.options.sync !== undefined) worker.call((api) => api.syncNow()).catch(() => undefined);

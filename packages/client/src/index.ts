@@ -55,6 +55,7 @@ export {
   type RestoreOptions,
 } from './databases.ts';
 export type { DatabaseInfo, Durability } from './rpc/worker-api.ts';
+export { bindTextarea } from './document/bind-textarea.ts';
 export { newId } from './new-id.ts';
 export { searchText } from './search-text.ts';
 export { sql } from './tab/sql.ts';

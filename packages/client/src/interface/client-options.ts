@@ -72,7 +72,8 @@ export interface SyncOptions {
    * - **Not signed in**: state `needs-auth`. The callback returned `null`, returned or threw a response of 401 or 403, or
    *   threw a `RockpoolError` such as `new RockpoolError('auth-database-forbidden')`.
    * - **The app's own server is unreachable**: state `offline`, reason `network-unreachable` with `stage: 'token'`, and
-   *   `status` if there was a response. `fetch` failed, a deadline passed, or the response was 408, 425, 429 or 5xx.
+   *   `status` if there was a response. `fetch` failed, a deadline passed, the response was 408, 425, 429 or 5xx, or an
+   *   HTML page came instead of a token, as from the sign-in page of a public network or a server without that path.
    * - **The callback failed**: state `blocked`, reason `token-callback-failed`; `onError` receives the error, with the
    *   thrown value as its `cause`. The callback threw anything else, returned any other HTTP status, or returned a value
    *   that is not a string, is empty, or contains a character that a bearer token cannot have.

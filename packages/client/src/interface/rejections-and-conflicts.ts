@@ -2,7 +2,10 @@ import type { RejectedChangeset } from '../rpc/rejected-changeset.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { Subscribable } from './subscribable.ts';
 
-/** The rejected changesets of this device, oldest first. `current` is empty until the first listener has read them. */
+/**
+ * The rejected changesets of this device, oldest first. `current` follows `status.rejectedCount`, with and without
+ * listeners: it has the new list as soon as it is read. `list` reads it at once.
+ */
 export interface RejectedChangesets extends Subscribable<readonly RejectedChangeset[]> {
   /** Reads the list once. */
   list(): Promise<RejectedChangeset[]>;

@@ -3,7 +3,10 @@
  * React's `useSyncExternalStore` and Svelte's store contract.
  */
 export interface Subscribable<T> {
-  /** The same object until the value changes. */
+  /**
+   * The same object until the value changes. A live query and the history of a row run only while they have listeners:
+   * without one, `current` is the loading state. Presence is empty until this tab subscribes or shows a state.
+   */
   readonly current: T;
   /**
    * Calls the listener at once and after every change, until the returned function is called. A value that has to be

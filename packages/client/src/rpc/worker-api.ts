@@ -128,6 +128,8 @@ export interface WorkerApi extends DatabasesApi {
   resume(): Promise<void>;
   /** Call when the device is online again. Chromium fires this event only in pages, so they pass it on. */
   online(): Promise<void>;
+  /** The device reports that it is offline. */
+  offline(): Promise<void>;
   /** Resolves as soon as the worker is free. */
   ping(): Promise<void>;
   /** Waits for accepted writes, then releases locks, channels and files. */

@@ -1,12 +1,19 @@
 import { expect, it } from 'vitest';
 import { followPageLifecycle } from './page-lifecycle.ts';
 
-it('followPageLifecycle reports away, back, online and visible until it is stopped', () => {
+it('followPageLifecycle reports away, back, online, offline and visible until it is stopped', () => {
   const window = new EventTarget();
   const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   const told: string[] = [];
   const tell = (what: string) => (): void => void told.push(what);
-  const stop = followPageLifecycle({ window, document }, tell('away'), tell('back'), tell('online'), tell('seen'));
+  const stop = followPageLifecycle(
+    { window, document },
+    tell('away'),
+    tell('back'),
+    tell('online'),
+    tell('offline'),
+    tell('seen'),
+  );
   const happens = (target: EventTarget, type: string, visibilityState = document.visibilityState): void => {
     document.visibilityState = visibilityState;
     target.dispatchEvent(new Event(type));
@@ -17,8 +24,9 @@ it('followPageLifecycle reports away, back, online and visible until it is stopp
   happens(window, 'pageshow');
   happens(document, 'visibilitychange', 'visible');
   happens(window, 'online');
-  expect(told).toEqual(['away', 'back', 'seen', 'online']);
+  happens(window, 'offline');
+  expect(told).toEqual(['away', 'back', 'seen', 'online', 'offline']);
   stop();
   happens(document, 'visibilitychange');
-  expect(told).toHaveLength(4);
+  expect(told).toHaveLength(5);
 });

@@ -6,8 +6,8 @@ export interface PageEvents {
 
 /**
  * Follows the lifecycle of a page. `onAway`: the page is being left, kept in the back/forward cache or frozen, and
- * blocks other tabs with whatever it holds. `onBack`: the page continues. `onOnline`: the device is online again.
- * `onSeen`: the page is visible again. Returns a function that stops following.
+ * blocks other tabs with whatever it holds. `onBack`: the page continues. `onOnline`, `onOffline`: the device reports
+ * that it is online again, or no longer. `onSeen`: the page is visible again. Returns a function that stops following.
  *
  * `pagehide` and `pageshow` also fire without the back/forward cache; `freeze` and `resume` only in Chromium
  * (https://developer.chrome.com/docs/web-platform/page-lifecycle-api).
@@ -17,6 +17,7 @@ export function followPageLifecycle(
   onAway: () => void,
   onBack: () => void,
   onOnline: () => void,
+  onOffline: () => void,
   onSeen: () => void,
 ): () => void {
   let away = false;
@@ -37,6 +38,7 @@ export function followPageLifecycle(
     [page.document, 'freeze', leave],
     [page.document, 'resume', comeBack],
     [page.window, 'online', onOnline],
+    [page.window, 'offline', onOffline],
     [page.document, 'visibilitychange', () => page.document.visibilityState === 'visible' && onSeen()],
   ];
   for (const [target, type, listener] of following) target.addEventListener(type, listener);

@@ -20,7 +20,7 @@ function createWorld(): {
   store: Subscribable<readonly RejectedChangeset[]>;
   reads: () => number;
   problems: string[];
-  answer: (next: () => readonly RejectedChangeset[]) => Promise<void>;
+  answer: (next: () => readonly RejectedChangeset[], rejectedCount?: number) => Promise<void>;
 } {
   const status = createStatusStore({ ...INITIAL_STATUS, role: 'leader' } as SyncStatus);
   const problems: string[] = [];
@@ -39,23 +39,44 @@ function createWorld(): {
     store,
     reads: () => reads,
     problems,
-    answer: async (next) => {
+    answer: async (next, rejectedCount = 0) => {
       list = next;
-      status.set({ ...status.current, pendingCount: ++pendingCount });
+      status.set({ ...status.current, pendingCount: ++pendingCount, rejectedCount });
       await new Promise((resolve) => setTimeout(resolve));
     },
   };
 }
 
 describe('client.rejected as a store', () => {
-  it('reads nothing without a listener', async () => {
+  it('reads nothing without a listener while there are none', async () => {
     const { store, reads, answer } = createWorld();
-    await answer(() => [rejected(1)]);
+    await answer(() => []);
     expect(reads()).toBe(0);
     store.subscribe(() => undefined)();
-    await answer(() => [rejected(1)]);
-    await answer(() => [rejected(1)]);
+    await answer(() => []);
+    await answer(() => []);
     expect(reads()).toBe(1);
+  });
+
+  it('has the list without a listener, and reads it again when the number changes', async () => {
+    const { store, reads, answer } = createWorld();
+    await answer(() => [rejected(1)], 1);
+    expect(store.current).toEqual([rejected(1)]);
+    await answer(() => [rejected(1), rejected(2)], 2);
+    expect(store.current).toHaveLength(2);
+    expect(reads()).toBe(2);
+    await answer(() => [], 0);
+    expect(store.current).toEqual([]);
+  });
+
+  it('reads a list whose number stayed the same once it is looked at', async () => {
+    const { store, reads, answer } = createWorld();
+    await answer(() => [rejected(1, false)], 1);
+    await answer(() => [rejected(1)], 1);
+    expect(reads()).toBe(1);
+    expect(store.current).toEqual([rejected(1, false)]);
+    await answer(() => [rejected(1)], 1);
+    expect([reads(), store.current]).toEqual([2, [rejected(1)]]);
   });
 
   it('keeps the same object until the list changes', async () => {

@@ -14,7 +14,10 @@ export interface RejectedStoreOptions {
 /** A rejected changeset keeps its changes; only these fields of it can differ from one list to the next. */
 const COMPARED_FIELDS = ['sequence', 'decided', 'rejectedMs', 'reason', 'code'];
 
-/** The rejected changesets as a store. Reads nothing while it has no listeners. */
+/**
+ * The rejected changesets as a store, whose `current` is the list with and without listeners. Without listeners it reads
+ * the list when the number of the status changes, and when `current` is read after another change.
+ */
 export function createRejectedStore({
   list,
   status,
@@ -23,12 +26,14 @@ export function createRejectedStore({
   const listeners = createListeners<readonly RejectedChangeset[]>();
   let current: readonly RejectedChangeset[] = Object.freeze([]);
   let text: string | null = null;
-  let stop: (() => void) | null = null;
   let startedCount = 0;
   let shownCount = 0;
+  /** The status has changed since the list was last requested. */
+  let isOld = false;
 
   async function read(): Promise<void> {
     const number = ++startedCount;
+    isOld = false;
     try {
       const next = await list();
       if (number < shownCount) return;
@@ -48,20 +53,22 @@ export function createRejectedStore({
     listeners.emit(current);
   }
 
+  status.subscribe(({ rejectedCount }) => {
+    isOld = rejectedCount > 0 || current.length > 0;
+    if (listeners.count > 0 || rejectedCount !== current.length) void read();
+  });
+
   return {
     get current() {
+      if (isOld) void read();
       return current;
     },
     subscribe(listener) {
+      const isFirst = listeners.count === 0;
       const remove = listeners.add(listener);
       if (text !== null) callListener(listener, current);
-      stop ??= status.subscribe(() => void read());
-      return () => {
-        remove();
-        if (listeners.count > 0) return;
-        stop?.();
-        stop = null;
-      };
+      if (isFirst) void read();
+      return remove;
     },
   };
 }

@@ -58,6 +58,12 @@ describe('the token', () => {
     ['a response of 502', async () => new Response('<html>', { status: 502 }), { status: 502 }],
     ['a thrown response of 503', throwing(new Response('', { status: 503 })), { status: 503 }],
     [
+      'the start page of the app, for every path',
+      async () => new Response('\n<!DOCTYPE html>\n<html><body></body></html>'),
+      { problem: 'the answer is an HTML page' },
+    ],
+    ['an error page as text', () => '<html>Bad Gateway</html>', { problem: 'the answer is an HTML page' }],
+    [
       'an error with the status 429',
       throwing(Object.assign(new Error('slower'), { statusCode: 429 })),
       { status: 429 },
@@ -81,11 +87,7 @@ describe('the token', () => {
     ['an object', () => ({ token: TOKEN }), { problem: 'the answer is not a string', type: 'object' }],
     ['an array', () => [TOKEN], { problem: 'the answer is not a string', type: 'array' }],
     ['an empty string', () => '', { problem: 'the answer is empty' }],
-    [
-      'an error page',
-      () => '<html>Bad Gateway</html>',
-      { problem: 'the answer is not a bearer token', characters: 24 },
-    ],
+    ['a sentence', () => 'no such user', { problem: 'the answer is not a bearer token', characters: 12 }],
     [
       'JSON',
       async () => Response.json({ token: TOKEN }),

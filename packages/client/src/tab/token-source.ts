@@ -10,13 +10,20 @@ export interface TokenSourceOptions {
 /** The characters of a bearer token (RFC 6750, 2.1). Error pages, JSON and text of several lines contain others. */
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
+/**
+ * The sign-in page of a public network, a proxy's error page, or the start page of the app where no server answers its
+ * path. None of them comes from the app's server, so a later request may succeed.
+ */
+const HTML_PAGE = /^\s*(?:<!--|<!doctype html|<html)/i;
+
 /** How many levels of `cause` are searched. */
 const MAX_CAUSES = 5;
 
 /**
  * Asks the app for a token and classifies failures:
  * - not signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
- * - the app's own server is unreachable or reports trouble: `network-unreachable` with the stage `token`
+ * - the app's own server is unreachable, reports trouble, or something else answers with an HTML page in its place:
+ *   `network-unreachable` with the stage `token`
  * - the app's code failed: `token-callback-failed`. `onError` receives the error once, and again only after a token was
  *   received or a different error occurred
  */
@@ -52,6 +59,8 @@ async function tokenOf(answer: unknown): Promise<string> {
 function requireToken(answer: unknown): string {
   if (typeof answer !== 'string')
     throw callbackFailed({ problem: 'the answer is not a string', type: typeName(answer) });
+  if (HTML_PAGE.test(answer))
+    throw new RockpoolError('network-unreachable', { stage: 'token', problem: 'the answer is an HTML page' });
   if (!BEARER_TOKEN.test(answer))
     throw callbackFailed(
       answer === ''

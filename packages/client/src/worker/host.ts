@@ -35,6 +35,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     // Dispatches the event that workers receive themselves only in some browsers, such as Firefox. If sync runs in this
     // worker, it listens for the event.
     online: async () => void globalThis.dispatchEvent(new Event('online')),
+    offline: async () => void globalThis.dispatchEvent(new Event('offline')),
     ping: () => Promise.resolve(),
     close: async () => tab?.close(),
   };

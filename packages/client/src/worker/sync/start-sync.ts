@@ -56,17 +56,20 @@ export function startSync({
     onStuck: () => tools.publishProblem(new RockpoolError('worker-stuck')),
     nowMs,
   });
-  // The event comes from the device itself or, in Chromium, through the page, because its workers receive no such
+  // Both events come from the device itself or, in Chromium, through the page, because its workers receive no such
   // events.
   const tryNow = (): void => engine.tryNow();
   const device: Partial<EventTarget> = globalThis; // Node reports no network changes.
+  const check = (): void => engine.check();
   device.addEventListener?.('online', tryNow);
+  device.addEventListener?.('offline', check);
   engine.start();
   return {
     onLocalCommit: () => engine.committed(),
     tryNow,
     stop: async () => {
       device.removeEventListener?.('online', tryNow);
+      device.removeEventListener?.('offline', check);
       engine.stop();
       line?.stop();
       await snapshots?.discard();

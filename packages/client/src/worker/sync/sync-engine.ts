@@ -121,6 +121,8 @@ export interface SyncEngine {
   committed(): void;
   /** Retries at once instead of at the next attempt: the device is online again, or the user asked. */
   tryNow(): void;
+  /** Checks at once whether the server still answers: the device reports that it is offline. */
+  check(): void;
   /** Disconnects permanently. */
   stop(): void;
 }
@@ -212,6 +214,10 @@ class Engine implements SyncEngine {
 
   tryNow(): void {
     this.dispatch({ type: 'try-now' });
+  }
+
+  check(): void {
+    this.dispatch({ type: 'check' });
   }
 
   stop(): void {

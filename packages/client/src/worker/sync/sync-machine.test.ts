@@ -17,6 +17,7 @@ import {
   INITIAL_STATE,
   nextStep,
   OUTCOME_DEADLINE_MS,
+  CHECK_DEADLINE_MS,
   SNAPSHOT_GRACE_MS,
   type MachineEvent,
   type MachineState,
@@ -137,6 +138,24 @@ describe('the sync machine', () => {
       phase: 'waiting',
       trouble: { code: 'network-unreachable', fields: { stage: 'silence' } },
     });
+  });
+
+  it('checks a connection at once when the device is offline, and gives it up without an answer', () => {
+    const checked = after([...live, { type: 'message', message: delivery(2) }, 1_000, { type: 'check' }]);
+    expect(checked.effects).toEqual([{ type: 'ping' }]);
+    expect(after([{ type: 'check' }], checked.state).effects).toEqual([]);
+    const checkedMs = NOW_MS + 1_000;
+    expect(checked.state.wakeAtMs).toBe(checkedMs + CHECK_DEADLINE_MS);
+    const later = (event: MachineEvent): Step =>
+      nextStep(checked.state, event, { nowMs: checkedMs + CHECK_DEADLINE_MS, wallMs: NOW_MS, random: 0.5 });
+    expect(later({ type: 'wake' }).state).toMatchObject({
+      phase: 'waiting',
+      trouble: { code: 'network-unreachable', fields: { stage: 'silence', waitedMs: CHECK_DEADLINE_MS } },
+    });
+    // A server on this device answers.
+    const answered = later({ type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } });
+    expect(answered.state).toMatchObject({ phase: 'live', checkUntilMs: null });
+    expect(answered.state.wakeAtMs).toBe(checkedMs + CHECK_DEADLINE_MS + PING_INTERVAL_MS);
   });
 
   it('reconnects if an outcome is overdue, even if the server answers pings', () => {

@@ -46,6 +46,9 @@ export const CONNECT_DEADLINE_MS = 15_000;
  */
 export const OUTCOME_DEADLINE_MS = 30_000;
 
+/** The server answers a ping in a round trip. A connection that was in doubt and has not answered by then is replaced. */
+export const CHECK_DEADLINE_MS = 5_000;
+
 /** The server sends the first delivery at once and in parts; a gap of this length causes a new connection. */
 export const DELIVERY_DEADLINE_MS = 30_000;
 
@@ -69,6 +72,8 @@ export interface MachineState {
   readonly snapshotWait: SnapshotWait;
   readonly lastHeardMs: number | null;
   readonly pingSentMs: number | null;
+  /** Any message by then shows that a live connection works, although the device has reported that it is offline. */
+  readonly checkUntilMs: number | null;
   readonly sentUpTo: number;
   readonly lastAckedSequence: number;
   /** The time since which a sent changeset waits for its outcome. */
@@ -96,6 +101,8 @@ export type MachineEvent =
   | { readonly type: 'resume' }
   /** The device is online again, or the user asked to retry at once. */
   | { readonly type: 'try-now' }
+  /** The device reports that it is offline. A server on this device or behind another network may still answer. */
+  | { readonly type: 'check' }
   | { readonly type: 'wake' }
   /** The app returned a token. */
   | { readonly type: 'token-had' }
@@ -168,6 +175,7 @@ export const INITIAL_STATE: MachineState = {
   snapshotWait: FIRST_SNAPSHOT_WAIT,
   lastHeardMs: null,
   pingSentMs: null,
+  checkUntilMs: null,
   sentUpTo: 0,
   lastAckedSequence: 0,
   waitingSinceMs: null,
@@ -192,6 +200,8 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
       return { state, effects: [] };
     case 'try-now':
       return state.phase === 'waiting' ? connecting(state, moment) : { state, effects: [] };
+    case 'check':
+      return state.phase === 'live' && state.checkUntilMs === null ? checking(state, moment) : { state, effects: [] };
     case 'wake':
       return wake(state, moment);
     case 'token-had':
@@ -286,7 +296,7 @@ function fetching(state: MachineState, snapshotWait: SnapshotWait, { nowMs }: Mo
 }
 
 function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
-  const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null };
+  const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null, checkUntilMs: null };
   if (message.type === 'failure')
     return refused(heard, new RockpoolError(message.code, message.fields).toData(), moment);
   if (state.phase === 'greeting' && message.type === 'welcome') return welcomed(heard, message, moment);
@@ -404,12 +414,22 @@ function wake(state: MachineState, moment: Moment): Step {
   if (state.deliverySinceMs !== null && nowMs - state.deliverySinceMs >= DELIVERY_DEADLINE_MS) {
     return failed(state, unreachable('delivery', DELIVERY_DEADLINE_MS), moment, 'delivery');
   }
+  if (state.checkUntilMs !== null && nowMs >= state.checkUntilMs)
+    return failed(state, unreachable('silence', CHECK_DEADLINE_MS), moment);
   const silentMs = nowMs - (state.lastHeardMs ?? nowMs);
   if (silentMs >= SILENCE_LIMIT_MS) return failed(state, unreachable('silence', SILENCE_LIMIT_MS), moment);
   if (state.pingSentMs === null && silentMs >= PING_INTERVAL_MS) {
     return { state: scheduled({ ...state, pingSentMs: nowMs }), effects: [{ type: 'ping' }] };
   }
   return { state: scheduled(state), effects: [] };
+}
+
+/** Without a check, a cut network shows only when pings stay unanswered (SILENCE_LIMIT_MS). */
+function checking(state: MachineState, { nowMs }: Moment): Step {
+  return {
+    state: scheduled({ ...state, pingSentMs: nowMs, checkUntilMs: nowMs + CHECK_DEADLINE_MS }),
+    effects: [{ type: 'ping' }],
+  };
 }
 
 /** Gives up a snapshot whose download hangs. */
@@ -499,6 +519,7 @@ export function mayPush(state: MachineState): boolean {
 function scheduled(state: MachineState): MachineState {
   const heardMs = state.lastHeardMs ?? 0;
   const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];
+  if (state.checkUntilMs !== null) moments.push(state.checkUntilMs);
   if (state.waitingSinceMs !== null) moments.push(state.waitingSinceMs + OUTCOME_DEADLINE_MS);
   if (state.deliverySinceMs !== null) moments.push(state.deliverySinceMs + DELIVERY_DEADLINE_MS);
   return { ...state, wakeAtMs: Math.min(...moments) };
