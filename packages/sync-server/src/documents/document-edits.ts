@@ -21,14 +21,17 @@ const FORGET_EVERY = 32;
 /** The number of edits of each document since its last pruning. */
 const sinceForgotten = new WeakMap<SqliteFile, Map<string, number>>();
 
-/** Keeps an edit, a Yjs update, of a document that is already stored. `stateBytes`: the size of the document's state. */
+/**
+ * Keeps an edit, a Yjs update. `stateBytes`: the size of the document's state. Returns the new watermark above which every
+ * edit is kept; null: the present one.
+ */
 export function keepEdit(
   sql: SqliteFile,
   place: DocumentPlace,
   watermark: number,
   update: Uint8Array,
   stateBytes: number,
-): void {
+): number | null {
   sql.run(
     'INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)',
     ...keyOf(place),
@@ -39,12 +42,15 @@ export function keepEdit(
   sinceForgotten.set(sql, counts);
   const name = keyOf(place).join();
   const count = (counts.get(name) ?? 0) + 1;
-  if (count < FORGET_EVERY) return void counts.set(name, count);
+  if (count < FORGET_EVERY) {
+    counts.set(name, count);
+    return null;
+  }
   counts.delete(name);
-  forgetOldEdits(sql, place, stateBytes);
+  return forgetOldEdits(sql, place, stateBytes);
 }
 
-function forgetOldEdits(sql: SqliteFile, place: DocumentPlace, stateBytes: number): void {
+function forgetOldEdits(sql: SqliteFile, place: DocumentPlace, stateBytes: number): number | null {
   const edits = sql.all(
     'SELECT watermark, length(yjs) FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC',
     ...keyOf(place),
@@ -53,18 +59,14 @@ function forgetOldEdits(sql: SqliteFile, place: DocumentPlace, stateBytes: numbe
   const last = edits.find(([, length], index) =>
     (bytes += Number(length)) > stateBytes ? index >= LEAST_KEPT : index >= MOST_KEPT,
   )?.[0];
-  if (last === undefined) return;
+  if (last === undefined) return null;
   rememberAuthorsOfEdits(sql, place, Number(last));
   sql.run(
     'DELETE FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ?',
     ...keyOf(place),
     last as bigint,
   );
-  sql.run(
-    'UPDATE rockpool_document SET edits_above = ? WHERE table_id = ? AND key = ? AND column_id = ?',
-    last as bigint,
-    ...keyOf(place),
-  );
+  return Number(last);
 }
 
 /** Whether a site has edited a document above a watermark. Does not see edits that are no longer kept. */

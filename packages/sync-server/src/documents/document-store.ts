@@ -92,16 +92,21 @@ export function writeDocument(
   const carried = documents.carried(state as Uint8Array);
   if (isDocumentEdit(sent) && (carried !== null || isEditOf(state, sent))) {
     const limit = documents.compactAbove(state as Uint8Array);
+    const editsAbove = keepEdit(sql, place, watermark, carried?.update ?? updateOf(sent), (state as Uint8Array).length);
+    const known = sql.get(
+      'SELECT edits_above, compact_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+      ...keyOf(place),
+    );
+    // An UPDATE would allocate the pages of the new state before it frees those of the old one, and a file keeps its size.
     sql.run(
-      `INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET state = excluded.state${limit === null ? '' : ', compact_above = excluded.compact_above'}`,
+      'INSERT OR REPLACE INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)',
       ...keyOf(place),
       state,
-      BigInt(watermark),
-      BigInt(limit ?? growthLimit(state)),
+      editsAbove === null ? (known?.[0] ?? BigInt(watermark)) : BigInt(editsAbove),
+      limit === null ? (known?.[1] ?? BigInt(growthLimit(state))) : BigInt(limit),
     );
     if (carried !== null) writeLateEdit(sql, place, documents.replaced(state as Uint8Array), sent, watermark);
-    return keepEdit(sql, place, watermark, carried?.update ?? updateOf(sent), (state as Uint8Array).length);
+    return;
   }
   const replaced = isDocumentEdit(sent) ? documents.replaced(state as Uint8Array) : null;
   writeAuthors(sql, place, old, sent, watermark);
