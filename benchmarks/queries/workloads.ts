@@ -3,7 +3,7 @@ import type { Target } from '../report/target.ts';
 /** The content of the tables, in the SQL of a subject. */
 export type Dialect = 'sqlite' | 'duckdb';
 
-/** The statements that fill `entry` with `rows` rows of about 150 bytes, `ledger` with as many of 30, and `category` with ten. */
+/** The statements that fill `entry` with `rows` rows of about 150 bytes, `ledger` with as many of 30, `visit` with as many and an index, and `category` with ten. */
 export function setupOf(dialect: Dialect, rows: number): string {
   if (dialect === 'duckdb') {
     return `
@@ -12,17 +12,21 @@ CREATE TABLE entry AS SELECT i::INTEGER AS id, strftime(DATE '2020-01-01' + (i %
   'entry number ' || i || CASE WHEN i % 50 = 0 THEN ' Coffee with milk' ELSE ' lunch at work today' END AS note
   FROM range(1, ${rows + 1}) t(i);
 CREATE TABLE ledger AS SELECT id, day, category, amount, price FROM entry;
+CREATE TABLE visit AS SELECT id, day, amount FROM entry;
 CREATE TABLE category AS SELECT id - 1 AS id, 'category ' || id AS name, id AS factor FROM entry ORDER BY id LIMIT 10;`;
   }
   return `
 CREATE TABLE entry (id INTEGER PRIMARY KEY, day TEXT, category INTEGER, amount INTEGER, price REAL, note TEXT, doc TEXT);
 CREATE TABLE ledger (id INTEGER PRIMARY KEY, day TEXT, category INTEGER, amount INTEGER, price REAL);
+CREATE TABLE visit (id INTEGER PRIMARY KEY, day TEXT, amount INTEGER);
+CREATE INDEX visit_day ON visit (day, amount);
 CREATE TABLE category (id INTEGER PRIMARY KEY, name TEXT, factor INTEGER);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
 INSERT INTO entry SELECT i, date('2020-01-01', '+' || (i % 1500) || ' days'), i * 7919 % 10, i * 31 % 10000, (i * 37 % 100000) / 100.0,
   'entry number ' || i || CASE WHEN i % 50 = 0 THEN ' Coffee with milk' ELSE ' lunch at work today' END,
   json_object('x', i % 100, 'tags', json_array('a', 'b'), 'y', 'text ' || i) FROM n;
 INSERT INTO ledger SELECT id, day, category, amount, price FROM entry;
+INSERT INTO visit SELECT id, day, amount FROM entry ORDER BY day;
 INSERT INTO category SELECT id - 1, 'category ' || id, id FROM entry LIMIT 10;`;
 }
 
@@ -84,6 +88,21 @@ export const WORKLOADS: readonly Workload[] = [
     name: 'narrow join',
     sql: 'SELECT category.name, sum(amount) FROM ledger JOIN category ON category.id = ledger.category GROUP BY category.name',
     times: 1,
+  },
+  {
+    name: 'range of rowids',
+    sql: 'SELECT category, count(*), sum(amount) FROM entry WHERE id BETWEEN 50000 AND 250000 GROUP BY category',
+    times: 3,
+  },
+  {
+    name: 'count in a range of an index',
+    sql: "SELECT count(*) FROM visit WHERE day BETWEEN '2021-01-01' AND '2023-06-01'",
+    times: 3,
+  },
+  {
+    name: 'sum in a range of an index',
+    sql: "SELECT sum(amount) FROM visit WHERE day BETWEEN '2021-01-01' AND '2023-06-01'",
+    times: 2,
   },
 ];
 

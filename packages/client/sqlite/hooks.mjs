@@ -6,7 +6,7 @@ const HOOKS = [
   ['  u32 aCounter[9];        /* Counters used by sqlite3_stmt_status() */\n', '  u32 aCounter[9];        /* Counters used by sqlite3_stmt_status() */\n  struct RpScan *pRockpool;\n  u8 eRockpool;\n'],
   [
     'static void closeAllCursors(Vdbe *p){\n',
-    'static int rockpoolScan(Vdbe*, Op*, VdbeCursor*);\nstatic int rockpoolGroup(Vdbe*, Op*);\nstatic void rockpoolEnd(Vdbe*);\nstatic void rockpoolFree(Vdbe*);\nstatic int rpScanMode;\n' +
+    'static int rockpoolScan(Vdbe*, Op*, VdbeCursor*);\nstatic void rockpoolSeek(Vdbe*, Op*);\nstatic int rockpoolGroup(Vdbe*, Op*);\nstatic void rockpoolEnd(Vdbe*);\nstatic void rockpoolFree(Vdbe*);\nstatic int rpScanMode;\n' +
       'static void closeAllCursors(Vdbe *p){\n  if( p->pRockpool ) rockpoolEnd(p);\n',
   ],
   ['  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n', '  rockpoolFree(p);\n  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n'],
@@ -21,6 +21,12 @@ const HOOKS = [
     '    rc = sqlite3BtreeFirst(pCrsr, &res);\n    pC->deferredMoveto = 0;\n    pC->cacheStatus = CACHE_STALE;\n' +
       '    if( rc==SQLITE_OK && res==0 && pOp->p2>0 && (p->pRockpool!=0 || rpScanMode==2) ){\n      pC->nullRow = 0;\n      rc = rockpoolScan(p, pOp, pC);\n      if( rc==SQLITE_DONE ){\n        rc = SQLITE_OK;\n        res = 1;\n      }\n    }\n' +
       '  }\n  if( rc ) goto abort_due_to_error;\n  pC->nullRow = (u8)res;\n',
+  ],
+  // After the search for the first row of a range, where groups begin again.
+  ['  i64 movetoTarget;       /* Argument to the deferred sqlite3BtreeMoveto() */\n', '  i64 movetoTarget;       /* Argument to the deferred sqlite3BtreeMoveto() */\n  i64 iRockpoolFirst;\n'],
+  [
+    '  if( res ){\n    goto jump_to_p2;\n  }else if( eqOnly ){\n    assert( pOp[1].opcode==OP_IdxLT || pOp[1].opcode==OP_IdxGT );\n',
+    '  if( res ){\n    goto jump_to_p2;\n  }\n  if( pC->isTable ) pC->iRockpoolFirst = sqlite3BtreeIntegerKey(pC->uc.pCursor);\n  if( p->pRockpool!=0 ) rockpoolSeek(p, pOp);\n  if( eqOnly ){\n    assert( pOp[1].opcode==OP_IdxLT || pOp[1].opcode==OP_IdxGT );\n',
   ],
   // The column `comment` of EXPLAIN says how a loop is executed.
   ['SQLITE_PRIVATE int sqlite3VdbeList(\n', 'static void rockpoolExplain(Vdbe*, Op*, int, Mem*);\nSQLITE_PRIVATE int sqlite3VdbeList(\n'],

@@ -64,6 +64,7 @@ struct RpSkipped {
 
 struct RpBatch {
   u8 bOneColumn;            /* Begins with the only step that needs more of a row than a slot */
+  u8 bCountAlone;           /* Nothing of a row is needed */
   u32 nStep, nSlot, nValue, nJson, nSkipped;
   RpStep aStep[RP_BATCH_STEPS];
   RpRegister aValue[RP_BATCH_SLOTS*2];  /* Of RP_B_GROUP and RP_B_RESULT */
@@ -237,6 +238,7 @@ static SQLITE_INLINE int rpReadColumn(RpReader r, struct RpBatch *pBatch, const 
 static SQLITE_NOINLINE void rpBatchCells(struct RpBatch *pBatch, const RpStep *pStep, MemPage *pPage, u32 iCell, u32 n, int bMore){
   const u8 *aData = pPage->aData, *aCellIdx = &pPage->aCellIdx[2*iCell], *aDataEnd = pPage->aDataEnd;
   u32 maskPage = pPage->maskPage, maxLocal = pPage->maxLocal, i;
+  int bTable = pPage->intKey;
   RpReader r = { 0, 0, 0, 0 };
   if( pStep ) r = rpReader(pBatch, pStep);
   for(i=0; i<n; i++){
@@ -247,11 +249,13 @@ static SQLITE_NOINLINE void rpBatchCells(struct RpBatch *pBatch, const RpStep *p
       if( *z<0x80 ) nPayload = (nPayload&0x7f)<<7 | *z++;
       else z += sqlite3GetVarint32(z-1, &nPayload) - 1;
     }
-    if( bMore ) rpB.apRowid[i] = z;
-    /* The rowid ends with the first byte that has no high bit, or with the ninth. */
-    memcpy(&w, z, 8);
-    w = ~w & 0x8080808080808080ULL;
-    z += w ? (u32)__builtin_ctzll(w)/8 + 1 : 9;
+    if( bTable ){
+      if( bMore ) rpB.apRowid[i] = z;
+      /* The rowid ends with the first byte that has no high bit, or with the ninth. */
+      memcpy(&w, z, 8);
+      w = ~w & 0x8080808080808080ULL;
+      z += w ? (u32)__builtin_ctzll(w)/8 + 1 : 9;
+    }
     nHeader = *z;
     if( nPayload>maxLocal || (i64)nPayload>(i64)(aDataEnd-z) || nHeader-1>=0x7f || nHeader>nPayload ) break;
     pHeaderEnd = &z[nHeader];
@@ -419,7 +423,7 @@ RP_MEDIUM static const u8 *rpJsonValue(RpJson *p, const u8 *z, int iStep, int nD
         z = rpJsonValue(p, z, iNext, nDepth+1);
         if( z==0 ) return 0;
         RP_JSON_SPACE(z, pEnd);
-        if( z>=pEnd ) return 0;
+        if( z>=pEnd ) return 0; /* It ends early. */
         if( *z==cEnd ){
           z++;
           break;
@@ -474,59 +478,99 @@ RP_MEDIUM static const u8 *rpJsonValue(RpJson *p, const u8 *z, int iStep, int nD
   return z;
 }
 
-/* json_extract(text, path) and text ->> path: scalars become values as a record stores them. */
+/* Finds what the path leads to in text. Returns its first character, 'n' if there is none, or 0 if SQLite should read it. */
+RP_SMALL static u8 rpFindInText(RpJson *p, const u8 *z, u32 n){
+  p->pEnd = &z[n];
+  p->pFound = 0;
+  RP_JSON_SPACE(z, p->pEnd);
+  z = rpJsonValue(p, z, 0, 0);
+  if( z==0 ) return 0;
+  RP_JSON_SPACE(z, p->pEnd);
+  if( z!=p->pEnd ) return 0;
+  if( p->pFound==0 ) return 'n';
+  if( *p->pFound!='"' ) return *p->pFound;
+  p->pFound++;
+  p->pFoundEnd--;
+  return memchr(p->pFound, '\\', (size_t)(p->pFoundEnd-p->pFound)) ? 0 : '"';
+}
+
+/* The same in JSONB. Keys and texts with escapes, numbers of JSON5, and all that is damaged are SQLite's. */
+RP_SMALL static u8 rpFindInBinary(RpJson *p, const u8 *a, u32 n){
+  static const u8 aFirst[] = { 'n', 't', 'f', '0', 0, '0', 0, '"', 0, 0, '"', 0, 0, 0, 0, 0 };
+  u32 i = 0, iStep, sz, nHeader = n ? rpJsonHeader(a, 0, n, &sz) : 0;
+  /* Short blobs may be text, which SQLite finds out. */
+  if( nHeader==0 || nHeader+sz!=n || (a[0]&15)<RP_JSON_ARRAY || (a[0]&15)>RP_JSON_ARRAY+1 || sz<=7 ) return 0;
+  for(iStep=0; iStep<p->nStep; iStep++){
+    const u8 *zKey = p->aStep[iStep].z;
+    u32 j = i+nHeader, iEnd = j+sz, k = 0;
+    if( (a[i]&15)!=(zKey ? RP_JSON_ARRAY+1 : RP_JSON_ARRAY) ) return 'n';
+    for(;; j+=nHeader+sz, k++){
+      int bMatch = k==p->aStep[iStep].iIndex;
+      if( j>=iEnd ) return 'n';
+      if( zKey ){
+        nHeader = rpJsonHeader(a, j, iEnd, &sz);
+        if( nHeader==0 || ((a[j]&15)!=RP_JSON_TEXT && (a[j]&15)!=RP_JSON_TEXTRAW) ) return 0;
+        bMatch = sz==p->aStep[iStep].n && memcmp(&a[j+nHeader], zKey, sz)==0;
+        j += nHeader+sz;
+        if( j>=iEnd ) return 0;
+      }
+      nHeader = rpJsonHeader(a, j, iEnd, &sz);
+      if( nHeader==0 || (a[j]&15)>RP_JSON_ARRAY+1 ) return 0;
+      if( bMatch ) break;
+    }
+    i = j;
+  }
+  p->pFound = &a[i+nHeader];
+  p->pFoundEnd = &p->pFound[sz];
+  return (a[i]&15)<3 && sz ? 0 : aFirst[a[i]&15];
+}
+
+/* json_extract(text, path) and text ->> path, also of JSONB: scalars become values as a record stores them. */
 RP_SMALL static void rpBatchJson(const RpStep *pStep, const RpInsn *q){
   RpJson json;
   u32 j;
   int bPath = rpJsonPath(&json, &q->p1[1], q->pOp->p4.pCtx->pFunc->pUserData==SQLITE_INT_TO_PTR(JSON_SQL));
   for(j=0; j<rpB.nSel; j++){
-    u32 i = rpB.aSel[j], t = rpB.aType[pStep->iSlot][i], n;
+    u32 i = rpB.aSel[j], t = rpB.aType[pStep->iSlot][i], n, k;
     const u8 *z = rpB.apValue[pStep->iSlot][i];
     u32 *pType = &rpB.aType[pStep->iOut][i];
-    u8 *a = rpB.aNumber[pStep->iNumbers][i];
+    u8 *a = rpB.aNumber[pStep->iNumbers][i], c;
+    u64 x = 0;
     rpB.apValue[pStep->iOut][i] = a;
     *pType = 0;
     if( !bPath ) break;
     if( t==0 ) continue;
-    if( t<13 || (t&1)==0 ) break;
-    json.pEnd = &z[(t-13)/2];
-    json.pFound = 0;
-    RP_JSON_SPACE(z, json.pEnd);
-    z = rpJsonValue(&json, z, 0, 0);
-    if( z==0 ) break;
-    RP_JSON_SPACE(z, json.pEnd);
-    if( z!=json.pEnd ) break;
-    if( json.pFound==0 ) continue;
+    if( t<12 ) break;
+    c = (t&1) ? rpFindInText(&json, z, (t-13)/2) : rpFindInBinary(&json, z, (t-12)/2);
+    if( c==0 || c=='{' || c=='[' ) break;
+    if( c=='n' ) continue;
     z = json.pFound;
     n = (u32)(json.pFoundEnd-z);
-    if( *z=='"' ){
-      if( memchr(z, '\\', n) ) break;
-      *pType = 13 + 2*(n-2);
-      rpB.apValue[pStep->iOut][i] = &z[1];
-    }else if( *z=='t' || *z=='f' ){
-      *pType = *z=='t' ? 9 : 8;
-    }else if( *z=='{' || *z=='[' ){
-      break;
-    }else if( *z!='n' ){
-      u64 x = 0;
-      u32 k = *z=='-';
-      while( k<n && sqlite3Isdigit(z[k]) && k<18 ) x = x*10 + (u64)(z[k++]-'0');
-      if( k==n ){
-        if( *z=='-' ) x = 0-x;
-        *pType = 6;
-      }else{
-        char zNumber[48];
-        double r;
-        if( n>=sizeof(zNumber) ) break;
-        memcpy(zNumber, z, n);
-        zNumber[n] = 0;
-        if( strpbrk(zNumber, ".eE")==0 || sqlite3AtoF(zNumber, &r)<=0 ) break;
-        memcpy(&x, &r, 8);
-        swapMixedEndianFloat(x);
-        *pType = 7;
-      }
-      for(k=8; k-->0; x>>=8) a[k] = (u8)x;
+    if( c=='"' ){
+      *pType = 13 + 2*n;
+      rpB.apValue[pStep->iOut][i] = z;
+      continue;
     }
+    if( c=='t' || c=='f' ){
+      *pType = c=='t' ? 9 : 8;
+      continue;
+    }
+    for(k=n>0 && *z=='-'; k<n && sqlite3Isdigit(z[k]) && k<18; k++) x = x*10 + (u64)(z[k]-'0');
+    if( k==n && n>0 && z[n-1]!='-' ){
+      if( *z=='-' ) x = 0-x;
+      *pType = 6;
+    }else{
+      char zNumber[48];
+      double r;
+      if( n>=sizeof(zNumber) ) break;
+      memcpy(zNumber, z, n);
+      zNumber[n] = 0;
+      if( strpbrk(zNumber, ".eE")==0 || sqlite3AtoF(zNumber, &r)<=0 ) break;
+      memcpy(&x, &r, 8);
+      swapMixedEndianFloat(x);
+      *pType = 7;
+    }
+    for(k=8; k-->0; x>>=8) a[k] = (u8)x;
   }
   rpCut(j);
 }
@@ -989,7 +1033,8 @@ RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *p
   int bReady = 0;
   *pnSel = 0;
   k = pBatch->aStep[0].eStep==RP_B_SKIP;
-  rpBatchCells(pBatch, k ? pBatch->aStep : 0, s->pVdbe->apCsr[s->iCursor]->uc.pCursor->pPage, iCell, n, !pBatch->bOneColumn);
+  if( pBatch->bCountAlone ) rpB.nSel = rpB.nRow = n;
+  else rpBatchCells(pBatch, k ? pBatch->aStep : 0, s->pVdbe->apCsr[s->iCursor]->uc.pCursor->pPage, iCell, n, !pBatch->bOneColumn);
   for(; k<pBatch->nStep && rpB.nSel>0; k++){
     const RpStep *pStep = &pBatch->aStep[k];
     const RpInsn *q = &s->aInsn[pStep->iInsn];
@@ -1026,6 +1071,7 @@ RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *p
       case RP_B_COUNT: case RP_B_SUM: case RP_B_BEST:
         if( !bReady && !rpHasMemory(s, pBatch, k) ){
           /* The first row makes it. */
+          if( pBatch->bCountAlone ) memcpy(rpB.aSel, rpFirstRows, RP_BATCH_ROWS);
           rpCut(1);
           *pnSel = 1;
           return (int)rpB.nRow;
@@ -1354,6 +1400,8 @@ static void rpPlanBatch(RpScan *s){
     if( e==RP_B_SKIP || e==RP_B_ROWID || e==RP_B_RESULT ) n = 0;
   }
   b.pBatch->bOneColumn = (u8)n;
+  b.pBatch->bCountAlone = 1;
+  for(k=0; k<b.pBatch->nStep; k++) if( b.pBatch->aStep[k].eStep!=RP_B_COUNT || s->aInsn[b.pBatch->aStep[k].iInsn].p1 ) b.pBatch->bCountAlone = 0;
   for(k=0; k<RP_BATCH_SKIPPED*16; k++) b.pBatch->aSkipped[k/16][k%16].types = 1;
   for(k=0; k<256; k++) rpTypeSize[k] = k<128 && k!=10 && k!=11 ? sqlite3SmallTypeSizes[k] : 255;
   for(k=0; k<RP_BATCH_ROWS; k++) rpFirstRows[k] = (u8)k;

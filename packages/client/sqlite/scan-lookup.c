@@ -283,6 +283,7 @@ static int rpFindLeft(RpScan *s, RpLookup *pLookup){
 static void rpFindLookups(RpScan *s){
   Vdbe *p = s->pVdbe;
   int i;
+  u32 nColumn;
   for(i=s->iTop; i<s->iNext && s->nLookup<RP_MAX_LOOKUPS; i++){
     Op *pOp = &p->aOp[i];
     RpLookup *pLookup = &s->aLookup[s->nLookup];
@@ -305,7 +306,7 @@ static void rpFindLookups(RpScan *s){
     }else{
       continue;
     }
-    if( pLookup->iTable==s->iCursor || (pLookup->iTable>=0 && !rpReadsTable(p, pLookup->iTable)) || !rpFindLeft(s, pLookup) ) continue;
+    if( pLookup->iTable==s->iCursor || (pLookup->iTable>=0 && !rpReadsTable(p, pLookup->iTable, &nColumn)) || !rpFindLeft(s, pLookup) ) continue;
     s->nLookup++;
   }
 }

@@ -2,7 +2,8 @@
 ** Scans: runs the rest of a loop over a table without SQLite's virtual machine.
 **
 ** The statement stays SQLite's: its program opens the cursor, executes the first rows, and does all that follows the
-** loop. At OP_Next and OP_Rewind (hooks.mjs adds the calls) the program hands the loop over. The instructions of the
+** loop. At OP_Next and OP_Rewind (hooks.mjs adds the calls) the program hands the loop over. The loop may be over a whole
+** table, a range of rowids, or an index whose columns are all that it needs. The instructions of the
 ** loop's body were translated once (rpTranslate) to instructions that work on the same registers, and run here over
 ** the cells of each leaf page.
 **
@@ -102,9 +103,12 @@ typedef struct RpScan RpScan;
 struct RpScan {
   RpScan *pNextScan;
   Vdbe *pVdbe;
-  int iNext, iTop, iRewind; /* Addresses: OP_Next, the first instruction of the body, OP_Rewind or 0 */
+  int iNext, iTop, iStart;  /* Addresses: OP_Next, the first instruction of the body, OP_Rewind or the search of a range, or 0 */
+  Op *pEnd;                 /* The instruction that ends a range, or 0 */
   int iCursor;
   int iWhyNot;              /* Opcode of the first instruction that is not translated, or 0 */
+  u8 bIndex;                /* The rows are of an index, or of a table WITHOUT ROWID */
+  u32 nIndexColumn;
   u8 bUsable;
   u8 bOff;                  /* Not in this run */
   u8 bStepped;              /* SQLite has executed each OP_AggStep once, which allocates what a step needs */
@@ -124,12 +128,12 @@ struct RpScan {
   u8 *aWhole;               /* Of a row with overflow pages */
   u32 nWholeAlloc;
 
-  /* ORDER BY with LIMIT: the largest of the rows that SQLite keeps. */
-  Op *pTop;
-  UnpackedRecord *pWorst;
-  u8 *aWorst;
-  u32 nWorstAlloc;
-  u8 bWorst;
+  Op *pTop;                 /* ORDER BY with LIMIT */
+  /* Of ORDER BY with LIMIT the largest of the rows that SQLite keeps, of GROUP BY over a range of an index its first row. */
+  UnpackedRecord *pKept;
+  u8 *aKept;
+  u32 nKeptAlloc;
+  u8 bKept;
 
   /* GROUP BY. */
   int iSorter, iSorterNext, iKeyNow, iPseudo, iRecord;
@@ -713,45 +717,93 @@ static int rpBest(RpScan *s, Mem *pBest, Mem *pArg, const RpInsn *q){
 /* Begins GROUP BY again, with a hash or without. SQLite has only filled its sorter. */
 RP_SMALL static int rpRestart(RpScan *s, int *pbEmpty){
   Vdbe *p = s->pVdbe;
+  VdbeCursor *pC = p->apCsr[s->iCursor];
+  BtCursor *pCur = pC->uc.pCursor;
   rpFreeGroups(s);
   sqlite3VdbeSorterReset(p->db, p->apCsr[s->iSorter]->uc.pSorter);
-  return sqlite3BtreeFirst(p->apCsr[s->iCursor]->uc.pCursor, pbEmpty);
+  if( p->aOp[s->iStart].opcode==OP_Rewind ) return sqlite3BtreeFirst(pCur, pbEmpty);
+  return s->bIndex ? sqlite3BtreeIndexMoveto(pCur, s->pKept, pbEmpty) : sqlite3BtreeTableMoveto(pCur, pC->iRockpoolFirst, 0, pbEmpty);
+}
+
+/* Whether the row at an index of the leaf page is after the end of the range. The cursor is then on it. */
+RP_SMALL static int rpIsBeyond(RpScan *s, u32 iCell){
+  Vdbe *p = s->pVdbe;
+  VdbeCursor *pC = p->apCsr[s->iCursor];
+  BtCursor *pCur = pC->uc.pCursor;
+  Op *pOp = s->pEnd;
+  int res = 0;
+  pCur->ix = (u16)iCell;
+  pCur->info.nSize = 0;
+  pCur->curFlags &= ~(BTCF_ValidNKey|BTCF_ValidOvfl);
+  if( s->bIndex ){
+    UnpackedRecord r;
+    memset(&r, 0, sizeof(r));
+    r.pKeyInfo = pC->pKeyInfo;
+    r.nField = (u16)pOp->p4.i;
+    r.aMem = &p->aMem[pOp->p3];
+    r.default_rc = pOp->opcode==OP_IdxGT ? -1 : 0;
+    /* SQLite finds the error again. */
+    return sqlite3VdbeIdxKeyCompare(p->db, pC, &r, &res)!=SQLITE_OK || res>=0;
+  }else{
+    Mem m;
+    sqlite3VdbeMemInit(&m, p->db, MEM_Int);
+    m.u.i = sqlite3BtreeIntegerKey(pCur);
+    res = rpCompare(pOp, &p->aMem[pOp->p1], &m);
+    sqlite3VdbeMemRelease(&m);
+    return res;
+  }
+}
+/* The first cell from iCell on that is after the end of the range, or nCell. */
+RP_SMALL static u32 rpRangeEnd(RpScan *s, u32 iCell, u32 nCell){
+  u32 iFirst = iCell, i = nCell-1, iEnd = nCell;
+  while( iFirst<iEnd ){
+    if( rpIsBeyond(s, i) ) iEnd = i; else iFirst = i+1;
+    i = iFirst + (iEnd-iFirst)/2;
+  }
+  return iFirst;
 }
 
 /* ---------------------------------------------------------------- ORDER BY with LIMIT */
+
+/* Keeps the record that a cursor of an index is on. */
+RP_SMALL static void rpKeepRecord(RpScan *s, VdbeCursor *pC){
+  u32 n = sqlite3BtreePayloadSize(pC->uc.pCursor);
+  s->bKept = 0;
+  if( s->pKept==0 ){
+    s->pKept = sqlite3VdbeAllocUnpackedRecord(pC->pKeyInfo);
+    if( s->pKept==0 ) return;
+  }
+  if( n+16>s->nKeptAlloc ){
+    u8 *a = sqlite3_realloc64(s->aKept, (u64)n+16);
+    if( a==0 ) return;
+    s->aKept = a;
+    s->nKeptAlloc = n+16;
+  }
+  if( sqlite3BtreePayload(pC->uc.pCursor, 0, n, s->aKept) ) return;
+  memset(&s->aKept[n], 0, 16);
+  s->pKept->nField = s->pKept->pKeyInfo->nKeyField+1;
+  s->pKept->default_rc = 0;
+  sqlite3VdbeRecordUnpack((int)n, s->aKept, s->pKept);
+  s->bKept = 1;
+}
 
 /* Reads the largest of the rows that SQLite keeps, if they are as many as the limit. */
 RP_SMALL static void rpReadWorst(RpScan *s){
   VdbeCursor *pC = s->pVdbe->apCsr[s->pTop->p1];
   int bEmpty = 1;
-  u32 n;
-  s->bWorst = 0;
+  s->bKept = 0;
   if( s->pVdbe->aMem[s->pTop[1].p1].u.i!=0 || pC==0 || pC->eCurType!=CURTYPE_BTREE ) return;
-  if( s->pWorst==0 ){
-    s->pWorst = sqlite3VdbeAllocUnpackedRecord(pC->pKeyInfo);
-    if( s->pWorst==0 ) return;
-  }
   pC->cacheStatus = CACHE_STALE;
   if( sqlite3BtreeLast(pC->uc.pCursor, &bEmpty) || bEmpty ) return;
-  n = sqlite3BtreePayloadSize(pC->uc.pCursor);
-  if( n+16>s->nWorstAlloc ){
-    u8 *a = sqlite3_realloc64(s->aWorst, (u64)n+16);
-    if( a==0 ) return;
-    s->aWorst = a;
-    s->nWorstAlloc = n+16;
-  }
-  if( sqlite3BtreePayload(pC->uc.pCursor, 0, n, s->aWorst) ) return;
-  memset(&s->aWorst[n], 0, 16);
-  sqlite3VdbeRecordUnpack((int)n, s->aWorst, s->pWorst);
-  s->bWorst = 1;
+  rpKeepRecord(s, pC);
 }
 
 /* OP_IdxLE: whether no row that is kept is larger than the key in the registers. */
 RP_MEDIUM static int rpIsNotBetter(RpScan *s, Mem *aKey){
-  KeyInfo *pKeyInfo = s->pWorst->pKeyInfo;
+  KeyInfo *pKeyInfo = s->pKept->pKeyInfo;
   int i;
   for(i=0; i<s->pTop[3].p4.i; i++){
-    int cmp = sqlite3MemCompare(&s->pWorst->aMem[i], &aKey[i], pKeyInfo->aColl[i]);
+    int cmp = sqlite3MemCompare(&s->pKept->aMem[i], &aKey[i], pKeyInfo->aColl[i]);
     if( cmp ) return (pKeyInfo->aSortFlags[i] & KEYINFO_ORDER_DESC) ? cmp>0 : cmp<0;
   }
   return 1;
@@ -835,8 +887,8 @@ static SQLITE_NOINLINE int rpRunRows(RpScan *s, int iFirst, const u8 *aSel, u32 
   const u8 *aDataEnd = pPage->aDataEnd;
   u32 maskPage = pPage->maskPage, maxLocal = pPage->maxLocal;
   u32 *aType = s->aType, *aOffset = s->aOffset;
-  u32 iRow;
-  int iCell = iFirst, rc, bNewGroup = 0;
+  u32 iRow, nChild = pPage->leaf ? 0 : 4;
+  int iCell = iFirst, rc, bNewGroup = 0, bTable = !s->bIndex;
   for(iRow=0; iRow<n; iRow++){
     const RpInsn *q = s->aInsn;
     const u8 *pRowid, *z, *aRow, *pHeaderEnd;
@@ -844,13 +896,16 @@ static SQLITE_NOINLINE int rpRunRows(RpScan *s, int iFirst, const u8 *aSel, u32 
     u8 *pCell;
     iCell = iFirst + (int)(aSel ? aSel[iRow] : iRow);
     pCell = &aData[maskPage & get2byteAligned(&aCellIdx[2*iCell])];
-    nPayload = *pCell;
     /* Most rows fit their page and have a header of less than 128 bytes. */
-    z = pCell+1;
-    if( nPayload>=0x80 ) z = pCell + sqlite3GetVarint32(pCell, &nPayload);
+    z = &pCell[nChild];
+    nPayload = *z++;
+    if( nPayload>=0x80 ) z += sqlite3GetVarint32(z-1, &nPayload) - 1;
     pRowid = z;
-    while( *z>=0x80 && z<&pRowid[8] ) z++;
-    aRow = ++z;
+    if( bTable ){
+      while( *z>=0x80 && z<&pRowid[8] ) z++;
+      z++;
+    }
+    aRow = z;
     nLocal = nPayload;
     if( nPayload<=maxLocal && nPayload>=2 && aRow<aDataEnd && nPayload<=(u32)(aDataEnd-aRow) && *aRow<0x80 && *aRow>0 && *aRow<=nPayload ){
       aOffset[0] = *z++;
@@ -1052,7 +1107,7 @@ static SQLITE_NOINLINE int rpRunRows(RpScan *s, int iFirst, const u8 *aSel, u32 
           if( rpAppendResult(s, q) ) goto stays;
           break;
         case RP_TOP:
-          if( !s->bWorst || !rpIsNotBetter(s, q->p1) ) goto stays;
+          if( !s->bKept || !rpIsNotBetter(s, q->p1) ) goto stays;
           q->p3->u.i = p->apCsr[q->pOp->p1]->seqCount++;
           goto next_row;
         case RP_SEEK: {
@@ -1099,11 +1154,18 @@ doubt:
   return s->eGroup==RP_HASHED ? RP_GIVE_UP : RP_ROW_STAYS;
 }
 
-/* Executes the rows from the cursor's to the last of its leaf page. The cursor is on the row that the result is about. */
+/*
+** Executes the rows from the cursor's to the last of its leaf page, or to the end of the range. The cursor is on the row that
+** the result is about. An inner page of an index has one row between two leaf pages.
+*/
 static int rpRunLeaf(RpScan *s){
   BtCursor *pCur = s->pVdbe->apCsr[s->iCursor]->uc.pCursor;
-  u32 nCell = pCur->pPage->nCell, iCell = pCur->ix, n, nDone, nSel;
+  u32 iCell = pCur->ix, nCell = pCur->pPage->leaf ? pCur->pPage->nCell : iCell+1, iEnd = nCell, n, nDone, nSel;
   int rc;
+  if( s->pEnd ){
+    nCell = rpRangeEnd(s, iCell, nCell);
+    pCur->ix = (u16)iCell;
+  }
   for(; iCell<nCell; iCell+=n){
     n = nCell-iCell;
     if( s->pBatch && n>1 && s->nRefused*4<=s->nBatched+64 ){
@@ -1140,7 +1202,10 @@ static int rpRunLeaf(RpScan *s){
     /* The rows of another part of the table may be different. */
     s->nBatched += n/16;
   }
-  return RP_LEAF_DONE;
+  if( nCell==iEnd ) return RP_LEAF_DONE;
+  /* SQLite ends the loop. */
+  pCur->ix = (u16)nCell;
+  return RP_ROW_STAYS;
 }
 
 static void rpUnposition(BtCursor *pCur){
@@ -1156,6 +1221,11 @@ static int rpRun(RpScan *s){
   u32 nSteps = 0;
   int rc, bEmpty = 0;
   if( s->iSorter>=0 && s->eGroup==RP_NOT_STARTED ){
+    if( s->bIndex && p->aOp[s->iStart].opcode!=OP_Rewind && !s->bKept ){
+      /* Where the range began is not known: the statement was not translated then. */
+      s->bOff = 1;
+      return SQLITE_OK;
+    }
     rc = rpRestart(s, &bEmpty);
     if( rc || bEmpty ) return rc ? rc : SQLITE_CORRUPT_BKPT;
     s->eGroup = RP_HASHED;
@@ -1163,7 +1233,7 @@ static int rpRun(RpScan *s){
   rpEnter(s);
   for(;;){
     MemPage *pPage = pCur->pPage;
-    if( pCur->eState!=CURSOR_VALID || !pCur->pPage->leaf || !pCur->pPage->intKeyLeaf ){
+    if( pCur->eState!=CURSOR_VALID || pPage->intKey==s->bIndex || (pPage->intKey && !pPage->intKeyLeaf) ){
       rc = RP_ROW_STAYS;
       if( s->eGroup==RP_HASHED ) rc = RP_GIVE_UP;
     }else{
@@ -1177,7 +1247,7 @@ static int rpRun(RpScan *s){
       }
     }
     if( rc==RP_LEAF_DONE ){
-      pCur->ix = pCur->pPage->nCell-1;
+      if( pPage->leaf ) pCur->ix = pPage->nCell-1;
       rc = sqlite3BtreeNext(pCur, 0);
       if( rc==SQLITE_OK && AtomicLoad(&p->db->u1.isInterrupted)==0 ) continue;
     }else if( rc==RP_ROW_STAYS ){
@@ -1395,15 +1465,37 @@ static int rpTranslateOne(RpBody *b, int iAddr){
     case OP_Rowid:
       if( b->bSecond || pOp->p1!=s->iCursor ){
         rpStays(b, pOp);
+      }else if( iAddr==s->iTop && (pOp[1].opcode==OP_Gt || pOp[1].opcode==OP_Ge) && pOp[1].p3==pOp->p2 && pOp[1].p2>s->iNext ){
+        /* Each leaf page is searched for the end. The register is for this comparison alone. */
+        rpReads(b, pOp[1].p1, 1);
+        s->pEnd = &pOp[1];
+        return 2;
       }else if( (q = rpEmit(s, RP_ROWID, pOp))!=0 ){
         q->p3 = rpRegister(b, pOp->p2, 1);
+      }
+      break;
+    case OP_IdxGT: case OP_IdxGE:
+      if( b->bSecond || iAddr!=s->iTop || pOp->p1!=s->iCursor || pOp->p2<=s->iNext ){
+        rpStays(b, pOp);
+      }else{
+        rpReads(b, pOp->p3, pOp->p4.i);
+        s->pEnd = pOp;
+      }
+      break;
+    case OP_IdxRowid:
+      if( b->bSecond || pOp->p1!=s->iCursor ){
+        rpStays(b, pOp);
+      }else if( (q = rpEmit(s, RP_COLUMN, pOp))!=0 ){
+        q->iColumn = s->nIndexColumn-1;
+        q->p3 = rpRegister(b, pOp->p2, 1);
+        if( q->iColumn>=s->nField ) s->nField = q->iColumn+1;
       }
       break;
     case OP_RealAffinity:
       if( (q = rpEmit(s, RP_REAL, pOp))!=0 ) q->p1 = rpRegister(b, pOp->p1, 1);
       break;
     case OP_Cast:
-      if( b->bSecond || pOp->p2==SQLITE_AFF_JSON ) rpStays(b, pOp);
+      if( b->bSecond ) rpStays(b, pOp);
       else if( (q = rpEmit(s, RP_CAST, pOp))!=0 ) q->p1 = rpRegister(b, pOp->p1, 1);
       break;
     case OP_SCopy: case OP_Copy:
@@ -1567,7 +1659,7 @@ static int rpFindGroupBy(RpScan *s, int *piFrom, int *piTo){
   u32 k;
   for(iRecord=s->iNext-2; iRecord>s->iTop && (a[iRecord].opcode!=OP_MakeRecord || !rpIsTail(s, iRecord+2)); iRecord--){}
   s->iGroupEnd = iRecord;
-  if( iRecord<=s->iTop || s->iNext+16>=p->nOp || s->iRewind==0 ) return 0;
+  if( iRecord<=s->iTop || s->iNext+16>=p->nOp || s->iStart==0 ) return 0;
   if( a[iRecord].opcode!=OP_MakeRecord || a[iRecord].p4type!=P4_NOTUSED || a[iRecord+1].opcode!=OP_SorterInsert || a[iRecord+1].p2!=a[iRecord].p3 ) return 0;
   if( pSort[-1].opcode!=OP_OpenPseudo || pSort->opcode!=OP_SorterSort || pSort[1].opcode!=OP_SorterData ) return 0;
   s->iSorter = a[iRecord+1].p1;
@@ -1602,8 +1694,8 @@ static void rpFreeScan(RpScan *s){
   rpFreeGroups(s);
   rpFreeLookups(s);
   while( s->nTemp>0 ) sqlite3VdbeMemRelease(&s->aTemp[--s->nTemp]);
-  if( s->pWorst ) sqlite3DbFree(s->pVdbe->db, s->pWorst);
-  sqlite3_free(s->aWorst);
+  if( s->pKept ) sqlite3DbFree(s->pVdbe->db, s->pKept);
+  sqlite3_free(s->aKept);
   sqlite3_free(s->aTemp);
   sqlite3_free(s->aiTemp);
   sqlite3_free(s->aWhole);
@@ -1613,6 +1705,18 @@ static void rpFreeScan(RpScan *s){
   sqlite3_free(s->aInsn);
   sqlite3_free(s->pBatch);
   sqlite3_free(s);
+}
+
+/* Whether each row comes to an instruction for SQLite before one that has an effect or ends the row. */
+static int rpAllStay(RpScan *s){
+  u32 k, iFurthest = 0;
+  for(k=0; k<s->nInsn; k++){
+    RpInsn *q = &s->aInsn[k];
+    if( q->eCode==RP_STAY ) return iFurthest<=k;
+    if( rpIsEffect(q) || q->eCode==RP_TOP || q->eCode==RP_OFFSET ) return 0;
+    if( q->iJump!=RP_NO_JUMP && s->aInsn[q->iJump].eCode!=RP_EXIT ) iFurthest = MAX(iFurthest, q->iJump);
+  }
+  return 0;
 }
 
 /* Translates the loop that ends with the OP_Next at iNext. */
@@ -1662,6 +1766,7 @@ static void rpTranslate(RpScan *s){
       s->pTop = 0;
       s->iSorter = -1;
       s->iSorterNext = 0;
+      s->pEnd = 0;
       memset(&body, 0, sizeof(body));
       body.s = s;
       body.iFrom = s->iTop;
@@ -1714,15 +1819,20 @@ static void rpTranslate(RpScan *s){
   /* Worth it if a row can be complete without SQLite. */
   if( iEffect!=RP_NO_JUMP || bGroup || s->pTop ) s->bUsable = 1;
   for(k=0; k<s->nInsn; k++) if( s->aInsn[k].iJump==s->nInsn-2 || s->aInsn[k].eCode==RP_OFFSET ) s->bUsable = 1;
+  if( rpAllStay(s) ) s->bUsable = 0;
   if( s->bUsable ) rpPlanBatch(s);
 }
 
-/* Whether cursor iCursor is on a table with rowids, by the instructions that open it. */
-static int rpReadsTable(Vdbe *p, int iCursor){
-  int i, bTable = 0;
+/* Whether cursor iCursor is on a table with rowids, by the instructions that open it. *pnColumn: how many columns the index has on which it is instead, or 0. */
+static int rpReadsTable(Vdbe *p, int iCursor, u32 *pnColumn){
+  int i, bTable = 0, bWrites = 0;
+  *pnColumn = 0;
   for(i=0; i<p->nOp; i++){
     Op *pOp = &p->aOp[i];
-    if( (pOp->opcode==OP_OpenRead || pOp->opcode==OP_OpenWrite || pOp->opcode==OP_ReopenIdx) && pOp->p1==iCursor ) bTable = pOp->p4type==P4_INT32;
+    if( (pOp->opcode!=OP_OpenRead && pOp->opcode!=OP_OpenWrite && pOp->opcode!=OP_ReopenIdx) || pOp->p1!=iCursor ) continue;
+    bTable = pOp->p4type==P4_INT32;
+    bWrites |= pOp->opcode==OP_OpenWrite;
+    *pnColumn = pOp->p4type==P4_KEYINFO && !bWrites ? pOp->p4.pKeyInfo->nAllField : 0;
   }
   return bTable;
 }
@@ -1731,7 +1841,9 @@ static int rpReadsTable(Vdbe *p, int iCursor){
 static RpScan *rpNewScan(Vdbe *p, int i){
   Op *pOp = &p->aOp[i];
   RpScan *s;
-  if( ENC(p->db)!=SQLITE_UTF8 || pOp->opcode!=OP_Next || pOp->p2>=i || !rpReadsTable(p, pOp->p1) ) return 0;
+  u32 nIndexColumn;
+  int iStart;
+  if( ENC(p->db)!=SQLITE_UTF8 || pOp->opcode!=OP_Next || pOp->p2>=i || (!rpReadsTable(p, pOp->p1, &nIndexColumn) && nIndexColumn==0) ) return 0;
   s = sqlite3_malloc64(sizeof(RpScan));
   if( s==0 ) return 0;
   memset(s, 0, sizeof(*s));
@@ -1739,7 +1851,17 @@ static RpScan *rpNewScan(Vdbe *p, int i){
   s->iNext = i;
   s->iTop = pOp->p2;
   s->iCursor = pOp->p1;
-  if( p->aOp[s->iTop-1].opcode==OP_Rewind && p->aOp[s->iTop-1].p1==s->iCursor && p->aOp[s->iTop-1].p2>0 ) s->iRewind = s->iTop-1;
+  s->bIndex = nIndexColumn>0;
+  s->nIndexColumn = nIndexColumn;
+  /* Between them is only what computes the end of a range. */
+  for(iStart=s->iTop-1; iStart>0; iStart--){
+    Op *pStart = &p->aOp[iStart];
+    if( pStart->p1==s->iCursor && pStart->p2>i && (pStart->opcode==OP_Rewind || pStart->opcode==OP_SeekGE || pStart->opcode==OP_SeekGT) ){
+      s->iStart = iStart;
+      break;
+    }
+    if( (sqlite3OpcodeProperty[pStart->opcode] & OPFLG_JUMP) && pStart->opcode!=OP_IsNull ) break;
+  }
   rpTranslate(s);
   return s;
 }
@@ -1783,6 +1905,29 @@ static void rockpoolExplain(Vdbe *p, Op *aOp, int i, Mem *pOut){
 
 /* ---------------------------------------------------------------- Called by SQLite's virtual machine (hooks.mjs) */
 
+/* A loop that begins with a search is mostly short, or one of many. SQLite executes so many of its rows before it is tried. */
+#define RP_RANGE_WAIT 64
+
+/* Before the first row of a loop. */
+static void rpBegin(RpScan *s, u32 nWait){
+  s->bOff = 0;
+  s->nRow = s->nStayed = s->nBatched = s->nRefused = 0;
+  s->nWait = nWait;
+  if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
+}
+
+/* After OP_SeekGE or OP_SeekGT has found the first row of a range. */
+RP_SMALL static SQLITE_NOINLINE void rockpoolSeek(Vdbe *p, Op *pOp){
+  RpScan *s;
+  int i = (int)(pOp - p->aOp);
+  if( p->pFrame ) return;
+  for(s=p->pRockpool; s && s->iStart!=i; s=s->pNextScan){}
+  if( s==0 ) return;
+  s->pVdbe = p;
+  rpBegin(s, rpScanMode==1 ? MAX(s->nNextWait, RP_RANGE_WAIT) : 0);
+  if( s->iSorter>=0 && s->bIndex ) rpKeepRecord(s, p->apCsr[s->iCursor]);
+}
+
 /* After OP_Next or OP_Rewind has moved the cursor to a row. Returns as sqlite3BtreeNext() does. */
 static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   RpScan *s;
@@ -1790,19 +1935,19 @@ static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   /* A trigger has a program of its own. */
   if( p->pFrame || rpScanMode==0 ) return SQLITE_OK;
   if( p->eRockpool==0 ) rpPrepareScans(p);
-  for(s=p->pRockpool; s && s->iNext!=i && (s->iRewind!=i || i==0); s=s->pNextScan){}
+  for(s=p->pRockpool; s && s->iNext!=i && (s->iStart!=i || i==0); s=s->pNextScan){}
   if( s==0 ) return SQLITE_OK;
   s->pVdbe = p;
-  if( s->iRewind==i && i ){
-    s->bOff = 0;
-    s->nRow = s->nStayed = s->nWait = s->nBatched = s->nRefused = 0;
-    if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
+  if( s->iStart==i && i ){
+    rpBegin(s, 0);
+    /* The end of the range is not known yet. */
+    if( s->iTop!=i+1 ) return SQLITE_OK;
   }
   if( s->nWait>0 && s->eGroup!=RP_HASHED ){
     s->nWait--;
     return SQLITE_OK;
   }
-  if( s->bOff || pC->eCurType!=CURTYPE_BTREE || !pC->isTable || pC->nullRow || pC->deferredMoveto ) return SQLITE_OK;
+  if( s->bOff || pC->eCurType!=CURTYPE_BTREE || pC->isTable==s->bIndex || pC->isEphemeral || pC->nullRow || pC->deferredMoveto ) return SQLITE_OK;
   return rpRun(s);
 }
 

@@ -1,5 +1,5 @@
 // Builds capture-fuzz.c, rows-fuzz.c or scan-fuzz.c with the C compiler of this machine and its sanitizers, and runs it.
-// Usage: node fuzz.mjs capture|rows|scan [COUNT] [SEED] [--sqlite DIRECTORY] [--fast] [--mistakes]. The folder holds sqlite3.c; without it, npm's package is fetched. --fast: optimised, without sanitizers. --mistakes: builds scan.c once with each mistake of scan-mistakes.mjs, each of which the queries must find.
+// Usage: node fuzz.mjs capture|rows|scan [COUNT] [SEED] [--sqlite DIRECTORY] [--fast] [--mistakes]. The folder holds sqlite3.c; without it, npm's package is fetched. --fast: optimised, without sanitizers. --mistakes: builds scan.c and its parts with the mistakes of scan-mistakes.mjs, and makes one after the other, each of which the queries of scan.property.test.ts must find; COUNT and SEED are theirs then.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { withHooks, withJsonHooks } from '../hooks.mjs';
 import { SQLITE } from '../sources.mjs';
-import { MISTAKES } from './scan-mistakes.mjs';
-import { scanQueries } from './scan-queries.mjs';
+import { MISTAKES, withMistakes } from './scan-mistakes.mjs';
+import { scanQueries, TESTED } from './scan-queries.mjs';
 
 const { values, positionals: [subject = '', ...rest] } = parseArgs({
   allowPositionals: true,
@@ -26,7 +26,7 @@ try {
   if (subject === 'scan' && values.mistakes) process.exitCode = await findMistakes(sqlite, hooked);
   else {
     const program = compile(sqlite, hooked, join(import.meta.dirname, '..'));
-    process.exitCode = subject === 'scan' ? await runQueries(program, 'inherit') : (spawnSync(program, rest, { stdio: 'inherit' }).status ?? 1);
+    process.exitCode = subject === 'scan' ? await runQueries(program, [], scanQueries(Number(rest[0] ?? 5000), Number(rest[1] ?? 1))) : (spawnSync(program, rest, { stdio: 'inherit' }).status ?? 1);
   }
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -42,14 +42,15 @@ function compile(sqlite, amalgamation, folder) {
   return program;
 }
 
-/** @param {string} program @param {'inherit' | 'ignore'} output @returns {Promise<number>} its exit code */
-async function runQueries(program, output) {
-  const child = spawn(program, { stdio: ['pipe', output, output] });
+/** @param {string} program @param {string[]} args @param {Iterable<import('./scan-queries.mjs').Line>} lines @returns {Promise<number>} its exit code, or 1 for a signal */
+async function runQueries(program, args, lines) {
+  const output = args.length === 0 ? 'inherit' : 'ignore';
+  const child = spawn(program, args, { stdio: ['pipe', output, output] });
   const ended = once(child, 'exit');
   child.stdin.on('error', () => {});
   const marks = { database: 'D', setup: 'S', query: 'Q' };
-  for (const { kind, sql } of scanQueries(Number(rest[0] ?? 5000), Number(rest[1] ?? 1))) {
-    if (child.exitCode !== null) break;
+  for (const { kind, sql } of lines) {
+    if (child.exitCode !== null || child.signalCode !== null) break;
     if (!child.stdin.write(`${marks[kind]} ${sql}\n`)) await Promise.race([new Promise((resume) => child.stdin.once('drain', resume)), ended]);
   }
   child.stdin.end();
@@ -59,12 +60,13 @@ async function runQueries(program, output) {
 
 /** @param {string} sqlite @param {string} hooked @returns {Promise<number>} 1 if a mistake was not found */
 async function findMistakes(sqlite, hooked) {
-  const sources = Object.fromEntries(['scan.c', 'scan-lookup.c', 'scan-batch.c'].map((file) => [file, readFileSync(join(import.meta.dirname, '..', file), 'utf8')]));
+  for (const file of ['scan.c', 'scan-lookup.c', 'scan-batch.c']) writeFileSync(join(work, file), withMistakes(file, readFileSync(join(import.meta.dirname, '..', file), 'utf8')));
+  const program = compile(sqlite, hooked, work);
+  const lines = [...scanQueries(TESTED.count, TESTED.seed, TESTED.mostRows)];
+  if ((await runQueries(program, ['-1'], lines)) !== 0) throw new Error('the queries differ without a mistake');
   let missed = 0;
-  for (const { name, file = 'scan.c', find, replace } of MISTAKES) {
-    if (sources[file]?.split(find).length !== 2) throw new Error(`${file} no longer has the code that the mistake "${name}" replaces`);
-    for (const [other, text] of Object.entries(sources)) writeFileSync(join(work, other), other === file ? text.replace(find, () => replace) : text);
-    const isFound = (await runQueries(compile(sqlite, hooked, work), 'ignore')) !== 0;
+  for (const [index, { name }] of MISTAKES.entries()) {
+    const isFound = (await runQueries(program, [String(index + 1)], lines)) !== 0;
     console.log(`${isFound ? 'found' : 'MISSED'}: ${name}`);
     if (!isFound) missed = 1;
   }

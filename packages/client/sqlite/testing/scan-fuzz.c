@@ -2,8 +2,11 @@
 ** Compares scan.c with SQLite's virtual machine, in a native build with sanitizers: node testing/fuzz.mjs scan [QUERIES] [SEED]
 **
 ** Reads lines: "D" begins a new database, "S" and SQL changes it, "Q" and SQL is a query. Each query runs without scans, then
-** twice with scans in all loops from the first row, by steps and by stored rows, and then as in production.
+** twice with scans in all loops from the first row, by steps and by stored rows, and then as in production. With the number
+** of a mistake as the argument it makes that mistake, and runs each query as scan.property.test.ts does.
 */
+static int rpMistake;
+#define RP_MISTAKE(i) (rpMistake==(i))
 #include SQLITE_C
 #include JSON_C
 #include CAPTURE_C
@@ -112,11 +115,12 @@ static int compare(const char *zSql, const char *zHow, Text *a, Text *b){
   show("scan  ", b);
   return 1;
 }
-int main(void){
+int main(int nArgument, char **azArgument){
   static char zLine[1<<20];
   sqlite3 *db = 0;
   u32 nQuery = 0, nUsed = 0, nWrong = 0, nError = 0;
   Text expected = {0}, expectedRows = {0}, found = {0};
+  if( nArgument>1 ) rpMistake = atoi(azArgument[1]);
   while( fgets(zLine, sizeof(zLine), stdin) ){
     char *zSql = zLine+2, *zError = 0;
     sqlite3_stmt *pStmt;
@@ -143,23 +147,30 @@ int main(void){
     sqlite3_prepare_v2(db, zSql, -1, &pStmt, 0);
     for(int k=0; k<7; k++){
       static const char *azHow[] = { "first run by steps", "second run by steps", "stored rows", "small hash", "as it pays", "as it pays, again", "stored rows as it pays" };
-      rockpool_scan_mode(k<4 ? 2 : 1, k==3 ? 6000 : 0);
+      int bRows = k==2 || k==6;
+      if( rpMistake ){
+        if( k>1 ) break;
+        rockpool_scan_mode(k==0 ? 2 : 1, k==0 ? 0 : 6000);
+        bRows = 1;
+      }else{
+        rockpool_scan_mode(k<4 ? 2 : 1, k==3 ? 6000 : 0);
+      }
       found.n = 0;
-      if( k==2 || k==6 ) byRows(db, pStmt, &found, 1); else bySteps(db, pStmt, &found);
-      if( compare(zSql, azHow[k], k==2 || k==6 ? &expectedRows : &expected, &found) ){
+      if( bRows ) byRows(db, pStmt, &found, 1); else bySteps(db, pStmt, &found);
+      if( compare(zSql, azHow[k], bRows ? &expectedRows : &expected, &found) ){
         nWrong++;
         break;
       }
     }
     for(RpScan *s=((Vdbe*)pStmt)->pRockpool; s; s=s->pNextScan) if( s->bUsable ){ nUsed++; break; }
     sqlite3_finalize(pStmt);
-    if( nWrong>5 ) break;
+    if( nWrong>5 || (nWrong && rpMistake) ) break;
   }
   sqlite3_close(db);
   rpBeginRows(&rpRows, 0);
   free(expected.z);
   free(expectedRows.z);
   free(found.z);
-  printf("%u queries, %u with scans, %u differences\n", nQuery, nUsed, nWrong);
+  printf("%u queries, %u with scans, %u with an error, %u differences\n", nQuery, nUsed, nError, nWrong);
   return nWrong>0;
 }

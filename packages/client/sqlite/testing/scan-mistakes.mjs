@@ -1,34 +1,57 @@
-// Plausible mistakes in the semantics of scan.c and its parts. Which of them the generated queries find: node fuzz.mjs scan 5000 --mistakes
+// Plausible mistakes in the semantics of scan.c and its parts. The queries of scan.property.test.ts find each: node fuzz.mjs scan --mistakes
 
-/** `file`: where it goes, or scan.c. @type {readonly { name: string, file?: string, find: string, replace: string }[]} */
+/**
+ * `find` is a statement, or an expression if it ends without a semicolon, and `replace` is what is there with the mistake. `file`: where, or scan.c.
+ * @type {readonly { name: string, file?: string, find: string, replace: string }[]}
+ */
 export const MISTAKES = [
-  { name: 'an integer column of three bytes loses its sign', find: 'case 3: pMem->u.i = THREE_BYTE_INT(z); break;', replace: 'case 3: pMem->u.i = THREE_BYTE_INT(z) & 0xffffff; break;' },
-  { name: 'a column added later is NULL instead of its default', find: "if( q->pOp->p4type==P4_MEM ){", replace: 'if( 0 ){' },
+  { name: 'an integer column of three bytes loses its sign', find: 'pMem->u.i = THREE_BYTE_INT(z);', replace: 'pMem->u.i = THREE_BYTE_INT(z) & 0xffffff;' },
+  { name: 'a column added later is NULL instead of its default', find: 'q->pOp->p4type==P4_MEM', replace: '0' },
   { name: 'a REAL column yields the integer that is stored', find: 'if( q->p1->flags & (MEM_Int|MEM_IntReal) ) sqlite3VdbeMemRealify(q->p1);', replace: '' },
   { name: 'a comparison with NULL is false where it ends the row', find: 'return (pOp->p5 & SQLITE_JUMPIFNULL)!=0;', replace: 'return 0;' },
-  { name: 'a comparison applies no affinity to text', find: 'if( affinity>=SQLITE_AFF_NUMERIC ){', replace: 'if( 0 ){' },
-  { name: 'NOCASE groups are compared by bytes', find: 'else if( pColl->xCmp==nocaseCollatingFunc ) s->aNoCase[k] = 1;', replace: 'else if( pColl->xCmp==nocaseCollatingFunc ) s->aNoCase[k] = 0;' },
-  { name: '1 and 1.0 are different groups', find: 'if( r>=-9223372036854775808.0 && r<9223372036854775808.0 && (double)(i64)r==r ){', replace: 'if( 0 ){' },
-  { name: 'a sum of integers wraps around', find: '}else if( sqlite3AddInt64(&iSum, i)==0 ){', replace: '}else if( (sqlite3AddInt64(&iSum, i), 1) ){' },
-  { name: 'a real resets no overflow of integers', find: '    p->ovrfl = 0;\n', replace: '' },
-  { name: 'LIKE sees beyond a NUL', file: 'scan-batch.c', find: '        /* The word may be complete before it. */\n        return 0;\n', replace: '' },
-  { name: 'the remainder by -1 traps or overflows', find: '        if( iA==-1 ) iA = 1;\n        iB %= iA;', replace: '        if( iA==-1 ) iA = 2;\n        iB %= iA;' },
+  { name: 'a comparison applies no affinity to text', find: 'affinity>=SQLITE_AFF_NUMERIC', replace: '0' },
+  { name: 'NOCASE groups are compared by bytes', find: 's->aNoCase[k] = 1;', replace: 's->aNoCase[k] = 0;' },
+  { name: '1 and 1.0 are different groups', find: 'r>=-9223372036854775808.0 && r<9223372036854775808.0 && (double)(i64)r==r', replace: '0' },
+  { name: 'a sum of integers drops what would overflow', find: 'sqlite3AddInt64(&iSum, i)==0', replace: '(sqlite3AddInt64(&iSum, i), 1)' },
+  { name: 'a real resets no overflow of integers', find: 'p->ovrfl = 0;', replace: '' },
+  { name: 'LIKE sees beyond a NUL', file: 'scan-batch.c', find: '/* The word may be complete before it. */\n        return 0;', replace: '' },
+  { name: 'the remainder by -1 is the one by 2', find: 'if( iA==-1 ) iA = 1;\n        iB %= iA;', replace: 'if( iA==-1 ) iA = 2;\n        iB %= iA;' },
   { name: 'OFFSET counts rows that the filter drops', find: 'q->p1->u.i -= q->pOp->p3;', replace: 'q->p1->u.i -= 2;' },
-  { name: 'ORDER BY DESC with LIMIT compares ascending', find: '? cmp>0 : cmp<0;', replace: '? cmp<0 : cmp<0;' },
+  { name: 'ORDER BY DESC with LIMIT compares ascending', find: 'if( cmp ) return (pKeyInfo->aSortFlags[i] & KEYINFO_ORDER_DESC) ? cmp>0 : cmp<0;', replace: 'if( cmp ) return cmp<0;' },
   { name: 'a group begins without the row that it stays for', find: 'if( bNewGroup ) goto stays;', replace: 'bNewGroup = 0;' },
-  { name: 'a batch counts a row that ends it', file: 'scan-batch.c', find: '  rpB.nRow = rpB.aSel[j];\n  rpB.nSel = j;', replace: '  rpB.nRow = rpB.aSel[j];\n  rpB.nSel = j+1;' },
+  { name: 'a batch counts a row that ends it', file: 'scan-batch.c', find: 'rpB.nSel = j;', replace: 'rpB.nSel = j+1;' },
   { name: 'a batch has NULL pass a comparison', file: 'scan-batch.c', find: '((q->pOp->p5 & SQLITE_JUMPIFNULL)==0)<<3', replace: '1<<3' },
   { name: 'a batch gives a row from before ADD COLUMN no default', file: 'scan-batch.c', find: 'if( pStep->bDefault || d!=pEnd ) return 0;', replace: '' },
-  { name: 'a batch takes the last of equal keys of a JSON object', file: 'scan-batch.c', find: '        if( iNext>=0 ) bSearch = 0;\n', replace: '' },
+  { name: 'a batch takes the last of equal keys of a JSON object', file: 'scan-batch.c', find: 'if( iNext>=0 ) bSearch = 0;', replace: '' },
+  { name: 'a batch takes a key of JSONB for a longer one', file: 'scan-batch.c', find: 'sz==p->aStep[iStep].n && memcmp(&a[j+nHeader], zKey, sz)==0', replace: 'sz<=p->aStep[iStep].n && memcmp(&a[j+nHeader], zKey, sz)==0' },
+  { name: 'a batch counts the elements of JSONB from one', file: 'scan-batch.c', find: 'k==p->aStep[iStep].iIndex', replace: 'k+1==p->aStep[iStep].iIndex' },
   { name: 'a batch cuts substr() by bytes', file: 'scan-batch.c', find: '(u8)(z[k]-1)<0x7f', replace: 'z[k]!=0' },
-  { name: 'a batch takes the skipped columns of another row', file: 'scan-batch.c', find: 'if( (w & p->mask)!=p->types )', replace: 'if( p->mask==0 )' },
-  { name: 'a lookup finds rows of any key of the same length', file: 'scan-lookup.c', find: 'if( rpIsSameKey(&pFound->key, &key, 0) ){', replace: 'if( pFound->key.eType==key.eType && pFound->key.n==key.n ){' },
+  { name: 'a batch takes the skipped columns of another row', file: 'scan-batch.c', find: '(w & p->mask)!=p->types', replace: 'p->mask==0' },
+  { name: 'a lookup finds rows of any key of the same length', file: 'scan-lookup.c', find: 'rpIsSameKey(&pFound->key, &key, 0)', replace: 'pFound->key.eType==key.eType && pFound->key.n==key.n' },
   { name: 'a lookup treats an index that is not unique as if it were', file: 'scan-lookup.c', find: 'return IsUniqueIndex(pIndex) && pIndex->nKeyCol==1;', replace: 'return 1;' },
   { name: 'a lookup of NULL finds nothing with IS', file: 'scan-lookup.c', find: 'return pIndex ? RP_ROW_STAYS : SQLITE_OK;', replace: 'return SQLITE_OK;' },
-  { name: 'a LEFT JOIN drops the row that has no match', file: 'scan-lookup.c', find: '    if( pLookup->iLeft==iAddr ){', replace: '    if( pLookup->iLeft==-1 ){' },
-  { name: 'a LEFT JOIN has columns of the row before where there is none', file: 'scan.c', find: '          s->aLookup[q->iColumn].pRow = 0;\n', replace: '' },
-  { name: 'a lookup gives a row from before ADD COLUMN no default', file: 'scan-lookup.c', find: 'else if( q->pOp->p4type==P4_MEM ) sqlite3VdbeMemShallowCopy(q->p3, q->pOp->p4.pMem, MEM_Static);', replace: '' },
-  { name: 'JSON that ends early is valid', file: 'scan-batch.c', find: '        if( z>=pEnd ) return 0;\n        if( *z==cEnd ){', replace: '        if( z>=pEnd ) break;\n        if( *z==cEnd ){' },
-  { name: 'a batch yields the escapes of a JSON string', file: 'scan-batch.c', find: "if( memchr(z, '\\\\', n) ) break;", replace: '' },
+  { name: 'a LEFT JOIN drops the row that has no match', find: 's->aLookup[q->iColumn].pRow = 0;', replace: 'goto next_row;' },
+  { name: 'a LEFT JOIN has columns of the row before where there is none', find: 's->aLookup[q->iColumn].pRow = 0;', replace: '' },
+  { name: 'a lookup gives a row from before ADD COLUMN no default', file: 'scan-lookup.c', find: 'q->pOp->p4type==P4_MEM', replace: '0' },
+  { name: 'JSON that ends early is valid', file: 'scan-batch.c', find: 'if( z>=pEnd ) return 0; /* It ends early. */', replace: 'if( z>=pEnd ) break;' },
+  { name: 'a batch yields the escapes of a JSON string', file: 'scan-batch.c', find: "memchr(p->pFound, '\\\\', (size_t)(p->pFoundEnd-p->pFound))", replace: '0' },
   { name: 'a sum in a batch passes 64 bits', file: 'scan-batch.c', find: 'if( ((iSum ^ sum) & (v ^ sum))<0 ) break;', replace: '' },
+  { name: 'a range of an index has the row after its end', find: 'res>=0', replace: 'res>1' },
+  { name: 'a range of rowids has the row after its end', find: 'res = rpCompare(pOp, &p->aMem[pOp->p1], &m);', replace: 'm.u.i--; res = rpCompare(pOp, &p->aMem[pOp->p1], &m);' },
+  { name: 'groups of a range begin at the first row of the table', find: 'if( p->aOp[s->iStart].opcode==OP_Rewind ) return sqlite3BtreeFirst(pCur, pbEmpty);', replace: 'return sqlite3BtreeFirst(pCur, pbEmpty);' },
+  { name: 'groups of a range of rowids leave its first row out', find: 'pC->iRockpoolFirst', replace: 'pC->iRockpoolFirst+1' },
+  { name: 'groups of a range of an index begin where one did before', find: 's->iSorter>=0 && s->bIndex', replace: 's->iSorter>=0 && s->bIndex && !s->bKept' },
+  { name: 'the rows on inner pages of an index are left out', find: 'pCur->pPage->leaf ? pCur->pPage->nCell : iCell+1', replace: 'pCur->pPage->leaf ? pCur->pPage->nCell : iCell' },
 ];
+
+/** @param {string} file @param {string} text of the file @returns {string} it with all mistakes, each made where rpMistake has its number */
+export function withMistakes(file, text) {
+  for (const [index, { name, file: where = 'scan.c', find, replace }] of MISTAKES.entries()) {
+    if (where !== file) continue;
+    if (text.split(find).length !== 2) throw new Error(`${file} has changed where this mistake goes: ${name}`);
+    const isStatement = /[;/]$/.test(find);
+    const made = `RP_MISTAKE(${index + 1})`;
+    text = text.replace(find, () => (isStatement ? `{ if( ${made} ){ ${replace} }else{ ${find} } }` : `(${made} ? (${replace}) : (${find}))`));
+  }
+  return text;
+}

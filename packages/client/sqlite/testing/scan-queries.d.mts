@@ -4,3 +4,5 @@ export interface Line {
 }
 
 export function scanQueries(count: number, seed: number, mostRows?: number): Generator<Line>;
+
+export const TESTED: { readonly count: number; readonly seed: number; readonly mostRows: number };

@@ -16,19 +16,22 @@ function random(seed) {
 
 const WORDS = ['', 'a', 'b', 'Ab', 'aB', 'abc', 'ABC', 'needle', 'NEEDLE in hay', 'x needle', 'é', 'É', '日本', '🙂', 'zz', 'nan', 'inf', '-inf', '1e400', '0x10', ' 12 ', '12abc', '12', '12.0', '1.5', '-3', '9223372036854775807', '9223372036854775808', '%', '_', 'a%b'];
 // Sums of these pass the limits of 64 bits in both directions.
+// Where arithmetic has rules of its own.
+const EDGES = ['-1', '-1', '0', '1', '2', '-2', "'-1'", '-1.0', '0.0', '1.5', '-1.5', '9223372036854775807', '(-9223372036854775807 - 1)', '1e300', "'x'", 'NULL'];
 const HUGE = ['9223372036854775807', '9223372036854775800', '-9223372036854775808', '-9223372036854775800', '4611686018427387904', '-4611686018427387905', '1', '-1'];
 const NUMBERS = ['0', '1', '-1', '2', '3', '5', '12', '100', '127', '128', '-128', '32767', '32768', '-32769', '-70000', '-8388608', '-8388609', '-2147483649', '8388607', '8388608', '2147483647', '2147483648', '140737488355327', '140737488355328', '4503599627370496', '9007199254740992', '9007199254740993', '9223372036854775807', '-9223372036854775808', '9223372036854775806'];
 const REALS = ['0.0', '-0.0', '1.0', '1.5', '-1.5', '2.0', '3.0', '12.0', '0.1', '0.2', '0.3', '1e300', '-1e300', '9e999', '-9e999', '9007199254740992.0', '9223372036854775807.0', '1e18', '4.5e15'];
 // JSON that scan-batch.c mostly reads itself, and JSON that it leaves to SQLite.
 const DOCUMENTS = [
   `'{"x":1,"y":{"z":"needle"}}'`, `'{"x":2.5,"y":null}'`, `'{"y":[1,2,3],"x":"1"}'`, `'[1,2]'`, `'{"x":true}'`, `'{}'`, 'NULL', `'{"x":-0,"x":2}'`, `'{"x":2,"x":"needle"}'`, `'{"x":1e3,"y":[]}'`, `'"x"'`, `'12'`, `'{"x":"é"}'`,
-  `' { "y" : { "z" : "Ab" , "w" : [ 1 , { "x" : 7 } ] } , "x" : -12 } '`, `'{"x":"needle","y":{"z":5,"z":6}}'`, `'{"x":0.1,"y":{"z":null}}'`, `'{"y":[{"x":1},{"x":2}],"x":12}'`, `'{"x":1.7976931348623157e309}'`,
+  `' { "y" : { "z" : "Ab" , "w" : [ 1 , { "x" : 7 } ] } , "x" : -12 } '`, `'{"x":"needle","y":{"z":5,"z":6}}'`, `'{"x":0.1,"y":{"z":null}}'`, `'{"y":[{"x":1},{"x":2}],"x":12}'`, `'{"x":1.7976931348623157e309}'`, `'{"x":"1","xy":"needle"}'`, `'{"xy":2.5,"x":1}'`, `'{"y":{"z":[7,8,"a long text of an array, to be found"]},"xy":12}'`,
 ];
 const ESCAPED_DOCUMENTS = [`'{"x":"a\\"b","y":{"z":"needle"}}'`, `'{"x":"\\u0041b"}'`, `'{"x":"\\ud83d\\ude42"}'`, `'{"a\\"x":1,"x":2}'`, `'{"y":"\\\\","x":12}'`, `'{"x":"\\/"}'`, `'{"x":"needle\\n"}'`, `'{"\\u0078":"1","x":2}'`, `'{"x":"\\u00e9"}'`];
 // JSON that is valid up to its end.
 const SHORT_DOCUMENTS = [`'{"x":1'`, `'{"x":'`, `'{"x"'`, `'{"x'`, `'{'`, `'[1,2'`, `'[1,'`, `'{"x":1,'`, `'{"x":1}x'`, `'{"x":1}}'`, `'{"x":"a\\'`, `'{"x":"\\u00'`, `'{"x":tru'`, `'{"x":-'`, `'{"x":1.'`, `'{"x":1e'`];
+const OPEN_DOCUMENTS = [`'{"x":1'`, `'[1,2'`, `'{"y":1,"x":{"y":2}'`, `'{"xy":"needle","x":12'`];
 const ODD_DOCUMENTS = [`'{"x":"a\\u0041\\n"}'`, `'{"x":123456789012345678901}'`, `'{"\\u0078":3,"y":1}'`, `'{x:4,y:{z:1},}'`, `'{"x":.5}'`, `'{"x":9223372036854775807}'`, `'{"x":-9223372036854775808}'`, `'{"x":[1]}'`, `'{"x":{"y":1}}'`];
-const PATHS = ["'$.x'", "'$.x'", "'x'", "'$.y.z'", "'$.y[1]'", "'$.y[1].x'", "'$.y'", "'$.y.w[1].x'", "'$[0]'", "'$.\"x\"'", '1', "'$'"];
+const PATHS = ["'$.xy'", "'xy'", "'$.x'", "'$.x'", "'x'", "'$.y.z'", "'$.y[1]'", "'$.y[1].x'", "'$.y'", "'$.y.w[1].x'", "'$[0]'", "'$.\"x\"'", '1', "'$'"];
 
 /** @param {(n: number) => number} rnd @param {readonly string[]} list @returns {string} */
 const pick = (rnd, list) => list[rnd(list.length)] ?? '';
@@ -48,7 +51,7 @@ function value(rnd, type) {
     case 'text': {
       const r = rnd(40);
       if (r === 0) return `replace(hex(zeroblob(${1 + rnd(3000)})),'0','${pick(rnd, ['k', 'é', 'x'])}')||'needle'`;
-      if (r === 1) return `'a'||char(0)||'${pick(rnd, ['b', 'c', 'B', 'needle'])}'`;
+      if (r === 1 || r === 4) return `'${pick(rnd, ['a', 'needle '])}'||char(0)||'${pick(rnd, ['b', 'B', 'needle', 'a needle'])}'`;
       if (r === 2) return `CAST(x'${pick(rnd, ['ff41', 'c3', '41ed', 'e2826e6565646c65', 'f09f99'])}' AS TEXT)`;
       if (r === 3) return `replace(hex(zeroblob(${20000 + rnd(30000)})),'0','y')`;
       return quote(pick(rnd, WORDS));
@@ -67,7 +70,7 @@ function value(rnd, type) {
 }
 
 /** `kind`: what its values are, if not of its type. @typedef {{ name: string, type: string, kind?: string }} Column */
-/** @typedef {{ name: string, columns: Column[], rowid: string | null }} Table */
+/** `indexed`: the columns of an index, in its order. @typedef {{ name: string, columns: Column[], rowid: string | null, indexed?: Column[] }} Table */
 
 /** @param {(n: number) => number} rnd @param {string} name @param {number} rows @returns {{ table: Table, lines: string[] }} */
 function makeTable(rnd, name, rows) {
@@ -80,9 +83,9 @@ function makeTable(rnd, name, rows) {
   const count = rnd(15) === 0 ? 140 : 3 + rnd(6);
   for (let c = 0; c < count; c++) {
     const [type = '', declaration = ''] = c < 5 ? (kinds[c] ?? []) : (kinds[rnd(kinds.length)] ?? []);
-    const kind = type === 'int' && rnd(8) === 0 ? 'huge' : type === 'json' && rnd(5) === 0 ? 'escaped' : type;
+    const kind = type === 'int' && rnd(8) === 0 ? 'huge' : type === 'json' && rnd(3) === 0 ? 'escaped' : type;
     columns.push({ name: `c${c}`, type, kind });
-    declared.push(`c${c} ${declaration}`);
+    declared.push(`c${c} ${type === 'json' && rnd(2) === 0 ? 'TEXT JSONB' : declaration}`);
   }
   const lines = [`CREATE TABLE ${name}(${declared.join(', ')}${without ? ', PRIMARY KEY(id)) WITHOUT ROWID' : ')'}`];
   const added = rnd(3) === 0 ? 1 + rnd(2) : 0;
@@ -97,8 +100,17 @@ function makeTable(rnd, name, rows) {
   }
   for (let id = before + 1; id <= rows; id++) lines.push(insert(id + 500_000));
   if (rnd(3) === 0) lines.push(`DELETE FROM ${name} WHERE id % ${2 + rnd(5)} = 0`);
-  if (rnd(6) === 0) lines.push(`CREATE INDEX ${name}_i ON ${name}(c${rnd(3)})`);
-  return { table: { name, columns, rowid: without ? null : 'rowid' }, lines };
+  // A text that is no JSON, in one row: more would leave nothing but errors.
+  const documents = columns.filter(({ type }) => type === 'json');
+  if (documents.length > 0 && rnd(5) === 0) lines.push(`UPDATE ${name} SET ${column(rnd, { name, columns: documents, rowid: null }).name} = ${rnd(2) > 0 ? pick(rnd, OPEN_DOCUMENTS) : pick(rnd, SHORT_DOCUMENTS)} WHERE id = (SELECT max(id) FROM ${name})`);
+  const indexed = /** @type {Column[]} */ ([]);
+  if (rnd(3) === 0) {
+    const first = rnd(Math.min(count, 6));
+    for (let i = 0; i <= rnd(3); i++) indexed.push(columns[(first + i) % columns.length] ?? { name: 'id', type: 'int' });
+    const parts = indexed.map((one) => one.name + pick(rnd, ['', '', ' DESC', ' COLLATE NOCASE']));
+    lines.push(`CREATE INDEX ${name}_i ON ${name}(${[...new Set(parts)].join(', ')})`);
+  }
+  return { table: { name, columns, rowid: without ? null : 'rowid', indexed }, lines };
 }
 
 /** A table that joins look rows up in. @param {(n: number) => number} rnd @returns {{ table: Table, lines: string[] }} */
@@ -165,18 +177,22 @@ function json(rnd, table) {
   return rnd(3) === 0 ? `json_extract(${name}, ${pick(rnd, ["'$.x'", "'$.y.z'", "'$.y[0]'"])})` : `(${name} ${pick(rnd, ['->>', '->>', '->>', '->'])} ${pick(rnd, PATHS)})`;
 }
 
+/** @param {(n: number) => number} rnd @param {Table} table @returns {string} */
+const substr = (rnd, table) => `substr(${column(rnd, table, 'text').name}, 1, ${1 + rnd(7)})`;
+
 /** @param {(n: number) => number} rnd @param {Table} table @param {number} depth @returns {string} */
 function expression(rnd, table, depth) {
   const c = column(rnd, table).name;
   if (depth <= 0) return rnd(4) === 0 ? value(rnd, pick(rnd, ['int', 'real', 'text'])) : c;
   const inner = () => expression(rnd, table, depth - 1);
-  switch (rnd(17)) {
+  switch (rnd(19)) {
+    case 17: case 18: return `(${inner()} ${pick(rnd, ['%', '%', '/', '*', '+', '-'])} ${pick(rnd, EDGES)})`;
     case 0: return `(${inner()} + ${inner()})`;
     case 1: return `(${inner()} - ${inner()})`;
     case 2: return `(${inner()} * ${inner()})`;
     case 3: return `(${inner()} / ${inner()})`;
     case 4: return `(${inner()} % ${inner()})`;
-    case 5: return `substr(${column(rnd, table, 'text').name}, 1, ${1 + rnd(7)})`;
+    case 5: return substr(rnd, table);
     case 6: return `length(${c})`;
     case 7: return `CASE WHEN ${condition(rnd, table, 0)} THEN ${inner()} ELSE ${inner()} END`;
     case 8: return `coalesce(${c}, ${inner()})`;
@@ -225,12 +241,88 @@ function aggregate(rnd, table) {
   return `${name}(${of})${filter}`;
 }
 
+/** @param {(n: number) => number} rnd @param {string} name @param {() => string} bound @returns {string} a condition that may be a range of an index or of rowids */
+function range(rnd, name, bound) {
+  switch (rnd(6)) {
+    case 0: return `${name} BETWEEN ${bound()} AND ${bound()}`;
+    case 1: return `${name} > ${bound()} AND ${name} <= ${bound()}`;
+    case 2: return `${name} >= ${bound()} AND ${name} < ${bound()}`;
+    case 3: return `${name} = ${bound()}`;
+    case 4: return `${name} IN (${bound()}, ${bound()})`;
+    default: return `${name} ${pick(rnd, ['<', '<=', '>', '>='])} ${bound()}`;
+  }
+}
+
+/** @param {(n: number) => number} rnd @param {Table} table @returns {string} a query over a range of rowids, or of an index that has all of its columns */
+function rangeQuery(rnd, table) {
+  const isIndex = table.rowid === null || (table.indexed !== undefined && table.indexed.length > 0 && rnd(2) === 0);
+  const columns = isIndex && table.indexed !== undefined && table.indexed.length > 0 ? table.indexed : table.columns;
+  const own = { ...table, columns };
+  const key = isIndex ? (columns[0] ?? { name: 'id', type: 'int' }) : { name: table.rowid ?? 'id', type: 'rowid' };
+  const wide = key.type === 'rowid' ? ['0', '3', '60', '99999', '600000'] : ['0', '-5', '12', "''", "'b'", "'zz'", '9e99', "x'ff'"];
+  const bound = () => (rnd(2) === 0 ? pick(rnd, wide) : key.type === 'rowid' ? pick(rnd, [String(rnd(120)), String(rnd(120)), String(rnd(400)), String(1001 * rnd(120)), '-1', '3.5', "'20'", "'x'", 'NULL', '9223372036854775807']) : value(rnd, key.type === 'json' ? 'text' : key.type));
+  if (rnd(4) === 0) {
+    // A range for each row of another loop, which begins where that row says.
+    const near = () => `y.${key.name} ${pick(rnd, ['+', '-'])} ${rnd(30)}`;
+    const group = `+x.${column(rnd, own).name}`;
+    return `SELECT y.${key.name}, (SELECT group_concat(n) FROM (SELECT count(*) || ',' || total(x.${column(rnd, own).name}) AS n FROM ${table.name} x WHERE ${range(rnd, `x.${key.name}`, rnd(3) > 0 ? near : () => `y.${key.name}`)} GROUP BY ${group})) FROM ${table.name} y LIMIT ${2 + rnd(6)}`;
+  }
+  const where = ` FROM ${table.name}${rnd(6) === 0 ? '' : ` WHERE ${range(rnd, key.name, bound)}${rnd(3) === 0 ? ` AND ${condition(rnd, own, 0)}` : ''}`}`;
+  const some = () => (rnd(5) === 0 && table.rowid !== null ? table.rowid : column(rnd, own).name);
+  switch (rnd(7)) {
+    case 0: return `SELECT count(*)${where}`;
+    case 1: return `SELECT ${times(1 + rnd(3), () => `${pick(rnd, ['sum', 'count', 'min', 'max', 'total'])}(${some()})`).join(', ')}${where}`;
+    case 2: case 3: case 6: {
+      // The plus keeps SQLite from taking the groups in the order of the index.
+      const group = `+${some()}`;
+      return `SELECT ${group}, count(*), sum(${some()}), max(${some()})${where} GROUP BY ${group}`;
+    }
+    case 4: return `SELECT ${times(1 + rnd(3), some).join(', ')}${where} ORDER BY +${some()}, ${some()} LIMIT ${1 + rnd(12)}`;
+    default: return `SELECT ${times(1 + rnd(3), some).join(', ')}${where}`;
+  }
+}
+
+/** @param {(n: number) => number} rnd @param {Table} table @returns {string} a query that filters and groups by what documents have */
+function documentQuery(rnd, table) {
+  const key = json(rnd, table);
+  const where = ` FROM ${table.name}${rnd(2) > 0 ? '' : ` WHERE ${json(rnd, table)} ${pick(rnd, ['=', '<>', 'IS NOT', '>'])} ${pick(rnd, ['1', "'needle'", "'1'", '2.5', 'NULL'])}`}`;
+  return rnd(3) > 0 ? `SELECT ${key}, count(*)${where} GROUP BY ${key}` : `SELECT ${key}, ${json(rnd, table)}${where}`;
+}
+
+/** Few parts, so that nothing hides what one of them does. @param {(n: number) => number} rnd @param {Table} table @param {Table} lookup @returns {string} */
+function plainQuery(rnd, table, lookup) {
+  const from = ` FROM ${table.name}`;
+  const { name } = column(rnd, table);
+  switch (rnd(8)) {
+    case 6: return `SELECT ${column(rnd, table, 'int').name} ${pick(rnd, ['%', '%', '/', '*', '+', '-'])} ${pick(rnd, EDGES)}${from}`;
+    case 7: {
+      const start = substr(rnd, table);
+      return `SELECT ${start}, count(*)${from} GROUP BY ${start}`;
+    }
+    case 0: return `SELECT ${name}, count(*), sum(${column(rnd, table, 'int').name})${from} GROUP BY ${name}`;
+    case 1: {
+      const text = column(rnd, table, 'text').name;
+      return `SELECT ${text}, count(*)${from} GROUP BY ${text}`;
+    }
+    case 2: return `SELECT count(*)${from} WHERE ${column(rnd, table, 'text').name} ${pick(rnd, ['', 'NOT '])}LIKE ${quote(pick(rnd, ['%needle%', '%needle%', '%b%', '%ab%']))}`;
+    case 3: {
+      const from = `${table.name} AS t ${pick(rnd, ['JOIN', 'LEFT JOIN'])} v`;
+      return `SELECT t.c0, ${lookup.columns.at(-1)?.name}, ${column(rnd, lookup).name} FROM ${from} ON ${pick(rnd, ['v.k = t.c1', 'v.n = t.c0', lookup.rowid === null ? 'v.k = t.c1' : 'v.rowid = t.c0'])}`;
+    }
+    case 4: return `SELECT ${name}, count(*)${from}${table.rowid === null ? '' : ` WHERE rowid ${pick(rnd, ['>', '>', '>=', '<'])} ${rnd(2) > 0 ? rnd(120) : 1001 * rnd(120)}`} GROUP BY ${name}`;
+    default: return `SELECT ${pick(rnd, ['sum', 'avg', 'count', 'min', 'max'])}(${name})${from} WHERE ${condition(rnd, table, 0)}`;
+  }
+}
+
 /** @template T @param {number} n @param {() => T} make @returns {T[]} */
 const times = (n, make) => Array.from({ length: n }, make);
 
 /** @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string} */
 function query(rnd, table, other, lookup) {
   if (rnd(6) === 0) return join(rnd, table, lookup);
+  if (rnd(6) === 0) return rangeQuery(rnd, table);
+  if (rnd(12) === 0) return documentQuery(rnd, table);
+  if (rnd(5) === 0) return plainQuery(rnd, table, lookup);
   const where = rnd(4) === 0 ? '' : ` WHERE ${condition(rnd, table, rnd(3))}`;
   const from = ` FROM ${table.name}`;
   switch (rnd(12)) {
@@ -242,7 +334,7 @@ function query(rnd, table, other, lookup) {
       return `SELECT ${aggregate(rnd, table)}, ${times(1 + rnd(2), rnd(3) > 0 ? filtered : () => aggregate(rnd, table)).join(', ')}${from}${where}`;
     }
     case 2: case 3: case 4: {
-      const keys = times(1 + rnd(2), () => (rnd(3) > 0 ? column(rnd, table).name : expression(rnd, table, 1)));
+      const keys = times(1 + rnd(2), () => (rnd(3) > 0 ? column(rnd, table).name : rnd(2) > 0 ? expression(rnd, table, 1) : substr(rnd, table)));
       // Numbers would be positions of result columns.
       const grouped = keys.map((key) => (/^[-\d.]/.test(key) ? `(${key})` : key));
       const having = rnd(8) === 0 ? ' HAVING count(*) > 1' : '';
@@ -277,6 +369,9 @@ function query(rnd, table, other, lookup) {
       ]);
   }
 }
+
+/** What scan.property.test.ts runs in `npm test`. */
+export const TESTED = { count: 5000, seed: 20_261_123, mostRows: 120 };
 
 /**
  * @param {number} count of queries @param {number} seed @param {number} [mostRows]

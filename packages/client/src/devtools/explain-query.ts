@@ -4,7 +4,7 @@ import type { Client, SqlParam } from '@rockpool/client';
 export interface QueryLoop {
   /** The table or index whose rows it reads; null for rows that SQLite keeps for the query. */
   readonly reads: string | null;
-  /** `operators` of Rockpool, which execute whole pages of a table, or the virtual machine of `SQLite`. */
+  /** `operators` of Rockpool, which execute whole pages of a table or index, or the virtual machine of `SQLite`. */
   readonly execution: 'operators' | 'SQLite';
   /** How much of a row's work the operators do for many rows at once: all of it, the filter, or none. */
   readonly batches: 'all' | 'filter' | 'none';
@@ -24,6 +24,7 @@ const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'VNext']);
 
 /** What the instructions do at which operators most often end. */
 const REASONS: Readonly<Record<string, string>> = {
+  DeferredSeek: 'an index that lacks columns of the query',
   MakeRecord: 'the row is sorted or stored',
   SorterInsert: 'the row is sorted',
   SeekGE: 'a join by an index that is not unique, or of several columns',
@@ -69,7 +70,11 @@ export async function explainQuery(
 function plan(opcode: string, comment: string | null): Omit<QueryLoop, 'reads'> {
   if (comment === null) {
     const whyNot =
-      opcode === 'Prev' ? 'rows in descending order' : opcode === 'VNext' ? 'a virtual table' : 'rows of an index';
+      opcode === 'Prev'
+        ? 'rows in descending order'
+        : opcode === 'VNext'
+          ? 'a virtual table'
+          : 'rows that SQLite stores';
     return { execution: 'SQLite', batches: 'none', whyNot };
   }
   const [how = '', opcodeOfSqlite] = comment.split(':');

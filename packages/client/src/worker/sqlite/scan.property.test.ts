@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../../tests/kit/level.ts';
-import { scanQueries } from '../../../sqlite/testing/scan-queries.mjs';
+import { scanQueries, TESTED } from '../../../sqlite/testing/scan-queries.mjs';
 import { decodeColumn } from '../../rpc/rows-transfer.ts';
 import { Connection } from './connection.ts';
 import { encodeRows } from './encode-rows.ts';
@@ -11,7 +11,6 @@ const NEVER = 0;
 const AS_IT_PAYS = 1;
 const ALWAYS = 2;
 const SMALL_HASH_BYTES = 6000;
-const SEED = 20_261_123;
 
 const runtime = await loadSqlite();
 const { module } = runtime;
@@ -34,7 +33,8 @@ it('every query has the same result with scans as in plain SQLite', () => {
   let connection = new Connection(runtime, { path: ':memory:' });
   let queries = 0;
   try {
-    for (const { kind, sql } of scanQueries(atLevel({ test: 5000, verify: 10_000, deep: 100_000 }), SEED, 120)) {
+    const count = atLevel({ test: TESTED.count, verify: 10_000, deep: 100_000 });
+    for (const { kind, sql } of scanQueries(count, TESTED.seed, TESTED.mostRows)) {
       module._rockpool_scan_mode(NEVER, 0);
       if (kind === 'database') {
         connection.close();
@@ -55,5 +55,5 @@ it('every query has the same result with scans as in plain SQLite', () => {
     module._rockpool_scan_mode(AS_IT_PAYS, 0);
     connection.close();
   }
-  expect(queries).toBeGreaterThanOrEqual(5000);
+  expect(queries).toBeGreaterThanOrEqual(TESTED.count);
 });
