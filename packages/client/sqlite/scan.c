@@ -1940,8 +1940,8 @@ static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   s->pVdbe = p;
   if( s->iStart==i && i ){
     rpBegin(s, 0);
-    /* The end of the range is not known yet. */
-    if( s->iTop!=i+1 ) return SQLITE_OK;
+    /* The end of the range is not known yet, or the end of the loop is not where OP_Rewind jumps: where a table of a join is empty, that is the end of the whole join. */
+    if( s->iTop!=i+1 || pOp->p2!=s->iNext+1 ) return SQLITE_OK;
   }
   if( s->nWait>0 && s->eGroup!=RP_HASHED ){
     s->nWait--;

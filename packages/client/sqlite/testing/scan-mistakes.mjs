@@ -42,6 +42,7 @@ export const MISTAKES = [
   { name: 'groups of a range of rowids leave its first row out', find: 'pC->iRockpoolFirst', replace: 'pC->iRockpoolFirst+1' },
   { name: 'groups of a range of an index begin where one did before', find: 's->iSorter>=0 && s->bIndex', replace: 's->iSorter>=0 && s->bIndex && !s->bKept' },
   { name: 'the rows on inner pages of an index are left out', find: 'pCur->pPage->leaf ? pCur->pPage->nCell : iCell+1', replace: 'pCur->pPage->leaf ? pCur->pPage->nCell : iCell' },
+  { name: 'an inner loop that is complete ends the join', find: 'pOp->p2!=s->iNext+1', replace: '0' },
 ];
 
 /** @param {string} file @param {string} text of the file @returns {string} it with all mistakes, each made where rpMistake has its number */

@@ -83,7 +83,7 @@ function makeTable(rnd, name, rows) {
   const count = rnd(15) === 0 ? 140 : 3 + rnd(6);
   for (let c = 0; c < count; c++) {
     const [type = '', declaration = ''] = c < 5 ? (kinds[c] ?? []) : (kinds[rnd(kinds.length)] ?? []);
-    const kind = type === 'int' && rnd(8) === 0 ? 'huge' : type === 'json' && rnd(3) === 0 ? 'escaped' : type;
+    const kind = type === 'int' && rnd(4) === 0 ? 'huge' : type === 'json' && rnd(3) === 0 ? 'escaped' : type;
     columns.push({ name: `c${c}`, type, kind });
     declared.push(`c${c} ${type === 'json' && rnd(2) === 0 ? 'TEXT JSONB' : declaration}`);
   }
@@ -289,11 +289,19 @@ function documentQuery(rnd, table) {
   return rnd(3) > 0 ? `SELECT ${key}, count(*)${where} GROUP BY ${key}` : `SELECT ${key}, ${json(rnd, table)}${where}`;
 }
 
-/** Few parts, so that nothing hides what one of them does. @param {(n: number) => number} rnd @param {Table} table @param {Table} lookup @returns {string} */
-function plainQuery(rnd, table, lookup) {
+/** Few parts, so that nothing hides what one of them does. @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string} */
+function plainQuery(rnd, table, other, lookup) {
   const from = ` FROM ${table.name}`;
   const { name } = column(rnd, table);
-  switch (rnd(8)) {
+  switch (rnd(10)) {
+    case 9: return `SELECT sum(c0), count(*)${from}`;
+    case 8: {
+      // Loops within loops, whose rows need not be of all tables.
+      const both = [table, other].flatMap((one) => one.columns.slice(0, 4).map((part) => ({ ...part, name: `${one.name}.${part.name}` })));
+      const joined = { name: '', columns: both, rowid: null };
+      const where = rnd(2) > 0 ? '' : ` WHERE ${condition(rnd, joined, 0)}`;
+      return `SELECT ${pick(rnd, ['count(*)', `sum(${column(rnd, joined).name})`, '7', `${column(rnd, joined).name}`])} FROM ${pick(rnd, [`${table.name} CROSS JOIN ${other.name}`, `${other.name} CROSS JOIN ${table.name}`, `v CROSS JOIN ${table.name} CROSS JOIN ${other.name}`])}${where}${rnd(2) > 0 ? '' : ' LIMIT 90'}`;
+    }
     case 6: return `SELECT ${column(rnd, table, 'int').name} ${pick(rnd, ['%', '%', '/', '*', '+', '-'])} ${pick(rnd, EDGES)}${from}`;
     case 7: {
       const start = substr(rnd, table);
@@ -310,7 +318,7 @@ function plainQuery(rnd, table, lookup) {
       return `SELECT t.c0, ${lookup.columns.at(-1)?.name}, ${column(rnd, lookup).name} FROM ${from} ON ${pick(rnd, ['v.k = t.c1', 'v.n = t.c0', lookup.rowid === null ? 'v.k = t.c1' : 'v.rowid = t.c0'])}`;
     }
     case 4: return `SELECT ${name}, count(*)${from}${table.rowid === null ? '' : ` WHERE rowid ${pick(rnd, ['>', '>', '>=', '<'])} ${rnd(2) > 0 ? rnd(120) : 1001 * rnd(120)}`} GROUP BY ${name}`;
-    default: return `SELECT ${pick(rnd, ['sum', 'avg', 'count', 'min', 'max'])}(${name})${from} WHERE ${condition(rnd, table, 0)}`;
+    default: return `SELECT ${pick(rnd, ['sum', 'sum', 'avg', 'count', 'min', 'max'])}(${rnd(2) > 0 ? name : column(rnd, table, 'int').name})${from}${rnd(2) > 0 ? '' : ` WHERE ${condition(rnd, table, 0)}`}`;
   }
 }
 
@@ -322,7 +330,7 @@ function query(rnd, table, other, lookup) {
   if (rnd(6) === 0) return join(rnd, table, lookup);
   if (rnd(6) === 0) return rangeQuery(rnd, table);
   if (rnd(12) === 0) return documentQuery(rnd, table);
-  if (rnd(5) === 0) return plainQuery(rnd, table, lookup);
+  if (rnd(5) === 0) return plainQuery(rnd, table, other, lookup);
   const where = rnd(4) === 0 ? '' : ` WHERE ${condition(rnd, table, rnd(3))}`;
   const from = ` FROM ${table.name}`;
   switch (rnd(12)) {

@@ -119,6 +119,22 @@ describe('a range', () => {
   });
 });
 
+it.each([
+  'SELECT count(*) FROM category CROSS JOIN entry',
+  'SELECT sum(amount) FROM category CROSS JOIN person CROSS JOIN entry',
+  'SELECT 7 FROM category CROSS JOIN person CROSS JOIN category other',
+  'SELECT count(*), sum(factor) FROM entry CROSS JOIN category',
+  'SELECT factor, (SELECT count(*) FROM person CROSS JOIN category other WHERE other.factor > category.factor) FROM category',
+])('the loop over a table of a join is complete as often as it begins: %s', (sql) => {
+  setMode(NEVER);
+  const expected = run(sql);
+  for (const mode of [ALWAYS, AS_IT_PAYS] as const) {
+    setMode(mode);
+    expect(run(`${sql} `)).toEqual(expected);
+    expect(run(`${sql} `)).toEqual(expected);
+  }
+});
+
 describe('a row that was looked up', () => {
   const SQL =
     'SELECT entry.id, category.name, person.name FROM entry LEFT JOIN category ON category.id = category LEFT JOIN person ON person.id = owner';
