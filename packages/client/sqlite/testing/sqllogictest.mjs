@@ -93,7 +93,7 @@ function answer(connection, sql, { types, sort, threshold }) {
   try {
     const { columns, rowCount } = encodeRows(statement);
     const values = columns.map((column) => [...decodeColumn(column, rowCount)]);
-    rows = Array.from({ length: rowCount }, (_, row) => values.map((column, index) => text(column[row], types[index] ?? 'T')));
+    rows = Array.from({ length: rowCount }, (_, row) => values.map((column, index) => text(/** @type {Value} */ (column[row]), types[index] ?? 'T')));
   } finally {
     statement.release();
   }
@@ -112,14 +112,13 @@ function order(a, b) {
   return a < b ? -1 : 1;
 }
 
-/** @param {unknown} value @param {string} type @returns {string} */
+/** @typedef {null | number | bigint | string | Uint8Array} Value */
+
+/** @param {Value} value @param {string} type @returns {string} */
 function text(value, type) {
   if (value === null) return 'NULL';
-  if (type === 'I') {
-    const number = typeof value === 'string' ? Number.parseInt(value, 10) || 0 : value;
-    return String(typeof number === 'number' ? Math.trunc(number) + 0 : number);
-  }
-  if (type === 'R') return Number(value).toFixed(3);
   const string = value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value);
+  if (type === 'I' && typeof value !== 'bigint') return String(Math.trunc(Number.parseFloat(string) || 0) + 0);
+  if (type === 'R') return Number(value).toFixed(3);
   return string === '' ? '(empty)' : string.replaceAll(/[^ -~]/g, '@');
 }

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { MISTAKES } from '../../../sqlite/testing/scan-mistakes.mjs';
+import { MISTAKES } from '../../packages/client/sqlite/testing/scan-mistakes.mjs';
 
-const FUZZ = fileURLToPath(new URL('../../../sqlite/testing/fuzz.mjs', import.meta.url));
+const FUZZ = fileURLToPath(new URL('../../packages/client/sqlite/testing/fuzz.mjs', import.meta.url));
 const HANG_MS = 15 * 60_000;
 
 // It fetches SQLite's source from the package registry, and needs a C compiler as `cc`.
