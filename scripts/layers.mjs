@@ -22,7 +22,7 @@ export const LAYERS = {
     ['backend', 'session', 'cli', 'threads'],
     ['routes'],
     ['admin'],
-    // The public interface, which the parts of a server are assembled for.
+    // The public interface, which `assembly` implements from the layers above.
     ['sync-server.ts', 'version.ts'],
     ['assembly'],
     ['.'],

@@ -99,7 +99,7 @@ it('the admin page asks for the token, keeps it only in its tab, and forgets it 
   expect(await page.getByRole('table').count()).toBe(0);
 });
 
-it('the admin page shows as text what a database holds and what blocks a device', async () => {
+it('the admin page escapes markup in database contents and in the reasons that block a device', async () => {
   await fill();
   await openDatabase();
   await see(/\(schema-mismatch\)/);

@@ -73,7 +73,7 @@ const ENDS_TO_COUNT: ReadonlySet<string> = new Set<ErrorCode>([
 /** Tombstones are pruned so soon that a short absence requires a full resync. */
 export const TOMBSTONES_MS = 20_000;
 
-/** Pages are small here; about half of them go to another thread. */
+/** Documents of this size or more are merged on another thread: about half of those in the simulation. */
 const DOCUMENT_BYTES_AWAY = 600;
 
 const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_MS };
@@ -263,8 +263,8 @@ export class ServerHost {
   }
 
   /**
-   * Changes the role of a device. Open sessions apply it at once if an owner changes it here, as in create-sync-server.ts,
-   * and within seconds if the command line does.
+   * Changes the role of a device. Open sessions apply it at once if an owner changes it here, as in
+   * create-sync-server.ts, and within seconds if the command line does.
    */
   setRole(device: string, role: Role | 'revoked', by: 'owner' | 'command line'): void {
     this.roles.set(device, role);

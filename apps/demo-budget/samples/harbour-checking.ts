@@ -93,7 +93,8 @@ export function harbourCategory(payee: string): string | null {
 }
 
 /**
- * A checking account with commas, month first, decimal points, and multi-line quoted notes: 2,000 rows, oldest first.
+ * The CSV file of a checking account: comma-separated, month-first dates, decimal points, quoted notes of several
+ * lines; 2,000 rows, oldest first.
  */
 export function harbourChecking(): string {
   const bookings = liveThrough(createRandom(4_410), firstDay, dayCount, harbourHabits, harbourStanding).slice(

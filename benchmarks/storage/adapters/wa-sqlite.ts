@@ -100,6 +100,6 @@ class WaSqliteDatabase implements SqlDatabase {
       this.#statements.set(sql, statement);
       return statement;
     }
-    throw new Error('no statement');
+    throw new Error(`the SQL has no statement: ${sql}`);
   }
 }

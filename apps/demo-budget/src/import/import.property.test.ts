@@ -97,7 +97,7 @@ describe('importing', () => {
     );
   });
 
-  it('round-trips each day in each order', () => {
+  it('reads each day back in each date order', () => {
     const write: Readonly<Record<DateOrder, (year: string, month: string, day: string) => string>> = {
       'year-month-day': (year, month, day) => `${year}-${month}-${day}`,
       'day-month-year': (year, month, day) => `${day}.${month}.${year}`,

@@ -19,7 +19,7 @@ export interface BranchMergingParts {
   /** The branch's own database. */
   readonly client: Pick<Client, 'query' | 'transaction'>;
   readonly schema: Schema;
-  /** Loads the code of documents, and with it Yjs. */
+  /** Loads document support, and with it Yjs. */
   readonly loadDocuments: () => Promise<BranchDocuments>;
 }
 

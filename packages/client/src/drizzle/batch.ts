@@ -30,5 +30,5 @@ export function statementOfBatch(write: DrizzleWrite): SqlStatement {
 }
 
 function givesRows(): RockpoolError {
-  return new RockpoolError('sql-forbidden', { problem: 'rows-in-batch' });
+  return new RockpoolError('sql-forbidden', { problem: 'a batch cannot contain statements that return rows' });
 }

@@ -361,11 +361,11 @@ describe('a batch', () => {
     const db = await withRows();
     // @ts-expect-error a select has no result in a batch
     expect((await failureOf(db.batch([db.delete(todo), db.select().from(todo)]))).fields).toEqual({
-      problem: 'rows-in-batch',
+      problem: 'a batch cannot contain statements that return rows',
     });
     // @ts-expect-error nor has returning
     expect((await failureOf(db.batch([db.delete(todo), db.delete(list).returning()]))).fields).toEqual({
-      problem: 'rows-in-batch',
+      problem: 'a batch cannot contain statements that return rows',
     });
     // @ts-expect-error nor has SQL text that is read
     expect((await failureOf(db.batch([db.delete(todo), db.all(sql`select 1`)]))).code).toBe('sql-forbidden');

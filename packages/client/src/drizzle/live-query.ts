@@ -35,7 +35,7 @@ export function liveQuery<Result>(
 ): LiveQuery<RowOf<Result>> {
   const query = (read as unknown as Preparable)._prepare();
   if (!(query instanceof RockpoolQuery) || !query.givesRows)
-    throw new RockpoolError('sql-forbidden', { problem: 'live-needs-rows' });
+    throw new RockpoolError('sql-forbidden', { problem: 'a live query must return rows' });
   const live = client.live<SqlRow>(query.readStatement(values));
   const decode = createStateDecoder<RowOf<Result>>((row) => query.decodeRows([row])[0] as RowOf<Result>);
   return {

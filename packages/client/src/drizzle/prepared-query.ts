@@ -102,7 +102,10 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
   /** The statement for a read. Throws `sql-forbidden` for one that writes. */
   readStatement(values: PlaceholderValues = {}, firstOnly = false): SqlStatement {
     const { query, shape, writes } = this.parts;
-    if (writes) throw new RockpoolError('sql-forbidden', { problem: 'write' });
+    if (writes)
+      throw new RockpoolError('sql-forbidden', {
+        problem: 'the statement writes; run it with `db.run`, `execute` or in a batch',
+      });
     const sql = shape.kind === 'fields' ? withResultColumns(query.sql, shape.fields.length, firstOnly) : query.sql;
     return { sql, params: fillParams(query.params, values) };
   }

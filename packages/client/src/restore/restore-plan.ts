@@ -33,7 +33,7 @@ export interface RestorePlanParts {
   /** Rejects with `changes-unsent` if a transaction of this device that may match is not admitted yet. */
   readonly requireSent: (selection: RestoreSelection) => Promise<void>;
   readonly untilApplied: (watermark: number) => Promise<void>;
-  /** Loads the code of documents, and with it Yjs. */
+  /** Loads document support, and with it Yjs. */
   readonly loadDocuments: () => Promise<BranchDocuments>;
 }
 

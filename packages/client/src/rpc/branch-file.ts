@@ -13,7 +13,7 @@ export function branchFile(origin: string, name: string): string {
   const bytes = new TextEncoder().encode(name);
   if (bytes.length === 0 || bytes.length > MAX_NAME_BYTES || name.includes('\0'))
     throw new RockpoolError('config-invalid', {
-      problem: `a branch name must have 1 to ${MAX_NAME_BYTES} bytes of UTF-8`,
+      problem: `a branch name must have 1 to ${MAX_NAME_BYTES} bytes of UTF-8, without NUL characters`,
     });
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return `${origin}.branch.${hex.padEnd(HEX_DIGITS, '0')}`;

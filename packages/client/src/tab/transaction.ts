@@ -182,7 +182,10 @@ class Level implements Transaction {
   private requireUsable(): void {
     if (this.isOver || this.steps.isOver) throw new RockpoolError('transaction-ended');
     // Writes of the outer transaction would vanish with the savepoint of the nested one.
-    if (this.hasNested) throw new RockpoolError('sql-forbidden', { problem: 'nested-transaction-open' });
+    if (this.hasNested)
+      throw new RockpoolError('sql-forbidden', {
+        problem: 'a nested transaction is still open; use it, or wait until it settles',
+      });
   }
 
   private track<T>(promise: Promise<T>): Promise<T> {

@@ -13,7 +13,8 @@ export interface StatusReports {
   readonly latest: StatusUpdate;
   set(status: SyncStatus): void;
   /**
-   * For an answer; null if an earlier answer carried it. Events take another path and may arrive later than an answer.
+   * The latest update, to be sent with an answer; null if an earlier answer carried it already. Events travel
+   * separately and may arrive after an answer.
    */
   unseen(): StatusUpdate | null;
   /** The database is open: sends later changes as events. */

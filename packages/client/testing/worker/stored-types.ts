@@ -2,8 +2,9 @@ import { quoteName } from '@rockpool/shared';
 import type { Connection } from '../../src/worker/sqlite/connection.ts';
 
 /**
- * The types of a column's values as the records of a table have them, where `typeof` names what SQL reads. Declares the
- * column as TEXT without converting its values, so do nothing else with the connection afterwards.
+ * Returns the types in which the records store a column's values. SQL's `typeof` returns the type after the column's
+ * conversion. Declares the column as TEXT without converting its values, so do nothing else with the connection
+ * afterwards.
  */
 export function storedTypes(connection: Connection, table: string, column: string): unknown[] {
   connection.setDefensive(false);

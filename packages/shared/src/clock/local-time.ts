@@ -13,7 +13,7 @@ export interface LastStamp {
 /** The clock that stamps are taken from, in µs. */
 export interface LocalTime {
   nowUs(): number;
-  /** The offset from a stamp of now to the wall clock. */
+  /** How far the wall clock is ahead of `stampUs`, a stamp that was just taken. Negative if it is behind. */
   shiftUs(stampUs: number): number;
 }
 

@@ -147,7 +147,7 @@ describe('concurrent changes of one document', () => {
     expect(meet([x, y, z], [y, x, z], [x, z, y]).overwritten).toEqual([]);
   });
 
-  it('overwrite nothing if each author had seen the previous change', () => {
+  it('overwrite nothing if each author had seen the one before', () => {
     const state = createDocument({ n: 0 }, RULE);
     const ann = editDocument(state, { n: 1 }, RULE, { site: ANN, generation: 1 });
     const server = mergeForeignEdit(state, ann.edit, RULE, ANN).state;

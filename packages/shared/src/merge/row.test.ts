@@ -124,7 +124,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('decides for a group as a whole if a part of it was hidden from its author [MR-08]', () => {
+  it('merges a group as a whole, by its oldest cell base [MR-08]', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Kiosk', [AMOUNT]: 2n }), GROUPED).row;
     const hidden = (stampUs: number): RowChange => ({
       ...change('update', 'c', stampUs, 3, 2, { [PAYEE]: 'Stall', [AMOUNT]: 3n }),

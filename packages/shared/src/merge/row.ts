@@ -76,8 +76,7 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   }
   if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
   const won = { value: null, version: change.version };
-  // The columns of an update are not stored, so a delete that had not seen one value counts as one that had seen no
-  // value of the row.
+  // Which columns an update wrote is not stored. So the oldest cell base of the delete counts for all columns.
   const oldest = Math.min(base, ...[...stored.cells.keys()].map((columnId) => change.baseOf(columnId)));
   const unseen =
     deleteRule === 'delete-wins'

@@ -95,7 +95,7 @@ export class AdminJobs {
     return this.run({ kind: 'export-past', source: this.sourceOf(databaseId), to, ...times });
   }
 
-  /** With files, `to` is the file to create. */
+  /** `to` is the database file to create; PostgreSQL ignores it. */
   create(databaseId: string, to = ''): Promise<void> {
     const { postgres, schema } = this.options;
     return postgres === null

@@ -113,6 +113,6 @@ function readLimit(text: string | null): number {
   if (text === null) return DEFAULT_LIMIT;
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > MAX_LIMIT)
-    throw new RockpoolError('request-invalid', { problem: `limit must be a number from 1 to ${MAX_LIMIT}` });
+    throw new RockpoolError('request-invalid', { problem: `\`limit\` must be a number from 1 to ${MAX_LIMIT}` });
   return limit;
 }

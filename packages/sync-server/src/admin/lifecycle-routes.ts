@@ -97,7 +97,7 @@ export const restoreDatabase: AdminRoute = {
     const { searchParams } = new URL(request.url);
     const from = searchParams.get('from') ?? '';
     if (!isDatabaseId(from))
-      throw new RockpoolError('request-invalid', { problem: 'from must be the id of a database' });
+      throw new RockpoolError('request-invalid', { problem: '`from` must be the id of a database' });
     const times = { timeMs: timeIn(searchParams.get('at') ?? ''), nowMs: services.now() };
     const moment = await services.lifecycle.restore(databaseId, from, times);
     note({ did: 'restored', from, watermark: moment.watermark });
@@ -108,7 +108,9 @@ export const restoreDatabase: AdminRoute = {
 function timeIn(text: string): number {
   const timeMs = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isSafeInteger(timeMs))
-    throw new RockpoolError('request-invalid', { problem: 'at must be a time such as 2026-03-01T12:00Z' });
+    throw new RockpoolError('request-invalid', {
+      problem: '`at` must be a time such as 2026-03-01T12:00Z, or milliseconds since 1970',
+    });
   return timeMs;
 }
 

@@ -228,7 +228,7 @@ describe('deleting a database', () => {
         status: 400,
         body: {
           code: 'request-invalid',
-          fields: { problem: 'confirm must be the id or the identity of the database' },
+          fields: { problem: '`confirm` must be the id or the identity of the database' },
         },
       });
     expect(ann.closed).toBe(null);

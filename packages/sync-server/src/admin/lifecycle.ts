@@ -229,7 +229,10 @@ export class Lifecycle {
     }
   }
 
-  /** A database with an unfinished change stays closed: a new one in its place would be lost when the change is finished. */
+  /**
+   * A database with an unfinished change stays closed: a new one in its place would be lost when the change is
+   * finished.
+   */
   private release(databaseId: string): void {
     const { databases, store, hasFiles } = this.options;
     if (!hasFiles || !isFileChanging(store.pathOf(databaseId))) databases.release(databaseId);
@@ -268,7 +271,7 @@ export class Lifecycle {
     const summary =
       confirmation === '' ? null : (await this.options.jobs.inspect(databaseId).catch(() => null))?.summary;
     if (summary?.identity === confirmation.toLowerCase()) return;
-    throw new RockpoolError('request-invalid', { problem: 'confirm must be the id or the identity of the database' });
+    throw new RockpoolError('request-invalid', { problem: '`confirm` must be the id or the identity of the database' });
   }
 
   /** Receives a file, runs `work`, and removes the file. */

@@ -23,7 +23,9 @@ export const COPIES_PER_MAINTENANCE = 32;
 
 const IDS_PER_TURN = 50;
 
-/** A database whose copy failed for its own reason is retried after this time. */
+/**
+ * If only one database cannot be copied, for example because a page is damaged, its copy is retried after this time.
+ */
 const RETRY_MS = 60_000;
 
 export interface ContinuousBackupOptions {

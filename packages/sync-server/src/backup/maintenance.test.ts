@@ -31,7 +31,7 @@ it('maintenance combines 32 copies into one object, and each stays restorable', 
   history.close();
 });
 
-it('maintenance deletes the objects of a stored bundle that a killed server left', async () => {
+it('maintenance deletes the single objects that a server left behind when it was killed after storing their bundle', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   await history.copy();
   await copyTimes(history, 31);

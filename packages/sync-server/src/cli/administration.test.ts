@@ -183,8 +183,8 @@ describe('an administrator', () => {
       ).identity;
     const original = Buffer.from(site.databaseIdentity as Uint8Array).toString('hex');
     expect(await identityOf(DATABASE)).toBe(original);
-    // A copy under another id is a separate database. Devices from before identities that were synced with the original
-    // do not take it for theirs.
+    // A copy under another id is a separate database. Devices without a database identity that were synced with the
+    // original do not take it for theirs.
     expect(await runCommand(['databases', 'import', 'Copy', at('copy.sqlite'), '--data', data])).toMatchObject({
       code: 0,
     });

@@ -14,7 +14,7 @@ const PURGED_PER_COMMIT = 100;
 export function purgeConflicts(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
   const purged = new Set([
     ...tooOld(file, retention.conflictsMs, since, nowMs),
-    ...tooMany(file, retention.maxConflicts, since),
+    ...idsAboveLimit(file, retention.maxConflicts, since),
   ]);
   for (const id of purged) deleteConflict(file, id, file.log.watermark);
 }
@@ -41,9 +41,9 @@ function tooOld({ sql, oldestConflict }: DatabaseFile, retentionMs: number, sinc
     .map(({ id }) => id);
 }
 
-/** Only a commit that added entries can exceed the limit. */
-function tooMany({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
+function idsAboveLimit({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
   const newestWatermark = sql.get(`SELECT watermark FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1`)?.[0] ?? 0n;
+  // Nothing was added since, so the limit cannot be exceeded.
   if (Number(newestWatermark) <= since) return [];
   const newest = sql.get(
     `SELECT id FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1 OFFSET ?`,

@@ -114,7 +114,7 @@ export class DatabaseHost implements Databases {
     return database.read(() => answerHistory(database.file, request, rows, nowMs));
   }
 
-  /** Requires a reader of everything, because rows are read without a filter. */
+  /** Requires a principal that may read every row, because rows are read without a filter. */
   private async writtenRows(
     databaseId: string,
     request: WrittenRowsRequest,
@@ -129,7 +129,7 @@ export class DatabaseHost implements Databases {
     return answer;
   }
 
-  /** Requires a reader of everything. The receiver deletes the file. */
+  /** Requires a principal that may read every row. The receiver deletes the file. */
   async pastState(databaseId: string, moment: PastMoment, rows: ReadableRows, nowMs: number): Promise<PastState> {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     await (await this.cache.get(databaseId)).catchUp();

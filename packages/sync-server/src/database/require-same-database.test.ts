@@ -32,8 +32,8 @@ async function refusal(site: TestSite, databaseId: string, changes: Partial<Hell
 
 const FROM_BEFORE = { databaseIdentity: null };
 
-describe('a client whose local database belongs to another server database', () => {
-  it('is refused before any of its rows enter the database', async () => {
+describe('the local database of a client', () => {
+  it('is refused before any of its rows enter, if it belongs to another server database', async () => {
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
     // The cursor exceeds the other log. Without the check, a new log epoch would begin there, and every client would
@@ -53,7 +53,7 @@ describe('a client whose local database belongs to another server database', () 
     await expect((await hello(mine, DATABASE)).next('welcome')).resolves.toMatchObject({ fullResync: false });
   });
 
-  it('proves its database by log epoch or log hash if it is older than identities', async () => {
+  it('proves its database by log epoch or log hash if it has no database identity yet', async () => {
     const site = await known(DATABASE, 'mine');
     const { databaseIdentity, logEpoch, cursor, logHashes: links } = site;
     const cursorHash = links.get(cursor) as Uint8Array;
@@ -86,7 +86,7 @@ describe('a client whose local database belongs to another server database', () 
     }
   };
 
-  it('may belong to an earlier log epoch if it is older than identities', async () => {
+  it('is accepted by an earlier log epoch if it has no database identity yet', async () => {
     const site = await known(DATABASE, 'mine');
     // The client has seen entries that the log has lost, so twice a new log epoch begins that remembers the old one.
     for (const cursor of [7, 9]) {

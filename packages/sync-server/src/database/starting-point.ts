@@ -47,8 +47,8 @@ export interface StartingPoint {
 }
 
 /**
- * Compares a hello with the log. A copied client detects that it is a copy by `lastAckedSequence` and `decidedHash`, and
- * finds out by a push which changesets are its own. Throws `frame-invalid` for the server's own site id.
+ * Compares a hello with the log. A copied client detects that it is a copy by `lastAckedSequence` and `decidedHash`,
+ * and finds out by a push which changesets are its own. Throws `frame-invalid` for the server's own site id.
  */
 export function startingPoint(
   file: DatabaseFile,
@@ -75,7 +75,8 @@ export function startingPoint(
     siteNumber: state?.number ?? null,
     lastAckedSequence,
     decidedHash: state === undefined || isForeign ? FIRST_PREVIOUS_HASH : state.lastHash,
-    // Confirmed outcomes are deleted. A client that lacks them is a copy, and the gap shows that they are not its own.
+    // Outcomes that the client confirmed are deleted. A client that lacks them is a copy: the gap in its outcomes tells
+    // it that those changesets are not its own.
     outcomesUpTo: Math.min(lastAckedSequence, Math.max(hello.lastAckedSequence, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.lastAckedSequence),
     fullResync,
@@ -104,8 +105,8 @@ function fileWatermark({ log, logEpoch, tombstones }: DatabaseFile, snapshot: He
 }
 
 /**
- * A site belongs to its last principal. A principal with a former id, or with the site's file, takes it over. The hash of
- * a decided changeset proves possession of the file: other members of the database see site ids, but no hashes.
+ * A site belongs to its last principal. A principal with a former id, or with the site's file, takes it over. The hash
+ * of a decided changeset proves possession of the file: other members of the database see site ids, but no hashes.
  */
 function isOwnSite(
   { sql }: DatabaseFile,

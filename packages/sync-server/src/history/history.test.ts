@@ -109,7 +109,7 @@ describe('the history of a row', () => {
     ]);
   });
 
-  it('includes rows that a cascade deletes', async () => {
+  it('includes its deletion by a cascade', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const b = await tested.server.open(undefined, { principal: 'bob' });
     await a.commit([insert('entries', 'e', { account_id: 'x', amount: 5n })]);

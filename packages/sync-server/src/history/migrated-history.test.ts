@@ -103,7 +103,7 @@ describe('a column that a migration added', () => {
     expect(await pastRows(4, later)).toEqual([]);
   });
 
-  it('counts as added now until something is written', async () => {
+  it("is missing in every version up to the log's end, if nothing was written after the migration", async () => {
     schema = BEFORE;
     await tested.restart();
     const before = await tested.server.open();

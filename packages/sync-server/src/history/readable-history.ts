@@ -13,7 +13,7 @@ import { versionGone, type RowAtVersionRequest, type RowOfHistory } from './read
 
 /**
  * Leaves out columns that the principal may not read, and versions whose values before or after are not readable. A
- * reader of everything gets the page itself.
+ * principal that may read every row gets the page itself.
  */
 export function readablePage(
   file: DatabaseFile,

@@ -93,7 +93,7 @@ export class Sites {
     const known = this.numberBySite.get(site);
     if (known !== undefined) return known;
     const row = this.sql.get(`SELECT number FROM rockpool_site WHERE site = ?`, Buffer.from(site, 'hex'));
-    if (row === undefined) throw new Error('the site of a version has no number');
+    if (row === undefined) throw new Error(`no number is stored for the site ${site}`);
     const siteNumber = Number(row[0]);
     this.remember(site, siteNumber);
     return siteNumber;

@@ -87,7 +87,8 @@ export const writtenRows: Route = {
 /**
  * Sends the database at a past moment as a compressed SQLite file (history/write-past-state.ts). The moment is
  * `?watermark=` of a changeset, `?site=` and `?sequence=` of one, or `?time=` in ms since 1970. The header
- * `rockpool-watermark` names the last changeset in it, and `rockpool-received` the time at which the server received it.
+ * `rockpool-watermark` names the last changeset in it, and `rockpool-received` the time at which the server received
+ * it.
  */
 export const pastState: Route = {
   method: 'GET',
@@ -144,7 +145,7 @@ function authorOf(searchParams: URLSearchParams): ChangesetAuthor | null {
 
 function wholeNumber(text: string, name: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(Number(text)))
-    throw new RockpoolError('request-invalid', { problem: `${name} must be a positive integer` });
+    throw new RockpoolError('request-invalid', { problem: `\`${name}\` must be a positive integer` });
   return Number(text);
 }
 

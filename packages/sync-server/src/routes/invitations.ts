@@ -8,8 +8,8 @@ const DEFAULT_TTL_MS = 7 * 24 * 3600 * 1000;
 const LONGEST_TTL_MS = 30 * 24 * 3600 * 1000;
 
 /**
- * Creates an invitation. Body `{ role, ttlMs? }`: 7 days by default, at most 30. Answers `{ id, code, expiresAtMs }`; the
- * code works once, while its maker may manage members.
+ * Creates an invitation. Body `{ role, ttlMs? }`: 7 days by default, at most 30. Answers `{ id, code, expiresAtMs }`;
+ * the code works once, while its maker may manage members.
  */
 export const invite: Route = {
   method: 'POST',
@@ -19,7 +19,7 @@ export const invite: Route = {
     const { services, principal, databaseId, request } = asked;
     const { role, ttlMs = DEFAULT_TTL_MS } = await readJsonObject(request);
     if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS))
-      throw new RockpoolError('request-invalid', { problem: 'ttlMs must be a positive number, at most 30 days' });
+      throw new RockpoolError('request-invalid', { problem: '`ttlMs` must be a positive number, at most 30 days' });
     const expiresAtMs = Math.ceil(services.now() + ttlMs);
     const { members } = services;
     const invited = requireRole(role);
@@ -60,7 +60,7 @@ export const acceptInvitation: Route = {
   answer: async (asked) => {
     const { services, principal, request } = asked;
     const { code } = await readJsonObject(request);
-    if (typeof code !== 'string') throw new RockpoolError('request-invalid', { problem: 'code must be a string' });
+    if (typeof code !== 'string') throw new RockpoolError('request-invalid', { problem: '`code` must be a string' });
     const accepted = await services.members.accept(code, principal, services.now());
     logChange({ ...asked, databaseId: accepted.databaseId }, 'invitation-accepted', {
       invitation: services.members.invitationId(code),

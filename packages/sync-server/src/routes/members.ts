@@ -45,7 +45,7 @@ export const revokeMember: Route = {
 };
 
 export function requireRole(role: unknown): Role {
-  if (!isRole(role)) throw new RockpoolError('request-invalid', { problem: 'role must be owner, editor or viewer' });
+  if (!isRole(role)) throw new RockpoolError('request-invalid', { problem: '`role` must be owner, editor or viewer' });
   return role;
 }
 

@@ -39,7 +39,7 @@ export interface Services {
   readonly historyAccess: Operation;
   /** See answerHistory. */
   readonly history: (databaseId: string, principal: Principal, request: HistoryRequest) => Promise<Uint8Array>;
-  /** Only for readers of everything. The receiver deletes the file. See writePastState for errors. */
+  /** Only for principals that may read every row. The receiver deletes the file. See writePastState for errors. */
   readonly pastState: (databaseId: string, principal: Principal, moment: PastMoment) => Promise<PastState>;
   /** Null if the database is too small for one, or the principal may not read all of it. See Databases.snapshot. */
   readonly snapshot: (databaseId: string, schemaHash: string, principal: Principal) => Promise<Snapshot | null>;

@@ -14,7 +14,9 @@ export interface Snapshot extends SnapshotFacts {
 export interface SnapshotRules {
   /** A smaller database is sent as a delivery. */
   readonly minFileBytes: number;
-  /** A snapshot is replaced when the log has grown by more than this. Until then the missing rows come as a delivery. */
+  /**
+   * A snapshot is replaced when the log has grown by more than this. Until then the missing rows come as a delivery.
+   */
   readonly maxTailChangesets: number;
 }
 
@@ -40,8 +42,8 @@ export interface SnapshotsOptions {
   /** The path of a database's file. */
   readonly pathOf: (databaseId: string) => string;
   /**
-   * Rejects with `database-damaged` if pages of the file differ from their checksums: a snapshot would spread the damage
-   * to every device.
+   * Rejects with `database-damaged` if pages of the file differ from their checksums: a snapshot would spread the
+   * damage to every device.
    */
   readonly requireIntact: (databaseId: string) => Promise<void>;
   readonly rules: SnapshotRules;
@@ -74,8 +76,8 @@ export class Snapshots {
   }
 
   /**
-   * Null: not offered. A snapshot has every row, so only a reader of everything gets one; others take their rows as a
-   * delivery.
+   * Null: not offered. A snapshot has every row, so only a principal that may read every row gets one; others take
+   * their rows as a delivery.
    */
   async get(databaseId: string, log: LogPosition, rows: ReadableRows): Promise<Snapshot | null> {
     if (rows !== 'everything' || !this.isOffered(databaseId)) return null;

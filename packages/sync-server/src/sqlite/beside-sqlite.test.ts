@@ -121,7 +121,7 @@ describe('a descriptor beside SQLite', () => {
     closeSync(other);
   });
 
-  it('waits for a reader on another thread', () => {
+  it('stays open until a reader on another thread releases its locks', () => {
     const release = holdLocks(path);
     const { descriptor, release: end } = openBesideSqlite(path);
     sql.close();

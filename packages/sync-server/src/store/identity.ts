@@ -17,7 +17,7 @@ export function identityOf(sql: SqliteFile): Uint8Array {
   return readMeta(sql, 'identity') as Uint8Array;
 }
 
-/** The database id that the identity belongs to. Null in a file from before identities, until a server opens it. */
+/** The database id that the identity belongs to. Null in a file without an identity, until a server opens it. */
 export function identityOwner(sql: SqliteFile): string | null {
   return (readMeta(sql, 'identity_of') ?? null) as string | null;
 }
@@ -67,7 +67,7 @@ export function claimCopy(sql: SqliteFile, databaseId: string, watermark: number
 }
 
 /**
- * Derives the identity of a database from before identities. It is not random: clients bind to the identity from the
+ * Derives the identity of a database that has no identity yet. It is not random: clients bind to the identity from the
  * first opening, and a restored older backup must get the same one. The seed is the first site that ever wrote, which
  * every backup contains, or the log epoch if no site has written.
  */

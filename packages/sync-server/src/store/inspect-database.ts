@@ -5,7 +5,7 @@ import { readMeta } from '../sqlite/meta.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 export interface DatabaseSummary {
-  /** In hex. Null in a file from before identities that no server has opened since. */
+  /** In hex. Null in a file without an identity that no server has opened since. */
   readonly identity: string | null;
   readonly sizeBytes: number;
   readonly watermark: number;

@@ -60,7 +60,7 @@ export class SqliteStore implements Store {
     const path = this.pathOf(databaseId);
     if (isFileChanging(path))
       throw new RockpoolError('database-unavailable', {
-        problem: 'a change of its file is unfinished; restart the server to finish it',
+        problem: 'the server stopped while it replaced or moved the database file; restart it to finish',
       });
     const unloaded = readUnloadedMark(path);
     if (unloaded !== null)

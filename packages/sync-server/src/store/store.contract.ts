@@ -27,7 +27,6 @@ export interface StorePlace {
 
 const EVENTS = { onCaughtUp: () => undefined, onLost: (error: unknown) => expect.unreachable(String(error)) };
 
-/** The contract of every store. */
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
   let place: StorePlace;
   let store: Store;
@@ -216,7 +215,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     });
 
     it.each([false, true])(
-      'gives a database that is older than identities the same identity as a copy from before its first opening (written to: %s)',
+      'gives a database without an identity the same one as a copy from before its first opening (written to: %s)',
       async (hasSites) => {
         const forget = (): Promise<void> => run(`DELETE FROM rockpool_meta WHERE name LIKE 'identity%'`);
         if (hasSites)

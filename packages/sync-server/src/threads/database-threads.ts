@@ -57,18 +57,18 @@ export class DatabaseThreads implements Databases {
     return this.ownerOf(databaseId).open(databaseId);
   }
 
-  /** Only a reader of everything gets a snapshot. */
+  /** Only a principal that may read every row gets a snapshot. */
   async snapshot(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null> {
     return rows === 'everything' ? this.ownerOf(databaseId).snapshot(databaseId, schemaHash) : null;
   }
 
-  /** Only readers of everything: a filter cannot be sent to another thread. */
+  /** Only principals that may read every row: a filter cannot be sent to another thread. */
   history(databaseId: string, request: HistoryRequest, rows: ReadableRows, nowMs: number): Promise<Uint8Array> {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     return this.ownerOf(databaseId).history(databaseId, request, nowMs);
   }
 
-  /** Only a reader of everything gets a past state. */
+  /** Only a principal that may read every row gets a past state. */
   async pastState(databaseId: string, moment: PastMoment, rows: ReadableRows, nowMs: number): Promise<PastState> {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     return this.ownerOf(databaseId).pastState(databaseId, moment, nowMs);

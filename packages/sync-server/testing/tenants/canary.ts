@@ -54,7 +54,7 @@ function tenantOfInteger(value: bigint): number | null {
   return value >> INTEGER_MARK_SHIFT === INTEGER_MARK ? Number((value >> INTEGER_TENANT_SHIFT) & 0x1f_ffffn) : null;
 }
 
-/** A real canary has 40 bits of mark, 20 of tenant and 4 of number. */
+/** A canary in a REAL column: 40 bits of mark, 20 of tenant, 4 of number. */
 const REAL_MARK = 0x41_2ca7_a21en;
 const REAL_MARK_SHIFT = 24n;
 const REAL_TENANT_SHIFT = 4n;

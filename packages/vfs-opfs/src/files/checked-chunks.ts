@@ -29,7 +29,7 @@ export async function* checkedChunks(source: ImportSource): AsyncGenerator<Uint8
   const { pageSizeBytes } = checkSqliteHeader(header, sizeBytes);
   if (sizeBytes % pageSizeBytes !== 0)
     throw new StorageError('storage-corrupt', {
-      what: 'the file is not a whole number of pages',
+      what: "the file's size is not a multiple of its page size",
       sizeBytes,
       pageSizeBytes,
     });

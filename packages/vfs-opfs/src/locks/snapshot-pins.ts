@@ -37,7 +37,7 @@ export class SnapshotPins {
     return true;
   }
 
-  /** Tries to acquire the lock without waiting. */
+  /** Requests the lock of `generation` and does not wait for it. */
   moveTo(generation: number): void {
     if (generation === this.#wanted) return;
     // A reader without its lock is still safe, but may have to read again sooner; so a failure needs no handling.

@@ -28,8 +28,10 @@ export interface SyncProgress {
   readonly lastAckedSequence: number;
   /** Whether any rejected or masked changeset is still relevant. */
   readonly hasRejected: boolean;
-  /** Whether the user has closed a rejected changeset above `sequence`. A closed changeset must not be sent again. */
-  hasClosedAfter(sequence: number): boolean;
+  /**
+   * Whether the user has resolved a rejected changeset above `sequence`. A resolved changeset must not be sent again.
+   */
+  hasResolvedAfter(sequence: number): boolean;
   /** Decoded changesets above `sequence` that have no outcome, in order. */
   pendingAfter(sequence: number): Iterable<PendingChangeset>;
   recordAdmitted(sequence: number): void;
@@ -75,7 +77,7 @@ export interface AppliedDelivery {
  * Throws
  * - `frame-unexpected` for a delivery that does not continue the cursor,
  * - `site-copied` when the server acknowledged a changeset before this connection and its outcome is missing, or when a
- *   full resync would make a changeset pending again that the user has closed,
+ *   full resync would make a changeset pending again that the user has resolved,
  * - SQLite's errors.
  */
 export function applyDelivery(input: ApplyDeliveryInput): AppliedDelivery {
@@ -189,11 +191,11 @@ function replaceAll(
   try {
     const { touched, masked } = inApplyTransaction({ connection, searchIndexes }, () => {
       for (const outcome of readNewOutcomes(progress, delivery, isFirst)) record(progress, outcome);
-      // The server has no outcome for a changeset that the user closed after the welcome. Continuing would send it
+      // The server has no outcome for a changeset that the user resolved after the welcome. Continuing would send it
       // again.
-      if (progress.hasClosedAfter(delivery.lastAckedSequence))
+      if (progress.hasResolvedAfter(delivery.lastAckedSequence))
         throw new RockpoolError('site-copied', {
-          problem: 'the user closed a changeset that has no outcome on the server',
+          problem: 'the server has no outcome for a rejected changeset that the user has retried, replaced or dropped',
           sequence: delivery.lastAckedSequence + 1,
         });
       progress.startOver(logEpoch, delivery, delivery.lastAckedSequence);

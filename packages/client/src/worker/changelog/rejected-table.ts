@@ -119,7 +119,7 @@ export class RejectedTable {
   }
 
   /** Whether the user has closed any entry after this sequence. */
-  hasClosedAfter(sequence: number): boolean {
+  hasResolvedAfter(sequence: number): boolean {
     return (
       !this.isEmpty() &&
       this.connection.value('SELECT 1 FROM rockpool_parked WHERE sequence > ? AND closed = 1 LIMIT 1', sequence) !==

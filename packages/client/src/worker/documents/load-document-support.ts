@@ -6,15 +6,15 @@ type DocumentSupport = typeof import('./document-support.ts');
 let loaded: DocumentSupport | null = null;
 
 /**
- * Loads the code of documents, once. Await it before opening a database with document columns: code that works on rows
+ * Loads document support, once. Await it before opening a database with document columns: code that works on rows
  * is synchronous.
  */
 export async function loadDocumentSupport(): Promise<void> {
   loaded ??= await loadPart('documents', () => import('./document-support.ts'));
 }
 
-/** The loaded code of documents. Call it only for a document column. */
+/** The loaded document support. Call it only for a document column. */
 export function documentSupport(): DocumentSupport {
-  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code of documents is not loaded' });
+  if (loaded === null) throw new RockpoolError('internal', { problem: 'document support is not loaded' });
   return loaded;
 }

@@ -63,7 +63,7 @@ class TabInPresence implements WorkerPresence {
   private port: BroadcastPort | null = null;
   /** Null while another tab leads. */
   private site: SitePresence | null = null;
-  /** For the tabs that the leader knows to be alive. */
+  /** By tab id: stops waiting for the tab's death. One entry for each tab that sent its presence. */
   private readonly stopWatching = new Map<string, () => void>();
 
   constructor(options: WorkerPresenceOptions) {

@@ -145,7 +145,7 @@ describe('DELETE without WHERE is captured row by row', () => {
   const deleted = (database: OpenDatabase): number =>
     database.changelog.read(captured(database))?.groups.find(({ kind }) => kind === 'delete')?.rowCount ?? 0;
 
-  it('in the same write as its rows, repeatedly, and in an open transaction', () => {
+  it('in repeated writes, and in an open transaction', () => {
     const database = openInMemory();
     for (let round = 0; round < 3; round++) {
       write(database, rows);

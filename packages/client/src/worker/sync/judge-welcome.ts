@@ -30,7 +30,7 @@ export interface OwnChangesets {
   /** The first sequence from which on no changeset is missing. */
   firstRetained(): number;
   /** Whether the user has resolved rejected changesets after `sequence`, which must not be sent again. */
-  hasClosedAfter(sequence: number): boolean;
+  hasResolvedAfter(sequence: number): boolean;
 }
 
 /**
@@ -58,7 +58,7 @@ export function judgeWelcome(
     return first < own.lastSequence ? { kind: 'copied', pushAfter: first } : { kind: 'new-site', firstOwn: first };
   }
   if (there >= own.lastAckedSequence) return { kind: 'fits' };
-  const isComplete = hash !== null && own.firstRetained() <= there + 1 && !own.hasClosedAfter(there);
+  const isComplete = hash !== null && own.firstRetained() <= there + 1 && !own.hasResolvedAfter(there);
   return isComplete ? { kind: 'fits' } : { kind: 'new-site', firstOwn: Math.max(there + 1, own.firstRetained()) };
 }
 

@@ -226,7 +226,7 @@ describe('a welcome', () => {
     lastSequence: 9,
     hashOf: (sequence) => (sequence >= 3 && sequence <= 9 ? hash(sequence) : null),
     firstRetained: () => 3,
-    hasClosedAfter: () => false,
+    hasResolvedAfter: () => false,
   };
   const welcome = (
     lastAckedSequence: number,
@@ -265,10 +265,10 @@ describe('a welcome', () => {
       expect(judgeWelcome(welcome(2, hash(2), fullResync), emptied)).toEqual({ kind: 'new-site', firstOwn: 1 });
   });
 
-  it('makes the device a new site if the server has lost changesets that the device no longer keeps, or that the user has closed [MR-43]', () => {
+  it('makes the device a new site if the server has lost changesets that the device no longer keeps, or that the user has resolved [MR-43]', () => {
     expect(judgeWelcome(welcome(2, hash(2), true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH, true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
-    expect(judgeWelcome(welcome(4, hash(4), true), { ...own, hasClosedAfter: (sequence) => sequence < 5 })).toEqual({
+    expect(judgeWelcome(welcome(4, hash(4), true), { ...own, hasResolvedAfter: (sequence) => sequence < 5 })).toEqual({
       kind: 'new-site',
       firstOwn: 5,
     });

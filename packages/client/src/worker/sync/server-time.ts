@@ -6,7 +6,7 @@ import type { OpenDatabase } from '../database/open-database.ts';
  */
 const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
-/** The server's clock, as of the last contact. */
+/** The server's current time, computed from the last contact with it. */
 export interface ServerTime {
   /** Null before the first contact of this opening. */
   readonly latestContact: ClockContact | null;

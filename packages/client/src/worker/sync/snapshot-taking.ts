@@ -14,10 +14,11 @@ export interface SnapshotEvents {
 /** A source of snapshot files. */
 export interface SnapshotSource {
   /**
-   * Replaces the local file by the one that the server offers. Null if none is available. Throws
-   * - `network-unreachable` if the connection fails or is cut; the next call continues there
+   * Replaces the local file by the one that the server offers. Returns null if none is available. Throws
+   * - `network-unreachable` if the connection fails or is cut; the next call resumes the download
    * - `snapshot-unavailable` if the server gives no file, or the wrong one
-   * - what the app's `token` callback throws, with `stage: 'token'` or a recovery of `reauthenticate`; and `storage-…`
+   * - the error of the app's `token` callback (`stage: 'token'`, or recovery `reauthenticate`)
+   * - a `storage-…` error if the file cannot be written
    */
   take(events: SnapshotEvents, signal: AbortSignal): Promise<SnapshotFile | null>;
   /** Deletes the file. */

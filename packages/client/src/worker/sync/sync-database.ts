@@ -156,7 +156,7 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
     lastSequence: changelog.head().sequence,
     hashOf: (sequence) => changelog.findHash(sequence),
     firstRetained: () => changelog.firstRetained(),
-    hasClosedAfter: (sequence) => rejected.hasClosedAfter(sequence),
+    hasResolvedAfter: (sequence) => rejected.hasResolvedAfter(sequence),
   });
   // The original of this copy may be in use: acknowledged changesets count as the original's, the rest as this
   // copy's.

@@ -22,7 +22,7 @@ export function syncProgress(
     get hasRejected() {
       return !rejected.isEmpty();
     },
-    hasClosedAfter: (sequence) => rejected.hasClosedAfter(sequence),
+    hasResolvedAfter: (sequence) => rejected.hasResolvedAfter(sequence),
     *pendingAfter(sequence: number): Generator<PendingChangeset> {
       const after = Math.max(sequence, outbox.lastAckedSequence());
       const masked = rejected.sequences(after);

@@ -232,7 +232,7 @@ it('a write runs each of many identical statements', () => {
 
 describe('a write that fails', () => {
   const leavesNothing = (name: string, statements: readonly string[], code: string): void =>
-    it(`leaves nothing: ${name}`, () => {
+    it(`changes nothing after ${name}`, () => {
       const database = openInMemory();
       write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash')", "INSERT INTO priced (id) VALUES ('p')");
       const before = contents(database);
@@ -275,7 +275,7 @@ describe('a write that fails', () => {
   leavesNothing('a forbidden statement', ['COMMIT'], 'sql-forbidden');
   leavesNothing('a savepoint left open', ['SAVEPOINT s', 'UPDATE account SET rate = 9e999'], 'value-invalid');
 
-  it('leaves nothing: a changeset too large to send', () => {
+  it('changes nothing if its changeset is too large to send', () => {
     const database = openInMemory();
     const large =
       "INSERT INTO account (id, extra) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7) SELECT 'k' || i, zeroblob(7500000) FROM n";

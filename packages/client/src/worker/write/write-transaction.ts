@@ -184,8 +184,8 @@ export class WriteTransaction {
   }
 
   /**
-   * Appends captured changes to the changelog as one changeset, and updates search indexes. Call it after
-   * the last statement: only the request is recorded later.
+   * Appends captured changes to the changelog as one changeset, and updates search indexes. Call it after the last
+   * statement: only the request is recorded later.
    */
   appendChangeset(done: BodyResult, captured: CapturedChanges): WriteOutcome {
     const { changelog, connection, meta, localTime, searchIndexes } = this.parts;
@@ -222,7 +222,9 @@ export class WriteTransaction {
       const canonical = documentSupport().makeDocumentsCanonical(connection, this.documents, captured, known);
       if (canonical !== null) return canonical;
     }
-    throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form of the document' });
+    throw new RockpoolError('document-invalid', {
+      problem: 'a trigger changes the document again each time that Rockpool stores it in canonical form',
+    });
   }
 
   private inTransaction<T>(body: () => T): T {

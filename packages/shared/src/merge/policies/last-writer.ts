@@ -4,10 +4,9 @@ import type { Cell, Conflict } from '../row-model.ts';
 import { compareVersions } from '../version.ts';
 
 /**
- * The policy of every column that declares no other: the later write replaces the earlier one. Its parts replace those
- * that other policies omit. If nothing is concurrent, callers apply it without a call: the value is stored, sent and
- * shown as it is. There is nothing to validate beyond the column's type (change/column-domain.ts), and nothing to
- * capture.
+ * The policy of every column that declares no other: the later write replaces the earlier one. Other policies inherit
+ * the methods that they omit. Without a concurrent write, callers skip the policy: the value is stored, sent and shown
+ * unchanged. There is nothing to validate beyond the column's type (change/column-domain.ts), and nothing to capture.
  */
 export const lastWriter: DefaultPolicy = {
   name: 'last-writer',

@@ -130,8 +130,8 @@ export class PostgresStore implements Store {
         onClosed: () => this.forget(database),
         measure: measureCommit,
       });
-      // Issues the identity of a database from before identities; claimIdentity rejects a copy made by hand. The commit is
-      // serialized with other instances, so only one of them issues the identity.
+      // Issues the identity of a database that has no identity yet; claimIdentity rejects a copy made by hand. The
+      // commit is serialized with other instances, so only one of them issues the identity.
       if (!isClaimed(file.sql, databaseId)) await database.commit(() => claimIdentity(file.sql, databaseId));
       this.opened.set(databaseId, database);
       this.unsubscribes.set(
@@ -319,8 +319,8 @@ export class PostgresStore implements Store {
         // The position has changed since, so the answer may be older.
         if (database.isClosed || database.position !== position) continue;
         const now = stored.get(database.databaseId);
-        // Nothing is stored of a database that was deleted or is moving: the catch-up finds out. A store that was
-        // restored to an older state has a lower head, or the same one of another commit.
+        // A database that is deleted or moving has no stored position; the catch-up tells which it is. After a restore
+        // to an older state, the head is lower, or equal but made by another commit.
         if (now === undefined || !isSamePosition(now, position)) this.catchUp(database);
       }
     } catch (error) {
