@@ -1,16 +1,9 @@
 import { createClient, newId, sql } from '@rockpool/client';
-import { defineSchema } from '@rockpool/client/schema';
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-
-const todo = sqliteTable('todo', {
-  id: text().primaryKey(),
-  title: text().notNull(),
-  done: integer({ mode: 'boolean' }).notNull().default(false),
-});
+import { schema } from './schema.ts';
 
 const client = await createClient({
   name: 'todos',
-  schema: defineSchema({ todo }),
+  schema,
   sync: { url: 'ws://localhost:4400/sync', databaseId: 'my-list', token: () => fetch('/token') },
 });
 

@@ -10,7 +10,7 @@ import { root } from '../children.mjs';
  * byte.
  */
 const SOURCES = {
-  'README.md': ['examples/quick-start/quick-start.ts'],
+  'README.md': ['examples/quick-start/schema.ts', 'examples/quick-start/quick-start.ts'],
   'docs/concepts.md': ['packages/client/testing/docs-snippets.tsx'],
   'docs/guides/client.md': ['packages/client/testing/client-guide.ts', 'packages/client/testing/docs-snippets.tsx'],
   'docs/guides/drizzle.md': ['packages/client/testing/drizzle/guide.ts'],
@@ -19,8 +19,10 @@ const SOURCES = {
   ),
   'docs/guides/history.md': ['tests/history/guide.test.ts'],
   'docs/guides/testing.md': ['tests/node-client/guide.test.ts'],
-  'docs/quick-start.md': ['examples/quick-start/quick-start.ts'],
-  'docs/server.md': ['packages/sync-server/testing/server-guide.ts'],
+  'docs/quick-start.md': ['schema.ts', 'quick-start.ts', 'write-schema.ts'].map(
+    (name) => `examples/quick-start/${name}`,
+  ),
+  'docs/server.md': ['packages/sync-server/testing/server-guide.ts', 'examples/quick-start/write-schema.ts'],
   'packages/client/README.md': ['packages/client/testing/docs-snippets.tsx'],
   'packages/sync-server/README.md': ['packages/sync-server/testing/server-guide.ts'],
   'packages/vfs-opfs/README.md': ['examples/own-storage/notes.worker.ts'],
@@ -36,7 +38,6 @@ const EXCEPTIONS = new Map([
     "if (import.meta.env.DEV) (await import('@rockpool/client/devtools')).openDevtools(client);",
     'import.meta.env is of Vite',
   ],
-  ["writeFileSync('schema.json', encodeSchema(schema));", 'a build step of the app; cli.test.ts runs one'],
   ["const sync = createSyncServer({ dataDir: './data', schema, secret });", 'server-guide.ts has other settings'],
   ["sync.attach(httpServer, '/sync'); // WebSockets", 'server-guide.ts has another name for the HTTP server'],
 ]);
@@ -79,5 +80,8 @@ it('every line of TypeScript in the documentation is type-checked code, or an ex
 });
 
 it('the quick start of the site is the example, byte for byte', () => {
-  expect(read('docs/quick-start.md')).toContain(`\`\`\`ts\n${read('examples/quick-start/quick-start.ts')}\`\`\`\n`);
+  for (const name of ['schema.ts', 'quick-start.ts', 'write-schema.ts'])
+    expect(read('docs/quick-start.md')).toContain(`\`\`\`ts\n${read(`examples/quick-start/${name}`)}\`\`\`\n`);
+  const page = read('examples/quick-start/index.html').replace('quick-start.ts', 'main.ts');
+  expect(read('docs/quick-start.md')).toContain(`\`\`\`html\n${page}\`\`\`\n`);
 });

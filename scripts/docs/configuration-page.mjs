@@ -1,6 +1,9 @@
 import {
+  DATABASES_SETTINGS,
   DATA_SETTINGS,
   DOCTOR_SETTINGS,
+  MOVE_SETTINGS,
+  RESTORE_SETTINGS,
   SERVE_SETTINGS,
   TOKEN_SETTINGS,
 } from '../../packages/sync-server/src/cli/config.ts';
@@ -48,9 +51,23 @@ ${settingsTable(SERVE_SETTINGS)}
 
 ${settingsTable(TOKEN_SETTINGS)}
 
-## \`rockpool-server databases\`, \`backup\`, \`restore\`
+## \`rockpool-server databases\`
+
+${settingsTable(DATABASES_SETTINGS)}
+
+## \`rockpool-server members\`, \`backup\`
 
 ${settingsTable(DATA_SETTINGS)}
+
+\`backup\` takes only \`--data\`: back up PostgreSQL with its own tools. \`verify DIR\` has no settings.
+
+## \`rockpool-server restore\`
+
+${settingsTable(RESTORE_SETTINGS)}
+
+## \`rockpool-server move\`
+
+${settingsTable(MOVE_SETTINGS)}
 
 ## \`rockpool-server doctor\`
 

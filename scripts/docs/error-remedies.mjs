@@ -12,7 +12,8 @@ export const ERROR_GROUPS = [
       'client-closed': 'Do not use a client after `close()` or `leave()`. Create a new one.',
       'code-unloadable':
         'Repeat the call when the device is online; `part` names what is missing. If it fails again, a deploy removed the files of this bundle: reload the page.',
-      'config-invalid': 'Correct every problem that `problems` lists, one per line.',
+      'config-invalid':
+        'Correct every problem that `problems` lists, one per line: in the options of `createClient` or the settings of the server.',
       'database-mismatch':
         'Open the database that `belongsTo` names, or choose another `name`. To give the local database up: `client.backup()`, then `client.leave({ discardUnsent: true })`.',
       'database-newer': 'Deploy a version of Rockpool at least as new as the one that wrote the file.',
@@ -38,7 +39,8 @@ export const ERROR_GROUPS = [
   [
     'Storage on the device',
     {
-      'storage-busy': 'Close the other tab, or try again when it has finished.',
+      'storage-busy':
+        'Where only one tab at a time can open the files, close the other one. During an export or a deletion, try again when it has finished.',
       'storage-corrupt':
         'With `sync`, the client has already started a fresh copy and kept the damaged one (`keptAs`). Without it, call `quarantineDatabase`.',
       'storage-ephemeral': 'Ask the user to open the app in a window that is not private.',
@@ -136,7 +138,8 @@ export const ERROR_GROUPS = [
       'document-gap':
         'Nothing: the client makes the edit again on the document as it is now, or keeps it as a rejected change.',
       'document-gone': 'Insert the row, or write JSON into the column, then open the document again.',
-      'document-invalid': 'Write JSON that can be merged ([documents](guides/client.md#documents)).',
+      'document-invalid':
+        '`problem` names the part of the value that is not JSON, or that the rule of the column does not allow ([documents](guides/client.md#documents)).',
       'document-too-costly': 'Split the document. The server limits the time and memory that one edit may take.',
       'document-unknown': 'Declare the column under `documents` in `merge`.',
     },
@@ -146,7 +149,8 @@ export const ERROR_GROUPS = [
     {
       'auth-database-forbidden': 'Issue a token that lists this database, or invite the user.',
       'auth-forbidden': 'Give the user a role that allows the operation.',
-      'auth-origin-refused': 'Add the page’s origin to `--origin` (`origins`).',
+      'auth-origin-refused':
+        'Add the page’s origin to `--origin` (`origins`). A page itself shows `network-unreachable`, because browsers hide the answer; the server logs `origin-refused` with the origin.',
       'auth-signed-out': 'Let the user sign in, then call `client.sync.tryNow()`.',
       'auth-site-confirmed': 'Nothing: the client reconnects.',
       'auth-site-refused': 'Sign in as the user who synced this database, or open it under another `name`.',
@@ -157,7 +161,8 @@ export const ERROR_GROUPS = [
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':
         'Remove what is no longer needed, or ask the operator for more. `quota` names what is used up, `limit` how much is allowed.',
-      'token-callback-failed': 'Fix the `token` callback; `cause` has what it threw.',
+      'token-callback-failed':
+        'Fix the `token` callback; `cause` has what it threw. An HTML page in the place of a token is `network-unreachable` instead.',
     },
   ],
   [
@@ -166,7 +171,8 @@ export const ERROR_GROUPS = [
       'frame-invalid': 'Look for a proxy that changes frames, or report a bug.',
       'frame-too-large': 'Report a bug: the client splits messages below the limit.',
       'frame-unexpected': 'Report a bug.',
-      'network-unreachable': 'Nothing: the client retries. `stage` says what did not answer.',
+      'network-unreachable':
+        'Nothing: the client retries. `stage` says what did not answer: `token` (your own server; with the `problem` of an HTML page, something else answers its path), `socket`, `welcome`, `outcome`, `delivery` or `silence`. If it lasts, check the URL, and whether the server allows the page’s origin ([`auth-origin-refused`](#auth-origin-refused)).',
       'presence-invalid': 'Show less: a presence state is JSON of at most 2 KB.',
       'protocol-version': 'Update the server first, then the app.',
       'rate-limited': 'Nothing: the client slows down. An operator can raise `limits`.',
@@ -198,8 +204,10 @@ export const ERROR_GROUPS = [
       'replica-diverged': 'Report a bug. The rows are already the server’s again.',
       'schema-mismatch':
         'Give the server the newer schema, or update the app. `table`, `column` and `side` name the first difference.',
-      'schema-unknown-column': 'Update the older side, or correct the name of the column.',
-      'schema-unknown-table': 'Update the older side, or correct the name of the table.',
+      'schema-unknown-column':
+        'Deploy the server’s schema before the app: the side with the older schema lacks the column. Or correct the name of the column.',
+      'schema-unknown-table':
+        'Deploy the server’s schema before the app: the side with the older schema lacks the table. Or correct the name of the table.',
       'search-index-damaged': 'Nothing: the leading tab builds the index again.',
       'server-disk-full': 'The operator frees disk space. Nothing is lost on the device.',
       'site-copied': 'Nothing: the client continues as a new site and sends its changes again.',

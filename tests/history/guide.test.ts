@@ -57,10 +57,11 @@ it('the code of the history guide runs', async () => {
   }
   expect({ count: versions.length, next, isTruncated }).toEqual({ count: 2, next: null, isTruncated: false });
 
-  const first = versions.at(-1)?.version ?? 0;
-  const row = await history.at(first);
-  await history.restore(first, { columns: ['amount'] });
-  await client.undo();
+  const previous = versions[1]?.version ?? null; // null if there is none, or while it is not sent
+  if (previous === null) throw new Error('no earlier version');
+  const row = await history.at(previous);
+  await history.restore(previous, { columns: ['amount'] });
+  await client.undo(); // takes the restore back
   expect(row).toEqual({ id: 'e', amount: 4210, note: 'market' });
   expect(await client.query('SELECT amount FROM entry')).toEqual([{ amount: 4190 }]);
 

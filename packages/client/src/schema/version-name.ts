@@ -37,7 +37,7 @@ interface IntegerFacts extends ColumnFacts {
 /**
  * The table of names that users give to versions of rows and documents, such as "before the move". Pass it to
  * `defineSchema` with the tables of the app, and `history.name` works. Its rows sync like any others, so names can be
- * given offline, and `validate` and read filters of the server apply to them.
+ * given offline, and `validate` of the server applies to them.
  *
  * ```ts
  * export { versionName } from '@rockpool/client/schema';

@@ -1,0 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { encodeSchema } from '@rockpool/client/schema';
+import { schema } from './schema.ts';
+
+writeFileSync('schema.json', encodeSchema(schema));
