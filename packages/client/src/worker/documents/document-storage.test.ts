@@ -36,6 +36,8 @@ function schemaOf(storage?: DocumentStorage): Schema {
 const ROWS = 'SELECT * FROM page ORDER BY id';
 const BY_INDEX = `SELECT id FROM page INDEXED BY page_a WHERE content ->> '$.a' = 1`;
 
+const TRIGGER = `CREATE TRIGGER touch AFTER UPDATE OF content ON page BEGIN UPDATE page SET title = 'touched'; END`;
+
 describe('the storage of a document column', () => {
   it('changes with the schema, without a trigger, a changeset or another result of SQL', async () => {
     const file = memoryMedium();
@@ -43,11 +45,13 @@ describe('the storage of a document column', () => {
     asText.database.write({
       id: '1',
       statements: [
-        { sql: `CREATE TRIGGER touch AFTER UPDATE ON page BEGIN UPDATE page SET title = 'touched'; END`, params: [] },
+        { sql: TRIGGER, params: [] },
         { sql: `INSERT INTO page (id, content) VALUES ('p', '{"a":1}'), ('q', '[1,2.50]'), ('r', NULL)`, params: [] },
         { sql: `INSERT INTO page (id) VALUES ('s')`, params: [] },
       ],
     });
+    // Documents became canonical before COMMIT, which fired the trigger.
+    asText.database.write({ id: '2', statements: [{ sql: 'UPDATE page SET title = NULL', params: [] }] });
     const rows = asText.database.connection.rows(ROWS);
     const sequence = asText.database.changelog.head();
     await asText.close();
@@ -59,11 +63,17 @@ describe('the storage of a document column', () => {
       expect(database.changelog.head()).toEqual(sequence);
       database.write({
         id: `${String(storage)}`,
-        statements: [{ sql: `UPDATE page SET content = content`, params: [] }],
+        statements: ['DROP TRIGGER touch', `UPDATE page SET content = content`, TRIGGER].map((sql) => ({
+          sql,
+          params: [],
+        })),
       });
       expect(database.changelog.head()).toEqual(sequence);
       await close();
     }
+    const asTextAgain = await openStored(file, { schema: schemaOf('text') });
+    expect(storedTypes(asTextAgain.database.connection, 'page', 'content')).toEqual(['text', 'text', 'null', 'text']);
+    await asTextAgain.close();
     const { database, close } = await openStored(file, { schema: schemaOf('binary') });
     expect(storedTypes(database.connection, 'page', 'content')).toEqual(['blob', 'blob', 'null', 'blob']);
     await close();
@@ -145,6 +155,7 @@ describe('withType', () => {
   it.each([
     ['CREATE TABLE t (id TEXT, content TEXT)', 'CREATE TABLE t (id TEXT, content X Y)'],
     ['CREATE TABLE t (content, id TEXT)', 'CREATE TABLE t (content X Y, id TEXT)'],
+    ["CREATE TABLE t (content text default '{}', id TEXT)", "CREATE TABLE t (content X Y default '{}', id TEXT)"],
     [
       'CREATE TABLE "content" ("id" TEXT DEFAULT (\'content TEXT\'), "Content" TEXT JSONB NOT NULL DEFAULT (\'{}\'))',
       'CREATE TABLE "content" ("id" TEXT DEFAULT (\'content TEXT\'), "Content" X Y NOT NULL DEFAULT (\'{}\'))',
