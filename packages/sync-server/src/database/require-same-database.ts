@@ -6,8 +6,8 @@ import { identityOf, identityStart } from '../store/identity.ts';
  * Keeps rows of one database out of another: throws `database-mismatch` unless the client's local database belongs to
  * this one.
  *
- * A local database that has no database identity yet proves by its log epoch, which is random and
- * secret, or by the log hash at its cursor. One that was never welcomed holds no synced rows.
+ * A local database that has no database identity yet proves that it belongs to this log by its log epoch, which is
+ * random and secret, or by the log hash at its cursor. One that was never welcomed holds no synced rows.
  */
 export function requireSameDatabase(
   { sql, logEpoch, log }: DatabaseFile,
