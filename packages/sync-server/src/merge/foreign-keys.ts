@@ -33,7 +33,16 @@ export interface ForeignKeyChecks {
   readonly byParent: ReadonlyMap<StoredTable, readonly ForeignKeyCheck[]>;
 }
 
+/** The open databases of a schema share their tables, and so the checks. */
+const checksOfTables = new WeakMap<ReadonlyMap<string, StoredTable>, ForeignKeyChecks>();
+
 export function foreignKeyChecks(tableByName: ReadonlyMap<string, StoredTable>): ForeignKeyChecks {
+  const checks = checksOfTables.get(tableByName) ?? toChecks(tableByName);
+  checksOfTables.set(tableByName, checks);
+  return checks;
+}
+
+function toChecks(tableByName: ReadonlyMap<string, StoredTable>): ForeignKeyChecks {
   const byChild = new Map<StoredTable, ForeignKeyCheck[]>();
   const byParent = new Map<StoredTable, ForeignKeyCheck[]>();
   for (const child of tableByName.values()) {

@@ -1,6 +1,7 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { RockpoolError, type CellValue } from '@rockpool/shared';
 import { holdLocks } from './beside-sqlite.ts';
+import { warmFiles, type WarmFile } from './warm-files.ts';
 import { WalCheckpointer } from './wal-checkpointer.ts';
 
 /** A row as SQLite stores it: INTEGER as bigint, REAL as number, the same distinction as in CellValue. */
@@ -40,7 +41,7 @@ export interface FileWatcher {
  * One open SQLite file, with exact values in and out and a cache of prepared statements. Synchronous like node:sqlite:
  * between two awaits nothing else in this process touches the file, so two of its transactions never overlap.
  */
-export class SqliteFile {
+export class SqliteFile implements WarmFile {
   private readonly database: DatabaseSync;
   // Null if the file has no page checksums.
   private readonly checkpointer: WalCheckpointer | null = null;
@@ -57,12 +58,14 @@ export class SqliteFile {
       throw error;
     }
     if (readOnly) return;
+    warmFiles.use(this);
     try {
       // FULL: COMMIT returns after fsync of the write-ahead log. Acknowledgements depend on it.
       this.database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${disposable ? 'OFF' : 'FULL'}`);
       if (hasChecksums && !disposable && path !== ':memory:')
         this.checkpointer = new WalCheckpointer(path, this.database);
     } catch (error) {
+      warmFiles.forget(this);
       this.database.close();
       this.releaseLocks();
       throw error;
@@ -93,6 +96,7 @@ export class SqliteFile {
 
   /** Commits when `body` returns, and rolls back when it throws. */
   transaction<Result>(body: () => Result): Result {
+    warmFiles.use(this);
     this.database.exec('BEGIN IMMEDIATE');
     try {
       const result = body();
@@ -170,6 +174,14 @@ export class SqliteFile {
     if (this.checkpointer !== null) this.checkpointer.isPaused = isPaused;
   }
 
+  /**
+   * SQLite keeps pages that a running statement uses. Prepared statements stay: without a reference they would keep their
+   * memory until a garbage collection, which does not see that memory and is late.
+   */
+  releaseMemory(): void {
+    this.database.exec('PRAGMA shrink_memory');
+  }
+
   close(): void {
     this.statements.clear();
     this.watcher?.onClosing();
@@ -180,6 +192,8 @@ export class SqliteFile {
       // before.
       if (this.checkpointer !== null && !this.database.isTransaction) isEmpty = this.checkpointer.checkpoint();
     } finally {
+      // What runs before may use the file.
+      warmFiles.forget(this);
       this.database.close();
       this.releaseLocks();
       this.watcher?.onClosed();
@@ -197,6 +211,7 @@ export class SqliteFile {
   }
 
   private prepared(sql: string): StatementSync {
+    warmFiles.use(this);
     const known = this.statements.get(sql);
     if (known !== undefined) return known;
     const statement = this.database.prepare(sql);

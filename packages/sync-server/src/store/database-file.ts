@@ -85,27 +85,49 @@ export function openDatabaseFile(
       if (databaseId !== undefined) claimIdentity(sql, databaseId);
       return opened;
     });
-    const tables = storedTables(schema);
+    const tables = tablesOf(schema);
     const logEpoch = new LogEpoch(sql);
     return {
       schema,
       sql,
-      tableById: new Map(tables.map((table) => [table.schema.id, table])),
-      tableByName: new Map(tables.map((table) => [table.schema.name, table])),
+      tableById: tables.byId,
+      tableByName: tables.byName,
       logEpoch,
       log: new Log(sql, logEpoch),
       sites: new Sites(sql),
       tombstones: new Tombstones(sql),
       oldestConflict: new OldestEntry(),
       anyOrigins: new AnyOrigins(sql),
-      history: new HistoryPruning(sql, tables),
-      columnBirths: new ColumnBirths(sql, tables),
+      history: new HistoryPruning(sql, tables.all),
+      columnBirths: new ColumnBirths(sql, tables.all),
       documents: new DocumentDesk(),
     };
   } catch (error) {
     sql.close();
     throw error;
   }
+}
+
+interface Tables {
+  readonly all: readonly StoredTable[];
+  readonly byId: ReadonlyMap<number, StoredTable>;
+  readonly byName: ReadonlyMap<string, StoredTable>;
+}
+
+/** The open databases of a schema share them: their SQL takes 60 KB. */
+const tablesBySchema = new WeakMap<Schema, Tables>();
+
+function tablesOf(schema: Schema): Tables {
+  const known = tablesBySchema.get(schema);
+  if (known !== undefined) return known;
+  const all = storedTables(schema);
+  const tables: Tables = {
+    all,
+    byId: new Map(all.map((table) => [table.schema.id, table])),
+    byName: new Map(all.map((table) => [table.schema.name, table])),
+  };
+  tablesBySchema.set(schema, tables);
+  return tables;
 }
 
 /** The tables of a database: Rockpool's system tables, then the app's. */

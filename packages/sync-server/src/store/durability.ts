@@ -46,12 +46,15 @@ export function durableInFile(file: DatabaseFile): OpenDatabase {
 /**
  * The file is the durable store, and a commit is durable once the write-ahead log is synced, which happens off the main
  * thread. Of two commits in flight, the later is durable only together with the earlier. After a disk failure the
- * content of the disk is unknown: `onLost` is called once, and every later commit is rejected.
+ * content of the disk is unknown: `onLost` is called once, and every later commit is rejected. The log that a killed
+ * server left behind may hold commits that are not durable (`isSynced` is false): it is synced at once, and counts as a
+ * commit in flight until then.
  */
 export function durableOnceSynced(
   file: DatabaseFile,
   log: Pick<LogSync, 'sync' | 'close'>,
   onLost: (error: unknown) => void,
+  { isSynced = true }: { readonly isSynced?: boolean } = {},
 ): OpenDatabase {
   // NORMAL: SQLite syncs the log only at WAL checkpoints.
   file.sql.exec('PRAGMA synchronous = NORMAL');
@@ -73,19 +76,22 @@ export function durableOnceSynced(
     await before;
     if (failure !== null) throw failure;
   };
+  const beginSync = (): Promise<void> => {
+    const synced = sync(last).finally(() => {
+      if (last === synced) last = null;
+    });
+    last = synced;
+    return synced;
+  };
+  if (!isSynced) beginSync().catch(() => undefined);
   return {
     file,
     commit: async (body, whileSyncing) => {
       if (failure !== null) throw failure;
       const result = transaction(file, body);
-      const synced = sync(last);
-      last = synced;
+      const synced = beginSync();
       whileSyncing?.(result);
-      try {
-        await synced;
-      } finally {
-        if (last === synced) last = null;
-      }
+      await synced;
       return result;
     },
     catchUp: () => null,

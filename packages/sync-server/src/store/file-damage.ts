@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
+import { pagesInLog } from '../sqlite/wal-frames.ts';
 import { PageSums, sumsPath } from '../sqlite/page-sums.ts';
 import { readSqliteHeader, SQLITE_NOTADB } from '../sqlite/sqlite-header.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
@@ -46,14 +47,22 @@ export function damageBeforeOpening(path: string): DamageProblem | null {
 }
 
 /**
- * Whether a file lacks pages that a WAL checkpoint has moved into it. Call it only while the write-ahead log is empty.
+ * Whether a file lacks pages that a WAL checkpoint was about to move into it. The log of a server that was killed at
+ * that moment has them.
  */
 export function isTruncated(path: string): boolean {
   const sums = PageSums.openExisting(path);
   if (sums === null) return false;
-  const { pageCount, pageSizeBytes } = sums;
-  sums.close();
-  return statSync(path).size < pageCount * pageSizeBytes;
+  try {
+    const { pageCount, pageSizeBytes } = sums;
+    const stored = Math.floor(statSync(path).size / pageSizeBytes);
+    if (stored >= pageCount) return false;
+    const inLog = pagesInLog(path);
+    // Without a checksum, the page was never written: it was freed before that, or holds SQLite's locks.
+    return sums.read(stored + 1, pageCount - stored).some((sum, i) => sum !== 0 && !inLog.has(stored + 1 + i));
+  } finally {
+    sums.close();
+  }
 }
 
 /** Returns `database-damaged` if SQLite reports a damaged file, or null for any other error. */

@@ -1,9 +1,13 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { FakeLogSync } from '../../testing/fake-log-sync.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { databasePath } from './data-directory.ts';
+import { PageSums } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { pagesInLog } from '../sqlite/wal-frames.ts';
+import { databasePath, databasesDirectory } from './data-directory.ts';
+import { isTruncated } from './file-damage.ts';
 import { storeContract } from './store.contract.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
@@ -13,22 +17,87 @@ storeContract('SQLite', async () => {
   return { open: (schema) => new SqliteStore(folder, schema), close: async () => undefined };
 });
 
-it('the SQLite store makes the log of a killed server durable before any client sees its commits', async () => {
+/** A folder with the files of a server that was killed before the disk had its commit. */
+async function killedServer(): Promise<string> {
   const [killed, next] = [temporaryFolder(), temporaryFolder()];
-  const events = { onLost: (error: unknown) => expect.unreachable(String(error)) };
   const database = new SqliteStore(killed, TEST_SCHEMA).open('a', events);
-  // Killed before the log is synced: the operating system has the writes, the disk perhaps none of them.
   const committing = database.commit(() => database.file.sql.run(`INSERT INTO notes (id, reads) VALUES ('n', 0)`));
-  const store = new SqliteStore(next, TEST_SCHEMA);
-  for (const suffix of ['', '-wal']) copyFileSync(databasePath(killed, 'a') + suffix, databasePath(next, 'a') + suffix);
+  databasesDirectory(next);
+  for (const suffix of ['', '-wal', '-sums'])
+    copyFileSync(databasePath(killed, 'a') + suffix, databasePath(next, 'a') + suffix);
   await committing;
   database.close();
-  const again = store.open('a', events);
-  expect(again.settling()).toBeNull();
-  const withoutLog = join(next, 'without-log.sqlite');
-  copyFileSync(databasePath(next, 'a'), withoutLog);
-  const left = new SqliteFile(withoutLog);
-  expect(left.all('SELECT id FROM notes')).toEqual([['n']]);
-  left.close();
-  again.close();
+  return next;
+}
+
+const events = { onLost: (error: unknown) => expect.unreachable(String(error)) };
+
+describe('the SQLite store: the log of a killed server', () => {
+  it('counts as a commit in flight until it is durable', async () => {
+    const disk = new FakeLogSync();
+    const store = new SqliteStore(await killedServer(), TEST_SCHEMA, { openLogSync: () => disk });
+    const again = store.open('a', events);
+    const settling = again.settling();
+    expect(settling).not.toBeNull();
+    const commit = again.commit(() => again.file.sql.run(`INSERT INTO notes (id, reads) VALUES ('later', 0)`));
+    await disk.finishLast();
+    expect(again.settling()).not.toBeNull();
+    await disk.finishNext();
+    await Promise.all([settling, commit]);
+    expect(again.settling()).toBeNull();
+    expect(again.file.sql.all('SELECT id FROM notes ORDER BY id')).toEqual([['later'], ['n']]);
+    again.close();
+  });
+
+  it('gives up the database if the disk fails, and nobody reads from it', async () => {
+    const disk = new FakeLogSync();
+    const lost: unknown[] = [];
+    const store = new SqliteStore(await killedServer(), TEST_SCHEMA, { openLogSync: () => disk });
+    const again = store.open('a', { onLost: (error) => void lost.push(error) });
+    const settling = again.settling()?.catch((error: unknown) => error);
+    await disk.failNext(new Error('EIO'));
+    expect(await settling).toMatchObject({ code: 'database-unavailable' });
+    expect(lost).toHaveLength(1);
+    await expect(again.commit(() => undefined)).rejects.toMatchObject({ code: 'database-unavailable' });
+    again.close();
+  });
+
+  it('is written again after the disk has failed: a later sync may succeed without writing', async () => {
+    const disk = new FakeLogSync();
+    const [folder, kept] = [await killedServer(), temporaryFolder()];
+    const path = databasePath(folder, 'a');
+    for (const suffix of ['', '-wal', '-sums']) copyFileSync(path + suffix, join(kept, `a${suffix}`));
+    const store = new SqliteStore(folder, TEST_SCHEMA, { openLogSync: () => disk });
+    const first = store.open('a', { onLost: () => undefined });
+    const settling = first.settling()?.catch(() => undefined);
+    await disk.failNext(new Error('EIO'));
+    await settling;
+    first.close();
+    // As if closing could not move the log either.
+    for (const suffix of ['', '-wal', '-sums']) copyFileSync(join(kept, `a${suffix}`), path + suffix);
+    const again = store.open('a', events);
+    const withoutLog = join(folder, 'without-log.sqlite');
+    copyFileSync(path, withoutLog);
+    const left = new SqliteFile(withoutLog, { readOnly: true });
+    expect(left.all('SELECT id FROM notes')).toEqual([['n']]);
+    left.close();
+    await disk.finishNext();
+    again.close();
+  });
+
+  it('may hold the end of a file that a checkpoint was extending', async () => {
+    const folder = await killedServer();
+    const path = databasePath(folder, 'a');
+    const last = Math.max(...pagesInLog(path));
+    expect(statSync(path).size).toBeLessThan(last * 4096);
+    // The checkpoint had written the checksums, and no page.
+    const sums = PageSums.open(path, 4096);
+    sums.write(new Map([[last, 1]]));
+    expect(isTruncated(path)).toBe(false);
+    sums.write(new Map([[last + 1, 1]]));
+    sums.close();
+    expect(() => new SqliteStore(folder, TEST_SCHEMA).open('a', events)).toThrow(
+      expect.objectContaining({ fields: { problem: 'truncated' } }),
+    );
+  });
 });

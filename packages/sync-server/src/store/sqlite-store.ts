@@ -42,6 +42,8 @@ export class SqliteStore implements Store {
   private readonly schema: Schema;
   private readonly minFreeBytes: number;
   private readonly openLogSync: OpenLogSync;
+  // The disk failed under these, so a later success of a sync proves nothing about their logs.
+  private readonly lost = new Set<string>();
 
   constructor(
     dataDir: string,
@@ -69,15 +71,18 @@ export class SqliteStore implements Store {
       });
     const problem = damageBeforeOpening(path);
     if (problem !== null) throw damagedError(problem);
+    // A server was killed, or its disk failed.
     const hasLeftoverLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-    // If a log was left behind, the missing pages may be in it.
-    if (!hasLeftoverLog && isTruncated(path))
-      throw damagedError(readSqliteHeader(path) === null ? 'not-sqlite' : 'truncated');
+    if (isTruncated(path)) throw damagedError(readSqliteHeader(path) === null ? 'not-sqlite' : 'truncated');
     const file = this.openFile(path, databaseId);
     try {
-      if (hasLeftoverLog) checkpointLeftoverLog(file);
-      if (isTruncated(path)) throw damagedError('truncated');
-      return durableOnceSynced(file, this.openLogSync(path), onLost);
+      if (hasLeftoverLog && this.lost.has(databaseId)) writeAgain(file);
+      this.lost.delete(databaseId);
+      const lose = (error: unknown): void => {
+        this.lost.add(databaseId);
+        onLost(error);
+      };
+      return durableOnceSynced(file, this.openLogSync(path), lose, { isSynced: !hasLeftoverLog });
     } catch (error) {
       file.sql.close();
       throw error;
@@ -119,11 +124,10 @@ export class SqliteStore implements Store {
 }
 
 /**
- * Checkpoints the log that a server left behind when it was killed or its disk failed. The log may hold commits that
- * are not durable, and clients see the whole content of the file from now on. SQLite syncs the log, then the file; if a
- * sync fails, so does opening.
+ * Moves the log into the file: its pages are written and synced once more. After a sync has failed, the system may count
+ * pages of the log as written that the disk does not have.
  */
-function checkpointLeftoverLog({ sql }: DatabaseFile): void {
+function writeAgain({ sql }: DatabaseFile): void {
   if (!sql.checkpoint())
     throw new RockpoolError('database-unavailable', { problem: 'another process is checkpointing the log' });
 }
