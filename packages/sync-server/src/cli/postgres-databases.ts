@@ -56,14 +56,18 @@ export function examinePostgres(
   schema: Schema | null,
   report: (subject: string, problems: readonly string[]) => void,
 ): Promise<void> {
-  return PostgresAdministration.use(source, async (administration) => {
-    for (const { shard, problems } of await administration.problems())
-      report(shard === null ? 'PostgreSQL' : `shard ${shard}`, problems);
-    for (const databaseId of await administration.list()) {
-      report(
-        `database ${databaseId}`,
-        await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema)),
-      );
-    }
-  });
+  return PostgresAdministration.use(
+    source,
+    async (administration) => {
+      for (const { shard, problems } of await administration.problems())
+        report(shard === null ? 'PostgreSQL' : `shard ${shard}`, problems);
+      for (const databaseId of await administration.list()) {
+        report(
+          `database ${databaseId}`,
+          await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema)),
+        );
+      }
+    },
+    { isReadOnly: true },
+  );
 }

@@ -2,8 +2,10 @@ import { trace } from '@opentelemetry/api';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
+  SamplingDecision,
   SimpleSpanProcessor,
   type ReadableSpan,
+  type Sampler,
 } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until } from '../../../../tests/kit/until.ts';
@@ -11,6 +13,7 @@ import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { insert, remove } from '../../testing/changeset.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { Tracing } from './tracing.ts';
 
 const STAGES = ['receive', 'admission', 'commit', 'flush', 'fan-out', 'delivery'].map((name) => `rockpool.${name}`);
 const postgres = postgresUnderTest();
@@ -111,7 +114,26 @@ it('another instance continues the trace over the bus', async () => {
   expect(stages.map(({ name }) => name)).toEqual(STAGES.filter((name) => name !== 'rockpool.flush'));
 });
 
-it('tracing records nothing without a provider, without the option, or if a sampler declines', async () => {
+it('a push that a sampler leaves out is not recorded, not even its stages', async () => {
+  const sampler: Sampler = {
+    shouldSample: (_context, _traceId, name) => ({
+      decision: name === 'rockpool.push' ? SamplingDecision.NOT_RECORD : SamplingDecision.RECORD_AND_SAMPLED,
+    }),
+    toString: () => 'stages only',
+  };
+  trace.disable();
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+  );
+  const facts = { databaseId: DATABASE, site: '0'.repeat(32), sequence: 1, changesets: 1, sizeBytes: 1 };
+  expect(Tracing.load('1').push(facts)).toBeNull();
+  const author = await (await start()).open();
+  await author.commit([insert('accounts', 'a', { name: 'x' })]);
+  await author.commit([remove('accounts', 'a')]);
+  expect(exporter.getFinishedSpans()).toEqual([]);
+});
+
+it('a push is not recorded without a provider or without the option', async () => {
   const untraced = await start({ tracing: false });
   await (await untraced.open()).commit([insert('accounts', 'a', { name: 'x' })]);
   trace.disable();

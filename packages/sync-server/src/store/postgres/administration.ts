@@ -49,16 +49,18 @@ export class PostgresAdministration {
   }
 
   /**
-   * Runs `work` with the existing store. Throws `storage-missing` if no server has created one, or
+   * Runs `work` with the existing store. `isReadOnly`: `work` only looks, and shards that are not registered yet stay so.
+   * Throws `storage-missing` if no server has created one, or
    * `database-unavailable` if PostgreSQL does not answer.
    */
   static async use<Result>(
     source: PostgresSource,
     work: (administration: PostgresAdministration) => Promise<Result>,
+    { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
   ): Promise<Result> {
     const directory = mkdtempSync(join(tmpdir(), 'rockpool-administration-'));
     try {
-      const opened = await openServers(source, directory);
+      const opened = await openServers(source, directory, isReadOnly);
       try {
         return await work(new PostgresAdministration(directory, opened));
       } finally {
@@ -176,7 +178,7 @@ export class PostgresAdministration {
   }
 }
 
-async function openServers(source: PostgresSource, directory: string): Promise<Opened> {
+async function openServers(source: PostgresSource, directory: string, isReadOnly: boolean): Promise<Opened> {
   const list = typeof source === 'string' ? [{ name: null, url: source }] : source;
   const connections = list.map(({ url }) => new Connections(url));
   const closeConnections = async (): Promise<void> => void (await Promise.all(connections.map((own) => own.close())));
@@ -196,7 +198,7 @@ async function openServers(source: PostgresSource, directory: string): Promise<O
         onError: () => undefined,
       }),
     }));
-    const shards = typeof source === 'string' ? null : new Shards(servers as OpenShard[]);
+    const shards = typeof source === 'string' ? null : new Shards(servers as OpenShard[], { isReadOnly });
     const { store: first } = servers[0] as Server;
     const store = shards === null ? first : new ShardedStore(shards);
     const serverOf = async (databaseId: string): Promise<Server> =>

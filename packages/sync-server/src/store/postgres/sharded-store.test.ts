@@ -1,4 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { insert } from '../../../testing/changeset.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { createShards, listOf, openShards, startInstance, type TestShard } from '../../../testing/shards-under-test.ts';
@@ -7,7 +9,10 @@ import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
 import { DATABASE, TestServer } from '../../../testing/test-server.ts';
 import { atLevel } from '../../../../../tests/kit/level.ts';
 import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
+import { runDoctor } from '../../cli/doctor.ts';
+import type { Readiness } from '../store.ts';
 import { ShardedStore } from './sharded-store.ts';
+import { Shards, type OpenShard } from './shards.ts';
 
 const postgres = postgresUnderTest();
 
@@ -93,6 +98,22 @@ describe('several PostgreSQL servers', () => {
   });
 });
 
+it('is ready within a deadline while one of the servers accepts connections and does not answer', async () => {
+  vi.useFakeTimers();
+  const shard = (name: string, readiness: () => Promise<Readiness>): OpenShard =>
+    ({ name, store: { readiness }, connections: {} }) as unknown as OpenShard;
+  const silent = shard('silent', () => new Promise(() => undefined));
+  const store = new ShardedStore(new Shards([shard('a', () => Promise.resolve('ready')), silent]));
+  const asked = store.readiness();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await asked).toBe('ready');
+  expect([...store.shardStates]).toEqual([
+    ['a', 'ready'],
+    ['silent', 'unavailable'],
+  ]);
+  vi.useRealTimers();
+});
+
 describe('a list of shards', () => {
   const problemsOf = async (shards: readonly TestShard[]): Promise<unknown> => {
     const opened = openShards(listOf(shards));
@@ -141,5 +162,28 @@ describe('a list of shards', () => {
         fields: { problems: expect.stringContaining('one of several shards') as string },
       });
     }
+  });
+
+  it('is examined by the doctor, who registers no shard and places no database', async () => {
+    const shards = await createShards(postgres.server, [1, 1, 1]);
+    const [a, b, c] = shards as [TestShard, TestShard, TestShard];
+    await (await write(await startInstance([a, b]), 'in-use', 'x')).close();
+    const alone = await TestServer.start(temporaryFolder(), { postgres: c.url });
+    await (await write(alone, 'alone', 'x')).close();
+    await alone.stop();
+    const stored = (): Promise<unknown> =>
+      Promise.all([
+        postgres.server.query(a.database, 'SELECT * FROM rockpool.rockpool_shard ORDER BY name'),
+        postgres.server.query(a.database, 'SELECT * FROM rockpool.rockpool_directory ORDER BY 1'),
+        ...shards.map(({ database }) =>
+          postgres.server.query(database, 'SELECT directory FROM rockpool.rockpool_store'),
+        ),
+      ]);
+    const before = await stored();
+    const [list, printed] = [join(temporaryFolder(), 'shards.json'), [] as string[]];
+    writeFileSync(list, JSON.stringify(listOf(shards)));
+    await runDoctor({ flags: ['--shards', list], environment: {} }, (line) => void printed.push(line));
+    expect(printed).toEqual(expect.arrayContaining(['ok       database in-use', 'ok       database alone']));
+    expect(await stored()).toEqual(before);
   });
 });

@@ -1,8 +1,12 @@
+import { RockpoolError } from '@rockpool/shared';
 import type { DatabaseOutline } from '../database-outline.ts';
 import type { OpenDatabase } from '../durability.ts';
 import type { Readiness, Store, StoreEvents } from '../store.ts';
 import { DatabaseMoving, type MoveMark } from './move-mark.ts';
 import type { OpenShard, Shards } from './shards.ts';
+
+/** A server that accepts connections and does not answer is unavailable, and the others stay ready. */
+const SHARD_ANSWER_MS = 2_000;
 
 /** A database that moves again while it is looked up needs a second look, and never more in practice. */
 const LOOKUPS = 5;
@@ -66,7 +70,7 @@ export class ShardedStore implements Store {
   /** Ready while any shard is: the databases of the others are offline, and `unavailableShards` names them. */
   async readiness(): Promise<Readiness> {
     await Promise.all(
-      this.shards.all.map(async ({ name, store }) => void this.states.set(name, await store.readiness())),
+      this.shards.all.map(async ({ name, store }) => void this.states.set(name, await inTime(store.readiness()))),
     );
     const states = new Set(this.states.values());
     return (['ready', 'schema-incompatible'] as const).find((state) => states.has(state)) ?? 'unavailable';
@@ -84,9 +88,18 @@ export class ShardedStore implements Store {
     const name =
       this.known.get(databaseId) ??
       (await directory.find(databaseId))?.shard ??
-      (await directory.place(databaseId, all, (one) => this.states.get(one) === 'unavailable'));
+      (this.shards.isReadOnly
+        ? await this.found(databaseId)
+        : await directory.place(databaseId, all, (one) => this.states.get(one) === 'unavailable'));
     const shard = await this.shards.use(name);
     this.known.set(databaseId, name);
+    return shard;
+  }
+
+  /** The shard of a database that the directory does not have yet. */
+  private async found(databaseId: string): Promise<string> {
+    const shard = (await this.placed()).get(databaseId);
+    if (shard === undefined) throw new RockpoolError('storage-missing', { database: databaseId });
     return shard;
   }
 
@@ -103,7 +116,7 @@ export class ShardedStore implements Store {
     const { mark } = moving;
     const placement = await this.shards.directory.find(databaseId);
     if (placement?.shard !== name) return;
-    if (mark.role === 'moved') throw moving; // the directory was restored to an older state: doctor reports it
+    if (this.shards.isReadOnly || mark.role === 'moved') throw moving; // the directory was restored to an older state: doctor reports it
     if (mark.role === 'source' && placement.moveId === mark.moveId) {
       if (!placement.isMoveExpired) throw moving;
       if (!(await this.shards.directory.endExpiredMove(databaseId, mark.moveId))) return;
@@ -114,4 +127,12 @@ export class ShardedStore implements Store {
 
 function isIncoming(mark: MoveMark | undefined): boolean {
   return mark?.role === 'target';
+}
+
+async function inTime(answer: Promise<Readiness>): Promise<Readiness> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Readiness>((resolve) => {
+    timer = setTimeout(() => resolve('unavailable'), SHARD_ANSWER_MS);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

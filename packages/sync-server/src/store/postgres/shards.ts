@@ -19,10 +19,13 @@ export class Shards {
   readonly all: readonly OpenShard[];
   readonly first: OpenShard;
   readonly directory: Directory;
+  /** Shards are checked, not registered, and no database is placed. */
+  readonly isReadOnly: boolean;
   private registering: Promise<void> | null = null;
   private readonly registered = new Set<string>();
 
-  constructor(all: readonly OpenShard[]) {
+  constructor(all: readonly OpenShard[], { isReadOnly = false }: { readonly isReadOnly?: boolean } = {}) {
+    this.isReadOnly = isReadOnly;
     this.all = all;
     this.first = all[0] as OpenShard;
     this.directory = new Directory(this.first.connections);
@@ -77,7 +80,7 @@ export class Shards {
       if (known.has(name)) continue;
       if ((counts.get(name) ?? 0) > 0)
         problems.push(`the shard ${name} is missing: it has ${counts.get(name)} databases`);
-      else await directory.unregister(name);
+      else if (!this.isReadOnly) await directory.unregister(name);
     }
     for (const shard of this.all) {
       try {
@@ -103,10 +106,14 @@ export class Shards {
     if (directoryId !== null && directoryId !== home)
       return 'it belongs to the shards of another first shard: the first entry of the list must stay the first';
     if (!stored.has(name)) {
-      const conflicts = await this.directory.register(name, storeId, await store.list());
+      const ids = await store.list();
+      const conflicts = this.isReadOnly
+        ? (await this.directory.elsewhere(ids, name)).size
+        : await this.directory.register(name, storeId, ids);
       if (conflicts > 0) return `it has ${conflicts} databases with ids that another shard has`;
     }
-    await connections.query(`UPDATE ${NAMESPACE}.rockpool_store SET directory = $1 WHERE directory IS NULL`, [home]);
+    if (!this.isReadOnly)
+      await connections.query(`UPDATE ${NAMESPACE}.rockpool_store SET directory = $1 WHERE directory IS NULL`, [home]);
     this.registered.add(name);
     return null;
   }
