@@ -47,6 +47,7 @@ export class SqliteFile implements WarmFile {
   private readonly checkpointer: WalCheckpointer | null = null;
   private readonly statements = new Map<string, StatementSync>();
   private watcher: FileWatcher | null = null;
+  private isClosed = false;
   private readonly releaseLocks: () => void;
 
   constructor(path: string, { readOnly = false, disposable = false, hasChecksums = true }: SqliteFileOptions = {}) {
@@ -58,7 +59,7 @@ export class SqliteFile implements WarmFile {
       throw error;
     }
     if (readOnly) return;
-    warmFiles.use(this);
+    this.warm();
     try {
       // FULL: COMMIT returns after fsync of the write-ahead log. Acknowledgements depend on it.
       this.database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${disposable ? 'OFF' : 'FULL'}`);
@@ -96,7 +97,7 @@ export class SqliteFile implements WarmFile {
 
   /** Commits when `body` returns, and rolls back when it throws. */
   transaction<Result>(body: () => Result): Result {
-    warmFiles.use(this);
+    this.warm();
     this.database.exec('BEGIN IMMEDIATE');
     try {
       const result = body();
@@ -193,6 +194,7 @@ export class SqliteFile implements WarmFile {
       if (this.checkpointer !== null && !this.database.isTransaction) isEmpty = this.checkpointer.checkpoint();
     } finally {
       // What runs before may use the file.
+      this.isClosed = true;
       warmFiles.forget(this);
       this.database.close();
       this.releaseLocks();
@@ -210,8 +212,13 @@ export class SqliteFile implements WarmFile {
     }
   }
 
+  /** A use of a closed file fails by itself, and must not fail a later use of another one. */
+  private warm(): void {
+    if (!this.isClosed) warmFiles.use(this);
+  }
+
   private prepared(sql: string): StatementSync {
-    warmFiles.use(this);
+    this.warm();
     const known = this.statements.get(sql);
     if (known !== undefined) return known;
     const statement = this.database.prepare(sql);

@@ -41,12 +41,15 @@ it('a file that has released its memory works as before, also in the middle of a
   sql.close();
 });
 
-it('a file that is used while it closes is not kept', () => {
+it('a file that is used while it closes, or later, is not kept', () => {
   const path = join(temporaryFolder(), 'a.sqlite');
   const sql = new SqliteFile(path);
   expect(warmFiles.has(sql)).toBe(true);
   const nothing = (): void => undefined;
   sql.watch({ onCommit: nothing, onCheckpoint: nothing, onClosing: () => void sql.get('SELECT 1'), onClosed: nothing });
   sql.close();
+  expect(warmFiles.has(sql)).toBe(false);
+  expect(() => sql.get('SELECT 2')).toThrow('not open');
+  expect(() => sql.transaction(() => undefined)).toThrow('not open');
   expect(warmFiles.has(sql)).toBe(false);
 });
