@@ -5,8 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '#sync-server/testing/admin-client.ts';
 import { insert } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
-import { DATABASE } from '#sync-server/testing/test-server.ts';
+import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
+import { TEST_TABLES } from '#sync-server/testing/test-schema.ts';
+import { buildSchema } from '#shared/index.ts';
 import { atLevel } from '#kit/level.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 
 // The demo depends on axe. Its script is run in the page as it is.
@@ -21,6 +24,8 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let problems: string[];
+// The server that the page is from.
+let host: string;
 
 beforeAll(async () => {
   const executablePath = findChromium();
@@ -33,6 +38,7 @@ afterAll(() => browser.close());
 
 beforeEach(async () => {
   problems = [];
+  host = tested.server.host;
   context = await browser.newContext({ acceptDownloads: true });
   page = await context.newPage();
   page.setDefaultTimeout(100_000);
@@ -44,7 +50,7 @@ beforeEach(async () => {
   });
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.protocol === 'http:' && url.host !== tested.server.host) problems.push(`asks ${url.host}`);
+    if (url.protocol === 'http:' && url.host !== host) problems.push(`asks ${url.host}`);
   });
 });
 afterEach(async () => {
@@ -59,7 +65,7 @@ const names = async (): Promise<string[]> =>
   (await page.getByRole('table', { name: 'Databases' }).getByRole('link').allTextContents()).sort();
 
 async function signIn(token: string = ADMIN_TOKEN): Promise<void> {
-  await page.goto(`http://${tested.server.host}/admin`);
+  await page.goto(`http://${host}/admin`);
   await page.getByLabel('Operator token').fill(token);
   await page.keyboard.press('Enter');
 }
@@ -81,6 +87,14 @@ async function fill(): Promise<void> {
   await server.sync.members.setRole(DATABASE, 'cyd', 'viewer');
   await server.sync.members.setRole(DATABASE, MARKUP, 'viewer');
   await server.sync.members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 60_000 });
+}
+
+async function accountsIn({ sync }: TestServer, databaseId: string): Promise<unknown> {
+  let found: unknown;
+  await sync.database(databaseId).transaction((tx) => {
+    found = tx.query('SELECT id FROM accounts ORDER BY id');
+  });
+  return found;
 }
 
 it('the admin page asks for the token, keeps it only in its tab, and forgets it at sign-out', async () => {
@@ -157,6 +171,77 @@ it('the admin page drains, opens and downloads a database, and adds it again fro
   await button('Add').click();
   await status('copy is added.');
   await expect.poll(names).toEqual(['copy', DATABASE].sort());
+});
+
+it('the admin page closes a database, and replaces it by a file after its id was typed', async () => {
+  await fill();
+  await openDatabase();
+  await button('Close').click();
+  await status('The file is closed until a client returns. 1 session ended.');
+  const downloading = page.waitForEvent('download');
+  await button('Download').click();
+  const file = await (await downloading).path();
+  const ann = await tested.server.open();
+  await ann.commit([insert('accounts', 'later', { name: 'later' })]);
+  await button('Replace').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('File').setInputFiles(file);
+  await dialog.getByLabel('To confirm, type the id of the database').fill(DATABASE);
+  await dialog.getByRole('button', { name: 'Replace' }).click();
+  await status('The database is replaced. The old file is');
+  expect(await accountsIn(tested.server, DATABASE)).toEqual([['a']]);
+});
+
+it('the admin page revokes a principal in every database, and readmits them', async () => {
+  await fill();
+  const ann = await tested.server.open(undefined, { databaseId: 'other' });
+  await signIn();
+  const form = page.locator('#revoke');
+  await form.getByLabel('Principal').fill('ann');
+  await form.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await status('ann is revoked in every database.');
+  expect(await ann.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+  await form.getByRole('button', { name: 'Readmit' }).click();
+  await status('ann is readmitted.');
+  expect((await tested.server.open(undefined, { databaseId: 'other' })).closed).toBeNull();
+});
+
+it('the admin page restores a past state as another database, and says what is missing', async () => {
+  const schema = buildSchema(TEST_TABLES.map((table) => ({ ...table, history: { retainedDays: null } })));
+  const server = await TestServer.start(temporaryFolder(), { admin: { token: ADMIN_TOKEN }, schema });
+  try {
+    const write = (id: string): Promise<unknown> =>
+      server.sync.database(DATABASE).transaction((tx) => tx.insert('accounts', { id, name: id }));
+    await write('early');
+    // The field has no milliseconds.
+    const atMs = Math.ceil((Date.now() + 1) / 1_000) * 1_000;
+    await expect.poll(() => Date.now()).toBeGreaterThan(atMs);
+    await write('late');
+    ({ host } = server);
+    await openDatabase();
+    const local = (await page.evaluate(
+      `new Date(${atMs} - new Date(${atMs}).getTimezoneOffset() * 60000).toISOString().slice(0, 19)`,
+    )) as string;
+    const dialog = page.getByRole('dialog');
+    const restore = async (id: string): Promise<void> => {
+      await button('Restore').click();
+      await dialog.getByLabel('Time, in the time zone of this browser').fill(local);
+      await dialog.getByLabel('Id of the new database').fill(id);
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+    };
+    await restore('before');
+    await status(`before has the rows of ${DATABASE} at`);
+    expect(await accountsIn(server, 'before')).toEqual([['early']]);
+    await restore(DATABASE);
+    await page.getByRole('alert').filter({ hasText: 'exists' }).waitFor();
+    await button('Restore').click();
+    await dialog.getByLabel('Id of the new database').fill('no spaces');
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    expect(await dialog.isVisible()).toBe(true);
+  } finally {
+    await server.stop();
+  }
 });
 
 it('the admin page deletes a database by keyboard alone, but only after its id was typed', async () => {

@@ -157,25 +157,38 @@ function signOut() {
   $('token').focus();
 }
 
-/** Resolves with the file and the typed id, or null if the operator cancels. */
-function confirm({ title, text, action, id = '', needsFile = false }) {
+/** Resolves with what the operator has chosen, or with null if the operator cancels. */
+function confirm({ title, text, action, id = '', needsFile = false, needsPast = false }) {
   const dialog = $('confirm');
   $('confirm-title').textContent = title;
   $('confirm-text').textContent = text;
   $('do').textContent = action;
   $('confirm-id-field').hidden = id === '';
   $('confirm-file-field').hidden = !needsFile;
+  $('past-fields').hidden = !needsPast;
   $('confirm-id').value = '';
   $('confirm-file').value = '';
   $('confirm-id').required = id !== '';
   $('confirm-file').required = needsFile;
+  for (const field of ['past-time', 'past-id']) {
+    $(field).value = '';
+    $(field).required = needsPast;
+  }
   const check = () => $('confirm-id').setCustomValidity($('confirm-id').value === id ? '' : `Type ${id}`);
   $('confirm-id').oninput = check;
   check();
   dialog.returnValue = '';
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.onclose = () => resolve(dialog.returnValue === 'do' ? { file: $('confirm-file').files[0] ?? null } : null);
+    dialog.onclose = () =>
+      resolve(
+        dialog.returnValue === 'do'
+          ? {
+              file: $('confirm-file').files[0] ?? null,
+              past: { time: new Date($('past-time').value), id: $('past-id').value },
+            }
+          : null,
+      );
   });
 }
 
@@ -297,6 +310,20 @@ function databaseActions(id, now) {
           await loadDetails(id);
           say(ended('Clients are kept out.', answer));
         }),
+    button('Restore', async () => {
+      const sure = await confirm({
+        title: `Restore a past state of ${id}?`,
+        text: 'This adds a database with the rows of that time. This one stays in use. Every table needs a history.',
+        action: 'Restore',
+        needsPast: true,
+      });
+      if (sure === null) return;
+      const { time: at, id: restored } = sure.past;
+      say('Restoring …');
+      const query = new URLSearchParams({ from: id, at: at.toISOString() });
+      await json('POST', `${database(restored)}/restore?${query}`);
+      say(`${restored} has the rows of ${id} at ${time(at.getTime(), '')}.`);
+    }),
     button(
       'Replace',
       async () => {
