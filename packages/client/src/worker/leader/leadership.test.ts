@@ -107,9 +107,10 @@ describe('a leader that receives a write', () => {
   });
 
   it('ignores a request that its author has given up', async () => {
-    const { serve, written } = createWorld();
+    const { serve, written, posted } = createWorld();
     await serve({ requestId: 'a', latestStartMs: NOW_MS - 1 });
     expect(written).toEqual([]);
+    expect(posted).toEqual([]);
   });
 
   it('does not run it before earlier writes of the same tab', async () => {
