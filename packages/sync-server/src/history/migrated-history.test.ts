@@ -11,7 +11,7 @@ import {
   type HistoryPage,
   type RowAtVersion,
 } from '@rockpool/shared';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
@@ -24,6 +24,10 @@ const AFTER = buildSchema(
 );
 
 let schema = BEFORE;
+// Before the server starts: PostgreSQL has its tables from then on.
+beforeEach(() => {
+  schema = BEFORE;
+});
 const tested = serverUnderTest({
   get schema() {
     return schema;
@@ -57,8 +61,6 @@ async function pastRows(version: number, sql: string): Promise<unknown[]> {
 
 /** Two versions of x, and y, which is deleted; then the migration, and two more changesets. */
 async function migratedHistory(): Promise<void> {
-  schema = BEFORE;
-  await tested.restart();
   const before = await tested.server.open();
   await before.commit([insert('accounts', 'x', { name: 'Cash' }), insert('accounts', 'y', { name: 'Bank' })]);
   await before.commit([update('accounts', 'x', { name: 'Purse' })]);
@@ -104,8 +106,6 @@ describe('a column that a migration added', () => {
   });
 
   it("is missing in every version up to the log's end, if nothing was written after the migration", async () => {
-    schema = BEFORE;
-    await tested.restart();
     const before = await tested.server.open();
     await before.commit([insert('accounts', 'x', { name: 'Cash' })]);
     schema = AFTER;
