@@ -7,6 +7,7 @@ import { chromium, type Browser, type Locator, type Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
+import { atLevel } from '#kit/level.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const root = new URL('../../examples/todo/', import.meta.url).pathname;
@@ -154,4 +155,28 @@ describe('the app of the guide', () => {
     }
     expect(await anns.inputValue()).toBe('oh, hello wor');
   });
+
+  // Takes the five seconds of the check, in an app that has to open first.
+  it.runIf(atLevel({ test: false, verify: true }))(
+    'shows within the check of a connection that the network was cut',
+    async () => {
+      await startServer();
+      const context = await browser.newContext();
+      const page = await openTab(Promise.resolve(context));
+      await expect.poll(() => status(page)).toBe('up-to-date, 0 to send');
+      // The next attempt soon replaces the reason.
+      await page.evaluate(() => {
+        const line = document.querySelector('[role=status]') as Element;
+        const seen: string[] = [];
+        new MutationObserver(() => {
+          seen.push(line.textContent);
+          document.body.dataset['seen'] = seen.join('\n');
+        }).observe(line, { childList: true, characterData: true, subtree: true });
+      });
+      await context.setOffline(true);
+      const seen = (): Promise<string> => page.evaluate(() => document.body.dataset['seen'] ?? '');
+      await expect.poll(seen).toMatch(/^offline, .*stage=silence/m);
+      expect(await seen()).toContain('stage=silence, waitedMs=5000');
+    },
+  );
 });
