@@ -6,6 +6,7 @@ import { RETENTION } from '../log/retention.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { databaseFileName, databaseIds } from '../store/data-directory.ts';
 import { SqliteStore } from '../store/sqlite-store.ts';
+import type { StoreEvents } from '../store/store.ts';
 import { DatabaseCache } from './database-cache.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
@@ -34,6 +35,28 @@ describe('the open databases', () => {
       'db-~a.sqlite-sums',
     ]);
     expect(databaseIds(folder)).toEqual(['A', 'a']);
+  });
+
+  it('are opened again if the disk failed while they were being opened', async () => {
+    const store = new SqliteStore(folder, TEST_SCHEMA);
+    const failures: unknown[] = [];
+    let isFailing = true;
+    const cache = new DatabaseCache({
+      store: Object.assign(Object.create(store) as SqliteStore, {
+        open(databaseId: string, events: StoreEvents) {
+          const opened = store.open(databaseId, events);
+          if (isFailing) events.onLost(new Error('EIO'));
+          return opened;
+        },
+      }),
+      retention: RETENTION,
+      onFailure: (_, error) => void failures.push(error),
+    });
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'database-unavailable' });
+    expect([failures.length, cache.count]).toEqual([1, 0]);
+    isFailing = false;
+    expect((await cache.get('a')).file.sql.get('SELECT 1')).toEqual([1n]);
+    await cache.closeAll();
   });
 
   it('are closed, least recently used first, if too many are idle', async () => {

@@ -177,6 +177,7 @@ export class DatabaseCache {
       else onFailure(databaseId, failure);
     };
     let live: LiveDatabase | null = null;
+    let lostAtOnce: RockpoolError | null = null;
     try {
       await this.options.cold?.prepare(databaseId);
       await this.yielder.next();
@@ -185,9 +186,15 @@ export class DatabaseCache {
         onLost: (error) => {
           const isMoving = error instanceof DatabaseMoving;
           if (!isMoving) fail(error);
-          if (live !== null) this.lose(databaseId, live, isMoving ? error : undefined);
+          if (live === null) lostAtOnce = storeFailure(error);
+          else this.lose(databaseId, live, isMoving ? error : undefined);
         },
       });
+      // The disk may fail before anybody uses the database: the log of a killed server is synced while it opens.
+      if (lostAtOnce !== null) {
+        opened.close();
+        throw lostAtOnce;
+      }
       onOpened(databaseId, opened.file);
       live = new LiveDatabase(opened, {
         retention,
