@@ -1,12 +1,12 @@
-import { schema } from '../schema.ts';
 import type { CountRow } from '../queries/export.ts';
 import type { ExportProgress, Reader } from './export-csv.ts';
+import { exportedTables } from './exported-tables.ts';
 
 /** Identifies the file format and its version. */
 export const exportFormat = 'rockpool-budget-1';
 
 /**
- * Every row of every table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, with the column
+ * Every row of every exported table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, with the column
  * names of schema.ts. Integers beyond ±(2^53 − 1), which the app never writes, are strings. Each table is read from one
  * snapshot.
  */
@@ -15,7 +15,7 @@ export async function exportJson(
   nowMs: number,
   onProgress: (progress: ExportProgress) => void,
 ): Promise<Blob> {
-  const names = schema.tables.map(({ name }) => name);
+  const names = exportedTables.map(({ name }) => name);
   const counts = await Promise.all(
     names.map((name) => reader.query<CountRow>(`SELECT count(*) AS count FROM "${name}"`)),
   );

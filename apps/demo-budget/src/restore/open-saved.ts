@@ -1,6 +1,7 @@
 import { createClient, deleteDatabase, restoreDatabase, RockpoolError } from '@rockpool/client';
 import type { KnownBudget } from '../budget/known-budgets.ts';
 import { newFilledBudget } from '../budget/new-budget.ts';
+import { exportedTables } from '../export/exported-tables.ts';
 import { fail, succeed, type Result } from '../result.ts';
 import { schema } from '../schema.ts';
 import { restoreRows, type RestoreProgress } from './actions.ts';
@@ -41,7 +42,7 @@ async function readSavedSqlite(file: Blob): Promise<Result<SavedBudget, SavedPro
     const client = await createClient({ name, schema });
     try {
       const tables = await Promise.all(
-        schema.tables.map(
+        exportedTables.map(
           async (table) => [table.name, await client.query<SavedRow>(`SELECT * FROM "${table.name}"`)] as const,
         ),
       );

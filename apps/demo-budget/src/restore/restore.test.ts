@@ -3,9 +3,9 @@ import { addAccount } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry } from '../entries/actions.ts';
 import { assign } from '../envelopes/actions.ts';
+import { exportedTables } from '../export/exported-tables.ts';
 import { exportJson } from '../export/export-json.ts';
 import { beginNote, entryNoteId } from '../notes/actions.ts';
-import { schema } from '../schema.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
 import { restoreRows } from './actions.ts';
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 const everything = (of: MemoryWriter): object[] =>
-  schema.tables.flatMap(({ name }) => of.rows<object>(`SELECT '${name}' AS of, * FROM "${name}" ORDER BY id`));
+  exportedTables.flatMap(({ name }) => of.rows<object>(`SELECT '${name}' AS of, * FROM "${name}" ORDER BY id`));
 
 describe('a saved budget', () => {
   it('is restored row for row', async () => {

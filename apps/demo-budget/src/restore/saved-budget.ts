@@ -1,7 +1,7 @@
 import type { SqlParam } from '@rockpool/client';
 import { exportFormat } from '../export/export-json.ts';
+import { exportedTables } from '../export/exported-tables.ts';
 import { fail, succeed, type Result } from '../result.ts';
-import { schema } from '../schema.ts';
 
 /** A row by column, with its stored values. */
 export type SavedRow = Readonly<Record<string, SqlParam>>;
@@ -32,7 +32,7 @@ export function readSavedJson(text: string): Result<SavedBudget, SavedProblem> {
   if (!isObject(saved) || saved['format'] !== exportFormat || !isObject(saved['tables'])) return fail('not-a-budget');
   const tables = new Map<string, readonly SavedRow[]>();
   for (const [name, rows] of Object.entries(saved['tables'])) {
-    const table = schema.tables.find((known) => known.name === name);
+    const table = exportedTables.find((known) => known.name === name);
     if (table === undefined) return fail('newer-version');
     if (!Array.isArray(rows) || !rows.every(isRow)) return fail('damaged');
     const known = new Set(table.columns.map((column) => column.name));
