@@ -15,11 +15,11 @@ const DRAWN = /seed\w*\s*[=:][^;\n]*(?:Date\.now|Math\.random|random(?:Bytes|Int
 
 describe('the seed of a run', () => {
   it('is fixed at the level test', () => {
-    expect(new Set(Array.from({ length: 20 }, () => seedOfThisRun('test', undefined))).size).toBe(1);
+    expect(new Set(Array.from({ length: 20 }, () => seedOfThisRun('test', ''))).size).toBe(1);
   });
 
   it.each(/** @type {const} */ (['verify', 'deep']))('is fresh at the level %s', (level) => {
-    expect(new Set(Array.from({ length: 20 }, () => seedOfThisRun(level, undefined))).size).toBeGreaterThan(15);
+    expect(new Set(Array.from({ length: 20 }, () => seedOfThisRun(level, ''))).size).toBeGreaterThan(15);
   });
 
   it('is the wanted one at every level', () => {
@@ -29,7 +29,7 @@ describe('the seed of a run', () => {
   });
 
   it('is part of the command that repeats a failure, unless the run has it anyway', () => {
-    expect(seedInEnvironment(seedOfThisRun('test', undefined), 'test')).toBe('');
+    expect(seedInEnvironment(seedOfThisRun('test', ''), 'test')).toBe('');
     expect(seedInEnvironment(77, 'test')).toBe('ROCKPOOL_SEED=77 ');
     expect(seedInEnvironment(1, 'verify')).toBe('ROCKPOOL_SEED=1 ');
   });

@@ -268,8 +268,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a commit is acknowledged before the disk has it',
     file: server('store/durability.ts'),
-    find: 'try {\n        await synced;\n      } finally {',
-    replace: 'synced.catch(() => undefined);\n      try {\n        await null;\n      } finally {',
+    find: 'whileSyncing?.(result);\n      await synced;',
+    replace: 'whileSyncing?.(result);\n      synced.catch(() => undefined);',
   },
   {
     name: 'a key-only insert that loses to a deleted row is not corrected',

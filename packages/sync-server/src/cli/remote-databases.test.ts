@@ -55,7 +55,7 @@ it('remote commands operate databases of a running server, whose other databases
     'config-invalid:\na database with this id exists already\n',
   );
   for (const confirm of [[], ['--confirm', 'other']])
-    expect((await remote('delete', DATABASE, ...confirm)).stderr).toContain('confirm must be the id or the identity');
+    expect((await remote('delete', DATABASE, ...confirm)).stderr).toContain('`confirm` must be the id or the identity');
   expect((await remote('drain', DATABASE)).stdout).toBe(
     `drained ${DATABASE}; its clients are kept out until it is opened\n`,
   );
