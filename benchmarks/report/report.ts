@@ -17,7 +17,7 @@ export function report(group: string, rows: readonly ResultRow[], targets: reado
   const folder = join(import.meta.dirname, '../results');
   const file = join(folder, isWhole ? `${group}.json` : `${group}.tmp`);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, `[\n${rows.map((row) => `  ${JSON.stringify(row)}`).join(',\n')}\n]\n`);
+  writeFileSync(file, `${JSON.stringify(rows, null, 2)}\n`);
   console.log(`Written: ${file}`);
   if (isWhole) writeFileSync(DOCUMENT, withTables(readFileSync(DOCUMENT, 'utf8'), group, tables));
 }
