@@ -160,7 +160,7 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
           </button>
         </div>
       )}
-      {matches !== undefined && <RulePreview matches={matches} />}
+      {read.ok && <RulePreview matches={matches} />}
       {matches !== undefined && matches.ids.length > 0 && (
         <label className="check">
           <input type="checkbox" checked={toExisting} onChange={(event) => setToExisting(event.target.checked)} />

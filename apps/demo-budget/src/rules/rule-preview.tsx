@@ -31,18 +31,16 @@ export function useMatches(rule: Pick<Rule, 'needs' | 'conditions'> | null): Rul
   return found?.asked === asked ? found?.matches : undefined;
 }
 
-/** The number of existing entries that a rule matches, and the newest of them. */
-export function RulePreview({ matches }: { readonly matches: RuleMatches }): ReactNode {
-  const count = matches.ids.length;
+/**
+ * The number of existing entries that a rule matches, and the newest of them. Undefined: they are loading. The line is
+ * there from the start, because a button that moves down between press and release misses the click.
+ */
+export function RulePreview({ matches }: { readonly matches: RuleMatches | undefined }): ReactNode {
   return (
     <section className="rule-preview" aria-label="Matching entries">
-      <p role="status">
-        {count === 0
-          ? 'No existing entries match.'
-          : `${count === 1 ? '1 existing entry matches' : `${count.toLocaleString(locale)} existing entries match`}${count > matches.newest.length ? ', such as' : ''}:`}
-      </p>
+      <p role="status">{matches === undefined ? 'Looking for matching entries …' : matchesSentence(matches)}</p>
       <ul>
-        {matches.newest.map((entry) => (
+        {matches?.newest.map((entry) => (
           <li key={entry.id}>
             <span className="hint">{formatDay(entry.date)}</span>
             <span className="rule-preview-payee">
@@ -55,4 +53,11 @@ export function RulePreview({ matches }: { readonly matches: RuleMatches }): Rea
       </ul>
     </section>
   );
+}
+
+function matchesSentence({ ids, newest }: RuleMatches): string {
+  const count = ids.length;
+  if (count === 0) return 'No existing entries match.';
+  const words = count === 1 ? '1 existing entry matches' : `${count.toLocaleString(locale)} existing entries match`;
+  return `${words}${count > newest.length ? ', such as' : ''}:`;
 }
