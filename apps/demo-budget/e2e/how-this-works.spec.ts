@@ -14,6 +14,15 @@ test('a developer sees the SQL of a page, its queries running again, and outgoin
   await expect(page.getByText('Yes: its worker writes and syncs for all tabs')).toBeVisible();
   const changes = page.getByRole('region', { name: 'Changes' });
   await expect(changes.getByRole('cell', { name: / ms$/ }).first()).toBeVisible();
+  // The query of the conflict log reads many tables; their names must not run into the figures.
+  const queries = page.getByRole('region', { name: 'Live queries' });
+  await expect(queries.getByRole('row').filter({ hasText: 'WITH conflict' })).toContainText(', schedules');
+  const overflowing = await queries
+    .getByRole('cell')
+    .evaluateAll((cells) =>
+      cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+    );
+  expect(overflowing).toEqual([]);
 
   await page.getByRole('button', { name: 'Show the SQL on every page' }).click();
   await openAccount(page, 'Household');
