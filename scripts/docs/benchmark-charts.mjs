@@ -57,7 +57,7 @@ const cells = (/** @type {string} */ line) =>
 /** @param {string} document @param {string} group */
 function section(document, group) {
   const text = document.split(`<!-- begin ${group} -->`)[1]?.split(`<!-- end ${group} -->`)[0];
-  if (text === undefined) throw new Error(`docs/benchmarks.md has no tables of ${group}`);
+  if (text === undefined) throw new Error(`docs/benchmarks.md has no tables for ${group}`);
   return text;
 }
 
@@ -72,7 +72,7 @@ function judged(text, labels) {
   const lines = text.split('\n').map(cells);
   return Object.entries(labels).map(([id, label]) => {
     const ratio = Number(lines.find(([name]) => name === id)?.[4]);
-    if (Number.isNaN(ratio)) throw new Error(`docs/benchmarks.md has no ratio of ${id}`);
+    if (Number.isNaN(ratio)) throw new Error(`docs/benchmarks.md has no ratio for ${id}`);
     return { label, ratio };
   });
 }
@@ -102,7 +102,7 @@ function compared(text, labels) {
     const ours = table.find(([name]) => name === 'rockpool');
     const peers = table.filter(([name]) => name !== '' && !/^(rockpool|floor|native|---)/.test(name ?? ''));
     const best = Math.min(...peers.map(value).filter((one) => !Number.isNaN(one)));
-    if (ours === undefined || !Number.isFinite(best)) throw new Error(`docs/benchmarks.md has no medians of ${id}`);
+    if (ours === undefined || !Number.isFinite(best)) throw new Error(`docs/benchmarks.md has no medians for ${id}`);
     return { label, ratio: value(ours) / best };
   });
 }

@@ -15,7 +15,7 @@ export const ERROR_GROUPS = [
       'config-invalid':
         'Correct every problem that `problems` lists, one per line: in the options of `createClient` or the settings of the server.',
       'database-mismatch':
-        'Open the database that `belongsTo` names, or choose another `name`. To give the local database up: `client.backup()`, then `client.leave({ discardUnsent: true })`.',
+        'Open the database that `belongsTo` names, or choose another `name`. To discard the local database, call `client.backup()`, then `client.leave({ discardUnsent: true })`.',
       'database-newer': 'Deploy a version of Rockpool at least as new as the one that wrote the file.',
       'migration-failed':
         'Correct the migration. `table`, `column` and the declared and found definitions name the difference; the database is as it was.',
@@ -27,13 +27,13 @@ export const ERROR_GROUPS = [
         'Change the schema additively: new tables, columns with a default or NULL, and plain indexes.',
       'schema-invalid': 'Correct the schema; `problems` lists what `defineSchema` or the schema file got wrong.',
       'opening-stalled':
-        'Open the client again, after some time. `stage` is `worker` for the worker’s script, `storage` for the browser’s answer where it can keep files, and `code` for SQLite and other files of the app, which its server or a cache delivers.',
+        'Open the client again after some time. `stage` says what the client waited for: `worker` (the start of the worker’s script), `storage` (the browser, which has to say where it can store files), or `code` (SQLite or another file of the app, from its server or a cache).',
       'tab-options-differ': 'Reload or close the other tab. `option` names the option that differs.',
       'tab-outdated': 'Reload this tab. If a deploy was rolled back, close the tab of the newer bundle.',
       'worker-stuck': 'Nothing: the client restarts the worker. Repeat the call if it rejects with this code.',
       'worker-unavailable': 'Use `@rockpool/client/node` in Node, and a browser with module workers elsewhere.',
       'worker-unloadable':
-        'Let the bundler emit the worker as an entry of its own. `url` and `problem` say what the page found instead.',
+        'Configure the bundler to emit the worker as a separate entry. `url` and `problem` say what the page found instead.',
     },
   ],
   [
@@ -102,13 +102,15 @@ export const ERROR_GROUPS = [
     'History',
     {
       'history-moment-gone':
-        'Ask for a later moment: `earliestMs` is the first one that may be kept; `reason` is `unknown` for the named version of a transaction that the server does not have. Longer `retainedDays` keep more from now on.',
+        'Ask for a later moment: `earliestMs` is the earliest one that the server may still keep. If `reason` is `unknown`, a version was named whose transaction the server does not have. A larger `retainedDays` keeps later states for longer, but does not bring this one back.',
       'history-not-kept': 'Declare the table under `history` in `defineSchema`.',
       'history-version-gone':
-        'Read the versions again: the version is pruned, or belongs to another row. `oldestVersion` is the oldest one that is kept, received at `oldestMs`. With `column`: the version lacks this column, which was added later; restore other ones.',
+        'Read the versions again: this one was pruned, or belongs to another row. `oldestVersion` is the oldest one that is kept, received at `oldestMs`. If `column` is set, the version does not have that column, because it was added later; restore other columns.',
+      'restore-conflicts':
+        'Show the `conflicts` of the plan, then apply it with `conflicts`. Nothing was written, and the plan can still be applied.',
       'version-name-invalid': 'Ask for a name of 1 to `maxLength` characters.',
       'version-name-missing':
-        'Read the names with `history.names()`: this one was removed, or is of another row or document.',
+        'Read the names with `history.names()`: this one was removed, or belongs to another row or document.',
       'version-name-taken': 'Ask for another name, or remove this one with `history.unname` first.',
       'version-names-full': 'Remove a name with `history.unname` first: a row or document has at most `maxNames`.',
       'version-names-undeclared':
@@ -118,25 +120,22 @@ export const ERROR_GROUPS = [
   [
     'Branches',
     {
-      'document-place-missing': 'Restore the place above it, or the whole document. Nothing was written.',
-      'restore-conflicts':
-        'Show the `conflicts` of the plan, then apply it with `conflicts`. Nothing was written, and the plan can be applied.',
       'branch-conflicts':
         'Show the conflicts of `branch.preview()`, then merge with `conflicts`. Nothing was written, and the branch stays.',
       'branch-ended':
-        '`by` says whether it was merged or discarded, here or in another tab. Make a new branch with `client.branch`.',
+        '`by` says whether it was merged or discarded, here or in another tab. Create a new branch with `client.branch`.',
       'branch-exists': 'Open it with `client.openBranch`, or use another name.',
-      'branch-missing': 'List the branches with `client.listBranches`: it was merged, discarded or never made.',
-      'branch-of-branch': 'Make the branch from the client of the database, or merge this one first.',
+      'branch-missing': 'List the branches with `client.listBranches`: it was merged, discarded or never created.',
+      'branch-of-branch': 'Create the branch from the client of the database, or merge this branch first.',
       'branch-schema-changed':
-        'Read the branch with `diff` and `query`, write what is still wanted to the database, then discard the branch.',
+        'Read the branch with `diff` and `query`, write the changes that you still want to the database, then discard the branch.',
     },
   ],
   [
     'Documents',
     {
-      'document-gap':
-        'Nothing: the client makes the edit again on the document as it is now, or keeps it as a rejected change.',
+      'document-place-missing': 'Restore a path above it, or the whole document. Nothing was written.',
+      'document-gap': 'Nothing: the client repeats the edit on the current document, or keeps it as a rejected change.',
       'document-gone': 'Insert the row, or write JSON into the column, then open the document again.',
       'document-invalid':
         '`problem` names the part of the value that is not JSON, or that the rule of the column does not allow ([documents](guides/client.md#documents)).',
@@ -160,9 +159,9 @@ export const ERROR_GROUPS = [
       'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':
-        'Remove what is no longer needed, or ask the operator for more. `quota` names what is used up, `limit` how much is allowed.',
+        'Remove what is no longer needed, or ask the operator for more. `quota` names the quota, and `limit` is its size.',
       'token-callback-failed':
-        'Fix the `token` callback; `cause` has what it threw. An HTML page in the place of a token is `network-unreachable` instead.',
+        'Fix the `token` callback; `cause` has what it threw. If the callback returns an HTML page instead of a token, the error is `network-unreachable`.',
     },
   ],
   [
@@ -172,7 +171,7 @@ export const ERROR_GROUPS = [
       'frame-too-large': 'Report a bug: the client splits messages below the limit.',
       'frame-unexpected': 'Report a bug.',
       'network-unreachable':
-        'Nothing: the client retries. `stage` says what did not answer: `token` (your own server; with the `problem` of an HTML page, something else answers its path), `socket`, `welcome`, `outcome`, `delivery` or `silence`. If it lasts, check the URL, and whether the server allows the page’s origin ([`auth-origin-refused`](#auth-origin-refused)).',
+        'Nothing: the client retries. `stage` says what did not answer: `token` (your own server), `socket`, `welcome`, `outcome`, `delivery` or `silence`. If `problem` says that the answer is an HTML page, something else answers at the path of the token. If the error lasts, check the URL, and whether the server allows the page’s origin ([`auth-origin-refused`](#auth-origin-refused)).',
       'presence-invalid': 'Show less: a presence state is JSON of at most 2 KB.',
       'protocol-version': 'Update the server first, then the app.',
       'rate-limited': 'Nothing: the client slows down. An operator can raise `limits`.',
@@ -187,7 +186,7 @@ export const ERROR_GROUPS = [
     'Server and history',
     {
       'backup-damaged':
-        'Restore an earlier or later moment, which `--at` names. `object` and `problem` say what is wrong: [continuous backup](server.md#continuous-backup).',
+        'Restore an earlier or later moment with `--at`. `object` and `problem` say what is wrong: [continuous backup](server.md#continuous-backup).',
       'backup-unavailable':
         'Check address, credentials and network of the storage. `operation`, `status` and `systemCode` say what failed. The server tries again by itself.',
       'changeset-chain-broken': 'Report a bug.',
@@ -197,11 +196,11 @@ export const ERROR_GROUPS = [
       'cursor-ahead': 'Nothing: the client takes a full resync and sends what the server lacks.',
       'database-damaged': 'The operator repairs the database: [a damaged database](server.md#a-damaged-database).',
       'database-fetching':
-        'Nothing: the client connects again by itself. `fetchedBytes` of `totalBytes` have arrived. If it stays, the operator reads the server’s log ([continuous backup](server.md#continuous-backup)).',
+        'Nothing: the client connects again by itself. `fetchedBytes` of `totalBytes` have arrived. If this lasts, the operator reads the server’s log ([continuous backup](server.md#continuous-backup)).',
       'database-unavailable': 'The operator reads the server’s log for the cause.',
       'epoch-changed': 'Nothing: the client reconnects and syncs with the restored log.',
       internal: 'Report a bug, with the fields of the error.',
-      'replica-diverged': 'Report a bug. The rows are already the server’s again.',
+      'replica-diverged': 'Report a bug. The client has already replaced the rows with the server’s.',
       'schema-mismatch':
         'Give the server the newer schema, or update the app. `table`, `column` and `side` name the first difference.',
       'schema-unknown-column':

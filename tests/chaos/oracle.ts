@@ -33,8 +33,9 @@ export class Oracle {
       const undead = numbers.filter(
         (number) => this.states.get(number) === undefined || this.states.get(number) === 'rejected',
       );
-      if (undead.length > 0) return `present even though they failed: ${undead.slice(0, 10).join(', ')}`;
-      if (counter !== numbers.length) return `half a transaction: ${numbers.length} rows, counted ${counter}`;
+      if (undead.length > 0) return `rows of writes that failed: ${undead.slice(0, 10).join(', ')}`;
+      if (counter !== numbers.length)
+        return `a transaction is incomplete: there are ${numbers.length} rows, and the counter is ${counter}`;
       return null;
     };
   }

@@ -38,7 +38,7 @@ export class Journal {
         break;
       case 'full':
         this.counts.full += 1;
-        if (report.code !== 'storage-full') this.faults.push(`${tab}: no room is called ${report.code}`);
+        if (report.code !== 'storage-full') this.faults.push(`${tab}: a lack of space was reported as ${report.code}`);
         break;
       case 'failed':
         this.faults.push(`${tab}: ${report.message}`);
@@ -69,9 +69,10 @@ export class Journal {
     if (integrity !== 'ok') fault(`integrity_check: ${integrity}`);
     for (const [name, atLeast] of Object.entries(readFrom)) {
       const { last, count, incomplete } = tabs[name] ?? { last: 0, count: 0, incomplete: 0 };
-      if (last < atLeast) fault(`transaction ${atLeast} of ${name} was acknowledged, the last one there is ${last}`);
-      if (count !== last) fault(`${count} transactions of ${name}, the last one is ${last}`);
-      if (incomplete > 0) fault(`${incomplete} transactions of ${name} are not whole`);
+      if (last < atLeast)
+        fault(`transaction ${atLeast} of ${name} was acknowledged, but the last stored one is ${last}`);
+      if (count !== last) fault(`${name} has ${count} transactions, but the last one is ${last}`);
+      if (incomplete > 0) fault(`${incomplete} transactions of ${name} are incomplete`);
     }
     // While a writer checks, no other tab writes, so at most one transaction is committed but not yet reported.
     if (role === 'writer') this.#judgeIssued(tabs, fault);
@@ -81,7 +82,7 @@ export class Journal {
     for (const [name, { last }] of Object.entries(tabs)) {
       const acknowledged = this.acknowledged[name] ?? 0;
       if (last > acknowledged + 1)
-        fault(`transaction ${last} of ${name} was never issued, the last acknowledged was ${acknowledged}`);
+        fault(`transaction ${last} of ${name} was never issued; the last acknowledged one is ${acknowledged}`);
       // The transaction is permanent now: every later check must find it.
       this.acknowledged[name] = Math.max(acknowledged, last);
     }

@@ -125,18 +125,17 @@ async function judge(devices: readonly Written[]): Promise<string[]> {
   for (const { client, principal: reader } of devices) {
     await settled(client, writes);
     const [counter] = await client.query<{ reads: number }>(`SELECT reads FROM notes WHERE id = 'shared'`);
-    if (counter?.reads !== writes)
-      faults.push(`${reader}: the counter is ${counter?.reads}, ${writes} additions were made`);
+    if (counter?.reads !== writes) faults.push(`${reader}: the counter is ${counter?.reads} after ${writes} additions`);
     for (const { principal, done } of devices) {
       const rows = await client.query<{ amount: number }>(
         'SELECT amount FROM entries WHERE id LIKE ? ORDER BY amount',
         [`${principal}-%`],
       );
       if (rows.length !== done.size || rows.some(({ amount }, i) => amount !== i + 1))
-        faults.push(`${reader}: ${rows.length} rows of ${principal}, who wrote ${done.size}`);
+        faults.push(`${reader} has ${rows.length} rows of ${principal}, who wrote ${done.size}`);
     }
     const { rejected, lost } = await troubles(client);
-    if (rejected + lost > 0) faults.push(`${reader}: ${rejected} rejected changesets, ${lost} conflicts`);
+    if (rejected + lost > 0) faults.push(`${reader} has ${rejected} rejected changesets and ${lost} conflicts`);
   }
   return faults;
 }

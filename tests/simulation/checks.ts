@@ -75,14 +75,14 @@ export function rowsFault(ask: AskForText): string | null {
   const halves = ask(
     'SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1',
   );
-  if (halves !== null) return `half of a transaction in pair ${String(halves)}`;
+  if (halves !== null) return `pair ${String(halves)} has half of a transaction`;
   const miscounted = counterFault(ask, TALLIES);
   if (miscounted !== null) return miscounted;
   const apart = ask('SELECT slot FROM goal WHERE high - low <> width LIMIT 1');
   const tripApart = ask('SELECT id FROM trip WHERE last_day - first_day <> days LIMIT 1');
   if (apart !== null || tripApart !== null) return 'one column of a group without the other';
   const halfEdited = ask("SELECT id FROM page WHERE content ->> 'left' IS NOT content ->> 'right' LIMIT 1");
-  if (halfEdited !== null) return `half an edit of page ${halfEdited}`;
+  if (halfEdited !== null) return `page ${halfEdited} has half of an edit`;
   return null;
 }
 

@@ -54,19 +54,19 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
     const what = `the ledger's entry ${id} (${table}.${column} of ${rowKey}, ${rule})`;
     if (RULES.get(table)?.has(rule) !== true) return `${what} has a rule that the table does not have`;
     if ((rule === 'delete-wins' || rule === 'cascade') && won !== null)
-      return `${what} names a value that a delete won with`;
+      return `${what} has a winning value, although a delete won`;
     const place = placeOf(table, rowKey, column);
     const loser = lost === null || restored.has(lost) ? null : writtenAt(written, lost, place);
     if (loser !== null) {
       if (loser.length === 0) return `${what} has a lost value that nobody wrote there: ${String(lost)}`;
       if (!isBy(model, loser, entry.lostBy, entry.lostSite))
-        return `${what} names ${entry.lostBy} at ${entry.lostSite} as the author of ${String(lost)}, which is by ${loser.map(({ device }) => device).join()}`;
+        return `${what} names ${entry.lostBy} at ${entry.lostSite} as the author of ${String(lost)}device).join()} => device).join()}`;
     }
     const winner = won === null || restored.has(won) ? null : writtenAt(written, won, place);
     if (winner !== null) {
       if (winner.length === 0) return `${what} has a won value that nobody wrote there: ${String(won)}`;
       if (!isBy(model, winner, entry.wonBy, entry.wonSite))
-        return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}, which is by ${winner.map(({ device }) => device).join()}`;
+        return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}device).join()} => device).join()}`;
     }
     // A copy of a file continues as another site. What both copies share counts as unseen by a write on top of it.
     const isShared = loser?.some(({ mark }) => model.shared.has(mark)) === true;
@@ -74,7 +74,7 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
     if (rule === 'lww' && hasSeen && !wasRestored && !isShared)
       return `${what}: the author of ${String(won)} had seen ${String(lost)}, so nothing lost`;
     const name = `${place} ${rule} ${String(lost)} ${String(won)} ${entry.lostSite} ${entry.wonSite} ${entry.watermark}`;
-    if (lost !== null && seenBefore.has(name)) return `${what} is there twice`;
+    if (lost !== null && seenBefore.has(name)) return `${what} occurs twice`;
     seenBefore.add(name);
   }
   return null;

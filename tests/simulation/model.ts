@@ -366,7 +366,7 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
     // A delete of a row also deletes cells that the app does not show.
     if (model.deletedUnknown.has(cell)) continue;
     if (!visible.has(value) && !lost.has(value) && !gone.has(value))
-      return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
+      return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, is lost without a trace`;
   }
   return null;
 }

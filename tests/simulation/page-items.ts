@@ -39,7 +39,7 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
     for (const id of added) {
       if (present.has(id) || removed.has(id) || pagesOf(commit.cells).some((row) => lostWithDocument.has(row)))
         continue;
-      return `the item ${id}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
+      return `the item ${id}, written by ${commit.device} in ${commit.mark}, is lost without a trace`;
     }
   }
   return null;

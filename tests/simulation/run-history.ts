@@ -187,7 +187,7 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
     );
     if (found !== null) throw new HistoryFailed(`${where} differs from the server: ${found}`);
     if (database.connection.value('SELECT count(*) FROM rockpool_base') !== 0)
-      throw new HistoryFailed(`${where}: hidden values without anything pending`);
+      throw new HistoryFailed(`${where}: covered values without a pending write`);
     const states = documentStates(
       PAGE_TABLE,
       pageIds,
@@ -201,7 +201,8 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
     if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);
     const fault = lostWrites(model, name, database) ?? firstOpening(database);
     if (fault !== null) throw new HistoryFailed(`${where}: ${fault}`);
-    if (device.exchanges > MOST_EXCHANGES) throw new HistoryFailed(`${where}: it took ${device.exchanges} exchanges`);
+    if (device.exchanges > MOST_EXCHANGES)
+      throw new HistoryFailed(`${where}: syncing took ${device.exchanges} exchanges`);
     const refused = refusedWithoutReason(database);
     if (refused !== null) throw new HistoryFailed(`${where}: ${refused}`);
     const unexplained = database.rejected.list().find(({ error }) => !HONEST_REFUSALS.test(error.code));

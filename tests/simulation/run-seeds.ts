@@ -75,7 +75,7 @@ export async function runSeeds({
           tally.include(answer.tally);
           hashes.set(answer.seed, answer.logHash);
           const changed = expected !== undefined && expected.get(answer.seed) !== answer.logHash;
-          const failure = answer.failure ?? (changed ? 'the same seed made another history' : null);
+          const failure = answer.failure ?? (changed ? 'the same seed produced another history' : null);
           if (failure !== null) {
             failures.push({ seed: answer.seed, failure });
             onFailure?.({ seed: answer.seed, failure });

@@ -141,7 +141,7 @@ export async function runSimulation({ name, first, histories, size }: Simulation
 
   const again = seedsFrom(first, Math.ceil(histories / 100));
   const repeated = await runSeeds({ seeds: again, size: SIZES[size], expected: run.hashes });
-  expect(repeated.failures, 'the same seed makes the same history').toEqual([]);
+  expect(repeated.failures, 'the same seed produces the same history').toEqual([]);
 }
 
 export function replayCommand(seed: number, size: SizeName): string {

@@ -11,7 +11,7 @@ import { emptyDocument } from '../src/document/empty-document.ts';
  */
 export function documentStateHash(state: CellValue): string {
   const cell = decodeDocumentCell(state);
-  if (cell.kind !== 'state') throw new Error('the document cell is not a state');
+  if (cell.kind !== 'state') throw new Error('the document cell does not contain a state');
   const doc = emptyDocument();
   Y.applyUpdate(doc, cell.update);
   const { sv, ds } = Y.snapshot(doc);

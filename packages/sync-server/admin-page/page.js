@@ -308,7 +308,7 @@ function databaseActions(id, now) {
           if (sure === null) return;
           const answer = await post('drain');
           await loadDetails(id);
-          say(ended('Clients are kept out.', answer));
+          say(ended('Clients cannot connect.', answer));
         }),
     button('Restore', async () => {
       const sure = await confirm({

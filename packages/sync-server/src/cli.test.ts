@@ -72,7 +72,7 @@ describe('rockpool-server', () => {
       '--data is missing',
       '--schema: the file is not a Rockpool schema file',
       '--port takes a number from 0 to 65535',
-      '--secret-file: the secret has 5 bytes, and at least 32 are needed',
+      '--secret-file: the secret has 5 bytes; it needs at least 32',
       'example.org is not a URL',
       '--keep-deletes takes a number and s, m, h or d, such as 12h',
       '--max-conflicts takes a whole number',

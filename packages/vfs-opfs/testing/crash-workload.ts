@@ -149,18 +149,20 @@ function contentFault(connection: TestConnection, atLeast: number, atMost: numbe
   const check = connection.value('PRAGMA integrity_check');
   if (check !== 'ok') return `integrity_check: ${String(check)}`;
   const last = lastTransaction(connection);
-  if (last < atLeast) return `acknowledged transaction ${atLeast} is lost, the last one is ${last}`;
-  if (last > atMost) return `transaction ${last} was never issued, the last one was ${atMost}`;
+  if (last < atLeast) return `transaction ${atLeast} was acknowledged, but the last stored one is ${last}`;
+  if (last > atMost) return `transaction ${last} is stored, but the last one that was issued is ${atMost}`;
   if (last === 0) return undefined;
   const [rows, wrong] = connection.run(
     'SELECT count(*), sum(length(payload) <> (number * 37) % 900 + 1) FROM history',
   )[0]!;
-  if (rows !== last) return `${String(rows)} of ${last} transactions are there`;
+  if (rows !== last) return `${String(rows)} of ${last} transactions are stored`;
   if (wrong !== 0) return `${String(wrong)} payloads differ`;
   const total = connection.value('SELECT sum(amount) FROM account');
   if (total !== TOTAL) return `a transaction is incomplete: the accounts hold ${String(total)}`;
   const filler = connection.value('SELECT count(*) FROM filler');
-  return filler === fillerAfter(last) ? undefined : `${String(filler)} rows of filler, not ${fillerAfter(last)}`;
+  return filler === fillerAfter(last)
+    ? undefined
+    : `there are ${String(filler)} rows of filler instead of ${fillerAfter(last)}`;
 }
 
 function lastTransaction(connection: TestConnection): number {

@@ -78,9 +78,9 @@ async function readTwice(
       const stamps = readStamps(reader).join(' ');
       findings.reads += 1;
       const snapshot = acknowledged.findLastIndex((transaction) => transaction.stamps.join(' ') === stamps) + 1;
-      if (snapshot === 0) findings.faults.add(`pages of no one moment: ${stamps}`);
+      if (snapshot === 0) findings.faults.add(`the pages belong to different commits: ${stamps}`);
       else if (snapshot < atLeast)
-        findings.faults.add(`transaction ${snapshot} where ${atLeast} was acknowledged or seen`);
+        findings.faults.add(`read transaction ${snapshot} although ${atLeast} was acknowledged or read before`);
       atLeast = Math.max(atLeast, snapshot);
     } catch (error) {
       if (error instanceof StorageError && error.code === 'storage-snapshot-lost') findings.revoked += 1;

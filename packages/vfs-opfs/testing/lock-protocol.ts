@@ -116,8 +116,8 @@ async function readOnce(
   await medium.open('no such file', false);
   const stamps = [first!, ...stampsOf(store, PAGES.slice(1))];
   store.endRead();
-  if (new Set(stamps).size !== 1) record.faults.push(`${name} sees a mixture: ${stamps.join(' ')}`);
-  if (first! < atLeast) record.faults.push(`${name} sees commit ${first!} where ${atLeast} was acknowledged`);
+  if (new Set(stamps).size !== 1) record.faults.push(`${name} read pages of different commits: ${stamps.join(' ')}`);
+  if (first! < atLeast) record.faults.push(`${name} read commit ${first!} although ${atLeast} was acknowledged`);
 }
 
 function open({ medium }: ScheduledWorker, role: 'writer' | 'reader'): Promise<OpenedStore> {
@@ -152,9 +152,9 @@ async function checkAfterwards({ disk }: ScheduledWorkers, record: CommitRecord)
   });
   if (writer === undefined) return;
   const stamps = stampsOf(writer.store);
-  if (new Set(stamps).size !== 1) record.faults.push(`a mixture of commits is stored: ${stamps.join(' ')}`);
+  if (new Set(stamps).size !== 1) record.faults.push(`pages of different commits are stored: ${stamps.join(' ')}`);
   if (stamps[0]! < record.acknowledged)
-    record.faults.push(`commit ${record.acknowledged} was acknowledged, ${stamps[0]!} is stored`);
+    record.faults.push(`commit ${record.acknowledged} was acknowledged, but ${stamps[0]!} is stored`);
   if (!(await writer.checkpoint(0))) record.faults.push('an abandoned lock remains');
   await writer.close();
 }

@@ -349,7 +349,7 @@ export class Oracle {
         const index = expected.findIndex((one) => matches(entry, one));
         if (index < 0)
           onFault(
-            `the conflict log has an entry that the rules do not give: ${shownEntry(entry)}; open ones are ${JSON.stringify(expected.filter((one) => keyAsJson(keyOf(one.row)) === entry.rowKey).map(shownExpected))}`,
+            `the conflict log has an entry that the rules do not produce: ${shownEntry(entry)}; open ones are ${JSON.stringify(expected.filter((one) => keyAsJson(keyOf(one.row)) === entry.rowKey).map(shownExpected))}`,
           );
         else expected.splice(index, 1);
         count('oracle: entry judged');

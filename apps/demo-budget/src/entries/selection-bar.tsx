@@ -98,7 +98,9 @@ export function SelectionBar({
               'Changing the category',
               (ids) => categoryOf(ids, value === 'none' ? null : value),
               (changedCount) =>
-                changedCount === 0 ? 'Nothing to change: splits and transfers keep theirs.' : changed(changedCount),
+                changedCount === 0
+                  ? 'Nothing to change: splits and transfers keep their categories.'
+                  : changed(changedCount),
             )
           }
         >

@@ -42,7 +42,7 @@ export default function HowView(): ReactNode {
       <PlaceCard />
       <section className="card form" aria-label="Queries">
         <h2>Live queries of this page</h2>
-        <p>A query that wakes is highlighted. Press one for its text and SQLite’s plan.</p>
+        <p>A query that runs again is highlighted. Select one to see its text and SQLite’s plan.</p>
         <QueryTable />
       </section>
       <ChangesCard />

@@ -79,7 +79,7 @@ export function readColumn(reader: ByteReader, count: number): CellValue[] {
 
 /** Reads the values of a run that are not NULL. */
 function readPresent(reader: ByteReader, form: number, count: number): CellValue[] {
-  if (count > reader.remaining) reader.fail('a column has more values than bytes follow');
+  if (count > reader.remaining) reader.fail('a column declares more values than the remaining bytes can hold');
   const values: CellValue[] = [];
   if (form === TEXT || form === BLOB) {
     const lengths: number[] = [];

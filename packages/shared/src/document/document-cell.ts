@@ -79,7 +79,8 @@ function encodeContent(json: string): Uint8Array<ArrayBuffer> {
 
 /** The Yjs update of a whole state. Pages use it to avoid loading the code that decodes every kind. */
 export function updateOfState(state: Uint8Array): Uint8Array {
-  if (state[0] !== STATE) throw new RockpoolError('document-invalid', { problem: 'the document cell is not a state' });
+  if (state[0] !== STATE)
+    throw new RockpoolError('document-invalid', { problem: 'the document cell does not contain a state' });
   return state.subarray(1 + DOCUMENT_ID_BYTES);
 }
 

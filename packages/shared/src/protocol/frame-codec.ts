@@ -51,7 +51,7 @@ export class FrameAssembler {
       return payload;
     }
     if (head !== PART && (head !== LAST_PART || this.parts.length === 0))
-      throw new RockpoolError('frame-invalid', { problem: 'a frame is out of place' });
+      throw new RockpoolError('frame-invalid', { problem: 'a frame arrived out of order' });
     this.parts.push(payload.slice());
     if (head === PART) return null;
     const message = new Uint8Array(this.sizeBytes);

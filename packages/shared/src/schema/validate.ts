@@ -25,7 +25,7 @@ export function schemaProblems(tables: readonly TableSchema[]): SchemaProblem[] 
     if (names.get(lower) !== table) report(null, 'Two tables have this name.');
     const sharer = ids.get(table.id);
     if (sharer !== undefined && sharer !== table.name)
-      report(null, `Its id is also that of the table ${sharer}; rename one of them.`);
+      report(null, `The table ${sharer} has the same id; rename one of the two.`);
     ids.set(table.id, table.name);
     reportColumns(table, report);
     for (const index of table.searchIndexes ?? []) reportSearchIndex(table, index, tables, report);
@@ -51,7 +51,7 @@ function reportColumns(table: TableSchema, report: Report): void {
     names.add(column.name.toLowerCase());
     const sharer = ids.get(column.id);
     if (sharer !== undefined && sharer !== column.name)
-      report(column.name, `Its id is also that of the column ${sharer}; rename one of them.`);
+      report(column.name, `The column ${sharer} has the same id; rename one of the two.`);
     ids.set(column.id, column.name);
   }
 }
@@ -80,7 +80,10 @@ function reportSearchIndex(
   ]);
   const clash = taken.find((other) => SHADOW_SUFFIXES.some((suffix) => other.toLowerCase() === name + suffix));
   if (clash !== undefined)
-    report(null, `Its search index ${index.name} needs the name ${clash}, which is taken; give it another name.`);
+    report(
+      null,
+      `Its search index ${index.name} needs the table name ${clash}, which is taken; give the index another name.`,
+    );
   if (!TOKENIZERS.includes(index.tokenize.split(' ')[0] ?? ''))
     report(
       null,

@@ -9,7 +9,7 @@ const PLACEHOLDER = /change.?me|replace.?me|your.?secret|password|placeholder|in
 /** Returns why a signing secret is too weak, or null if it is not. */
 export function secretProblem(secret: Uint8Array): string | null {
   if (secret.length < MIN_SECRET_BYTES)
-    return `the secret has ${secret.length} bytes, and at least ${MIN_SECRET_BYTES} are needed`;
+    return `the secret has ${secret.length} bytes; it needs at least ${MIN_SECRET_BYTES}`;
   if (new Set(secret).size < MIN_DIFFERENT_BYTES) return 'the secret repeats a few characters; use random ones';
   if (PLACEHOLDER.test(new TextDecoder().decode(secret)))
     return 'the secret reads like a placeholder; use random bytes';

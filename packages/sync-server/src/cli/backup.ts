@@ -50,7 +50,9 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   for (const file of contents.files) {
     const { name, unloaded } = file;
     if (unloaded !== null)
-      print(`${databaseName(name)} is unloaded to ${unloaded.destination}, which keeps it; here is only its mark`);
+      print(
+        `${databaseName(name)} is unloaded to ${unloaded.destination}, which keeps it; this backup contains only a note of that`,
+      );
     if (manifest[name] !== undefined) continue;
     const found = await copyFile(file, join(directory, name));
     if (typeof found === 'string') manifest[name] = found;

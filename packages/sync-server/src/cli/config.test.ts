@@ -45,7 +45,7 @@ describe('the previous secret', () => {
   });
 
   it.each([
-    ['weak', 'short', { ROCKPOOL_SECRET: TEST_SECRET }, 'at least 32 are needed'],
+    ['weak', 'short', { ROCKPOOL_SECRET: TEST_SECRET }, 'it needs at least 32'],
     ['the same', TEST_SECRET, { ROCKPOOL_SECRET: TEST_SECRET }, 'it is the same as the secret'],
     ['the only one', TEST_SECRET, { ROCKPOOL_OIDC_ISSUER: 'https://id.example.org' }, 'no secret that replaces it'],
   ])('is refused if it is %s', (_, previous, environment, problem) => {

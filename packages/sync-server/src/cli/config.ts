@@ -36,7 +36,7 @@ const DATA: Settings = { data: { takes: 'text', help: 'the data directory' } };
 const POSTGRES: Settings = {
   postgres: {
     takes: 'text',
-    help: 'postgresql://user@host/name: store everything in PostgreSQL, for several instances. Pass a password by the environment',
+    help: 'postgresql://user@host/name: store everything in PostgreSQL, for several instances. Pass a password in the environment',
   },
 };
 const SHARDS: Settings = {
@@ -48,7 +48,7 @@ const SHARDS: Settings = {
 const BUS: Settings = {
   bus: {
     takes: 'list',
-    help: 'nats://host:4222: NATS carries messages between instances instead of PostgreSQL; repeat it for the servers of a cluster. Pass a password by the environment',
+    help: 'nats://host:4222: NATS carries messages between instances instead of PostgreSQL; repeat it for the servers of a cluster. Pass a password in the environment',
   },
   'instance-url': {
     takes: 'text',
@@ -80,7 +80,7 @@ const BACKUP_PLACE: Settings = {
   'backup-region': { takes: 'text', help: 'its region; default AWS_REGION, or us-east-1' },
   'backup-path-style': {
     takes: 'nothing',
-    help: 'the bucket is in the path of URLs, not in the host name, as most storage other than AWS needs',
+    help: 'puts the bucket into the path of URLs instead of the host name, as most storage other than AWS needs',
   },
 };
 
@@ -119,7 +119,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   'admin-token-file': {
     takes: 'text',
-    help: 'turns on the admin API and page at /admin: a file with the token that they require, of at least 32 characters',
+    help: 'turns on the admin API and the page at /admin, and names the file with the token that they require, of at least 32 characters',
   },
   'admin-address': {
     takes: 'text',
@@ -127,7 +127,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   tracing: {
     takes: 'nothing',
-    help: 'records OpenTelemetry spans of pushes, by the SDK that NODE_OPTIONS=--import=FILE loads',
+    help: 'records OpenTelemetry spans of pushes, with the SDK that NODE_OPTIONS=--import=FILE loads',
   },
   'history-role': {
     takes: 'text',

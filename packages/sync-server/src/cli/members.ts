@@ -126,7 +126,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     takes: ['PRINCIPAL'],
     run: async (store, { PRINCIPAL }, print) => {
       await store.write(readmitted(PRINCIPAL));
-      print(`${PRINCIPAL} has the roles of each database again`);
+      print(`${PRINCIPAL} has its roles in each database again`);
     },
   },
   revoked: {

@@ -101,7 +101,9 @@ export class IdleAudit {
   /** Throws `frame-unexpected` for an answer to another audit. */
   handleAnswer(answer: AuditAnswer): void {
     if (this.asked === null || answer.cursor !== this.asked.cursor)
-      throw new RockpoolError('frame-unexpected', { problem: 'the server answered an audit that was not requested' });
+      throw new RockpoolError('frame-unexpected', {
+        problem: 'the server answered with an audit that was not requested',
+      });
     const { rangeCounts, rowCounts, cursor } = this.asked;
     if (answer.compared) this.uncompared = 0;
     else if (++this.uncompared >= MAX_UNCOMPARED) {

@@ -16,6 +16,6 @@ export function isPackCodeLoaded(): boolean {
 
 /** The loaded code. Call it only if there are packs, or `isPackCodeLoaded`. */
 export function packCode(): PackCode {
-  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code of packs is not loaded' });
+  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code for packs is not loaded' });
   return loaded;
 }

@@ -12,6 +12,6 @@ export async function loadTableShapes(): Promise<void> {
 
 /** The loaded code. Call it only for an app with migrations. */
 export function tableShapes(): TableShapes {
-  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code of table shapes is not loaded' });
+  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code for table shapes is not loaded' });
   return loaded;
 }

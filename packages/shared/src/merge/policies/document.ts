@@ -52,7 +52,7 @@ export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
     if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH))
       report(name, `maxDepth of a document must be 1 to ${MAX_DOCUMENT_DEPTH} levels.`);
     if (table.uniques.some((columns) => columns.includes(name)))
-      report(name, 'A document cannot be UNIQUE: merging makes values that nobody chose.');
+      report(name, 'A document cannot be UNIQUE: merging can produce values that nobody chose.');
   },
   changeProblem: 'the merge rule of the document changed',
 };
