@@ -176,7 +176,7 @@ describe('a client', () => {
 });
 
 describe('a live query', () => {
-  it('emits its rows first, after every change, and at once to a late listener', async () => {
+  it('emits its rows at first and after every change, and at once to a late listener', async () => {
     const client = await openClient(freshName());
     const live = client.live<{ body: string }>('SELECT body FROM note ORDER BY body');
     const states: LiveState<{ body: string }>[] = [];

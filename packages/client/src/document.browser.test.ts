@@ -41,7 +41,7 @@ function bodyOf(doc: Y.Doc): Y.Text {
 }
 
 describe('an open document', () => {
-  it('shows writes by SQL, and SQL shows its changes', async () => {
+  it('shows writes made by SQL, and SQL reads its changes', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     expect(document.current.value).toEqual({ body: 'low tide' });
@@ -54,7 +54,7 @@ describe('an open document', () => {
     await document.close();
   });
 
-  it('keeps both its own typing and concurrent writes of others', async () => {
+  it('keeps its own typing and the concurrent writes of others', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     const typed = bodyOf(document.doc);
@@ -68,7 +68,7 @@ describe('an open document', () => {
     await document.close();
   });
 
-  it('shows its changes in another tab, and undoes only them', async () => {
+  it('shows its changes in another tab, and undoes only its own changes', async () => {
     const client = await openPage({ body: 'low tide' });
     const tab = await openTab({ name: client.name, schema });
     tabs.push(tab);

@@ -52,7 +52,7 @@ for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as c
     continue;
   }
   describe(`Client on ${persistence}`, () => {
-    it(`is refused with ${inject('refusal')}`, async () => {
+    it(`opening is refused with ${inject('refusal')}`, async () => {
       await expect(createClient({ name: freshName(), schema, persistence })).rejects.toMatchObject({
         code: inject('refusal'),
       });
@@ -63,7 +63,7 @@ for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as c
 describe('a client that asks for durable storage', () => {
   const [best] = usable;
   if (best === undefined) {
-    it(`is refused with ${inject('refusal')}`, async () => {
+    it(`opening is refused with ${inject('refusal')}`, async () => {
       await expect(createClient({ name: freshName(), schema })).rejects.toMatchObject({ code: inject('refusal') });
     });
   } else {

@@ -6,7 +6,7 @@ function sourceAt(timesMs: number[], fill = 0xff): () => string {
 }
 
 describe('newId', () => {
-  it('has the shape of a UUID of version 7', () => {
+  it('returns a UUID of version 7', () => {
     expect(newId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
@@ -14,7 +14,7 @@ describe('newId', () => {
     expect(sourceAt([0x0123456789ab])()).toMatch(/^01234567-89ab-7/);
   });
 
-  it('sorts in creation order even if the clock stands still or is set back, or the counter overflows', () => {
+  it('returns ids that sort in creation order even if the clock stands still or is set back, or the counter overflows', () => {
     const timesMs = [1000, ...Array.from({ length: 5000 }, () => 1000), 10, 1001, 2000];
     const next = sourceAt([...timesMs]);
     const ids = timesMs.map(() => next());

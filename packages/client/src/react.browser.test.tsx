@@ -87,7 +87,7 @@ function Badge(): ReactElement {
   return <i>{`${state} ${role}`}</i>;
 }
 
-it('useLiveQuery renders rows, and again when they change, under StrictMode', async () => {
+it('useLiveQuery renders rows, and renders them again when they change, under StrictMode', async () => {
   const opened = await open();
   const page = draw(
     <RockpoolProvider client={opened}>
@@ -139,7 +139,7 @@ function NotesOfDrizzle({ body }: { readonly body: string }): ReactElement {
   return <p>{rows.map(({ id }) => id).join(' ')}</p>;
 }
 
-it('useLiveQuery creates a live query with a function, again when its dependencies change', async () => {
+it('useLiveQuery creates a live query with a function, and creates it again when the dependencies change', async () => {
   const opened = await open();
   await opened.batch([sql`INSERT INTO note VALUES ('1', 'x')`, sql`INSERT INTO note VALUES ('2', 'y')`]);
   const of = (body: string): ReactElement => (
@@ -194,7 +194,7 @@ it('hooks render the loading state while there is no client', async () => {
   await expect.poll(() => page.textContent).toBe('loadingopening none');
 });
 
-it('useRowSyncState returns how far the changes of a row have come, and updates with the status', async () => {
+it('useRowSyncState returns the sync state of a row, and updates it with the status', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('n1', 'x')`);
   const container = draw(
@@ -269,7 +269,7 @@ function Present({ page }: { readonly page?: string }): ReactElement {
   return <u>{others.map(({ principal, state }) => `${principal} on ${state.page}`).join(', ')}</u>;
 }
 
-it('usePresence lists peers, shows this tab while the component is mounted, and only observes without a state', async () => {
+it('usePresence lists peers, shows this tab while the component is mounted, and only observes if no state is given', async () => {
   const databaseId = newId();
   const openAs = async (principal: string): Promise<Client> => {
     const { url, token } = await commands.accessToSyncServer(
@@ -306,7 +306,7 @@ it('usePresence lists peers, shows this tab while the component is mounted, and 
   }
 });
 
-it('useRowHistory shows the history of a row, and again when the row changes, under StrictMode', async () => {
+it('useRowHistory shows the history of a row, and updates it when the row changes, under StrictMode', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('n1', 'one')`);
   const page = draw(

@@ -144,7 +144,7 @@ export function describeBinding(
       expect(await rowsOnServer(team2)).toEqual([]);
     });
 
-    it('holds after the database has passed to another person', async () => {
+    it('holds after the database has passed to another user', async () => {
       const name = freshName();
       const ann = await open({ name, sync: await syncWith(team, { principal: 'ann' }) });
       await write(ann, `${name}-of-ann`);
@@ -167,21 +167,26 @@ export function describeBinding(
         { code: 'tab-options-differ', fields: { option: 'sync.principal' } },
       ],
       ['another person', (options) => ({ ...options, principal: 'bob' }), { code: 'other-principal' }],
-    ])('includes how all tabs sync: a tab with %s is rejected, in either order', async (_, change, refusal) => {
-      const mine = await syncWith(team, { principal: 'ann' });
-      const theirs = change(mine);
-      for (const [first, second] of [
-        [mine, theirs],
-        [theirs, mine],
-      ]) {
-        const name = freshName();
-        const leader = await open({ name, ...(first === undefined ? {} : { sync: first }) });
-        await expect(open({ name, ...(second === undefined ? {} : { sync: second }) })).rejects.toMatchObject(refusal);
-        await write(leader, `${name}-later`);
-        // A trace id, or a slash at the end, names the same server.
-        if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
-      }
-    });
+    ])(
+      'covers the sync options of all tabs: a tab with %s is rejected, in either order',
+      async (_, change, refusal) => {
+        const mine = await syncWith(team, { principal: 'ann' });
+        const theirs = change(mine);
+        for (const [first, second] of [
+          [mine, theirs],
+          [theirs, mine],
+        ]) {
+          const name = freshName();
+          const leader = await open({ name, ...(first === undefined ? {} : { sync: first }) });
+          await expect(open({ name, ...(second === undefined ? {} : { sync: second }) })).rejects.toMatchObject(
+            refusal,
+          );
+          await write(leader, `${name}-later`);
+          // A trace id, or a slash at the end, names the same server.
+          if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
+        }
+      },
+    );
 
     it('rejects a tab with another schema', async () => {
       const name = freshName();

@@ -535,7 +535,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       },
     );
 
-    it('its writes whose promises resolved are stored, once', async () => {
+    it('a write whose promise resolved is stored exactly once', async () => {
       const name = freshName();
       const leader = await openElsewhere({ name, persistence });
       const mine = await openHere({ name, persistence });
@@ -584,7 +584,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       await until(() => view.numbers().length === 2);
     });
 
-    it('a hidden page hands over the lead, and shows missed changes when it is visible again', async () => {
+    it('a hidden page hands over the leadership, and shows missed changes when it is visible again', async () => {
       const name = freshName();
       const away = await openElsewhere({ name, persistence });
       const here = await openHere({ name, persistence });

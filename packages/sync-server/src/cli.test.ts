@@ -99,7 +99,7 @@ describe('rockpool-server', () => {
     },
   );
 
-  it('reads settings from flags, then the environment, then a file, and reports the problems of each', async () => {
+  it('reads settings from flags, then from the environment, then from a file, and reports the problems of each', async () => {
     const [, data = '', , schema = '', , , , secret = ''] = serverFlags(folder);
     const config = join(folder, 'config.json');
     writeFileSync(config, JSON.stringify({ data: '/nowhere', schema, port: 0, origin: ['https://app.example.org'] }));

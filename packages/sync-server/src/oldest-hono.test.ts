@@ -7,6 +7,6 @@ import './mounted.test.ts';
 vi.mock('hono', () => import('hono-floor'));
 vi.mock('hono/cors', () => import('hono-floor/cors'));
 
-it('the oldest supported Hono is the version that the tests above use', () => {
+it('the oldest supported Hono is the version that these tests run with', () => {
   expect(used.Hono).toBe(allowed.Hono);
 });

@@ -106,7 +106,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(idle.closed).toBeNull();
   });
 
-  it('admit a new session however much others push', async () => {
+  it('admit a new session however many changes others push', async () => {
     const server = await start();
     const writers = await Promise.all(Array.from({ length: 4 }, () => server.open()));
     let isIn = false;
@@ -148,7 +148,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ben.commit([insert('entries', 'e', { amount: 1n })])).toMatchObject({ kind: 'admitted' });
   });
 
-  it('merge edits of one large document at two instances like one instance does', async () => {
+  it('merge edits of one large document at two instances as one instance does', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [new Page(await a.open()), new Page(await b.open(undefined, { principal: 'ben' }))];
     // Large enough to be merged in another thread, while the other instance commits.
@@ -256,7 +256,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, `SELECT color FROM rockpool.accounts WHERE id = 'z'`)).toEqual([['red']]);
   });
 
-  it('serve a session over plain HTTP, whichever instance each request reaches', async () => {
+  it('serve a session over plain HTTP, even if each request reaches another instance', async () => {
     const [a, b] = [await start(), await start()];
     let count = 0;
     // Acts like a load balancer without sticky sessions.

@@ -11,7 +11,7 @@ const RUNS = {
   lastRunMs: 2,
 };
 
-it('liveQueries combines the facts of the page and of the worker about each live query that both know', async () => {
+it('liveQueries combines the reports of the page and of the worker about each live query that both run', async () => {
   const client = {} as Client;
   const state = { rows: [{ n: 1 }, { n: 2 }], error: null, loading: false };
   const watched = { statement: { sql: 'a', params: [] }, state, listeners: { count: 1 }, resultCount: 2 };

@@ -60,7 +60,7 @@ function shown({ value, selectionStart, selectionEnd }: HTMLTextAreaElement): st
 }
 
 describe('a textarea that is bound to a text', () => {
-  it('keeps both people’s letters together while they type at two places', () => {
+  it('keeps the letters of each of two people together while they type at two places', () => {
     const { textarea, text, type } = openPage('hello');
     textarea.setSelectionRange(0, 0);
     for (const [mine, theirs] of [
@@ -101,7 +101,7 @@ describe('a textarea that is bound to a text', () => {
     expect([textarea.selectionStart, textarea.selectionEnd, textarea.selectionDirection]).toEqual([6, 9, 'backward']);
   });
 
-  it('writes the letter that was typed among equal ones, and deletes only what was deleted', () => {
+  it('inserts a letter at its position among equal letters, and deletes only the deleted letters', () => {
     const { textarea, text, type } = openPage('aaaa');
     const edits: unknown[] = [];
     text().observe(({ delta }) => edits.push(delta));
@@ -151,7 +151,7 @@ describe('a textarea that is bound to a text', () => {
     expect(text().toJSON()).toBe('12akab!');
   });
 
-  it('follows another text in the same place, and is read-only while there is none', () => {
+  it('switches to a text that replaces its own, and is read-only while there is none', () => {
     const { textarea, text, type, replaceText } = openPage('one two');
     textarea.setSelectionRange(3, 3);
     replaceText('so one two');
@@ -164,7 +164,7 @@ describe('a textarea that is bound to a text', () => {
     expect([textarea.value, textarea.readOnly]).toEqual(['back', false]);
   });
 
-  it('writes what is being composed when it ends, and nothing afterwards', () => {
+  it('writes the composed text when the binding ends, and nothing afterwards', () => {
     const { textarea, text, type, unbind } = openPage('a');
     textarea.dispatchEvent(new CompositionEvent('compositionstart'));
     textarea.setSelectionRange(1, 1);

@@ -204,7 +204,7 @@ describe('undo of an open document', () => {
     expect(stored()).toEqual({ body: '', n: 3 });
   });
 
-  it('has no step for changes of others', async () => {
+  it('has no steps for changes of others', async () => {
     const { document, stored, writeElsewhere } = await openPage({ body: '', n: 1 });
     await writeElsewhere({ body: 'theirs', n: 2 });
     expect(document.undoManager.undo()).toBeNull();

@@ -29,7 +29,7 @@ it.each<[what: string, change: (text: Y.Text) => void]>([
   expect(text.toDelta()).toEqual([{ insert: 'low 👍 tide' }]);
 });
 
-it('a guarded text inserts, deletes and formats whole characters, even if it was requested twice', () => {
+it('a guarded text inserts, deletes and formats whole characters, even if it was guarded twice', () => {
   const text = withWholeCharacters(textWith());
   text.insert(6, '!', { bold: true });
   text.format(4, 2, { bold: true });

@@ -123,7 +123,7 @@ describe('defineSchema', () => {
     expect(defineSchema({ account, somethingElse: () => 1, text: 'x' })).toEqual(defineSchema([account]));
   });
 
-  it('marks local tables as not synced, and allows them a key numbered by SQLite or no key', () => {
+  it('marks local tables as not synced, and lets them have a key that SQLite numbers, or no key', () => {
     const draft = sqliteTable('draft', { id: integer().primaryKey(), body: text() });
     const log = sqliteTable('log', { line: text() });
     const schema = defineSchema([account, draft, log], { local: [draft, log] });
@@ -217,7 +217,7 @@ describe('defineSchema', () => {
     expect(decodeSchema(encodeSchema(schema))).toEqual(schema);
   });
 
-  it('declares histories, which the schema file keeps and the hash does not cover', () => {
+  it('declares histories, which are in the schema file but not in the schema hash', () => {
     const note = sqliteTable('note', { id: text().primaryKey() });
     const place = sqliteTable('place', { id: text().primaryKey() });
     const schema = defineSchema({ account, note, place }, { history: [note, { table: place, retainedDays: 90 }] });
@@ -230,7 +230,7 @@ describe('defineSchema', () => {
     expect(schema.hash).toBe(defineSchema({ account, note, place }).hash);
   });
 
-  it('rejects histories of local tables, of undeclared tables, declared twice, or without whole days', () => {
+  it('rejects histories of local or undeclared tables, a second one for a table, and a retention in fractions of a day', () => {
     const note = sqliteTable('note', { id: text().primaryKey() });
     const declare = (history: DefineSchemaOptions['history'], local: readonly (typeof note)[] = []): string => {
       try {

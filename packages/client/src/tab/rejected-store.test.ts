@@ -48,7 +48,7 @@ function createWorld(): {
 }
 
 describe('client.rejected as a store', () => {
-  it('reads nothing without a listener while there are none', async () => {
+  it('reads nothing without a listener while there are no rejected changesets', async () => {
     const { store, reads, answer } = createWorld();
     await answer(() => []);
     expect(reads()).toBe(0);
@@ -58,7 +58,7 @@ describe('client.rejected as a store', () => {
     expect(reads()).toBe(1);
   });
 
-  it('has the list without a listener, and reads it again when the number changes', async () => {
+  it('has the list without a listener, and reads it again when the number of rejected changesets changes', async () => {
     const { store, reads, answer } = createWorld();
     await answer(() => [rejected(1)], 1);
     expect(store.current).toEqual([rejected(1)]);
@@ -69,7 +69,7 @@ describe('client.rejected as a store', () => {
     expect(store.current).toEqual([]);
   });
 
-  it('reads a list whose number stayed the same once it is looked at', async () => {
+  it('reads a changed list of the same length again once it is observed', async () => {
     const { store, reads, answer } = createWorld();
     await answer(() => [rejected(1, false)], 1);
     await answer(() => [rejected(1)], 1);

@@ -81,7 +81,7 @@ describe('the synced promise of a write', () => {
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'rejected']);
   });
 
-  it('requests again if the status changes during a request', async () => {
+  it('requests the state again if the status changes during a request', async () => {
     const { synced, decide, asked } = decided();
     const write = synced.beside('a', Promise.resolve());
     const promise = write.synced;

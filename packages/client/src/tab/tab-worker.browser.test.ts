@@ -74,7 +74,7 @@ const query = (worker: TabWorker): Promise<unknown> =>
   worker.call((remote) => remote.query({ sql: 'SELECT 1', params: [] }));
 
 describe('a worker that does not answer', () => {
-  it('is replaced by a worker that opens first and then receives the pending calls', async () => {
+  it('is replaced by a worker that opens the database first and then receives the pending calls', async () => {
     const world = watched(create(inTurn(silent, answering)));
     const answer = query(world.worker);
     letTimePass();
@@ -83,7 +83,7 @@ describe('a worker that does not answer', () => {
     expect(world.stuck.map(({ code, fields }) => [code, fields])).toEqual([['worker-stuck', { waitedMs: 240 }]]);
   });
 
-  it('fails the calls that it blocks twice, and later calls succeed', async () => {
+  it('is replaced; the calls that it blocks twice fail, and later calls succeed', async () => {
     const world = watched(create(inTurn(silent, silent, answering)));
     const failing = query(world.worker).catch((thrown: unknown) => thrown);
     letTimePass();

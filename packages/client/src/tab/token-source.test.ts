@@ -19,7 +19,7 @@ const named = (name: string, message: string, more: object = {}): Error =>
   Object.assign(new Error(message), { name, ...more });
 
 describe('the token', () => {
-  it('is the string of the callback, sync or async, or the text of its response', async () => {
+  it('is the string that the callback returns or resolves to, or the text of its response', async () => {
     for (const token of [
       () => TOKEN,
       async () => TOKEN,

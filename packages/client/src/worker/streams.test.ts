@@ -54,7 +54,7 @@ it('a stream returns fewer rows if they take longer than half a frame', async ()
   await streams.close(1);
 });
 
-it('a stream reads nothing until it is asked', async () => {
+it('a stream reads nothing until rows are requested', async () => {
   const { streams, looks } = streamsWithClock(5);
   await streams.open(1, NUMBERS);
   await streams.next(1);

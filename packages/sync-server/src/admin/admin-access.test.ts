@@ -20,7 +20,7 @@ function addressOf(path: string): string {
 describe('the admin API', () => {
   const tested = serverUnderTest({ admin: { token: ADMIN_TOKEN } });
 
-  it.each(ADMIN_ROUTES)('needs its own token for $method $path', async ({ method, path }) => {
+  it.each(ADMIN_ROUTES)('requires its own token for $method $path', async ({ method, path }) => {
     const { server } = tested;
     await server.open();
     for (const token of [
@@ -50,7 +50,7 @@ describe('the admin API', () => {
     });
   });
 
-  it('reveals neither routes nor databases without the token', async () => {
+  it('does not reveal routes or databases without the token', async () => {
     const { server } = tested;
     for (const path of ['/databases/missing', '/nothing', '/databases/..%2f..%2fetc'])
       expect((await server.ask('GET', `/admin/api${path}`)).status).toBe(401);
@@ -64,7 +64,7 @@ describe('the admin API', () => {
     expect((await tested.server.ask('GET', '/admin/api/databases', { headers: own })).status).toBe(200);
   });
 
-  it('answers other methods with the methods that a path has', async () => {
+  it('answers other methods with the methods that the path allows', async () => {
     const response = await tested.server.ask('PATCH', '/admin/api/databases', { token: ADMIN_TOKEN });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
     expect(
@@ -134,7 +134,7 @@ describe('the command rockpool-server', () => {
   const statusOf = async (url: string): Promise<number> =>
     (await fetch(url, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })).status;
 
-  it('serves the admin API on the main port, or on an address of its own only', async () => {
+  it('serves the admin API on the main port, or only on an address of its own', async () => {
     const off = await serve({ ...config(), log: () => undefined } as never);
     expect([off.adminUrl, await statusOf(`${off.url}/admin/api/databases`)]).toEqual([null, 404]);
     await off.stop();
@@ -151,7 +151,7 @@ describe('the command rockpool-server', () => {
     await expect(fetch(own.adminUrl as string)).rejects.toThrow();
   });
 
-  it('needs the token for an address, and rejects a short token', () => {
+  it('requires the token for an address, and rejects a short token', () => {
     expect(() => config('--admin-address', '127.0.0.1:9500')).toThrow(/--admin-address needs --admin-token-file/);
     const file = join(temporaryFolder(), 'short');
     writeFileSync(file, 'x'.repeat(31));

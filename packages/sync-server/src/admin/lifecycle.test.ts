@@ -104,7 +104,7 @@ async function writeUntil(
 }
 
 describe('closing a database', () => {
-  it('ends its sessions with a retryable reason, and leaves other databases alone', async () => {
+  it('ends its sessions with a retryable reason, and does not affect other databases', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     expect(await admin('POST', `/databases/${DATABASE}/close`)).toMatchObject({ status: 200, body: { sessions: 1 } });
@@ -134,7 +134,7 @@ describe('closing a database', () => {
     expect(await keysIn()).toEqual(['a', 'b', 'c']);
   });
 
-  it('loses no acknowledged change and decides none twice while a device writes', async () => {
+  it('loses no acknowledged change and decides none twice while a device keeps writing', async () => {
     await server.open();
     const acknowledged: string[] = [];
     const closing = (async () => {
@@ -154,7 +154,7 @@ describe('closing a database', () => {
 });
 
 describe('draining a database', () => {
-  it('keeps its clients out until it is opened', async () => {
+  it('keeps clients out until the database is opened', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     expect((await admin('POST', `/databases/${DATABASE}/drain`)).status).toBe(200);
@@ -243,7 +243,7 @@ describe('deleting a database', () => {
     await bystanderCommits();
   });
 
-  it('forgets its members, invitations and devices, whose clients do not mistake a new database for it', async () => {
+  it('removes its members, invitations and devices, and a new database is not mistaken for it', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     await server.sync.members.setRole(DATABASE, 'zoe', 'owner');
@@ -261,7 +261,7 @@ describe('deleting a database', () => {
     expect(await keysIn()).toEqual([]);
   });
 
-  it('keeps changes that were acknowledged after it, while a device writes', async () => {
+  it('keeps changes that are acknowledged after the delete, while a device writes', async () => {
     const before = await server.open();
     await before.commit([insert('accounts', 'before', { name: 'before' })]);
     const deleting = admin('DELETE', `/databases/${DATABASE}?confirm=${DATABASE}`);
@@ -295,7 +295,7 @@ describe('importing a database', () => {
     await expect.poll(() => readdirSync(join(server.dataDir, 'incoming'))).toEqual([]);
   });
 
-  it('never replaces a database, not even one that a client creates meanwhile', async () => {
+  it('never replaces a database, not even one that a client creates during the import', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     const copy = await exported();
@@ -341,7 +341,7 @@ describe('importing a database', () => {
 });
 
 describe('replacing a database', () => {
-  it('keeps its members and the old file, and needs a confirmation', async () => {
+  it('keeps its members and the old file, and requires a confirmation', async () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     const copy = await exported();

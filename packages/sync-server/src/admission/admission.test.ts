@@ -54,7 +54,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT number FROM rockpool_site')).toEqual([[0n]]);
   });
 
-  it('is taken for that of a copied site if it repeats decided sequences with other changesets', async () => {
+  it('is treated as one of a copied site if it repeats decided sequences with other changesets', async () => {
     const site = new TestSite();
     const copy = new TestSite();
     Object.assign(copy, { siteId: site.siteId });
@@ -67,7 +67,7 @@ describe('a push', () => {
     expect(await b.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
   });
 
-  it('is taken for that of a copied site if it continues another history', async () => {
+  it('is treated as one of a copied site if it continues another history', async () => {
     const a = await tested.server.open();
     await a.commit([account('x')]);
     const foreign = toChangeset(1, 5, 0, [account('other')]);
@@ -86,7 +86,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[0n]]);
   });
 
-  it('counts once if an older connection received it and a newer one repeats it', async () => {
+  it('counts once if it arrives over an older connection and again over a newer one', async () => {
     const site = new TestSite();
     const older = await tested.server.open(site);
     site.write([account('x')]);

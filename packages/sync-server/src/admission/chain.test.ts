@@ -20,7 +20,7 @@ const push: Push = {
 const hashes = [FIRST_PREVIOUS_HASH];
 for (const changeset of push.changesets) hashes.push(changesetHash(hashes.at(-1) as Uint8Array, changeset));
 
-it('the hash chain checks one hash of a push that is admitted in parts, however many of its changesets are decided', () => {
+it('the hash chain checks one hash for a push that is admitted in parts, however many of its changesets are decided', () => {
   for (const decided of [1, 500, COUNT]) {
     const asked: number[] = [];
     const site = { lastSequence: decided } as SiteState;

@@ -8,7 +8,7 @@ import { openDatabaseFile } from '../store/database-file.ts';
 const ROWS = 131_000;
 const COLUMNS = ['account_id', 'amount', 'note', 'weight', 'receipt'];
 
-it('the server reads a changeset of many rows without a copy of each row', () => {
+it('the server reads a changeset of many rows without copying each row', () => {
   const file = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
     const body = encodeChangesetBody({

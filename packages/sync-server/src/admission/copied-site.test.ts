@@ -37,7 +37,7 @@ async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
 }
 
 describe('a copy of a site whose changesets are all confirmed', () => {
-  it('learns the first sequence that differs, wherever its push begins [MR-49]', async () => {
+  it('receives the first sequence that differs, wherever its push begins [MR-49]', async () => {
     const { copy } = await copied();
     for (const key of ['a', 'b']) copy.write([entry(key)]);
     for (const from of [1, 2, 3]) {

@@ -165,7 +165,7 @@ describe('an origin', () => {
   });
 });
 
-describe('a client of protocol version 2, which knows no origins', () => {
+describe('a client of protocol version 2, which has no origins', () => {
   it('is welcomed with its own version, and its pushes count', async () => {
     await opened();
     const site = new TestSite();

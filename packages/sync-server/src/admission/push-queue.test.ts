@@ -149,7 +149,7 @@ describe.each([
     await queue.drainAll();
   }
 
-  it('rejects a changeset whose commit failed three times through its own fault, and decides those around it', async () => {
+  it('rejects a changeset whose commit failed three times because of its own content, and decides those around it', async () => {
     const store = durableInFile(file);
     // A store that cannot hold one value, like PostgreSQL with a limit that SQLite lacks.
     const failing = queueOver({
@@ -247,7 +247,7 @@ describe.each([
   });
 });
 
-it('reports a site as unsettled during a commit of its pushes, even if the store reports it as settled', async () => {
+it('a site counts as unsettled during a commit of its pushes, even if the store counts it as settled', async () => {
   const [begun, lasts] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const database = durableInFile(file);
   // The file has nothing of the commit yet, as with PostgreSQL or while a worker merges a document of the group.

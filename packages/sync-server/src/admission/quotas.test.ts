@@ -13,7 +13,7 @@ const big = 'x'.repeat(200_000);
 describe('the quota of a database', () => {
   const tested = serverUnderTest({ quotas: { maxDatabaseBytes: LIMIT } });
 
-  it('stops the growth of the database, admits deletes, and leaves other databases alone', async () => {
+  it('stops the growth of the database, admits deletes, and does not affect other databases', async () => {
     const writer = await tested.server.open();
     const fill = async (): Promise<void> => {
       for (let i = 0; i < 10; i++) await writer.commit([insert('accounts', `k${i}`, { name: `${i}${big}` })]);

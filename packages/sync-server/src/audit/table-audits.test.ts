@@ -45,7 +45,7 @@ describe('an audit', () => {
     expect(await answer).toMatchObject({ compared: false });
   });
 
-  it('names the table that differs, then sends the rows of the ranges that differ', async () => {
+  it('names the table that differs, then sends the rows of the differing ranges', async () => {
     const watermark = await write(insert('accounts', 'x', { name: 'Cash' }), insert('accounts', 'y', { name: 'Bank' }));
     const audits = new TableAudits(database.file);
     const theirs = [

@@ -202,7 +202,7 @@ describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, cod
     expect(await ask(route, await token())).toEqual({ status: 401, code });
   });
 
-  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s behind it', async (type) => {
+  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s that follows it', async (type) => {
     await opened();
     const connection = await tested.server.connect();
     connection.hello(await token(), DATABASE);
@@ -224,7 +224,7 @@ describe.each(Object.entries(STRANGERS))('a token %s', (_, token) => {
     expect(await ask(route, await token())).toEqual({ status: 403, code: 'auth-database-forbidden' });
   });
 
-  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s behind it', async (type) => {
+  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s that follows it', async (type) => {
     await opened();
     const connection = await tested.server.connect();
     connection.hello(await token(), DATABASE);
@@ -238,7 +238,7 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
   const token = (): Promise<string> => sign(claims({ sub: `the-${role}`, role }));
 
   it.each(inDatabase.map((route) => [nameOf(route), route] as const))(
-    'may do exactly what the role allows at %s',
+    'permits exactly what the role allows at %s',
     async (name, route) => {
       const { status, code } = await ask(route, await token());
       // Every role may read the history by default.
@@ -250,7 +250,7 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
     },
   );
 
-  it.each(Object.entries(MESSAGE_ROWS))('may do exactly what the role allows with a %s', async (type, message) => {
+  it.each(Object.entries(MESSAGE_ROWS))('permits exactly what the role allows with a %s', async (type, message) => {
     const connection = await opened(token());
     const sent = await message();
     connection.send(sent.type === 'renew-token' ? { ...sent, token: await token() } : sent);
@@ -265,7 +265,7 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
 });
 
 describe('a principal who is revoked while connected', () => {
-  it.each(Object.entries(MESSAGE_ROWS))('has no effect with a %s that is in flight', async (_, message) => {
+  it.each(Object.entries(MESSAGE_ROWS))('cannot complete a %s that is in flight', async (_, message) => {
     const connection = await opened();
     // The client sends its message while the revocation is on its way.
     const sent = await message();
@@ -287,7 +287,7 @@ describe('a public route', () => {
 
 describe('a page of another origin', () => {
   it.each(ROUTES.map((route) => [nameOf(route), route] as const))(
-    'is refused at %s, whatever its token',
+    'is refused at %s, even with a valid token',
     async (_, route) => {
       const { path } = ROUTE_ROWS[nameOf(route)] as RouteRow;
       for (const origin of ['https://evil.test', 'null', `http://${tested.server.host}.evil.test`]) {

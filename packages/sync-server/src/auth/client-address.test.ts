@@ -12,7 +12,7 @@ it('the client address comes from X-Forwarded-For of trusted proxies only: the l
   expect(addressOf('2001:db8:ffff::1', '198.51.100.1')).toBe('198.51.100.1');
 });
 
-it('the client address is that of a proxy that names no client, and is unknown for this machine', () => {
+it('the client address is the proxy’s if the proxy names no client, and is unknown for this machine', () => {
   expect(addressOf('10.1.2.3', undefined)).toBe('10.1.2.3');
   expect(addressOf('10.1.2.3', 'noise')).toBe('10.1.2.3');
   for (const here of ['127.0.0.1', '::1', '::ffff:127.0.0.1', undefined, ''])

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 describe('a host with its own authorization', () => {
-  it('is asked for every message, and the order of messages is kept', async () => {
+  it('is asked about every message, and messages keep their order', async () => {
     const connection = await tested.server.open();
     asked = [];
     for (let i = 1; i <= 20; i++) {
@@ -41,7 +41,7 @@ describe('a host with its own authorization', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[0n]]);
   });
 
-  it('ends a session that only listens soon after the right to read is revoked', async () => {
+  it('ends a session that only receives soon after the right to read is revoked', async () => {
     const connection = await tested.server.open();
     allowed = [];
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });

@@ -110,7 +110,7 @@ export class Members {
     await this.write(revokedEverywhere(principal));
   }
 
-  /** Reverts `revokeEverywhere`. The principal has the roles of each database again. */
+  /** Reverts `revokeEverywhere`. The principal has its roles in each database again. */
   async readmit(principal: string): Promise<void> {
     await this.write(readmitted(principal));
   }

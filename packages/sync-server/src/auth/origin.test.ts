@@ -43,7 +43,7 @@ describe('a WebSocket from a page', () => {
     await expect(tested.server.connect(undefined, { origin: 'null' })).rejects.toThrow('403');
   });
 
-  it('is named in the log when it is refused, up to a length', async () => {
+  it('is named in the log when it is refused, truncated to a maximum length', async () => {
     const long = `https://${'a'.repeat(5_000)}.test`;
     for (const origin of ['https://other.test', long]) {
       await expect(tested.server.connect(undefined, { origin })).rejects.toThrow('403');

@@ -67,7 +67,7 @@ describe('a site', () => {
     expect(tested.server.query('SELECT principal FROM rockpool_site WHERE number > 0')).toEqual([['ann']]);
   });
 
-  it('continues for a principal that lists its former id, even if no answer arrived', async () => {
+  it('continues for a principal that lists its former id, even if an answer was lost', async () => {
     const site = await anonymousSite();
     expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({
       lastAckedSequence: 1,
@@ -75,7 +75,7 @@ describe('a site', () => {
     });
   });
 
-  it('continues for the holder of its file, even if no answer arrived', async () => {
+  it('continues for the holder of its file, even if an answer was lost', async () => {
     const site = await anonymousSite();
     const signedIn = await hello(site, 'ann');
     expect(await signedIn.next('welcome')).toMatchObject({ decidedHash: FIRST_PREVIOUS_HASH });

@@ -6,6 +6,6 @@ import { SEEN_EVERYWHERE, TenantTrial } from '../../testing/tenants/tenant-trial
 const trial = new TenantTrial();
 const tested = serverUnderTest(trial.options);
 
-it('the server sends no byte of one tenant to another, nor writes one to logs and errors', async () => {
+it('the server sends no byte of one tenant to another, and writes none to logs and errors', async () => {
   expect(await trial.run([tested.server], atLevel({ test: 30, verify: 200 }))).toEqual(SEEN_EVERYWHERE);
 });

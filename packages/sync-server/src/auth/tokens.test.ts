@@ -148,7 +148,7 @@ describe('a session with an expired token', () => {
     ['of another principal', () => sign({ sub: 'ben' }), 'auth-token-invalid'],
     ['for another database', () => sign({ databases: ['other'] }), 'auth-database-forbidden'],
     ['that is not a JWT', () => 'noise', 'auth-token-invalid'],
-  ])('ends with a token %s', async (_, token, code) => {
+  ])('ends when it renews with a token %s', async (_, token, code) => {
     const connection = await tested.server.open();
     connection.send({ type: 'renew-token', token: await token() });
     expect(await connection.failure()).toMatchObject({ code });

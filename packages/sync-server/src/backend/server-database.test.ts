@@ -171,7 +171,7 @@ describe('validate', () => {
     expect(seen.at(-1)?.changes).toMatchObject([{ after: null }]);
   });
 
-  it('refuses only the current push, temporarily, if it throws', async () => {
+  it('refuses only the current push, and only temporarily, if the rule throws', async () => {
     rule = () => {
       throw new Error('a private detail');
     };

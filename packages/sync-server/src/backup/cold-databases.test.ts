@@ -62,7 +62,7 @@ const lines = async (run: (print: (line: string) => void) => unknown): Promise<s
   return printed;
 };
 
-describe('a database that nobody uses', () => {
+describe('a database that is not in use', () => {
   it('is unloaded, and fetched by the next session, which continues from its position', async () => {
     const { site, rows, file } = await unloaded();
     const server = await start();
@@ -109,7 +109,7 @@ describe('a database that nobody uses', () => {
     expect(readdirSync(join(at('data'), 'databases'))).toEqual(['db-household.sqlite-forgotten']);
   });
 
-  it('is never replaced by an empty one: its sessions end and the fetch is retried while it cannot be fetched', async () => {
+  it('is never replaced by an empty database: while it cannot be fetched, its sessions end and the fetch is retried', async () => {
     const { site } = await unloaded();
     renameSync(at('copies'), at('away'));
     writeFileSync(at('copies'), 'not a folder');

@@ -100,7 +100,7 @@ describe('a continuous backup', () => {
     expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
   });
 
-  it('copies what a server without backup has written, even if nobody opens the database again', async () => {
+  it('copies what a server without a backup wrote, even if the database is not opened again', async () => {
     const server = await start();
     await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.stop();
@@ -163,7 +163,7 @@ describe('a continuous backup', () => {
     expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
   });
 
-  it('begins a new generation, and reports it, if it cannot tell what was copied', async () => {
+  it('begins a new generation, and reports it, if it cannot determine what was copied', async () => {
     const server = await start();
     await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.stop();
@@ -185,7 +185,7 @@ describe('a continuous backup', () => {
     expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
   });
 
-  it('takes the destination over from an earlier server', async () => {
+  it('takes over the destination of an earlier server', async () => {
     const server = await start();
     await server.open();
     await copied(server);
@@ -198,7 +198,7 @@ describe('a continuous backup', () => {
     expect(taken.run).not.toBe(owner.run);
   });
 
-  it('is refused with PostgreSQL, which has backups of its own', async () => {
+  it('is refused with PostgreSQL, which has its own backups', async () => {
     await expect(start('data', { postgres: 'postgresql://nobody@127.0.0.1/none' })).rejects.toMatchObject({
       code: 'config-invalid',
       fields: { problems: expect.stringContaining('PostgreSQL has its own continuous backup') as string },
@@ -261,7 +261,7 @@ describe('a restore', () => {
     expect([existsSync(pathIn('before')), existsSync(pathIn('before', 'gone'))]).toEqual([true, true]);
   });
 
-  it('fails if the place or the moment has no copy, and leaves no data directory', async () => {
+  it('fails if no copy exists for the place or the moment, and leaves no data directory', async () => {
     const failed = { code: 'config-invalid' };
     await expect(restore('new')).rejects.toMatchObject({
       ...failed,

@@ -66,7 +66,7 @@ it('the backup contains changes that a killed server left to a program that open
   }
 });
 
-it('the backup contains every copied state, whatever happens to the file, the server and the storage in between', async () => {
+it('the backup contains every copied state, whatever happens to the file, the server and the storage between copies', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 120 }), async (steps) => {
       const history = await CopiedHistory.open(temporaryFolder());

@@ -66,7 +66,7 @@ it('a database is fetched once while requests wait, and none of them sees an emp
   expect(accountsIn(databasePath(join(folder, 'data'), DATABASE))).toEqual(rows);
 });
 
-it('a fetch continues in the middle of a database after SIGKILL', async () => {
+it('a fetch that SIGKILL interrupts continues in the middle of the database', async () => {
   const { folder, bucket, flags, rows } = await unloadedToBucket();
   const killed = await ServerProcess.start(folder, flags, KEYS);
   // The objects after the third are held.

@@ -21,7 +21,7 @@ async function copyTimes(history: CopiedHistory, count: number): Promise<void> {
   }
 }
 
-it('maintenance combines 32 copies into one object, and each stays restorable', async () => {
+it('maintenance combines 32 copies into one object, and the state of each copy stays restorable', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   await history.copy();
   await copyTimes(history, 70);

@@ -37,7 +37,7 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
   }
 
   describe(`the bus ${name}`, () => {
-    it('delivers messages unchanged to the other end', async () => {
+    it('delivers messages unchanged to the other instance', async () => {
       expect((await publishUntilReceived({ kind: 'commit', databaseId: 'a', head: 3 }))[0]).toEqual({
         kind: 'commit',
         databaseId: 'a',

@@ -51,7 +51,7 @@ async function connected(server: ServerProcess, site = new TestSite()): Promise<
 }
 
 describe('an administrator', () => {
-  it('lists, inspects and exports databases while the server runs, and deletes and imports them while it does not', async () => {
+  it('lists, inspects and exports databases while the server runs, and deletes and imports them while it is stopped', async () => {
     const server = await ServerProcess.start(folder);
     const connection = await connected(server);
     await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
@@ -215,7 +215,7 @@ describe('an administrator', () => {
     await restarted.signal('SIGTERM');
   });
 
-  it('learns from the doctor of a file that was copied by hand, which no server opens', async () => {
+  it('finds with the doctor a file that was copied by hand, and no server opens it', async () => {
     const server = await ServerProcess.start(folder);
     await connected(server);
     await server.signal('SIGTERM');
@@ -264,7 +264,7 @@ describe('an administrator', () => {
     });
   });
 
-  it('learns of a damaged backup before anything is restored', async () => {
+  it('is warned of a damaged backup before anything is restored', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.signal('SIGTERM');
@@ -279,7 +279,7 @@ describe('an administrator', () => {
     expect(existsSync(at('restored'))).toBe(false);
   });
 
-  it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
+  it('finds with the doctor a row that another program wrote, and a damaged file', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
     const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);
@@ -317,7 +317,7 @@ describe('an administrator', () => {
     ['members set', ['members', 'set', 'a', 'ann', 'owner']],
     ['members revoked', ['members', 'revoked']],
     ['doctor', ['doctor']],
-  ])('learns that the data directory of %s does not exist, and none is created', async (_, args) => {
+  ])('receives an error if the data directory of %s does not exist, and none is created', async (_, args) => {
     const { code, stdout, stderr } = await runCommand([
       ...args.map((arg) => (arg === 'copy' ? at('copy') : arg)),
       ...['--data', at('wrong')],
@@ -326,7 +326,7 @@ describe('an administrator', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('learns that a backup is empty, or that a folder holds none', async () => {
+  it('receives an error if a backup is empty or a folder contains none', async () => {
     mkdirSync(at('empty'));
     expect((await runCommand(['verify', at('empty')])).stderr).toContain('does not hold a complete backup');
     writeFileSync(join(at('empty'), 'manifest.json'), '{}');
@@ -340,7 +340,7 @@ describe('an administrator', () => {
       });
   });
 
-  it('learns that a member of a mistyped database waits for it', async () => {
+  it('receives a note that a role applies once the database exists, if its id is mistyped', async () => {
     mkdirSync(data);
     const store = new SqliteMembers(join(data, 'members.sqlite'));
     store.close();
@@ -358,11 +358,11 @@ describe('an administrator', () => {
       expect(await members(action, 'other')).toEqual([1, expect.stringContaining('database=other') as string]);
   });
 
-  it('sees the version', async () => {
+  it('can print the version', async () => {
     expect(await runCommand(['--version'])).toEqual({ code: 0, stdout: `${SERVER_VERSION}\n`, stderr: '' });
   });
 
-  it('sees all problems of a command at once', async () => {
+  it('receives all problems of a command at once', async () => {
     const { code, stderr } = await runCommand(['databases', 'export', '../etc', '--what']);
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([

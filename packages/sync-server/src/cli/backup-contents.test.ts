@@ -60,7 +60,7 @@ const backUp = (data: string, to: string): Promise<void> =>
 const restore = (from: string, data: string): Promise<void> =>
   runRestoreCommand({ flags: [at(from), '--data', at(data)], environment: {} }, () => undefined);
 
-it('contains every file of a data directory, or leaves it out for a reason', async () => {
+it('a backup contains every file of a data directory, or gives a reason for leaving it out', async () => {
   const server = await start('data', { backup: { to: at('copies'), intervalMs: 5 } });
   await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
   await copied(server);
@@ -90,7 +90,7 @@ it('contains every file of a data directory, or leaves it out for a reason', asy
   for (const name of expected) expect(restored).toContain(name);
 });
 
-it('serves clients of an older version of the app from a restored backup', async () => {
+it('a server restored from a backup serves clients of an older version of the app', async () => {
   for (const schema of [TEST_SCHEMA, NEWER]) await (await start('data', { schema })).stop();
   const kept = await start('data', { schema: NEWER, backup: { to: at('copies'), intervalMs: 5 } });
   await kept.open(undefined).catch(() => undefined);
@@ -111,7 +111,7 @@ it('serves clients of an older version of the app from a restored backup', async
   }
 });
 
-it('fails while the file of a database is being replaced, instead of leaving the database out', async () => {
+it('a backup fails while the file of a database is being replaced, instead of leaving the database out', async () => {
   await (await start('data')).stop();
   writeFileSync(`${databasePath(at('data'), 'half')}-changing`, JSON.stringify({ kind: 'install', staged: 'x' }));
   await expect(backUp('data', 'backup')).rejects.toMatchObject({
@@ -119,7 +119,7 @@ it('fails while the file of a database is being replaced, instead of leaving the
   });
 });
 
-it('restores no file that a backup cannot contain', async () => {
+it('a restore writes no file that a backup cannot contain', async () => {
   mkdirSync(at('backup'));
   writeFileSync(at('backup', 'manifest.json'), JSON.stringify({ '../outside': 'x' }));
   await expect(restore('backup', 'restored')).rejects.toMatchObject({

@@ -61,7 +61,7 @@ describe('the deployment files', () => {
     },
   );
 
-  it('run three instances with a volume each, under one name for the proxy, in compose.postgres.yaml', () => {
+  it('run three instances with a volume each, and one name for the proxy, in compose.postgres.yaml', () => {
     const compose = read('compose.postgres.yaml');
     const names = [...compose.matchAll(/^ {2}(rockpool-\d):/gm)].map(([, name]) => name);
     expect(names).toEqual(['rockpool-1', 'rockpool-2', 'rockpool-3']);
@@ -80,7 +80,7 @@ describe('the deployment files', () => {
     ]);
   });
 
-  it('include every file that a compose file mounts, or say in its first lines how to make it', () => {
+  it('include every file that a compose file mounts, or say in its first lines how to create it', () => {
     for (const name of fileNames.filter((file) => file.startsWith('compose'))) {
       const compose = read(name);
       for (const [, path = ''] of compose.matchAll(/[" :]\.\/([\w.-]+)/g))

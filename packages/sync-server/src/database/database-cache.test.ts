@@ -76,7 +76,7 @@ describe('the open databases', () => {
     await cache.closeAll();
   });
 
-  it('are opened and closed one per turn of the event loop, and sessions are served in between', async () => {
+  it('are opened and closed one per turn of the event loop, and sessions are served between the turns', async () => {
     const cache = new DatabaseCache({
       store: new SqliteStore(folder, TEST_SCHEMA),
       retention: RETENTION,

@@ -69,7 +69,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
   return { subscriber, heard };
 }
 
-it('a live database decides the pushes of a site before it welcomes the site again, so that a copy is detected by hash', () => {
+it('a live database decides the pushes of a site before it welcomes the site again, so that a copy is detected by its hash', () => {
   const site = new TestSite();
   const { subscriber } = connect(site);
   const changeset = site.write([insert('accounts', 'x', { name: 'Cash' })]);

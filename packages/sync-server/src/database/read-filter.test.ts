@@ -130,7 +130,7 @@ describe('a read filter', () => {
     }
   });
 
-  it('applies to the conflict log, and to the corrections that an author gets', async () => {
+  it('applies to the conflict log, and to the corrections that an author receives', async () => {
     await live.write(toBody([insert('accounts', 'a', { name: `${CANARY} 1` })]), 'server', NOW_MS - 10_000);
     const [everything] = joinBoth();
     const filtered = join(WITHOUT_ACCOUNTS);

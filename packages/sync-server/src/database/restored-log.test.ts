@@ -50,7 +50,7 @@ async function restoredAfter(lost: () => Promise<void>): Promise<void> {
 }
 
 describe('a hello with another log epoch', () => {
-  it('gets a full resync and the outcomes that the site lacks', async () => {
+  it('receives a full resync and the outcomes that the site lacks', async () => {
     const site = await known();
     const gone = await tested.server.open();
     await gone.commit([remove('accounts', 'x')]);
@@ -136,7 +136,7 @@ describe('a hello that claims to be ahead of the log', () => {
 });
 
 describe('a server whose file was replaced by an older copy', () => {
-  it('receives the changesets that a client still holds, and caps their bases at the end of the log', async () => {
+  it('receives the changesets that a client still has, and caps their bases at the end of the log', async () => {
     const a = await tested.server.open();
     const b = await tested.server.open();
     await a.commit([insert('products', 'p', { stock: 10n, name: 'first' })], { ageMs: 7_200_000 });
@@ -240,7 +240,7 @@ describe('a server whose file was replaced by an older copy', () => {
 });
 
 describe('a hello from a copied file', () => {
-  it('gets the site’s last acknowledged sequence, and no outcome that was confirmed', async () => {
+  it('receives the site’s last acknowledged sequence, and no outcome that was confirmed', async () => {
     const site = await known();
     const copy = new TestSite();
     Object.assign(copy, { siteId: site.siteId, logEpoch: site.logEpoch });

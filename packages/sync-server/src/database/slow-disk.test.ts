@@ -96,7 +96,7 @@ describe('while a commit waits for the disk', () => {
     }
   });
 
-  it('the host program gets neither results nor errors based on it', async () => {
+  it('the host program receives neither results nor errors based on it', async () => {
     const author = arrive();
     const backend = toServerDatabase(
       () => Promise.resolve(live),

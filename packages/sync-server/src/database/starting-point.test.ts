@@ -34,7 +34,7 @@ describe('a hello', () => {
     expect(await refusal({ siteId: new Uint8Array(16) })).toMatchObject({ code: 'frame-invalid' });
   });
 
-  it('gets everything again, including the site’s own writes, if it starts over', async () => {
+  it('receives everything again, including the site’s own writes, if it starts over', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     await a.commit([insert('accounts', 'x', { name: 'x' })]);

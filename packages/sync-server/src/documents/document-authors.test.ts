@@ -53,7 +53,7 @@ describe('the authors of a document', () => {
     return { a, b, start };
   }
 
-  it('survive if the document is restored with its row [MR-78]', async () => {
+  it('are kept if the document is restored with its row [MR-78]', async () => {
     const { b } = await deletedAfterAnEdit();
     b.push();
     await b.decided(1);

@@ -114,7 +114,7 @@ describe('a large document', () => {
     expect(documentText(stateOf(live, 'p'))).toBe(large({ m: 2, n: 1 }));
   });
 
-  it('accepts consecutive late edits of a client that has the state before compaction', async () => {
+  it('accepts consecutive late edits of a client that has the document from before its compaction', async () => {
     const live = database(pool());
     const tide = (edits: number, more: object = {}): string =>
       JSON.stringify({ body: `${'t-i-d-e-'.repeat(45 * edits)}${'tide'.repeat(45 * (25 - edits))}`, ...more });
@@ -137,7 +137,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(tide(25, { m: 3, o: 4 }));
   });
 
-  it('delays no other database, and later writes of its own database are decided after it', async () => {
+  it('does not delay other databases, and later writes of its own database are decided after it', async () => {
     const { pool: documentPool, openGate } = misbehaving();
     const [busy, other] = [database(documentPool), database(documentPool)];
     const decided: string[] = [];
@@ -215,7 +215,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(large({ n: 5 }));
   });
 
-  it('is merged beside another one in the same changeset, which is decided once', async () => {
+  it('is merged together with another one in the same changeset, which is decided once', async () => {
     const live = database(pool());
     await live.write(
       toBody([

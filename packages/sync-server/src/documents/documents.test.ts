@@ -101,7 +101,7 @@ describe('a document', () => {
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toHaveLength(before);
   });
 
-  it('costs a reader the size of the edits, not the size of the document', async () => {
+  it('costs a reader the size of the edits instead of the size of the document', async () => {
     const [a, b] = await two(JSON.stringify({ body: 'x'.repeat(50_000) }));
     await a.connection.commit([
       update('pages', 'p', { content: a.edit(JSON.stringify({ body: `${'x'.repeat(50_000)}!` })) }),

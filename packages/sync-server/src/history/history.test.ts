@@ -94,7 +94,7 @@ describe('the history of a row', () => {
     expect(found).toMatchObject({ nextBefore: null, isTruncated: false });
   });
 
-  it('shows the results instead of the requests: a write that loses creates no version', async () => {
+  it('shows results instead of requests: a write that loses creates no version', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     nowMs += 120_000;
     const b = await tested.server.open();

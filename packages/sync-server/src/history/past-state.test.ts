@@ -184,7 +184,7 @@ describe('a past state', () => {
 describe('historyRole', () => {
   const restricted = serverUnderTest({ schema, historyRole: 'editor' });
 
-  it('keeps versions and past states from members with fewer rights', async () => {
+  it('keeps versions and past states from members with a lower role', async () => {
     const connection = await restricted.server.open();
     await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const row = `table=accounts&key=${Buffer.from(encodeKey(['x'])).toString('base64url')}`;

@@ -69,7 +69,7 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 describe('the rows that transactions wrote', () => {
-  it('give the difference between the states before and after, for one transaction and for all since a moment', async () => {
+  it('give the difference between the state before and the state after, for one transaction and for all since a moment', async () => {
     await fc.assert(
       fc.asyncProperty(history, (one) => checkConvergence(one, { schema, watch })),
       { numRuns: atLevel({ test: 20, verify: 200 }) },

@@ -13,7 +13,7 @@ describe('the oldest entry of a log', () => {
     expect(oldest.mayBeBefore(501, 1_101)).toBe(true);
   });
 
-  it('counts as arrived right after the check if the log is empty', () => {
+  it('counts as received right after the check if the log is empty', () => {
     const oldest = new OldestEntry();
     oldest.note(null, 1_000);
     expect(oldest.mayBeBefore(1_000, 9_000)).toBe(false);

@@ -2,7 +2,7 @@ import { changesetHash } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { nativeSha256 } from './sha256.ts';
 
-it('the server hashes small and large changesets like clients do', () => {
+it('the server hashes small and large changesets as clients do', () => {
   for (const sizeBytes of [0, 100, 64 * 1024 - 1, 64 * 1024, 200_000]) {
     const changeset = {
       sequence: 7,

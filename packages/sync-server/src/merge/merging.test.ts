@@ -86,7 +86,7 @@ describe('concurrent writes of one column', () => {
     expect(minutesApart).toBe(59);
   });
 
-  it('are not a conflict if the values are equal', async () => {
+  it('are not a conflict if their values are equal', async () => {
     const { a, b } = await two();
     for (const one of [a, b]) one.site.write([update('entries', 'e', { note: 'same' })]);
     a.push();

@@ -135,7 +135,7 @@ describe('a reference that is NULL while its parent is deleted', () => {
     expect(memos()).toEqual([['m', null, 'n']]);
   });
 
-  it('gives way to a reference by an author who had not seen the NULL [MR-81]', async () => {
+  it('is replaced by a reference by an author who had not seen the NULL [MR-81]', async () => {
     const { b } = await late([insert('memos', 'm', { account_id: 'x' })]);
     b.site.write([update('memos', 'm', { account_id: 'y' })], { base: 1 });
     b.push();
@@ -174,7 +174,7 @@ describe('a reference that is NULL while its parent is deleted', () => {
     expect(conflictLog()).toMatchObject([['["m"]', 'account_id', 'set-null', 'x', null, 'ben', 'ann', 3n]]);
   });
 
-  it('is forgotten with its row [MR-79]', async () => {
+  it('is removed with its row [MR-79]', async () => {
     const { b } = await late([insert('memos', 'm', { account_id: 'x' })]);
     expect(stored()).toEqual([[1n]]);
     await b.commit([remove('memos', 'm')]);

@@ -43,7 +43,7 @@ async function late(...changes: readonly Change[]): Promise<{
 }
 
 describe('a parent under restore-parent that another author deletes', () => {
-  it('stays if the reference comes first, and the delete is in the conflict log [MR-83]', async () => {
+  it('is kept if the reference comes first, and the delete is in the conflict log [MR-83]', async () => {
     const { a, b } = await two();
     await b.commit([insert('stickies', 't', { note_id: 'n' })]);
     a.site.write(withN);
@@ -65,7 +65,7 @@ describe('a parent under restore-parent that another author deletes', () => {
       expect(deliveredRows(delivery, 'notes')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
   });
 
-  it('stays for a reference that was moved away before the delete came [MR-83]', async () => {
+  it('is kept for a reference that was moved away before the delete came [MR-83]', async () => {
     const { a, b } = await two();
     await b.commit([insert('stickies', 't', { note_id: 'n' })]);
     await b.commit([update('stickies', 't', { note_id: 'o' })]);

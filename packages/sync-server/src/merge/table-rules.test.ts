@@ -54,7 +54,7 @@ describe('a column group', () => {
 });
 
 describe('a counter', () => {
-  it('sums concurrent additions, and sends each author the sum', async () => {
+  it('sums concurrent additions, and sends the sum to each author', async () => {
     const { a, b } = await two();
     b.site.write([update('products', 'p', { stock: -2n })]);
     await a.commit([update('products', 'p', { stock: 5n })]);

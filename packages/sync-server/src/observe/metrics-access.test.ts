@@ -32,7 +32,7 @@ describe('metrics', () => {
 describe('metrics with a token', () => {
   const tested = serverUnderTest({ metrics: { token: TOKEN }, tenantOf: () => 'household' });
 
-  it('need the token, and name the tenants with the largest databases', async () => {
+  it('require the token, and name the tenants with the largest databases', async () => {
     const connection = await tested.server.open();
     await connection.commit([insert('accounts', 'x', { name: 'x' })]);
     const status = async (token?: string): Promise<number> =>

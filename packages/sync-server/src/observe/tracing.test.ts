@@ -114,7 +114,7 @@ it('another instance continues the trace over the bus', async () => {
   expect(stages.map(({ name }) => name)).toEqual(STAGES.filter((name) => name !== 'rockpool.flush'));
 });
 
-it('a push that a sampler leaves out is not recorded, not even its stages', async () => {
+it('neither a push that a sampler leaves out nor its stages are recorded', async () => {
   const sampler: Sampler = {
     shouldSample: (_context, _traceId, name) => ({
       decision: name === 'rockpool.push' ? SamplingDecision.NOT_RECORD : SamplingDecision.RECORD_AND_SAMPLED,

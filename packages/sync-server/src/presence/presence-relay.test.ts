@@ -122,7 +122,7 @@ describe('presence at several instances', () => {
     expect(ben.gone()).toEqual([]);
   });
 
-  it('is dropped if its instance is dead, and repeated if it lives', async () => {
+  it('is removed if its instance is dead, and repeated if the instance is alive', async () => {
     const [a, b] = [instance({ repeatMs: 5, silenceMs: 60_000 }), instance({ repeatMs: 5, silenceMs: 100 })];
     a.enter('ann', '1');
     const ben = b.enter('ben', '2');
@@ -133,7 +133,7 @@ describe('presence at several instances', () => {
     expect(ben.gone()).toEqual(['dead']);
   });
 
-  it('ignores an invalid message and reports it', () => {
+  it('ignores invalid messages and reports them', () => {
     const a = instance();
     const ann = a.enter('ann', '1');
     bus.publish({ kind: 'presence', databaseId: 'household', instance: 'x', update: 'AAAA', asks: true });

@@ -55,7 +55,7 @@ describe('presence of two principals with one site id', () => {
     expect(await seen(watcher, nothing)).toMatchObject({ principal: 'eve' });
   });
 
-  it('lets nobody keep a site id by showing nothing, to replace or hide the other principal later', async () => {
+  it('does not let a principal reserve a site id without a state, to replace or hide another principal later', async () => {
     const watcher = await tested.server.open(undefined, { principal: 'ben' });
     await enter(watcher);
     const site = new TestSite();
@@ -198,7 +198,7 @@ describe('presence', () => {
 describe('presence of a silent session', () => {
   const impatient = serverUnderTest({ limits: { silenceLimitMs: 300 } });
 
-  it('ends', async () => {
+  it('ends with the session', async () => {
     const [ann, ben] = [await impatient.server.open(), await impatient.server.open(undefined, { principal: 'ben' })];
     await enter(ann);
     await enter(ben, { stateJson: '1' });

@@ -65,7 +65,7 @@ describe('a row in a delivery', () => {
     expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome is still to be sent
   });
 
-  it('is sent if its author was corrected, however old its versions are', () => {
+  it('is sent if its author has to be corrected, however old its versions are', () => {
     const old = row({ inserted: by(OTHER, 1), cells: new Map([[NOTE, by(OTHER, 2)]]) });
     expect(told(old, me, [NOTE])).toEqual({ kind: 'update', columnIds: [NOTE] });
     expect(told(old, me, [EXISTENCE_COLUMN_ID, NOTE])).toEqual({ kind: 'insert' });

@@ -65,7 +65,7 @@ it('a client that sends a request byte by byte is disconnected, and delays no ot
   await expectMemoryBounded();
 });
 
-it('stalled readers are disconnected one by one, and each continues without a gap', async () => {
+it('stalled readers are disconnected one by one, and each catches up without a gap', async () => {
   const readers = await Promise.all(Array.from({ length: STALLED_READERS }, () => arrive()));
   for (const reader of readers) reader.socketForAbuse.pause();
   const writer = await arrive();

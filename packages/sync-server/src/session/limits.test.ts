@@ -79,7 +79,7 @@ describe('clients without a token', () => {
     expect(member.closed).toBeNull();
   });
 
-  it('are ended in the order of their arrival when others arrive', async () => {
+  it('are disconnected in the order of their arrival when others arrive', async () => {
     const [first, second] = [await tested.server.connect(), await tested.server.connect()];
     await tested.server.connect();
     await tested.server.connect();
@@ -134,7 +134,7 @@ describe('metrics', () => {
       expect(text).not.toContain(secret);
   });
 
-  it('report not ready while the server stops', async () => {
+  it('report that the server is not ready while it stops', async () => {
     expect((await tested.server.ask('GET', '/ready')).status).toBe(200);
     const connection = await tested.server.open();
     connection.socketForAbuse.pause();

@@ -78,7 +78,7 @@ async function scrubbed(): Promise<void> {
   await scrubber.close();
 }
 
-describe.skipIf(process.platform !== 'linux')('the locks of an open database, as /proc/locks shows them,', () => {
+describe.skipIf(process.platform !== 'linux')('the locks of an open database, as listed in /proc/locks,', () => {
   it.each<[string, () => unknown]>([
     ['the comparison of all pages', () => verifyPages(path)],
     ['a scrub', scrubbed],

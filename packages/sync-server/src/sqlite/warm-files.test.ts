@@ -41,7 +41,7 @@ it('a file that has released its memory works as before, also in the middle of a
   sql.close();
 });
 
-it('a file that is used while it closes, or later, is not kept', () => {
+it('a file that is used during or after its closing is not kept open', () => {
   const path = join(temporaryFolder(), 'a.sqlite');
   const sql = new SqliteFile(path);
   expect(warmFiles.has(sql)).toBe(true);

@@ -72,7 +72,7 @@ describe('a database with a damaged file', () => {
     ['is missing', 'missing', () => rmSync(path)],
     ['is truncated', 'truncated', () => truncateSync(path, 8 * 4096)],
     ['was overwritten with other data', 'not-sqlite', () => writeFileSync(path, 'x'.repeat(10_000))],
-  ])('goes offline with a reason if the file %s, and the others are served', async (_, problem, damage) => {
+  ])('goes offline with a reason if the file %s, and the other databases are served', async (_, problem, damage) => {
     const site = await stored();
     damage();
     const running = await start();

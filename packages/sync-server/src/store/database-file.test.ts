@@ -42,7 +42,7 @@ describe('opening a database file', () => {
     file.close();
   });
 
-  it('creates an index for each foreign key, which the deletion of a parent needs', () => {
+  it('creates an index for each foreign key, because deleting a parent needs it', () => {
     open(TEST_SCHEMA);
     expect(
       query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`),

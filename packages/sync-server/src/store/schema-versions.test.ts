@@ -101,7 +101,7 @@ describe('a client of an older version', () => {
     expect(server.query('SELECT count(*) FROM tags')).toEqual([[0n]]);
   });
 
-  it('may be new to the database, on a server that has its schema', async () => {
+  it('may be new to the database if the server has its schema', async () => {
     await upgradeServer();
     expect((await connect(TEST_SCHEMA)).closed).toBeNull();
     await server.stop();
@@ -110,7 +110,7 @@ describe('a client of an older version', () => {
     expect((await connect(TEST_SCHEMA)).closed).toBeNull();
   });
 
-  it('receives everything that it did not know after it is upgraded', async () => {
+  it('receives everything that its older schema lacked after it is upgraded', async () => {
     await upgradeServer();
     const site = new TestSite();
     const old = await connect(TEST_SCHEMA, site);

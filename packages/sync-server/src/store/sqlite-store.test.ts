@@ -49,7 +49,7 @@ describe('the SQLite store: the log of a killed server', () => {
     again.close();
   });
 
-  it('gives up the database if the disk fails, and nobody reads from it', async () => {
+  it('gives up the database if the disk fails, and no reader reads from it', async () => {
     const disk = new FakeLogSync();
     const lost: unknown[] = [];
     const store = new SqliteStore(await killedServer(), TEST_SCHEMA, { openLogSync: () => disk });

@@ -203,7 +203,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       other.close();
     });
 
-    it('gives each database a permanent identity of its own', async () => {
+    it('gives each database its own permanent identity', async () => {
       const identity = identityOf(database.file.sql);
       expect(identity).toHaveLength(16);
       await close();
@@ -247,7 +247,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       database = await store.open('third', EVENTS);
     });
 
-    it('has a file that other connections can read meanwhile', async () => {
+    it('has a file that other connections can read while it is open', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
       const beside = new SqliteFile(store.pathOf('household'), { readOnly: true });
       expect(beside.all('SELECT name FROM accounts')).toEqual([['Cash']]);

@@ -123,7 +123,7 @@ it('a server with threads answers /health while a thread is busy', async () => {
   expect(answers).toBeGreaterThan(10);
 });
 
-it('a server with threads decides what was pushed before it stops', async () => {
+it('a server with threads decides the pushes that it has received before it stops', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
   writer.site.write([insert('accounts', 'x', { name: 'x' })]);

@@ -13,7 +13,7 @@ const found = (bytes: Uint8Array | string): string[] =>
   ].sort();
 const all = (tenant: number): string[] => ['integer', 'real', 'text'].map((form) => `${form} of ${tenant}`);
 
-describe.each(TENANTS)('what belongs to tenant %i', (tenant) => {
+describe.each(TENANTS)('the data of tenant %i', (tenant) => {
   const [integer, real, text] = [canaryInteger(tenant, 63), canaryReal(tenant, 15), canaryText(tenant, 7)];
 
   it('is found in messages between client and server', () => {

@@ -87,7 +87,7 @@ it('a delivery swaps unique values between rows', () => {
   database.close();
 });
 
-it('a delivery of bare admissions gives the same result as one applied row by row', () => {
+it('a delivery that only admits changesets gives the same result as one applied row by row', () => {
   const results = [false, true].map((slow) => {
     const { database, sync } = filled();
     write(database, "UPDATE account SET name = 'Purse' WHERE id = 'a'");

@@ -54,7 +54,7 @@ const tags = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT 
 const bares = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT quote(id) FROM bare ORDER BY id');
 
 describe('a pending row with the key 1.0', () => {
-  it('gives way to the server’s row with the key 1, and leaves that row alone when rejected [MR-53] [VK-09]', () => {
+  it('is replaced by the server’s row with the key 1, and does not affect that row when rejected [MR-53] [VK-09]', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine'); INSERT INTO bare VALUES (1.0)");
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), bareGroup('insert', 1n)] }));
@@ -88,7 +88,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('is not touched by the server’s updates and deletes of the key 1 [VK-09]', () => {
+  it('is not changed by the server’s updates and deletes of the key 1 [VK-09]', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('update', 1n, 'theirs')] }));
@@ -99,7 +99,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('cannot be retried: the changeset stays rejected, and no row is touched', () => {
+  it('cannot be retried: the changeset stays rejected, and no row is changed', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
     sync.applyDelivery(
@@ -117,7 +117,7 @@ describe('a pending row with the key 1.0', () => {
   });
 });
 
-it('a delivery changes and deletes rows with keys that new rows may no longer have [VK-10]', () => {
+it('a delivery changes and deletes rows with keys that new rows are no longer allowed to have [VK-10]', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a'), tagGroup('insert', 'x', 'b')] }));
   database.write({
@@ -157,7 +157,7 @@ it('a change of a key to one that SQLite considers equal is rejected, by type an
   database.close();
 });
 
-it('an audit replaces a row with the key 1.0 by the server’s row with the key 1 [VK-10]', () => {
+it('an audit replaces a row with the key 1.0 with the server’s row with the key 1 [VK-10]', () => {
   const { database, sync } = open();
   sync.applyDelivery(
     testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),

@@ -391,7 +391,7 @@ describe('a pending counter beyond 64 bits', () => {
 describe('an outcome that the server has forgotten', () => {
   const gap = testDelivery({ from: 5, to: 7, lastAckedSequence: 4, outcomes: admitted(4, 4) });
 
-  it('means in the first delivery after a welcome that another copy of the file has confirmed it', () => {
+  it('in the first delivery after a welcome means that another copy of the file has confirmed it', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 4 }));
     expect(() => sync.applyDelivery(gap)).toThrow(
@@ -400,7 +400,7 @@ describe('an outcome that the server has forgotten', () => {
     database.close();
   });
 
-  it('means in a later delivery that a delivery was lost, and changes nothing', () => {
+  it('in a later delivery means that a delivery was lost, and changes nothing', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 2 }));
     sync.applyDelivery(testDelivery({ from: 5, to: 5, lastAckedSequence: 2 }));

@@ -91,7 +91,7 @@ describe('the cost of an outcome', () => {
   );
 });
 
-describe('with many pending changes of one row', () => {
+describe('the cost of an outcome with many pending changes of one row', () => {
   const ROW: RowRef = { tableId: 1, key: ['p'], keyText: 'p' };
   const changesetOf = (sequence: number): PendingChangeset => ({
     sequence,
@@ -174,7 +174,7 @@ describe('the cost of a delivery', () => {
     }
   }
 
-  it('is its row, the cursor and a transaction if it comes from another device', () => {
+  it('is the write of its row and of the cursor in one transaction if the change is from another device', () => {
     const statements = statementsOf((from) => ({
       from,
       to: from + 1,
@@ -183,7 +183,7 @@ describe('the cost of a delivery', () => {
     expect(statements).toEqual(['BEGIN', 'UPDATE', 'INSERT rockpool_meta', 'COMMIT']);
   });
 
-  it('is the last acknowledged sequence, the cursor and a transaction if it has an outcome', () => {
+  it('is the write of the last acknowledged sequence and of the cursor in one transaction if it has an outcome', () => {
     const statements = statementsOf((from) => {
       const to = from + 1;
       return { from, to, lastAckedSequence: to, outcomes: admitted(to, to) };

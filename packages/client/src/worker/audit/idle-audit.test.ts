@@ -127,7 +127,7 @@ it('an idle audit repairs and reports differing ranges, and waits for the interv
   expect(sent).toHaveLength(1);
 });
 
-it('an idle audit that is unanswered is reported, and none is sent before the interval, even over a new connection', () => {
+it('an unanswered idle audit is reported, and no other is sent before the interval, even over a new connection', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + ANSWER_DEADLINE_MS);
   audit.postpone();

@@ -163,7 +163,7 @@ const scenario = (name: string, statements: readonly string[], changedRows: numb
     bench.close();
   });
 
-describe('captures the net effect of', () => {
+describe('a capture records the net effect of', () => {
   scenario(
     'inserts, updates and deletes of every type of value',
     [
@@ -430,7 +430,7 @@ it('a capture rejects a table that changes its columns after the transaction wro
   bench.close();
 });
 
-describe('rejects', () => {
+describe('a capture rejects', () => {
   const rejects = (name: string, statement: string, fields: object): void =>
     it(name, () => {
       const bench = new Bench();

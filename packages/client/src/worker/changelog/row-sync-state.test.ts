@@ -11,7 +11,7 @@ function write(database: OpenDatabase, sql: string): void {
 }
 
 describe('the sync state of a row', () => {
-  it('reports the stage of each change, and for the row the least advanced of them', () => {
+  it('reports the stage of each change, and the least advanced stage for the row', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'x')");
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'y')");

@@ -44,7 +44,7 @@ it('importUnsent gives each changeset its origin, so a retry of an admitted chan
   ]);
 });
 
-it('readUnsent reads a file of the storage format before origins', () => {
+it('readUnsent reads a file whose storage format has no origins yet', () => {
   const damaged = withUnsent();
   damaged.connection.exec('ALTER TABLE rockpool_changelog DROP COLUMN origin');
   const unsent = readUnsent(damaged.connection, damaged.siteId);

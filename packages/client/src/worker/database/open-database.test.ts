@@ -60,7 +60,7 @@ describe('opening a database', () => {
     two.close();
   });
 
-  it('finds everything that was stored', async () => {
+  it('keeps everything that was stored', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     const { siteId } = first.database;

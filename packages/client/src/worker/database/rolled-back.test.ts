@@ -119,7 +119,7 @@ describe.each([
     });
   });
 
-  it('captures inserts with the columns that it knows and others that differ from their default, and the effects in unknown tables', async () => {
+  it('captures inserts with its own columns and with others that differ from their default, and changes in unknown tables', async () => {
     await using(await mediumUsedBySecond(isUpgraded), FIRST, (database) => {
       write(database, "INSERT INTO note (id, text) VALUES ('mine', 'm')");
       const { sequence } = database.changelog.head();

@@ -202,7 +202,7 @@ describe('migrations of the app', () => {
     });
   });
 
-  it('can rename and drop only what no unsent change names', async () => {
+  it('can rename and drop only tables and columns that no unsent change names', async () => {
     const rename = migration('0001_rename', 'ALTER TABLE `todo` RENAME COLUMN `title` TO `name`');
     const renamed = buildSchema([testTable('todo', { id: 'text not null', name: 'text not null' }), draft]);
     const medium = await used('milk');

@@ -39,7 +39,7 @@ const BY_INDEX = `SELECT id FROM page INDEXED BY page_a WHERE content ->> '$.a' 
 const TRIGGER = `CREATE TRIGGER touch AFTER UPDATE OF content ON page BEGIN UPDATE page SET title = 'touched'; END`;
 
 describe('the storage of a document column', () => {
-  it('changes with the schema, without a trigger, a changeset or another result of SQL', async () => {
+  it('changes with the schema, runs no trigger, creates no changeset and leaves the results of SQL the same', async () => {
     const file = memoryMedium();
     const asText = await openStored(file, { schema: schemaOf() });
     asText.database.write({

@@ -111,7 +111,7 @@ it('the reported changes of a delivery affect every query whose result it change
   expect(skipped).toBeGreaterThan(150);
 });
 
-it('the reported changes of a delivery do not affect a query whose rows it leaves alone', () => {
+it('the reported changes of a delivery do not affect a query whose rows it does not change', () => {
   const database = openInMemory();
   let touched: TouchedTables = { tables: [], changes: [] };
   const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });

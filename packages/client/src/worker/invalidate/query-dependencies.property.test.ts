@@ -114,7 +114,7 @@ describe('the dependencies of a query', () => {
     expect(affected('e')).toEqual([false, true, true]);
   });
 
-  it('match no commit that left the columns or rows of the query alone', () => {
+  it('match no commit outside the columns and rows of the query', () => {
     const database = openInMemory();
     database.write({
       id: '1',

@@ -237,7 +237,7 @@ describe('a leader that flushes commits before it reports them', () => {
     expect([world.posted, world.localCommits]).toEqual([['commit', 'status', 'answer a'], 1]);
   });
 
-  it('reports a failed flush to the author at every request; the commit stands, so sync and the other tabs learn of it', async () => {
+  it('reports a failed flush to the author at every request; the commit remains, and sync and the other tabs are notified', async () => {
     const world = createWorld({ flushed: () => Promise.reject(new RockpoolError('storage-unflushed')) });
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });

@@ -85,7 +85,7 @@ const CLOSED_BEFORE_ASKED: { step: Step; rest: boolean }[] = [
   { step: { kind: 'close', tab: 1 }, rest: false },
 ];
 
-it('tabs that share a database lose no write and repeat none, whichever of them die, close or sleep, and whatever happens to messages', async () => {
+it('tabs that share a database neither lose nor repeat a write, whichever of them die, close or sleep, and whatever happens to messages', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ step, rest: fc.boolean() }), { maxLength: 40 }), async (steps) => {
       const { browser, written } = await play([

@@ -165,7 +165,7 @@ describe('tabs that share a database', () => {
     expect(follower?.touched).toEqual([touchedT]);
   });
 
-  it('are known to the next leader, which sends them every commit', async () => {
+  it('are registered with the next leader, which sends them every commit', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);
     first?.kill();
@@ -176,7 +176,7 @@ describe('tabs that share a database', () => {
     expect(third?.touched).toEqual([touchedT]);
   });
 
-  it('receive a commit within two seconds if the new leader did not know them, and later ones at once', async () => {
+  it('receive a commit within two seconds if the new leader had no record of them, and later ones at once', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);
     await settle();
@@ -392,7 +392,7 @@ describe('a leader', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('is counted once as asked even if it announces itself to a new tab', async () => {
+  it('is counted once in the error of a follower even if it announces itself to a new tab', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;
@@ -435,7 +435,7 @@ describe('a tab that closes', () => {
 });
 
 describe('a page that is hidden', () => {
-  it('hands over the lead, and follows when it is visible again', async () => {
+  it('hands over the leadership, and follows when it is visible again', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     await leader.membership.suspend();
@@ -500,7 +500,7 @@ describe('a page that is hidden', () => {
     expect(follower.touched).toContain('all');
   });
 
-  it('reports why its database could not be closed properly, and still hands over the lead', async () => {
+  it('reports why its database could not be closed properly, and still hands over the leadership', async () => {
     const browser = new FakeBrowser();
     const leader = browser.tab({ failToClose: () => new RockpoolError('storage-unflushed') });
     await leader.membership.open();
@@ -513,7 +513,7 @@ describe('a page that is hidden', () => {
     expect(leader.role).toBe('follower');
   });
 
-  it('continues even if it is visible again before it has closed', async () => {
+  it('continues even if it is visible again before its database has closed', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
     const going = leader.membership.suspend();

@@ -52,7 +52,7 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
     expect(await codeOf(tab.membership.commit('tx'))).toBe('transaction-ended');
   });
 
-  it('makes the writes of all tabs wait, which then run in order', async () => {
+  it('makes the writes of all tabs wait; afterwards they run in order', async () => {
     const browser = new FakeBrowser();
     const tabs = await openTabs(browser, 3);
     const tab = ofRole(tabs);
@@ -66,7 +66,7 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
     expect(browser.file.effects.slice(2).sort()).toEqual(['follower', 'third']);
   });
 
-  it('is rolled back when its time is over, and reports that', async () => {
+  it('is rolled back when its time limit is reached, and reports that', async () => {
     const browser = new FakeBrowser();
     const [leader, follower] = await openTabs(browser, 2);
     const tab = ofRole([leader, follower]);
@@ -140,7 +140,7 @@ describe('when a tab dies or is suspended', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('a tab that is not the new leader learns that its transaction is lost', async () => {
+  it('a tab that is not the new leader receives the error that its transaction is lost', async () => {
     const browser = new FakeBrowser();
     const [leader, , third] = await openTabs(browser, 3);
     await begin(third, 'tx');

@@ -27,7 +27,7 @@ describe('the writer queue', () => {
     expect(writerQueue.isHeld).toBe(false);
   });
 
-  it('appends jobs that a waiting job adds after those that already wait', () => {
+  it('runs jobs that a waiting job adds after those that already wait', () => {
     const writerQueue = new WriterQueue();
     const done: string[] = [];
     let release = (): void => undefined;

@@ -40,7 +40,7 @@ describe('a diff of two results', () => {
     );
   });
 
-  it('keeps every row that is in both, whatever became of the order', () => {
+  it('keeps every row that is in both, whatever its position', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer(), { maxLength: 20 }),

@@ -53,7 +53,7 @@ function createWorld(): World {
 }
 
 describe('the presence of a site', () => {
-  it('is not sent before a tab takes part', () => {
+  it('is not sent before a tab uses presence', () => {
     const world = createWorld();
     world.connect();
     expect(world.told).toEqual([]);
@@ -124,7 +124,7 @@ describe('the presence of a site', () => {
     expect(world.update.at(-1)).toEqual({ whole: true, seen: [] });
   });
 
-  it('accepts no more than the server does, and reports an error above that', () => {
+  it('accepts as many states as the server does, and reports an error for more', () => {
     const world = createWorld();
     world.connect();
     world.presence.show(

@@ -174,7 +174,7 @@ describe('a search index', () => {
     expect(found(database, 'heron')).toEqual(['a']);
   });
 
-  it('reports a mistake in an FTS5 expression as an invalid query, without its words', () => {
+  it('reports a mistake in an FTS5 expression as an invalid query, without the words of the search', () => {
     const database = openInMemory({ schema: searched });
     const error = errorOf(() => database.query('SELECT * FROM note_search WHERE note_search MATCH ?', ['"secret']));
     expect(error.code).toBe('query-invalid');

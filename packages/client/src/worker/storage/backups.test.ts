@@ -40,7 +40,7 @@ it('a backup that fails rejects with the error of the storage', async () => {
   ).rejects.toMatchObject({ code: 'storage-lost', fields: { operation: 'read' } });
 });
 
-it('a backup that was interrupted by closing can be requested again from the next leader', async () => {
+it('a backup that was interrupted because the leader closed can be requested again from the next leader', async () => {
   const backups = new Backups(storageFailing(new StorageError('storage-lost', { operation: 'read' })));
   const made = backups.make();
   backups.close();

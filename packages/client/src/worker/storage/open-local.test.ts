@@ -110,7 +110,7 @@ it.each(['rockpool_changelog', 'rockpool_decided'])(
   },
 );
 
-it('a damaged database of another server database is not quarantined; otherwise its replacement keeps its binding', async () => {
+it('a damaged database is not quarantined if it belongs to another server database; otherwise its replacement keeps its binding', async () => {
   const disk = new SimulatedDisk();
   const opened = await opener(disk, [], null, 'team')('writer', () => undefined);
   opened.database.write({

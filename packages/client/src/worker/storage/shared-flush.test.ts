@@ -52,7 +52,7 @@ it('strict writes that wait together share one flush, and none is acknowledged b
   await opened.close({ handsOver: false });
 });
 
-it('a failed flush rejects for all waiting writes without undoing them, and the next flush counts again', async () => {
+it('a failed flush is reported to all waiting writes, which stay committed, and the next flush can succeed', async () => {
   const disk = new SimulatedDisk();
   const opened = await openStrict(disk);
   disk.fault = ({ kind }) => (kind === 'flush' ? 'quota' : undefined);

@@ -37,7 +37,7 @@ function createWorld(failure: RockpoolError | null = null): World {
   return Object.assign(world, { slow });
 }
 
-it('a query that runs in parts returns the same rows as in one', () => {
+it('a query that runs in parts returns the same rows as one that runs at once', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
   const whole = new QueryRun(connection, NUMBERS).advance(Number.POSITIVE_INFINITY);
   const run = new QueryRun(connection, NUMBERS);

@@ -6,7 +6,7 @@ import { testEpoch, testSync, testWelcome } from '../../../testing/worker/sync-s
 const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
 
 describe('the identity of the server database', () => {
-  it('is stored at the first welcome and kept by a new site', () => {
+  it('is stored at the first welcome and stays the same when the device becomes a new site', () => {
     const sync = testSync(openInMemory());
     expect(sync.position().databaseIdentity).toBeNull();
     sync.greet(testWelcome({ databaseIdentity: testEpoch(7) }));

@@ -234,7 +234,7 @@ describe('a welcome', () => {
     fullResync = false,
   ): Parameters<typeof judgeWelcome>[0] => ({ lastAckedSequence, decidedHash, fullResync });
 
-  it('fits if the server has decided what was sent, or less of it because it was restored', () => {
+  it('fits if the server has decided all sent changesets, or fewer because it was restored', () => {
     expect(judgeWelcome(welcome(6), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(9), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(4, hash(4), true), own)).toEqual({ kind: 'fits' });

@@ -44,7 +44,7 @@ it('the push window covers sent and undecided changesets, and is empty once the 
   expect(pushes.push(1)).toBe(5);
 });
 
-it('the push by which a copy compares its changesets is sent after a flush too', () => {
+it('the push with which a copy compares its changesets is sent after a flush too', () => {
   const { pushes, calls } = pushesOfLargeChangesets();
   pushes.askWhatDiffers(CHANGESETS - 1, { lastAckedSequence: 0, canWrite: true });
   expect(calls).toEqual(['flush', `send ${CHANGESETS}`]);

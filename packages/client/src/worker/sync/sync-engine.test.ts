@@ -141,7 +141,7 @@ it('the engine flushes a delivery before it confirms it, because the server forg
   expect(flushedUpTo.at(-1)).toBe(1);
 });
 
-it('the engine reports which column differs from a server with another schema and on which side, and nothing else of it', async () => {
+it('the engine reports which column differs from the server’s schema and on which side, and no other part of the schema', async () => {
   const database = openInMemory();
   const { next, reports } = await connected(database);
   const line = await next(1);
@@ -185,7 +185,7 @@ it('the engine reports a failure even if the database can no longer be read', as
   expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
-it('the engine reports that the database cannot be read after a commit, which succeeds', async () => {
+it('the engine reports that the database cannot be read after a commit, although the commit succeeded', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   let isClosed = false;
@@ -235,7 +235,7 @@ describe('the engine of a copied file', () => {
     expect(pushes(second)).toMatchObject([{ previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1 }] }]);
   });
 
-  it('sends one more changeset under a used number if the server may know all its changesets', async () => {
+  it('sends one more changeset under a used number if the server may have all its changesets', async () => {
     const database = openInMemory();
     for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next } = await connected(database);
@@ -304,7 +304,7 @@ describe('the engine of a client that another connection of its site replaces', 
     expect(database.siteId).toEqual(siteId);
   });
 
-  it('becomes a new site once nothing of it is pending', async () => {
+  it('becomes a new site once it has no pending changesets', async () => {
     const database = openInMemory();
     const { siteId } = database;
     write(database, "INSERT INTO account (id) VALUES ('a')");

@@ -140,7 +140,7 @@ describe('the sync machine', () => {
     });
   });
 
-  it('checks a connection at once when the device is offline, and gives it up without an answer', () => {
+  it('checks a connection at once when the device goes offline, and gives the connection up if no answer comes', () => {
     const checked = after([...live, { type: 'message', message: delivery(2) }, 1_000, { type: 'check' }]);
     expect(checked.effects).toEqual([{ type: 'ping' }]);
     expect(after([{ type: 'check' }], checked.state).effects).toEqual([]);

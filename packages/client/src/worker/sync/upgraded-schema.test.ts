@@ -8,7 +8,7 @@ import { openStored } from '../../../testing/worker/test-database.ts';
 const note = testTable('note', { id: 'text not null', text: 'text' });
 const withColour = testTable('note', { id: 'text not null', text: 'text', colour: 'text' });
 
-it('a device requests a full resync once its app has a newer schema, because the server may have had values of the new columns for long', async () => {
+it('a device requests a full resync once its app has a newer schema, because the server may already have values of the new columns', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(before.database);
@@ -29,7 +29,7 @@ it('a device requests a full resync once its app has a newer schema, because the
   await after.close();
 });
 
-it('a device counts a new column as not seen until the full resync has arrived, because others may have written it', async () => {
+it('a device counts a new column as unseen until the full resync has arrived, because others may have written it', async () => {
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(before.database);

@@ -114,7 +114,7 @@ describe('undoing a transaction', () => {
     expect(database.outbox.pendingCount()).toBe(3);
   });
 
-  it('is rejected if a row was deleted, exists again or is referred to', () => {
+  it('is rejected if a row was deleted, exists again or is referred to by another row', () => {
     const database = withAccounts();
     write(database, 'w', "UPDATE account SET amount = 7 WHERE id = 'b'");
     write(database, 'd', "DELETE FROM account WHERE id = 'b'");

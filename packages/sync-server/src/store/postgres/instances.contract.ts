@@ -93,7 +93,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       }
     });
 
-    it('decide one after the other, each on top of the commits of the others', async () => {
+    it('decide one after the other, each based on the commits of the others', async () => {
       const all = [await start(), await start(), await start()];
       await Promise.all(all.flatMap((instance, i) => Array.from({ length: 20 }, (_, n) => add(instance, `${i}-${n}`))));
       await Promise.all(all.map(async ({ database }) => database.catchUp()));
@@ -104,7 +104,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(await place.names()).toEqual(names);
     });
 
-    it('decide a long commit again on top of what others have committed meanwhile, and a second time are not overtaken', async () => {
+    it('decide a long commit again after others have committed meanwhile, and are not overtaken a second time', async () => {
       const [a, b] = [await start(), await start()];
       // b gets no message about a's commit, and decides on an older state.
       bus.publish = () => undefined;
@@ -254,7 +254,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(other.lost).toEqual([]);
     });
 
-    it('notice at a poll that an older state was restored, below their position and at the same number', async () => {
+    it('notice at a poll that an older state was restored, below or at their position', async () => {
       const [a, b] = [await start(), await start()];
       bus.publish = () => undefined;
       await add(a, 'x');

@@ -68,7 +68,7 @@ async function namesAt({ database }: TestShard, databaseId: string): Promise<unk
 }
 
 describe('a move', () => {
-  it('ends the sessions of the database with an error that tells them to retry, and they continue where they were', async () => {
+  it('ends the sessions of the database with an error that asks them to retry, and they continue at their position', async () => {
     const setup = await setUp();
     const { server, shards } = setup;
     const other = await startInstance(shards);
@@ -169,7 +169,7 @@ describe('a move', () => {
     }
   });
 
-  it('does not take effect after another move has begun, whatever it still does', async () => {
+  it('does not take effect after another move has begun, whatever requests it still sends', async () => {
     const setup = await setUp();
     const { server, shards } = setup;
     const connection = await server.open(undefined, { databaseId: 'a' });

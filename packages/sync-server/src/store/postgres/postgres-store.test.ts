@@ -156,7 +156,7 @@ describe('several instances on PostgreSQL', () => {
     expect(openWhenDeciding).toEqual([0]);
   });
 
-  it('learn of commits by the bus, and by polling if the bus lost a message', async () => {
+  it('are notified of commits by the bus, and by polling if the bus lost a message', async () => {
     const [a, b] = [await start(), await start()];
     await add(a, 'announced');
     while (b.followed < 1) await new Promise((resolve) => setImmediate(resolve));

@@ -85,7 +85,7 @@ describe('several PostgreSQL servers', () => {
     ).toBe(0);
   });
 
-  it('stay in use while one of them is away, except for its databases', async () => {
+  it('stay in use while one of them is unreachable, except for its databases', async () => {
     const shards = await createShards(postgres.server, [1, 1]);
     const [, b] = shards as [TestShard, TestShard];
     const away = { ...b, url: b.url.replace(/:\d+\//, ':1/') };
