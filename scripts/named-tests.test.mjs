@@ -47,7 +47,7 @@ it('every source file that a page names exists', () => {
   expect(named.filter(({ name }) => !files.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
 });
 
-it('every section on the protocol but the glossary names a test that holds it', () => {
+it('every section on the protocol except the glossary names its test', () => {
   const [, ...sections] = readFileSync(new URL('docs/protocol.md', ROOT), 'utf8').split(/^## /m);
   expect(
     sections

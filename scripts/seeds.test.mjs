@@ -28,7 +28,7 @@ describe('the seed of a run', () => {
       expect(() => seedOfThisRun('test', wrong)).toThrow('ROCKPOOL_SEED is');
   });
 
-  it('is part of the command that repeats a failure, unless the run has it anyway', () => {
+  it('is part of the command that repeats a failure, unless every run has that seed', () => {
     expect(seedInEnvironment(seedOfThisRun('test', ''), 'test')).toBe('');
     expect(seedInEnvironment(77, 'test')).toBe('ROCKPOOL_SEED=77 ');
     expect(seedInEnvironment(1, 'verify')).toBe('ROCKPOOL_SEED=1 ');
@@ -52,7 +52,7 @@ describe('chance in tests', () => {
     .filter((file) => TEST.test(file))
     .map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }));
 
-  it('has no other seed in properties, apart from recorded ones', () => {
+  it('comes from no other seed in properties, apart from recorded ones', () => {
     /** @type {Record<string, string>} */
     const allowed = {
       'packages/shared/src/protocol/protocol-version.test.ts': 'the messages of a released version',
@@ -61,11 +61,11 @@ describe('chance in tests', () => {
     expect(fixed).toEqual(Object.keys(allowed));
   });
 
-  it('has no seed from a clock or from the platform', () => {
+  it('comes from no seed of a clock or of the platform', () => {
     expect(tests.filter(({ source }) => DRAWN.test(source)).map(({ file }) => file)).toEqual([]);
   });
 
-  it('has no property in Chromium, where fast-check would draw a seed of its own', () => {
+  it('is not used by any property in Chromium, where fast-check would draw its own seed', () => {
     expect(
       tests.filter(({ file, source }) => file.includes('.browser.test.') && source.includes("'fast-check'")),
     ).toEqual([]);

@@ -27,20 +27,20 @@ describe("a runner's report", () => {
 });
 
 describe('a runner', () => {
-  it('counts as a failure without a report, whatever its exit code', () => {
+  it('fails without a report, whatever its exit code', () => {
     expect(judgeRunner({ exitCode: 0, counts: undefined }).failed).toBe(1);
     expect(judgeRunner({ exitCode: 139, counts: undefined }).failed).toBe(1);
   });
 
-  it('counts as a failure with a failing exit code, even if its report passes', () => {
+  it('fails with a failing exit code, even if its report passes', () => {
     expect(judgeRunner({ exitCode: 1, counts: green })).toEqual({ ...green, failed: 1 });
   });
 
-  it('counts as a failure if it ran nothing', () => {
+  it('fails if it ran no test', () => {
     expect(judgeRunner({ exitCode: 0, counts: { passed: 0, failed: 0, skipped: 4 } }).failed).toBe(1);
   });
 
-  it('counts as a failure in addition to its failed tests if it was interrupted', () => {
+  it('fails in addition to its failed tests if it was interrupted', () => {
     expect(judgeRunner({ exitCode: 143, counts: green, isComplete: false })).toEqual({ ...green, failed: 1 });
     expect(judgeRunner({ exitCode: 143, counts: { ...green, failed: 2 }, isComplete: false })).toEqual({
       ...green,
@@ -48,7 +48,7 @@ describe('a runner', () => {
     });
   });
 
-  it('may run nothing if the selected tests belong to other runners', () => {
+  it('may run no test if the selected tests belong to other runners', () => {
     expect(judgeRunner({ exitCode: 0, counts: { passed: 0, failed: 0, skipped: 4 }, mayBeEmpty: true }).failed).toBe(0);
   });
 

@@ -23,7 +23,7 @@ it('the README of the storage shows notes.worker.ts, byte for byte and in at mos
   expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
 });
 
-it('the example finds its rows after its worker ended without closing', async () => {
+it('the example reads its rows after its worker ended without closing', async () => {
   for (const round of [1, 2, 3]) {
     expect(await searchInNewWorker()).toEqual([round, 'coffee at nine']);
     workers.at(-1)!.terminate();

@@ -15,7 +15,7 @@ it('every page of the site has one place in the navigation; decisions have their
   expect(sections.flatMap(({ items }) => items.map(({ link }) => link)).sort()).toEqual(pages.sort());
 });
 
-it('the navigation leads a newcomer from why, quick start and concepts to guides, operations, reference and decisions', () => {
+it('the navigation leads from reasons, quick start and concepts to guides, operations, reference and decisions', () => {
   expect(sections.map(({ text }) => text)).toEqual(['Start', 'Guides', 'Operations', 'Reference', 'Design']);
   expect(sections[0]?.items.map(({ link }) => link)).toEqual(['/why', '/quick-start', '/concepts']);
 });

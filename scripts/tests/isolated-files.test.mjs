@@ -24,7 +24,7 @@ it('the search for isolated files finds tests that replace a package by its olde
   expect(isolatedFiles()).toContain('packages/shared/src/document/oldest-yjs.test.ts');
 });
 
-it('no helper registers hooks or tests when it is imported, because an import runs once in a process', () => {
+it('no helper registers hooks or tests when it is imported, because a module runs once in a process', () => {
   const registers = /^(afterAll|afterEach|beforeAll|beforeEach|describe|it|test)\b/m;
   const helpers = sourceFiles().filter(
     (file) => /(?<!\.spec)\.(ts|tsx|mjs)$/.test(file) && suiteOf(file) === undefined,

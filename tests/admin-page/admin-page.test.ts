@@ -173,7 +173,7 @@ it('the admin page drains, opens and downloads a database, and adds it again fro
   await expect.poll(names).toEqual(['copy', DATABASE].sort());
 });
 
-it('the admin page closes a database, and replaces it by a file after its id was typed', async () => {
+it('the admin page closes a database, and replaces it with a file after its id was typed', async () => {
   await fill();
   await openDatabase();
   await button('Close').click();

@@ -394,7 +394,7 @@ describe('the branch API', () => {
     await (await begin()).discard();
   });
 
-  it('rejects a merge after the origin was migrated; the branch stays readable', async () => {
+  it('rejects a merge after the origin was migrated, and the branch stays readable', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'e'");
     await branch.close();

@@ -80,7 +80,7 @@ describe('a delete in a branch', () => {
     expect([await idsOf('account'), await idsOf('entry')]).toEqual([['a', 'b'], ['e']]);
   });
 
-  it('leaves every ancestor of a row that the app keeps', async () => {
+  it('keeps every ancestor of a row that the app keeps', async () => {
     await client.execute("INSERT INTO part VALUES ('p', 'e')");
     const { conflicts } = await branch.merge({ conflicts: 'origin' });
     expect(conflicts).toMatchObject([{ table: 'entry', key: ['e'] }]);

@@ -36,7 +36,7 @@ it('the SQLite build matches its script and sources', () => {
   }
 });
 
-it('the SQLite build has what capture and search need, and keeps temporary data in memory', async () => {
+it('the SQLite build has the features that capture and search need, and keeps temporary data in memory', async () => {
   const connection = new Connection(await loadSqlite(), { path: ':memory:' });
   const options = connection.rows('PRAGMA compile_options').map(([option]) => option);
   expect(options).toEqual(

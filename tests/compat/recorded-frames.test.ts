@@ -18,12 +18,12 @@ const versions = readdirSync(folder)
   .map(Number);
 
 describe('recorded frames', () => {
-  it('exist for every version from the floor on', () => {
+  it('exist for every version from the oldest supported version on', () => {
     for (let version = PROTOCOL_FLOOR; version <= PROTOCOL_VERSION; version++) expect(versions).toContain(version);
   });
 
   it.each(versions.filter((version) => version >= PROTOCOL_FLOOR))(
-    'still decode to the same messages in protocol version %i',
+    'of protocol version %i still decode to the same messages',
     (version) => {
       const recorded = framesOf(version);
       expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(version >= 3 ? 15 : 14);
@@ -33,7 +33,7 @@ describe('recorded frames', () => {
 
   // A session starts with a hello, so no other message of these versions reaches a server.
   it.each(versions.filter((version) => version < PROTOCOL_FLOOR))(
-    'are rejected at the start of a session in protocol version %i, with that version',
+    'of protocol version %i are rejected at the start of a session, and the error names the version',
     (version) => {
       const greetings = framesOf(version).filter(({ message }) =>
         ['hello', 'welcome'].includes((message as { readonly type: string }).type),

@@ -54,7 +54,7 @@ describe('a recorded client file of storage format 5', () => {
 });
 
 describe('a recorded server file of storage format 8', () => {
-  it('opens, keeps its rows, and knows its admitted changesets as origins', () => {
+  it('opens, keeps its rows, and recognizes its admitted changesets as origins', () => {
     const folder = temporaryFolder();
     try {
       const path = join(folder, 'recorded.sqlite');

@@ -330,7 +330,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     await page.close();
   });
 
-  it('contain content that two devices created alike only once [MR-27]', async () => {
+  it('contain content that two devices created identically only once [MR-27]', async () => {
     const [a, b] = [device(1), device(2)];
     for (const one of [a, b])
       one.write("INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}');
@@ -371,7 +371,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
   });
 
-  it('take a rejected edit that a restored server admits, together with later edits', async () => {
+  it('include a rejected edit that a restored server admits, together with later edits', async () => {
     const [a, b] = [device(1), device(2)];
     a.write("INSERT INTO page (id, content) VALUES ('p', ?), ('q', NULL)", '{"body":"low tide"}');
     for (const one of [a, b]) await one.meet();

@@ -13,7 +13,7 @@ const repetitive = fc
 const inputs = fc.oneof(fc.uint8Array({ maxLength: 5_000 }), repetitive);
 
 describe('deflate', () => {
-  it('writes what zlib and inflate read', () => {
+  it('writes data that zlib and inflate can read', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const deflated = deflate(input);

@@ -15,7 +15,7 @@ const world = new ClientsOfServer({
 });
 afterEach(() => world.stop());
 
-it('the file of a server does not keep room for a second copy of a document that is edited', async () => {
+it('the file of a server does not reserve space for a second copy of a document that is edited', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   const path = join(dataDir, 'databases', 'db-budget.sqlite');
   const items = Array.from({ length: 4_000 }, (_, n) => ({ id: `item ${n}`, text: `the text of item ${n}` }));

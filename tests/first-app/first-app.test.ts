@@ -158,7 +158,7 @@ describe('the app of the guide', () => {
 
   // Takes the five seconds of the check, in an app that has to open first.
   it.runIf(atLevel({ test: false, verify: true }))(
-    'shows within the check of a connection that the network was cut',
+    'shows that the network was cut as soon as the connection was checked',
     async () => {
       await startServer();
       const context = await browser.newContext();

@@ -107,7 +107,7 @@ describe('a first sync over a faulty snapshot route', () => {
       'snapshot-download',
     ],
   ])(
-    'names the wait, falls back to deliveries, reports the reason, and does not request the file again if the route %s',
+    'reports the wait, falls back to deliveries, reports the reason, and does not request the file again if the route %s',
     async (_, answer, fields, stage) => {
       await fillServer();
       const { fetch: get, asked } = await inFront(answer);

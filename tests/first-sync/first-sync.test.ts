@@ -218,7 +218,7 @@ describe('a first sync', () => {
       { token: async () => 'any', answerWithinMs: 10, fetch: async () => new Response(null, { status: 202 }) },
       { code: 'snapshot-unavailable', fields: { stage: 'snapshot-build', waitedMs: 10 } },
     ],
-  ])('stores nothing, and says why: %s', async (_, changes, failure) => {
+  ])('stores nothing, and reports the reason: %s', async (_, changes, failure) => {
     const medium = memoryMedium();
     await expect(firstSync(options(medium, changes))).rejects.toMatchObject(failure);
     expect(await medium.list()).toEqual([]);

@@ -249,7 +249,7 @@ afterEach(() => {
 });
 
 describe('a past moment', () => {
-  it('equals what a replica that stopped there held, after any history with migrations and restored servers', async () => {
+  it('equals what a replica that stopped there had, after any history with migrations and restored servers', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (taken) => {
         const world = await World.start();

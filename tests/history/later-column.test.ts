@@ -72,7 +72,7 @@ describe('a column that was added after a version', () => {
     expect(await rows()).toMatchObject([{ id: 'x' }, { id: 'y', details: 'b', state: 'open' }]);
   });
 
-  it('is reported with a past state, in which queries of today run', async () => {
+  it('is reported with a past state, in which the app’s current queries run', async () => {
     const past = await client.past({ version: 2 });
     expect(past.laterColumns).toEqual([
       { table: 'entry', column: 'notes' },

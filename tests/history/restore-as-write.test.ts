@@ -68,7 +68,7 @@ const concurrent: fc.Arbitrary<Write> = fc.oneof(
 );
 
 describe('a restore', () => {
-  it('merges, loses and wins as the same values written by hand', async () => {
+  it('merges, loses and wins like a write of the same values', async () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -121,7 +121,7 @@ describe('a restore', () => {
     );
   });
 
-  it('with documents is undone and redone, and what others wrote in them since stays', async () => {
+  it('with documents is undone and redone, and keeps what others have written in them since', async () => {
     const { ann, bob, history } = await twoVersions();
     const row = async (): Promise<unknown> => (await ann.query(ROWS))[0];
     const [two, one] = [

@@ -95,7 +95,7 @@ describe('a planned restore', () => {
     expect(await ann.query('SELECT name FROM account')).toEqual([{ name: 'bank' }]);
   });
 
-  it('keeps additions and edits by other users, also in between', async () => {
+  it('keeps additions and edits by other users, including those in between', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await write(ann, `INSERT INTO page (id, details) VALUES ('e', '{"body":"We meet on Monday."}')`);
     await showsRow(bob, 'SELECT 1 FROM page');
@@ -147,7 +147,7 @@ describe('a planned restore', () => {
     ]);
   });
 
-  it('asks before it deletes a row that newer rows reference', async () => {
+  it('asks before it deletes a row that newer rows refer to', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await write(bob, `INSERT INTO account VALUES ('x', 'cash')`);
     await showsRow(ann, 'SELECT 1 FROM account');

@@ -123,7 +123,7 @@ describe('a name of a version', () => {
     await reaches(history, [[], ['offline'], [], [], []]);
   });
 
-  it('belongs to one of two versions if two devices give it to both at once', async () => {
+  it('belongs to one version if two devices give it to two versions at once', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     const history = await threeVersions(ann);
     await shows(bob, 'SELECT amount FROM entry', 3);
@@ -147,7 +147,7 @@ describe('a name of a version', () => {
     expect(await others.at('same')).toEqual(await history.at('same'));
   });
 
-  it('outlasts its version; reading that version reports the oldest one left', async () => {
+  it('outlasts its version; reading that version reports the oldest version left', async () => {
     const folder = temporaryFolder();
     const short = defineSchema(
       { entry, page, versionName },
@@ -171,7 +171,7 @@ describe('a name of a version', () => {
     });
   });
 
-  it('is rejected if it is empty, too long, taken, one too many, or has no table', async () => {
+  it('is rejected if it is empty, too long, taken, over the limit, or without a table', async () => {
     const ann = await open('ann');
     const history = await threeVersions(ann);
     const [third, second] = (await history.page()).versions as [never, never];

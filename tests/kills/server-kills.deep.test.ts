@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 it(
-  `${KILLS} kills of a server lose nothing that real clients wrote, and double nothing`,
+  `${KILLS} kills of a server lose nothing that real clients wrote, and repeat nothing`,
   { timeout: 60 * 60_000 },
   async () => {
     const { written, acknowledgedBeforeEnd, faults } = await killServer({ folder, kills: KILLS });
@@ -26,7 +26,7 @@ it(
 );
 
 it.runIf(canMountDisk)(
-  `${FULL_DISK_KILLS} kills of a server whose disk is full lose nothing, and double nothing`,
+  `${FULL_DISK_KILLS} kills of a server whose disk is full lose nothing, and repeat nothing`,
   { timeout: 60 * 60_000 },
   async () => {
     const disk = new SmallDisk(folder, DISK_MIB);

@@ -20,7 +20,7 @@ describe('everything random in a test file', () => {
     expect(randomInt(5, 1_000)).toBe(5 + Math.floor(same.fraction() * 995));
   });
 
-  it('includes the cases of fast-check, which are those of the seed', () => {
+  it('includes the cases of fast-check, which follow from the seed', () => {
     const cases = (seed?: number): unknown[] =>
       fc.sample(fc.string(), seed === undefined ? { numRuns: 20 } : { numRuns: 20, seed });
     expect(cases()).toEqual(cases(seedOfRun));
@@ -28,7 +28,7 @@ describe('everything random in a test file', () => {
 });
 
 describe('a stream of bytes', () => {
-  it('differs by what it follows from', () => {
+  it('differs if any of its inputs differs', () => {
     const drawn = ['1 a', '1 b', '2 a'].map((from) => new SeededBytes(from).uuid());
     expect(new Set(drawn).size).toBe(3);
   });

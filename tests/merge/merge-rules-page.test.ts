@@ -33,7 +33,7 @@ describe.each([
     ...[...text.matchAll(/(?<!`)\[([A-Z]{2}-\d\d)\]/g)].map(([, id]) => id as string),
   ];
 
-  it('gives every rule an id of its own', () => {
+  it('gives every rule its own id', () => {
     expect(stated.length).toBeGreaterThan(least);
     expect(stated.filter((id) => !/^(MR|VK)-\d\d$/.test(id))).toEqual([]);
     expect(stated.filter((id, at) => stated.indexOf(id) !== at)).toEqual([]);

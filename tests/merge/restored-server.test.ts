@@ -88,7 +88,7 @@ const lost = (): unknown[][] =>
   ann.rows('SELECT table_name, column_name, lost_value, won_value FROM rockpool_conflict ORDER BY id');
 
 describe('a server restored from an older backup', () => {
-  it('gets back the changesets of two clients, each exactly once [MR-40]', async () => {
+  it('receives the changesets of two clients again, each exactly once [MR-40]', async () => {
     ann.write("INSERT INTO page (id, title, hits) VALUES ('p', 'start', 10)");
     await sync(ann, ben);
     backUp();
@@ -112,7 +112,7 @@ describe('a server restored from an older backup', () => {
     expect(live.file.sql.all('SELECT title, hits FROM page')).toEqual([['by ben', 13n]]);
   });
 
-  it('gets back only changesets of the last seven days; the rest is as in the backup [MR-42]', async () => {
+  it('receives only changesets of the last seven days again; the rest is as in the backup [MR-42]', async () => {
     backUp();
     for (const key of ['old', 'last old']) {
       ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'x')`);
@@ -291,7 +291,7 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) expect(device.rows('SELECT id, title FROM page')).toEqual([['p', 'of ann']]);
   });
 
-  it('takes changes from between and after two restores of one backup [MR-41]', async () => {
+  it('accepts changes from between and after two restores of one backup [MR-41]', async () => {
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);
     backUp();

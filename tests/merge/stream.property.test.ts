@@ -116,7 +116,7 @@ function heardBefore(device: DirectDevice, which: number): Delivery | undefined 
 }
 
 describe('the stream', () => {
-  it('ends in the same state however its replies are repeated, lost, cut, doubled and reordered, and every write takes effect once [MR-04] [MR-73]', async () => {
+  it('ends in the same state however its messages are repeated, lost, cut, doubled and reordered, and every write takes effect once [MR-04] [MR-73]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
         const world = new World();

@@ -89,7 +89,7 @@ const NAMES = 'SELECT id, name FROM account ORDER BY id';
 const CONFLICTS = `SELECT row_key, column_name, rule, lost_value, won_value, lost_site, won_site FROM rockpool_conflict ORDER BY id`;
 
 describe('a row that takes a unique value of another row', () => {
-  it('gets the next free name, also at its author, and the conflict log has the wanted name [MR-58]', async () => {
+  it('receives the next free name, also at its author, and the conflict log has the wanted name [MR-58]', async () => {
     const world = worldOf(3);
     for (const [who, id] of ['x', 'y', 'z'].entries())
       world.write(who, add(id, 'Cash'), `INSERT INTO entry VALUES ('${id}', '${id}')`);
@@ -108,7 +108,7 @@ describe('a row that takes a unique value of another row', () => {
     expect(world.devices.map(({ sync }) => sync.counts().rejectedCount)).toEqual([0, 0, 0]);
   });
 
-  it('takes later writes of its author, including another name [MR-58]', async () => {
+  it('accepts later writes of its author, including another name [MR-58]', async () => {
     const world = worldOf(2);
     world.write(0, add('x', 'Cash'));
     world.write(1, add('y', 'Cash'));
@@ -120,7 +120,7 @@ describe('a row that takes a unique value of another row', () => {
     ]);
   });
 
-  it('is also renamed if an update takes the value, and leaves new names of its own changeset to their rows [MR-58]', async () => {
+  it('is also renamed if an update takes the value, and does not take names that its own changeset gives to other rows [MR-58]', async () => {
     const world = worldOf(2);
     world.write(0, add('x', 'Cash'), add('y', 'Bank'));
     await world.settle();

@@ -85,7 +85,7 @@ describe('values', () => {
       }
     }));
 
-  it('-0.0 is written as 0.0, on every replica alike [MR-54]', () =>
+  it('-0.0 is written as 0.0, on every replica [MR-54]', () =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -94,7 +94,7 @@ describe('values', () => {
       expect([stored(one, 'rate'), stored(two, 'rate'), onServer(server, 'rate')]).toEqual([0, 0, 0]);
     }));
 
-  it('-0.0 that SQL makes equals 0.0 on every replica [MR-54]', () =>
+  it('-0.0 that SQL computes equals 0.0 on every replica [MR-54]', () =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();

@@ -16,7 +16,7 @@ const todo = sqliteTable('todo', {
 });
 const schema = defineSchema({ todo });
 
-it('a todo added on one device shows on another', async () => {
+it('a todo that is added on one device appears on another', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'todos-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const server = createSyncServer({

@@ -121,7 +121,7 @@ async function expectBlocked({ client, told }: Tab): Promise<void> {
   expect(await idsIn(client)).toEqual(['sent', 'unsent']);
 }
 
-it('a deleted and re-created server database is a different one: every tab reports it, keeps its rows and sends none', async () => {
+it('a deleted and re-created server database counts as another one: every tab reports it, keeps its rows and sends none', async () => {
   expect(await runCommand(['databases', 'delete', DATABASE, '--data', server.dataDir])).toBe(0);
   await server.start();
   for (const { client } of tabs) await client.sync.tryNow();
@@ -140,7 +140,7 @@ it('a deleted and re-created server database is a different one: every tab repor
   expect(await idsIn(client)).toEqual([]);
 });
 
-it('a database with the same id on another server is a different one, even if a device opens its old file for it', async () => {
+it('a database with the same id on another server counts as another one, even if a device opens its old file for it', async () => {
   for (const { client } of tabs) await client.close();
   clients.length = 0;
   const elsewhere = await startServer();
@@ -155,7 +155,7 @@ it('a database with the same id on another server is a different one, even if a 
   expect(await rowsOn(server)).toEqual(['sent', 'unsent']);
 });
 
-it('a server that moved or was restored from a backup has the same database', async () => {
+it('a server that moved or was restored from a backup counts as the same database', async () => {
   const backup = temporaryFolder();
   expect(await runCommand(['backup', backup, '--data', server.dataDir])).toBe(0);
   const moved = new RestartedServer();

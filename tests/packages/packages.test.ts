@@ -59,7 +59,7 @@ describe.each(names)('the package in packages/%s', (name) => {
 
   it.each(
     Object.entries(manifest.peerDependencies ?? {}).filter(([peer]) => ['drizzle-orm', 'hono', 'yjs'].includes(peer)),
-  )('has %s as a peer range, %s, with both ends installed for the tests', (peer, range) => {
+  )('has %s as a peer range, %s, with its oldest and newest version installed for the tests', (peer, range) => {
     expect(manifest.dependencies?.[peer]).toBeUndefined();
     const [, floor = '', end = ''] = /^>=(\S+) <(\S+)$/.exec(range) ?? [];
     const newest = manifestOf(join(folder, 'node_modules', peer)) as Manifest & { readonly version: string };

@@ -60,7 +60,7 @@ function tooLarge(living: readonly LiveContainer[]): string[] {
 }
 
 it.each(SEEDS)(
-  'the stack keeps no more in memory, and does no more work, after a long history than at its beginning (seed %d)',
+  'memory and work per step are the same after a long history as at its beginning (seed %d)',
   async (seed) => {
     const containers = new LiveContainers();
     containers.install();

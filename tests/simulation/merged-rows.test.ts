@@ -57,7 +57,7 @@ describe('the rows after a merge', () => {
     expect(fault({ ...both, after: [goal('2', '5')], keepsCurrent: true })).not.toBeNull();
   });
 
-  it('lack the children of a deleted row, and nothing else', () => {
+  it('lack only the children of a deleted row', () => {
     const gone = { base: [account], wanted: [], before: [account, entry("'later'")] };
     expect(fault({ ...gone, after: [] })).toBeNull();
     expect(fault({ ...gone, after: [entry("'later'")] })).toBe("entry 'e' is there");
@@ -65,14 +65,14 @@ describe('the rows after a merge', () => {
     expect(fault({ ...gone, before: [account, tally('1')], after: [] })).toBe("tally 'even' is not there");
   });
 
-  it('have a row again that was deleted since, if the decision says so', () => {
+  it('include a row that was deleted since, if the decision brings it back', () => {
     const again = { base: [account, entry("'old'")], wanted: [account, entry("'new'")], before: [account] };
     expect(fault({ ...again, after: [account, entry("'new'")] })).toBeNull();
     expect(fault({ ...again, after: [account], keepsCurrent: true })).toBeNull();
     expect(fault({ ...again, after: [account] })).toBe("entry 'e' is not there");
   });
 
-  it('hold something to decide where both sides changed one value or row differently', () => {
+  it('hold a conflict where both sides changed one value or row differently', () => {
     const conflicts = (merge: Omit<Case, 'after'>): boolean | null => judged({ ...merge, after: [] }).hasConflicts;
     expect(conflicts({ base: [goal('1', '5')], wanted: [goal('2', '5')], before: [goal('1', '9')] })).toBe(true);
     expect(conflicts({ base: [goal('1', '5')], wanted: [goal('2', '5')], before: [goal('1', '5')] })).toBe(false);
@@ -83,7 +83,7 @@ describe('the rows after a merge', () => {
     expect(conflicts({ base: [account], wanted: [], before: [account] })).toBeNull();
   });
 
-  it('are not judged where a delete is left to the rows that it reaches', () => {
+  it('are not judged where the affected rows decide about a delete', () => {
     expect(
       fault({ base: [account], wanted: [], before: [account, entry("'x'")], after: [], keepsCurrent: true }),
     ).toBeUndefined();

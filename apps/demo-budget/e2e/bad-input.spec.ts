@@ -37,7 +37,7 @@ test.describe('a file that is not a bank statement', () => {
   });
 });
 
-test('a wrong delimiter is reported together with the right one, and the preview stays', async ({ newPerson }) => {
+test('a wrong delimiter is reported together with the right one, and the preview stays open', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Giro', currency: 'EUR' });
   await chooseFile(page, {

@@ -130,7 +130,7 @@ test('the ledger works by keyboard, and several entries change at once', async (
   await expect(form.getByLabel('Category').locator('option:checked')).toHaveText('Leisure');
 });
 
-test('an amount and its parts, changed by two people at once, are both kept, and the difference shows', async ({
+test('an amount and its parts, changed by two people at once, are both kept, and their difference is shown', async ({
   newPerson,
 }) => {
   const anna = await newPerson();
@@ -175,7 +175,7 @@ test('an amount and its parts, changed by two people at once, are both kept, and
   }
 });
 
-test('one register has the entries of all accounts, takes new ones, and sums in amount fields', async ({
+test('one register has the entries of all accounts, accepts new ones, and sums in amount fields', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();

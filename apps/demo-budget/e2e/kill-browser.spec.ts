@@ -56,7 +56,9 @@ test('a resolved write survives killing the browser right after it, and syncs', 
   await gateway.close();
 });
 
-test('a budget created just before the browser was killed is found again at the bare address', async ({ server }) => {
+test('a budget created just before the browser was killed is opened again by the address without a link', async ({
+  server,
+}) => {
   const gateway = await openGateway({ serverPort: server.port });
   await withKillableDevice(async (device) => {
     await device.page.goto(gateway.url);

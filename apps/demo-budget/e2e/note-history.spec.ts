@@ -3,7 +3,7 @@ import { addAccount } from './steps/accounts.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('the history of a note shows what each person wrote, and restores a version, also for a category', async ({
+test('the history of a note shows what each person wrote, and restores a version, for a category too', async ({
   newPerson,
 }, testInfo) => {
   const anna = await newPerson();

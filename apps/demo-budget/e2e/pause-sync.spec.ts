@@ -3,7 +3,7 @@ import { addAccount } from './steps/accounts.ts';
 import { addEntry } from './steps/entries.ts';
 import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
-test('a pause applies to every tab and survives a reload, and writes made meanwhile are sent when it ends', async ({
+test('a pause applies to every tab and survives a reload, and writes made during it are sent when it ends', async ({
   newPerson,
 }) => {
   const { page, newTab } = await newPerson();

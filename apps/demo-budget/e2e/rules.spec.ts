@@ -71,7 +71,7 @@ test('a rule with several conditions previews its matches and applies to existin
   await expect(rows.filter({ hasText: '-€200.00' })).not.toContainText('By your rules');
 });
 
-test('a rule is changed to match when any one of its conditions holds', async ({ newPerson }) => {
+test('a rule is changed to match when any of its conditions holds', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await goTo(page, 'Payees');

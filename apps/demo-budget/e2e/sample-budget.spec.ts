@@ -4,7 +4,7 @@ import { toast } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('one click opens a sample budget that fills every page and stays apart from the user’s own, and another click closes it', async ({
+test('one click opens a sample budget that fills every page and is separate from the user’s own; another click closes it', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();

@@ -6,7 +6,7 @@ import { addEntry, entryButton, fillEntryForm, ledgerRow } from './steps/entries
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-test('a window that stores nothing says so; a user who continues anyway is warned of data loss, and the server receives the writes', async ({
+test('a window that stores nothing shows a warning; a user who continues anyway is warned of data loss, and the server receives the writes', async ({
   newPerson,
 }, testInfo) => {
   const { page } = await newPerson({ scriptPrefix: refusedStorage });

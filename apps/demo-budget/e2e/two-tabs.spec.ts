@@ -76,7 +76,7 @@ test('closing the leader’s tab halfway through the other tab’s writes loses 
     .toEqual([{ entries: written, amounts: written, together: (written * (written + 1)) / 2 }]);
 });
 
-test('closing the leader’s tab halfway through its own writes keeps all resolved writes, in order', async ({
+test('closing the leader’s tab halfway through its own writes keeps all resolved writes in order', async ({
   newPerson,
 }) => {
   const anna = await newPerson();

@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(readFileSync(join(folder, 'data', 'people.sqlite')).includes(joined.body['shareKey'] as string)).toBe(false);
   });
 
-  it('yields a token with its role, signed for the member and not for the principal that the device sends', async () => {
+  it('yields a token with its role, signed for the member instead of the principal that the device sends', async () => {
     const ben = await comeAs('viewer');
     const { status, body } = await post('/api/token', { ...keyOf(ben), principal: 'device-1' });
     expect([status, body['role']]).toEqual([200, 'viewer']);
@@ -99,7 +99,7 @@ describe('a role', () => {
     expect((await post('/api/people', keyOf(ben))).status).toBe(403);
   });
 
-  it('can be given up, and not raised, by its holder', async () => {
+  it('can be given up but not raised by its holder', async () => {
     const [ben, carla] = [await comeAs('editor'), await comeAs('viewer', 'Carla')];
     expect((await post('/api/people/role', { ...keyOf(ben), principal: ben.principal, role: 'owner' })).status).toBe(
       403,

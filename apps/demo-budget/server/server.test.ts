@@ -110,7 +110,7 @@ describe('the signing secret', () => {
 });
 
 describe('static files', () => {
-  it('are sent as the build compressed them, if the browser accepts that', async () => {
+  it('are sent in the form that the build compressed, if the browser accepts it', async () => {
     const dist = join(folder, 'compressed');
     mkdirSync(join(dist, 'assets'), { recursive: true });
     writeFileSync(join(dist, 'assets', 'a-1.js'), 'let a;'.repeat(1_000));
@@ -127,7 +127,7 @@ describe('static files', () => {
     expect(await files.answer('/assets/a-1.js.br', 'br')).toBeUndefined();
   });
 
-  it('come from their folder and from nowhere else', async () => {
+  it('come from their folder and from no other folder', async () => {
     const dist = join(folder, 'dist');
     mkdirSync(join(dist, 'assets'), { recursive: true });
     writeFileSync(join(dist, 'index.html'), '<p>hello</p>');

@@ -7,7 +7,7 @@ import { SimulatedDisk } from '../testing/simulated-disk.ts';
 // The mock applies to the whole file, so this test has its own.
 vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));
 
-it('the crash images detect a checksum that accepts everything [CT-no-checksum]', async () => {
+it('the crash images detect a checksum that accepts every record [CT-no-checksum]', async () => {
   const module = await loadNodeSqlite();
   const disk = new SimulatedDisk({ keepCalls: true });
   const workload = await runWorkload(disk, module, 'relaxed', 25);

@@ -38,7 +38,7 @@ describe('a crash after any disk call', () => {
     });
   }
 
-  it('keeps what an earlier crash left if it hits the recovery [CT-recovery]', async () => {
+  it('keeps the result of an earlier crash if it interrupts the recovery [CT-recovery]', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk({ keepCalls: true });
     const workload = await runWorkload(disk, module, 'strict', 30);

@@ -55,7 +55,7 @@ describe('opening', () => {
     await (await waiting).close();
   });
 
-  it('makes a reader wait for a writer to create the database, then fails with storage-missing', async () => {
+  it('makes a reader wait until a writer creates the database, then fails with storage-missing', async () => {
     const disk = new SimulatedDisk();
     await expectCode(
       openStorage({ name: 'one', medium: disk.medium(), role: 'reader', timeoutMs: 10 }),
@@ -151,7 +151,7 @@ describe('an open storage', () => {
     await promoted.close();
   });
 
-  it('reports since when a power cut could lose commits under relaxed durability, until they are flushed', async () => {
+  it('reports since when a power cut could lose commits under relaxed durability, until the commits are flushed', async () => {
     const disk = new SimulatedDisk();
     const flushed: string[] = [];
     disk.fault = (call) => {
@@ -198,7 +198,7 @@ describe('an open storage', () => {
 });
 
 describe('closing', () => {
-  it('copies the log into the database file, or flushes it and leaves it to the next writer', async () => {
+  it('copies the log into the database file, or flushes the log and leaves the copy to the next writer', async () => {
     const disk = new SimulatedDisk();
     const written: string[] = [];
     const writeAndClose = async (leavesLog: boolean): Promise<string[]> => {

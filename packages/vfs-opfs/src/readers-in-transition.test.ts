@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe('an export', () => {
-  it('contains one commit even if the writer swaps the segments of the log before the log is locked', async () => {
+  it('contains one commit even if the writer swaps the log’s segments before the export locks the log', async () => {
     const disk = new SimulatedDisk();
     const writer = await openTestWorker(disk, 'writer', modules[0]!);
     writer.connection.run(CREATE);

@@ -96,7 +96,7 @@ describe('readers beside a writer', () => {
     for (const worker of [reader, writer]) await closeWorker(worker);
   });
 
-  it('must read again after sleeping in a read transaction past the log limit, and never get a wrong page', async () => {
+  it('must read again after sleeping in a read transaction past the log limit, and never receive a wrong page', async () => {
     const disk = new SimulatedDisk();
     const writer = await openWorker(disk, 'writer', 0, { logLimitBytes: 64 * 1024 });
     writer.connection.run(CREATE);
@@ -146,7 +146,7 @@ describe('readers beside a writer', () => {
 });
 
 describe('a writer that dies', () => {
-  it('is succeeded by a writer that continues the log, while a reader stays open', async () => {
+  it('is followed by a writer that continues the log, while a reader stays open', async () => {
     const disk = new SimulatedDisk();
     let writer = await openWorker(disk, 'writer', 0);
     writer.connection.run(CREATE);

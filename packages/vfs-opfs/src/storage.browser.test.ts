@@ -25,7 +25,7 @@ const INSERT = "INSERT INTO entry(content) VALUES ('x')";
 const COUNT = 'SELECT count(*) FROM entry';
 
 describe('a database in OPFS', () => {
-  it('reopens after closing, as a plain SQLite file', async () => {
+  it('can be reopened after closing, as a plain SQLite file', async () => {
     const name = newName();
     const tab = newTab();
     await tab.call('open', name, 'writer', 3000);

@@ -64,7 +64,7 @@ function describeMedium(medium: ContractMedium): void {
 
   describe('a database', () => {
     for (const durability of ['relaxed', 'strict'] as const) {
-      it(`reopens after closing, with ${durability} durability`, async () => {
+      it(`can be reopened after closing, with ${durability} durability`, async () => {
         const opened = await openNew({ durability });
         await opened.tab.call('run', CREATE);
         for (let count = 0; count < 30; count += 1)
@@ -206,7 +206,7 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     if (medium.outlivesWorkers) {
-      it('supports full-text search after its worker repeatedly ended without closing', async () => {
+      it('supports full-text search after its worker repeatedly ended without closing it', async () => {
         const name = newName();
         for (let round = 1; round <= 4; round += 1) {
           const tab = medium.newTab();
@@ -359,7 +359,7 @@ function describeMedium(medium: ContractMedium): void {
       await expectContent(tab, writer.name, [[100, 'zz good']]);
     });
 
-    it('are kept under another name, exported unchanged, and free the old name if the header is damaged [CT-damaged-header]', async () => {
+    it('are kept under another name, are exported unchanged, and free the old name, if the header is damaged [CT-damaged-header]', async () => {
       const { name, tab } = await closedDatabase('zz lost');
       const before = (await tab.call('sizes', name))!;
       for (const number of [1, 2]) {
@@ -461,7 +461,7 @@ function describeMedium(medium: ContractMedium): void {
       expect(await tab.call('sizes', name)).toBeUndefined();
     });
 
-    it('gives a reader in the worker of the writer the commits without the open transaction', async () => {
+    it('lets a reader in the worker of the writer read the commits, but not the open transaction', async () => {
       const { tab } = await openNew();
       await tab.call('run', `${CREATE} ${rowsSql(100)}`);
       await tab.call('openBeside');
@@ -478,7 +478,7 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     if (medium.whenFull !== 'cannot-be-staged') {
-      it('gives a reader in the worker of the writer the commits made after the medium rejected others', async () => {
+      it('lets a reader in the worker of the writer read the commits made after the medium rejected others', async () => {
         const { tab } = await openNew();
         await tab.call('run', `${CREATE} ${rowsSql(1)}`);
         await tab.call('openBeside');
@@ -495,7 +495,7 @@ function describeMedium(medium: ContractMedium): void {
       });
     }
 
-    it('gives a reader in the worker of the writer one snapshot to its end, whatever the writer commits', async () => {
+    it('lets a reader in the worker of the writer finish on one snapshot, whatever the writer commits', async () => {
       const { tab } = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
       await tab.call('run', `${CREATE} ${rowsSql(1000)}`);
       await tab.call('openBeside');
@@ -543,7 +543,7 @@ function describeMedium(medium: ContractMedium): void {
         expect(await tab.call('names')).not.toContain(name);
       });
 
-      it('gives a reader every commit of the writer', async () => {
+      it('lets a reader read every commit of the writer', async () => {
         const opened = await openNew();
         await opened.tab.call('run', CREATE);
         const reader = medium.newTab();
@@ -556,7 +556,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
 
-      it('gives an export one snapshot, whatever the writer does', async () => {
+      it('lets an export read one snapshot, whatever the writer does', async () => {
         const opened = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
         await opened.tab.call(
           'run',
@@ -614,7 +614,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
     } else {
-      it('fails with storage-unsupported for a reader, because followers go through the leader', async () => {
+      it('fails with storage-unsupported for a reader, because followers read through the leader', async () => {
         const opened = await openNew();
         await expect(medium.newTab().call('open', opened.name, 'reader', 50)).rejects.toMatchObject({
           code: 'storage-unsupported',

@@ -46,7 +46,7 @@ function ledger(filter: Partial<LedgerFilter> = {}, first = 0, count = 100): Led
 }
 
 describe('the ledger', () => {
-  it('runs from the opening balance by day, whatever the order of entering', async () => {
+  it('runs from the opening balance by day, whatever the order in which entries were added', async () => {
     await addEntry(writer, accountId, { ...coffee, date: '2025-02-02' });
     await addEntry(writer, accountId, { ...coffee, payee: 'Wages', date: '2025-02-01', amountMinor: 5_000 });
     expect(ledger().map((row) => [row.payee, row.balanceMinor])).toEqual([

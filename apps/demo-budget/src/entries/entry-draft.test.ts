@@ -64,7 +64,7 @@ describe('an entry draft', () => {
     });
   });
 
-  it('leaves the category open until the user chooses one', () => {
+  it('leaves the category undecided until the user chooses one', () => {
     expect(submitDraft(draftOf({ amount: '1' }), context)).toMatchObject({ kind: 'entry', categoryIsOpen: true });
     expect(submitDraft(draftOf({ amount: '1', categoryChosen: true }), context)).toMatchObject({
       fields: { amountMinor: -100, categoryId: null },
@@ -72,7 +72,7 @@ describe('an entry draft', () => {
     });
   });
 
-  it('needs the other amount for a transfer between currencies', () => {
+  it('requires the other amount for a transfer between currencies', () => {
     const transfer = draftOf({ amount: '10', otherAccountId: 'dollars' });
     expect(draftFacts(transfer, context).otherCurrency).toBe('USD');
     expect(submitDraft(transfer, context)).toEqual({ problem: expect.stringMatching(/^In USD: /) as string });

@@ -63,7 +63,7 @@ describe('a month', () => {
     expect(plan('2026-02').uncategorisedSpentMinor).toBe(0n);
   });
 
-  it('carries over money left, and starts at zero after overspending', async () => {
+  it('carries over the remaining money, and starts at zero after overspending', async () => {
     await put('2026-01', food, 5_000);
     await put('2026-01', fun, 1_000);
     await enter('2026-01-15', food, -2_000);

@@ -18,7 +18,7 @@ const envelope = (
 });
 
 describe('a monthly goal', () => {
-  it('is met by assigning money, however much was spent or left over', () => {
+  it('is met by assigning money, however much was spent or carried over', () => {
     expect(goalState(monthly, envelope(90_000n, 10_000n, 5_000n), '2025-11')).toEqual({
       neededMinor: 30_000n,
       progress: 0.25,

@@ -57,7 +57,7 @@ describe('importing a statement', () => {
     ]);
   });
 
-  it('adds nothing the second time, neither in the plan nor in the write', async () => {
+  it('adds nothing the second time, either in the plan or in the write', async () => {
     const drafts = await draftsOf('meridian-giro.csv', 'EUR');
     await importEntries(writer, accountId, drafts);
     await expect(draftsOf('meridian-giro.csv', 'EUR')).resolves.toEqual([]);

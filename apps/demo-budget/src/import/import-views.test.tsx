@@ -144,7 +144,7 @@ describe('the summary of an import', () => {
     expect(html).toContain('disabled=""');
   });
 
-  it('waits until every question is answered', () => {
+  it('waits until the user has answered every question', () => {
     const html = renderToStaticMarkup(
       <ImportSummary
         {...props}

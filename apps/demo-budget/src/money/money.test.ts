@@ -77,7 +77,7 @@ describe('parsing an amount', () => {
     expect(amount('9'.repeat(400), 'EUR', 'point')).toBe('amount-too-large');
   });
 
-  it('has a sentence for each problem that does not repeat the amount', () => {
+  it('has a sentence for each problem, which does not repeat the amount', () => {
     expect(amountSentence({ code: 'amount-too-large', maxMinor: 1 })).toContain('too large');
     expect(amountSentence({ code: 'amount-too-precise', minorDigits: 0 })).toContain('no decimals');
   });

@@ -57,7 +57,7 @@ describe('spending', () => {
 });
 
 describe('the cash-flow report', () => {
-  it('puts uncategorised entries on the side of their direction, so that both sides together are all movements', () => {
+  it('puts uncategorised entries on the side of their direction, so that both sides together include every movement', () => {
     expect(writer.rows(cashFlowByMonth, ['EUR', '2025-01-01', '2025-02-31'])).toEqual([
       { month: '2025-01', side: 'income', changeMinor: 40 },
       { month: '2025-01', side: 'spending', changeMinor: -4_600 },

@@ -29,7 +29,7 @@ describe('the sync sentences', () => {
     expect(statusWords(status)).toMatchObject({ label: 'Up to date', tone: 'good' });
   });
 
-  it('do not blame the network if the server cannot serve the budget', () => {
+  it('do not name the network as the cause if the server cannot serve the budget', () => {
     const unavailable = (problem: string): SyncStatus => ({
       ...status,
       state: 'unavailable',

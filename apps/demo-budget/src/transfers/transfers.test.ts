@@ -69,7 +69,7 @@ describe('a transfer', () => {
     expect(writer.written.length).toBe(written);
   });
 
-  it('joins two entries from two statements, whatever day each bank gives', async () => {
+  it('joins two entries from two statements, whatever date each bank states', async () => {
     const fields = { notes: '', categoryId: null };
     const out = await addEntry(writer, checking, {
       ...fields,

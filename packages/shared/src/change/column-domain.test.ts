@@ -67,7 +67,7 @@ describe('a column', () => {
     }
   });
 
-  it('takes integers if it is a counter, and leaves documents to their own check', () => {
+  it('takes integers if it is a counter, and leaves the check of documents to their policy', () => {
     const table = sampleTable(
       't',
       [

@@ -79,7 +79,7 @@ function perform(device: Device, steps: readonly Step[]): void {
 describe('pending changesets', () => {
   const offset = fc.integer({ min: -YEAR_MS, max: YEAR_MS });
 
-  it('are dated to the time of writing, however wrong the clock is, unless it is set', () => {
+  it('are dated to the time of writing, however wrong the clock is, unless it is set meanwhile', () => {
     fc.assert(
       fc.property(offset, fc.array(calm, { maxLength: 30 }), (offsetMs, steps) => {
         const device = new Device(offsetMs);
@@ -134,7 +134,7 @@ describe('pending changesets', () => {
     );
   });
 
-  it('keep their order, and stay between the last contact and their arrival, whatever the clock is set to', () => {
+  it('keep their order, and stay between the last contact and their arrival, whatever time the clock is set to', () => {
     fc.assert(
       fc.property(offset, fc.array(fc.oneof(calm, setting), { maxLength: 40 }), (offsetMs, steps) => {
         const device = new Device(offsetMs);

@@ -7,7 +7,7 @@ const NOW_MS = 1_700_000_000_000;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 describe('stamps of a site', () => {
-  it('always rise, whatever local time does', () => {
+  it('always rise, whatever the local clock does', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: NOW_MS - YEAR_MS, max: NOW_MS + YEAR_MS }), { minLength: 1 }), (clock) => {
         let last = 0;

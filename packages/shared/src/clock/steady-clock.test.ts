@@ -3,7 +3,7 @@ import { createSteadyClock } from './steady-clock.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-it('the steady clock advances while the wall clock stands still or jumps back, and follows it when it jumps ahead', () => {
+it('the steady clock advances while the wall clock stands still or jumps back, and follows the wall clock when it jumps ahead', () => {
   const device = { wallMs: 1_700_000_000_000, elapsedMs: 50 };
   const steadyMs = createSteadyClock(
     () => device.wallMs,

@@ -114,14 +114,14 @@ describe('a late edit of a compacted document', () => {
     });
   });
 
-  it('is rejected like any other edit if it would exceed the length that the rule allows', () => {
+  it('is rejected like any other edit if it would exceed the maximum length of its rule', () => {
     const nearly = 'x'.repeat(RULE.maxLength / 2);
     expect(() => carry({}, { ann: nearly }, { ben: nearly })).toThrow(
       expect.objectContaining({ code: 'document-invalid', fields: expect.objectContaining({ problem: 'size' }) }),
     );
   });
 
-  it('reports nothing if no other author wrote the place since, or all wrote the same', () => {
+  it('reports nothing if no other author has written the place since, or all wrote the same value', () => {
     fc.assert(
       fc.property(json, json, (start, ben) => {
         const [first, last] = [{ body: start }, { body: ben }];

@@ -15,7 +15,7 @@ describe.each([
   { what: 'a document', json, RULE: PLAIN },
   { what: 'a document with rich texts', json: richJson, RULE: RICH },
 ])('$what', ({ json, RULE }) => {
-  it('is the same on every replica that makes it from the same content', () => {
+  it('is the same on every replica that creates it from the same content', () => {
     fc.assert(
       fc.property(json, (content) => {
         const state = createDocument(content, RULE);
@@ -25,7 +25,7 @@ describe.each([
     );
   });
 
-  it('merges an edit alike at its author, at other sites and at a server that trusts none of them', () => {
+  it('merges an edit alike at its author, at other sites and at a server, which trusts neither', () => {
     fc.assert(
       fc.property(json, fc.array(json, { minLength: 1, maxLength: 5 }), (content, contents) => {
         let mine = createDocument(content, RULE);

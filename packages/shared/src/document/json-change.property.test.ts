@@ -18,7 +18,7 @@ describe.each([
   { what: 'a change of JSON', json, RULE },
   { what: 'a change of JSON with rich texts', json: richJson, RULE: RICH },
 ])('$what', ({ json, RULE }) => {
-  it('turns the old value into the new one, and inverted, the new into the old', () => {
+  it('turns the old value into the new one; inverted, it turns the new value into the old one', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const change = changeFrom(before, after, RULE);
@@ -99,7 +99,7 @@ describe('a change of JSON', () => {
     expect(made(start, coloured('red'), coloured('blue'), rule)).toEqual({ value: coloured('red'), overwritten: [] });
   });
 
-  it('reports the places that others have changed too', () => {
+  it('reports the places that others have also changed', () => {
     const at = (...path: DocumentPath) => ({ path, isMove: false });
     expect(made({ a: 1 }, { a: 2 }, { a: 3 })).toEqual({ value: { a: 2 }, overwritten: [at('a')] });
     expect(made({ a: 1 }, {}, { a: 3 })).toEqual({ value: {}, overwritten: [at('a')] });

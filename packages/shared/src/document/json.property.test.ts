@@ -54,7 +54,7 @@ it.each([
   ['{"a\\u0000":1}', 'text'],
   ['12345678901234567', 'number'],
   ['{', 'syntax'],
-])('parsing and canonical JSON reject a text by the same rules: %s', (text, problem) => {
+])('the parser and canonical JSON reject a text by the same rules: %s', (text, problem) => {
   const refusal = expect.objectContaining({
     code: 'document-invalid',
     fields: expect.objectContaining({ problem }) as unknown,

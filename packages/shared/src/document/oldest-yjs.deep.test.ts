@@ -9,6 +9,6 @@ import './write-json.property.test.ts';
 
 vi.mock('yjs', () => import('yjs-floor'));
 
-it('the oldest supported Yjs is the version that the tests above used', () => {
+it('the oldest supported Yjs is the version that these tests ran with', () => {
   expect(used.Doc).toBe(allowed.Doc);
 });

@@ -7,7 +7,7 @@ import './hostile-edits.test.ts';
 
 vi.mock('yjs', () => import('yjs-floor'));
 
-it('the oldest supported Yjs is the version that the tests above used', () => {
+it('the oldest supported Yjs is the version that these tests ran with', () => {
   expect(used.Doc).toBe(allowed.Doc);
 });
 
@@ -28,7 +28,7 @@ const edits = fc.array(
   { maxLength: 40 },
 );
 
-it('the oldest and the newest supported Yjs give devices the same document', async () => {
+it('the oldest and the newest supported Yjs produce the same document on every device', async () => {
   const newest = await vi.importActual<typeof used>('yjs');
   expect(newest.Doc).not.toBe(allowed.Doc);
   fc.assert(

@@ -80,7 +80,7 @@ describe('concurrent changes of one document', () => {
     ).toEqual([]);
   });
 
-  it('report the lost object whole if both replace one member [MR-23]', () => {
+  it('report the whole lost object if both replace one member [MR-23]', () => {
     const { overwritten, now } = meet(
       {},
       { by: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } },

@@ -52,7 +52,7 @@ describe.each([
     );
   });
 
-  it('is not touched if nothing differs', () => {
+  it('is not changed if nothing differs', () => {
     fc.assert(
       fc.property(json, (value) => {
         const doc = docOf(value, rule);
@@ -147,7 +147,7 @@ describe('concurrent changes', () => {
     expect(merged({ body: '👍👎' }, { body: '👍' }, { body: '👍👎👍' })).toEqual({ body: '👍👍' });
   });
 
-  it('are both kept in a rich text: what one types, and the formats that the other sets [MR-21]', () => {
+  it('are both kept in a rich text: the typing of one author and the formats of the other [MR-21]', () => {
     const body = (...runs: (string | readonly [string])[]): JsonValue => ({
       body: runs.map((run) =>
         typeof run === 'string' ? { insert: run } : { attributes: { bold: true }, insert: run[0] },

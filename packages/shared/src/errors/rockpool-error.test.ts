@@ -25,7 +25,7 @@ describe('RockpoolError', () => {
     expect(toRockpoolError(new TypeError('secret')).message).not.toContain('secret');
   });
 
-  it('has a sentence for every code, and the codes are in alphabetical order', () => {
+  it('has a sentence for every code, and lists the codes in alphabetical order', () => {
     for (const code of ERROR_CODES) expect(messageOf(code)).toMatch(/^[A-Z].*\.$/);
     expect([...ERROR_CODES]).toEqual([...ERROR_CODES].sort());
   });

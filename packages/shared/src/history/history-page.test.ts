@@ -23,11 +23,11 @@ const page: HistoryPage = {
 };
 
 describe('a page of a history', () => {
-  it('is read as it was written', () => {
+  it('decodes to what was encoded', () => {
     expect(decodeHistoryPage(encodeHistoryPage(page, 2))).toEqual(page);
   });
 
-  it('has the first format, without later columns, for a client that asks for no other', () => {
+  it('has the first format, without later columns, if the client asks for no other format', () => {
     const bytes = encodeHistoryPage(page, 1);
     expect(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')).toBe(FIRST_FORMAT);
     expect(decodeHistoryPage(bytes)).toEqual({ ...page, laterColumns: [] });

@@ -16,7 +16,7 @@ describe('a splice', () => {
     );
   });
 
-  it('can follow other splices, and leaves the earlier texts unchanged', () => {
+  it('can be applied after other splices, and leaves the earlier texts unchanged', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 2 }), (texts) => {
         const spliced = [SplicedText.of(texts[0] as string)];

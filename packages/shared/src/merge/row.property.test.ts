@@ -219,7 +219,7 @@ describe('a column group', () => {
     values: fc.tuple(fc.bigInt({ min: 0n, max: 2n }), fc.bigInt({ min: 0n, max: 2n })),
   });
 
-  it('has one author and loses as a whole, even if parts of it were hidden from other authors [MR-08]', () => {
+  it('has one author and loses as a whole, even if other authors had not seen parts of it [MR-08]', () => {
     fc.assert(
       fc.property(fc.array(hidden, { maxLength: 6 }), (writes) => {
         let row = firstRow;

@@ -55,7 +55,7 @@ describe('mergeRow', () => {
     expect([...first.conflicts, ...second.conflicts]).toEqual([]);
   });
 
-  it('lets the later edit of a column win whichever arrives first, and returns the other as a conflict [MR-07]', () => {
+  it('keeps the later edit of a column whichever arrives first, and returns the other as a conflict [MR-07]', () => {
     const late = change('update', 'b', 20, 2, 1, { [AMOUNT]: 200n });
     const early = (watermark: number): RowChange => change('update', 'c', 15, watermark, 1, { [AMOUNT]: 300n });
     const lateFirst = merge(merge(stored, late).row, early(3));
@@ -149,7 +149,7 @@ describe('mergeRow', () => {
     expect(merge(b, hidden).conflicts).toHaveLength(1);
   });
 
-  it('lets a delete win against a concurrent update in both orders, and returns the update as a conflict [MR-11]', () => {
+  it('keeps a delete against a concurrent update in both orders, and returns the update as a conflict [MR-11]', () => {
     const update = (watermark: number): RowChange => change('update', 'b', 99, watermark, 1, { [AMOUNT]: 2n });
     const remove = (watermark: number): RowChange => change('delete', 'c', 15, watermark, 1);
     const updateFirst = merge(merge(stored, update(2)).row, remove(3));
@@ -161,7 +161,7 @@ describe('mergeRow', () => {
     expect(deleteFirst.corrected).toEqual([EXISTENCE_COLUMN_ID, AMOUNT]);
   });
 
-  it('keeps the image of a deleted row', () => {
+  it('keeps the values of a deleted row', () => {
     const { row } = merge(stored, change('delete', 'c', 15, 2, 1));
     expect([...(row as StoredRow).cells.values()].map(({ value }) => value)).toEqual(['Shop', 100n]);
   });
@@ -177,7 +177,7 @@ describe('mergeRow', () => {
     expect(merged.corrected).toEqual([EXISTENCE_COLUMN_ID, PAYEE, AMOUNT]);
   });
 
-  it('keeps updates and deletes of one incarnation from another that their author had not seen [MR-13] [MR-14]', () => {
+  it('keeps updates and deletes of one incarnation from affecting another that their author had not seen [MR-13] [MR-14]', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const update = merge(replaced, change('update', 'c', 60, 3, 1, { [AMOUNT]: 7n }));
     expect(valuesOf(update.row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
@@ -251,7 +251,7 @@ describe('mergeRow under update-wins', () => {
     expect(deleteFirst.row?.revived).toMatchObject({ site: 'b', watermark: 3 });
   });
 
-  it('lets a delete that has seen the updates stand', () => {
+  it('keeps a delete that has seen the updates', () => {
     const updated = merge(stored, update(2), UPDATE_WINS).row;
     expect(valuesOf(merge(updated, change('delete', 'c', 99, 3, 2), UPDATE_WINS).row)).toBeNull();
   });

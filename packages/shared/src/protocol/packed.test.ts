@@ -3,7 +3,7 @@ import { MAX_PACKED_BYTES } from './limits.ts';
 import { MESSAGE_CODES } from './message-codec.ts';
 import { decodePacked, encodePacked, PACKED_CODE } from './packed.ts';
 
-it('a packed message has these bytes', () => {
+it('the bytes of a packed message do not change', () => {
   expect(encodePacked({ sizeBytes: 300, deflated: Uint8Array.of(1, 2, 3) })).toStrictEqual(
     Uint8Array.of(8, 0xac, 2, 1, 2, 3),
   );

@@ -28,7 +28,7 @@ describe('the differences between two schemas', () => {
     ).toEqual([]);
   });
 
-  it('are named by table, column and side, what the server lacks first', () => {
+  it('are named by table, column and side, starting with what the server lacks', () => {
     const more = { ...todo, columns: [...todo.columns, sampleColumn('due', 'text')] };
     const tag = sampleTable('tag', [id]);
     expect(differences(buildSchema([more]), buildSchema([todo]))).toEqual(['server: todo.due: the column is missing']);

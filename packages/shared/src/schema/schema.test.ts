@@ -91,7 +91,7 @@ describe('schema validation', () => {
     );
   });
 
-  it('allows in local tables what only synced tables forbid', () => {
+  it('allows in local tables what is forbidden in synced tables only', () => {
     expect(() =>
       buildSchema([sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })], { synced: false })]),
     ).not.toThrow();
@@ -118,7 +118,7 @@ describe('the paths of rich texts', () => {
     expect(withRule({ richText: [] }).hash).toBe(OLD_HASH);
   });
 
-  it('may be missing in the hash of a stored schema, which gets its present hash', () => {
+  it('may be missing in the hash of a stored schema, which is then replaced by its current hash', () => {
     const schema = withRule({ richText: ['note'] });
     const stored = encodeSchema(schema).replace(schema.hash, OLD_HASH);
     expect(decodeSchema(stored)).toStrictEqual(schema);

@@ -219,7 +219,7 @@ describe('the memory budget', () => {
   });
 });
 
-describe('any history of commits, aborts and deaths', () => {
+describe('any sequence of commits, aborts and deaths', () => {
   for (let seed = 1; seed <= 40; seed += 1) {
     it(`loses nothing acknowledged and keeps no partial batch, with seed ${seed} [CT-extents]`, async () => {
       const random = seededRandom(seed);

@@ -21,7 +21,7 @@ describe('patches', () => {
     );
   });
 
-  it('are found where bytes were written, whatever is beside them', () => {
+  it('are found where bytes were written, whatever bytes are beside them', () => {
     const older = new Uint8Array(EXTENT_BYTES);
     const newer = older.slice();
     newer.fill(1, 8192, 8200).fill(2, 40_000, 40_010);

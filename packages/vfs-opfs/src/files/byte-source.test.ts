@@ -3,7 +3,7 @@ import type { DatabaseStore } from '../database-store.ts';
 import { StorageError } from '../storage-error.ts';
 import { snapshotSource } from './byte-source.ts';
 
-it('a snapshot that fails to begin closes its reader', async () => {
+it('a snapshot that fails to start closes its reader', async () => {
   let isClosed = false;
   const beginRead = (): never => {
     throw new StorageError('storage-snapshot-lost');

@@ -61,7 +61,7 @@ describe('a crash after any call of an import', () => {
     ['of a smaller file', 90, 30],
     ['under a new name', 0, 60],
   ] as const) {
-    it(`leaves the old database or the new one, whole: an import ${title} [CT-import]`, async () => {
+    it(`leaves either the old database or the new one complete: an import ${title} [CT-import]`, async () => {
       const module = await loadNodeSqlite();
       const source = new SimulatedDisk();
       await build(source, module, 'source', 'new', newRows);

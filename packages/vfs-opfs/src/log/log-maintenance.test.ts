@@ -46,7 +46,7 @@ async function write(
 }
 
 describe('a long log', () => {
-  it('becomes short without another commit, even if it grew during a copy', async () => {
+  it('is shortened without another commit, even if it grew during a copy', async () => {
     const disk = new SimulatedDisk();
     const tuning = { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES };
     await write(
@@ -58,7 +58,7 @@ describe('a long log', () => {
     expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
   });
 
-  it('becomes short, without a write or a loss, when a database is opened', async () => {
+  it('is shortened, without a write or a loss, when a database is opened', async () => {
     const disk = new SimulatedDisk();
     const never = { checkpointAfterBytes: Infinity };
     await write(

@@ -49,7 +49,7 @@ describe('a database in IndexedDB', () => {
     }
   });
 
-  it('is whole after reopening at several megabytes', async () => {
+  it('is complete after reopening at a size of several megabytes', async () => {
     const name = newName();
     const tab = newTab('indexeddb');
     await tab.call('open', name, 'writer', 3000);

@@ -33,7 +33,7 @@ describe('a similar entry', () => {
     }
   });
 
-  it('matches at most one row, the nearest, so that two equal coffees stay two', () => {
+  it('matches at most one row, the nearest, so that two equal purchases stay two', () => {
     const rows = [draft('2025-02-03', 'Coffee'), draft('2025-02-02', 'Coffee')];
     const alike = findAlike(rows, [known('a', '2025-02-02', 'Coffee')]);
     expect([...alike].map(([row, entry]) => [row.date, entry.id])).toEqual([['2025-02-02', 'a']]);

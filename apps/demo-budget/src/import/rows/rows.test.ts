@@ -76,7 +76,7 @@ describe('dates', () => {
     ]);
   });
 
-  it('get their order from a day over 12', () => {
+  it('take their order from a day over 12', () => {
     expect(recogniseDateOrder(['04/05/2025', '13/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
     expect(recogniseDateOrder(['04/05/2025', '05/13/2025'])).toEqual({ order: 'month-day-year', alternatives: [] });
     expect(recogniseDateOrder(['2025-04-05'])).toEqual({ order: 'year-month-day', alternatives: [] });
@@ -136,7 +136,7 @@ describe('guessing columns', () => {
     expect(guessColumns(twoSided)).toMatchObject({ date: 0, amount: null, debit: 3, credit: 4, payee: 1 });
   });
 
-  it('inspects the cells without a helpful header, and never takes a date for an amount', () => {
+  it('inspects the cells without a helpful header, and never mistakes a date for an amount', () => {
     const bare = tableOf('2025-01-31,Coffee,-3.50\n2025-02-01,Rent,-900\n');
     expect(guessColumns(bare)).toEqual({
       date: 0,
@@ -267,7 +267,7 @@ describe('a row with a bank id', () => {
   const keys = (text: string): (string | undefined)[] =>
     previewImport(tableOf(`Date,Payee,Amount,Id\n${text}`), numbered, nothingKnown).map((row) => row.draft?.importKey);
 
-  it('is recognised by it, even if the bank corrects the rest', () => {
+  it('is recognised by that id, even if the bank corrects the rest', () => {
     expect(keys('2025-01-31,Coffee,-3.50,A1\n')).toEqual(keys('2025-02-01,Third Rail Coffee,-3.60,A1\n'));
     expect(keys('2025-01-31,Coffee,-3.50,A1\n')).not.toEqual(keys('2025-01-31,Coffee,-3.50,A2\n'));
   });
@@ -330,7 +330,7 @@ describe('the day range of a table', () => {
 describe('the import plan', () => {
   const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\nsoon,Rent,-900\n');
 
-  it('is absent while a row has a problem', () => {
+  it('does not exist while a row has a problem', () => {
     const plan = planImport(previewImport(table, settings, nothingKnown), new Set());
     expect(plan).toEqual({ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3] } });
     expect(planProblemSentence({ code: 'plan-unresolved', rowNumbers: [3] })).toContain('Nothing is imported');
@@ -344,7 +344,7 @@ describe('the import plan', () => {
     });
   });
 
-  it('is absent for a table without rows', () => {
+  it('does not exist for a table without rows', () => {
     expect(planImport([], new Set())).toEqual({ ok: false, problem: { code: 'plan-has-no-rows' } });
   });
 });

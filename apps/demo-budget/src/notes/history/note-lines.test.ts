@@ -29,7 +29,7 @@ describe('the text of a note', () => {
     expect(shown([{ insert: 'tentpan\n' }], [{ insert: 'tent\npan\n' }])).toEqual(['tent[-\n]pan']);
   });
 
-  it('shows all of the newer text, and all that an emptied note had', () => {
+  it('shows all of the newer text, and all of the old text of an emptied note', () => {
     const text = fc
       .array(fc.record({ insert: fc.constantFrom('a', 'b\n', '\n', 'ab', '\u{1f600}'), bold: fc.boolean() }))
       .map((runs) => runs.map(({ insert, bold }) => (bold ? { insert, attributes: { bold: true } } : { insert })));
