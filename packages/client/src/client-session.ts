@@ -16,13 +16,13 @@ import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
 import { createTabWorker, type TabWorker } from './tab/tab-worker.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 
-/** A stuck worker must not keep a page from closing its client. A hand-over takes 3 s at most. */
+/** A stuck worker must not prevent a page from closing its client. A hand-over between tabs takes 3 s at most. */
 const CLOSE_DEADLINE_MS = 3_000;
 
-/** A reachable server answers in a fraction of this, unless it has to build the file first. */
+/** A reachable server answers much faster, unless it has to build the file first. */
 const FIRST_SYNC_WITHIN_MS = 3_000;
 
-/** The environment of a client: a page, or its replacement. */
+/** The environment of a client: a page, or a replacement for one. */
 export interface ClientEnvironment {
   /** Starts the worker that opens the database. `onProblem`: see connectWorker. */
   connect(onProblem: (error: RockpoolError) => void): WorkerConnection;
@@ -31,7 +31,7 @@ export interface ClientEnvironment {
   deleteDatabase(name: string): Promise<void>;
 }
 
-/** One opening of a database by a page: its worker, and the stores that the worker's events fill. */
+/** One database opened by a page: the worker, and the stores that the worker's events fill. */
 export class ClientSession {
   readonly live: LiveQueries;
   readonly presence: TabPresence;
@@ -71,7 +71,7 @@ export class ClientSession {
     });
     this.status = createStatusStore({
       ...INITIAL_STATUS,
-      // The worker's answer replaces `durable` by the actual medium. The app sees no status before that.
+      // The worker's answer replaces `durable` with the actual medium before the app receives a status.
       persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
       role: 'none',
     });
@@ -184,7 +184,7 @@ export class ClientSession {
       () => void worker.call((api) => api.online()).catch(onProblem),
       () => void worker.call((api) => api.offline()).catch(onProblem),
       () => {
-        // Runs in the tab that syncs. If that tab does not answer, the next write reports it.
+        // Runs in the tab that syncs. If that tab does not answer, the next write reports the failure.
         if (this.options.sync !== undefined) worker.call((api) => api.syncNow()).catch(() => undefined);
       },
     );

@@ -14,7 +14,7 @@ import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow } from './rpc/sql-value.ts';
 import type { SyncStatus } from './rpc/sync-status.ts';
 
-// The public interface: the client here, the parts of it in interface/. open-client.ts wires it.
+// The public interface of a client. Its parts are in interface/. open-client.ts implements it.
 
 /** A database that this tab has open, returned by `createClient`. Use one client per tab and database. */
 export interface Client {
@@ -63,17 +63,18 @@ export interface Client {
   batch(statements: readonly SqlStatement[], options?: BatchOptions): Write<StatementResult[]>;
 
   /**
-   * Runs reads and writes as one transaction, which becomes one changeset. Commits when `body` resolves, and resolves with
-   * its value once the commit is durable. Rolls back when `body` throws. Only the transaction sees its own writes before
-   * the commit. Reads elsewhere do not wait for it, but writes of all tabs do, so never wait for the network or the user
-   * in `body`. Statements of `tx` that `body` does not await still belong to the transaction.
+   * Runs reads and writes as one transaction, which becomes one changeset. Commits when `body` resolves, and resolves
+   * with its value once the commit is durable. Rolls back when `body` throws. Only the transaction sees its own writes
+   * before the commit. Reads elsewhere do not wait for it, but writes of all tabs do, so never wait for the network or
+   * the user in `body`. Statements of `tx` that `body` does not await still belong to the transaction.
    *
    * Rejects with the error that `body` threw, with the reason of `signal`, and with
    * - `transaction-timeout`: it was open for longer than `timeoutMs`
-   * - `write-in-transaction` (from a write outside `tx`, such as `client.execute`): `body` waits for a write that waits
+   * - `write-in-transaction` (from a write outside `tx`, such as `client.execute`): `body` waits for a write that
+   *   waits
    *   for the transaction to end. Write through `tx`
    * - `transaction-lost`: the leader went away during the transaction. Nothing was kept; run it again
-   * - `leader-unreachable`: its turn did not come within ten seconds
+   * - `leader-unreachable`: the transaction could not begin within ten seconds
    * - `transaction-ended` (from `tx`): `tx` was used after the transaction ended
    *
    * ```ts
@@ -98,12 +99,12 @@ export interface Client {
   /**
    * Undoes the last transaction of this tab (`execute`, `batch` or `transaction`), newest first, up to a day back. Undo
    * writes the old values as a new transaction, which syncs like any other: values that others wrote in other columns
-   * stay, amounts added to counters are subtracted, and edits of documents
-   * are taken back without those of others. Resolves with false if there is nothing to undo. Skips transactions that
-   * changed no synced row. Typing in an open document is no transaction of the tab; `LiveDocument.undoManager` undoes it.
+   * stay, amounts added to counters are subtracted, and edits of documents are reverted, except those of others.
+   * Resolves with false if there is nothing to undo. Skips transactions that changed no synced row. Typing in an open
+   * document is no transaction of the tab; `LiveDocument.undoManager` undoes it.
    *
-   * Rejects with `undo-refused` and changes nothing if the transaction cannot be undone. The field `problem` is `changed`,
-   * `row-gone`, `row-back`, `referred-to`, `rejected`, `forgotten`, `schema`, or a constraint. The next
+   * Rejects with `undo-refused` and changes nothing if the transaction cannot be undone. The field `problem` is
+   * `changed`, `row-gone`, `row-back`, `referred-to`, `rejected`, `forgotten`, `schema`, or a constraint. The next
    * `undo` continues with the transaction before it.
    */
   undo(): Promise<boolean>;
@@ -120,8 +121,9 @@ export interface Client {
 
   /**
    * Opens the document of one row, for editors and for changes to its JSON (see `LiveDocument`). Changes made by SQL
-   * appear in it, and the reverse. Loads Yjs into the page. Rejects with `document-unknown` if the schema does not declare
-   * the column as a document, and with `document-gone` if the row does not exist or the column is NULL.
+   * appear in it, and its changes appear in SQL. Loads Yjs into the page. Rejects with `document-unknown` if the schema
+   * does not declare the column as a document, and with `document-gone` if the row does not exist or the column is
+   * NULL.
    *
    * ```ts
    * const page = await client.document<{ body: string }>('page', [id], 'content');
@@ -145,14 +147,14 @@ export interface Client {
   history(table: string, key: RowKey): Promise<RowHistory>;
 
   /**
-   * Downloads the database at a past moment, for queries. It has the tables that declare a history, with their
-   * current columns, and is held in memory until it is closed. `onProgress` reports the download.
+   * Downloads the database at a past moment, for queries. It has the tables that declare a history, with their current
+   * columns, and is held in memory until it is closed. `onProgress` reports the download.
    *
-   * Rejects with `history-moment-gone` if versions since the moment are not kept (`reason` is `not-kept`), nothing was
-   * written before it (`before-start`) or the server does not have the named version (`unknown`); `earliestMs` is the
-   * time from which a moment may be kept. Rejects with
-   * `history-not-kept` if no table declares a history, `version-name-missing`, `auth-forbidden` if the user's role may
-   * not read the past, `request-invalid`, `rate-limited` and `network-unreachable`.
+   * Rejects with `history-moment-gone` if versions since the moment are not kept (`reason` is `not-kept`), if nothing
+   * was written before it (`before-start`), or if the server does not have the named version (`unknown`); `earliestMs`
+   * is the time from which a moment may be kept. Rejects with `history-not-kept` if no table declares a history,
+   * `version-name-missing`, `auth-forbidden` if the user's role may not read the past, `request-invalid`,
+   * `rate-limited` and `network-unreachable`.
    *
    * ```ts
    * const past = await client.past({ time: new Date('2026-03-01') });
@@ -168,7 +170,7 @@ export interface Client {
    * writes it as one ordinary transaction, which syncs, merges and can be undone like any other. Counters lose what the
    * transactions added, and documents their edits. A value that was written again since is a conflict.
    *
-   * Needs the server. Rejects with `changes-unsent` if a transaction of this device that may be meant is not sent yet,
+   * Needs the server. Rejects with `changes-unsent` if this device has not sent a transaction that may be selected,
    * with `history-not-kept`, `schema-unknown-table` and `request-invalid` for the selection, with `history-moment-gone`
    * if versions since the first of the transactions are not kept, with `changeset-too-large`, and like `past`.
    *
@@ -200,7 +202,7 @@ export interface Client {
   /** Lists the branches of this database, by name. */
   listBranches(): Promise<readonly BranchInfo[]>;
 
-  /** The other tabs that have this database open now, and the state that each shows. */
+  /** The other tabs that have this database open now, and the state that each of them shows. */
   readonly presence: Presence;
 
   /**
@@ -216,9 +218,9 @@ export interface Client {
   readonly status: Subscribable<SyncStatus>;
 
   /**
-   * Resolves with all committed data as one plain SQLite file, for `restoreDatabase`. The file is consistent, whatever is
-   * written meanwhile. On storage that only one tab can open, the leader makes it; rejects with `leader-unreachable`
-   * after ten seconds without an answer.
+   * Resolves with all committed data as one plain SQLite file, for `restoreDatabase`. The file is consistent, even if
+   * writes continue. On storage that only one tab can open, the leader creates it; the call rejects with
+   * `leader-unreachable` after ten seconds without an answer.
    */
   backup(): Promise<Blob>;
 
@@ -230,7 +232,8 @@ export interface Client {
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 
   /**
-   * Waits for accepted writes, then releases every lock, channel and worker. Later calls reject with `client-closed`.
+   * Waits for the writes that were already called, then releases every lock, channel and worker. Later calls reject
+   * with `client-closed`.
    */
   close(): Promise<void>;
 }
@@ -255,7 +258,7 @@ export interface SyncControl {
  * in any tab. `close` keeps it; `leave` discards it.
  */
 export interface Branch extends Client {
-  /** The name that `client.branch` received. */
+  /** The name that was passed to `client.branch`. */
   readonly branchName: string;
   /** When the branch began, in ms since 1970. */
   readonly begunMs: number;
@@ -268,7 +271,7 @@ export interface Branch extends Client {
   /**
    * Writes the changes of the branch to the origin as one ordinary transaction, which syncs, merges and can be undone
    * like any other, and ends the branch. Counters add the branch's difference, columns of a group change together, and
-   * documents receive the branch's edits. The branch stays as it is after every error. Rejects with
+   * documents receive the branch's edits. After an error, the branch is unchanged. Rejects with
    * - `branch-conflicts`: the origin changed the same values since the branch began, and `conflicts` is not set
    * - `branch-schema-changed`: the origin was migrated since. The branch can still be read
    * - `constraint-…`, `changeset-too-large`, `transaction-timeout`: as for any transaction of the origin

@@ -9,7 +9,7 @@ import { freshName } from '../testing/browser-tabs.ts';
 const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
 const schema = defineSchema({ note });
 const PAGE_BYTES = 8192;
-/** No server answers at this address, so writes stay unsent. */
+/** No server is reachable at this address, so writes stay unsent. */
 const UNREACHABLE = { url: 'ws://127.0.0.1:9', databaseId: 'notes', token: (): string => '' };
 
 /** Overwrites part of the file of a closed database. */

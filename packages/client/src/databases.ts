@@ -5,8 +5,7 @@ import type { DatabaseInfo, WorkerApi } from './rpc/worker-api.ts';
 import { startWorker } from './tab/start-worker.ts';
 import { connectWorker } from './tab/worker-connection.ts';
 
-// Operations on closed databases of this device. Each call starts its own worker, because only workers can open the
-// files.
+// Operations on databases that are closed. Each call starts its own worker, because only workers can open the files.
 
 /** Lists the databases of this origin on this device, by name. */
 export async function listDatabases(): Promise<DatabaseInfo[]> {
@@ -45,8 +44,8 @@ export interface RestoreOptions {
 
 /**
  * Replaces the database of this name with a backup, completely or not at all. The restored database becomes a site of
- * its own: it gets a new site id before it sends anything. It can therefore coexist with the original, and changes that
- * the original has sent since are not sent twice.
+ * its own: it gets a new site id before it sends anything. The original can therefore stay in use, and changes that it
+ * has sent since the backup are not sent twice.
  *
  * Rejects with `storage-corrupt` or `schema-incompatible` for a file that is not a Rockpool database, with
  * `storage-busy` while a tab has the database open, and with `storage-full`.

@@ -36,7 +36,7 @@ const stored = async (client: Client): Promise<unknown> =>
   (await client.query<{ content: string }>('SELECT content FROM page'))[0]?.content;
 
 function bodyOf(doc: Y.Doc): Y.Text {
-  // No class check: an error from another tab's frame has that frame's classes.
+  // Does not check the class: an error from another tab's frame is an instance of that frame's classes.
   return (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
 }
 

@@ -4,7 +4,7 @@ import type { LiveQueryRuns } from './rpc/worker-api.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { SqlRow } from './rpc/sql-value.ts';
 
-/** Facts about the running live queries that a page and its worker know. */
+/** Facts about the running live queries, known to a page and its worker. */
 export interface LiveQueryInspection {
   readonly runs: readonly LiveQueryRuns[];
   readonly watchedById: ReadonlyMap<

@@ -11,7 +11,7 @@ import { describeClient } from '../testing/client.contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    // Like the tests of the storage: the media that should work in this browser, best first, and the error of all
+    // As in the tests of the storage: the media that should work in this browser, best first, and the error of all
     // others.
     usableMedia: readonly ('opfs-shared' | 'opfs-exclusive' | 'indexeddb')[];
     refusal: 'storage-unsupported' | 'storage-ephemeral';

@@ -25,7 +25,7 @@ const newer = {
       rank: integer().notNull().default(7),
     }),
   }),
-  // The files are named by path, as by a bundler.
+  // The files are named by their path, as a bundler names them.
   migrations: {
     journal: journal('0000_first', '0001_rank'),
     migrations: { './drizzle/0000_first.sql': m0000, './drizzle/0001_rank.sql': m0001 },

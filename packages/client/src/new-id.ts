@@ -22,8 +22,8 @@ export function createIdSource(sources: IdSources): () => string {
     const nowMs = sources.nowMs();
     if (nowMs > lastMs) {
       lastMs = nowMs;
-      // Starts at a random value in the lower half: two tabs rarely use the same value in one ms, and 2048 more ids
-      // fit.
+      // The counter starts at a random value in its lower half: two tabs rarely use the same value within one ms, and
+      // at least 2048 more ids fit.
       counter = (((bytes[6] ?? 0) << 8) | (bytes[7] ?? 0)) & 0x7ff;
     } else if (++counter === COUNTER_LIMIT) {
       lastMs += 1;

@@ -83,7 +83,7 @@ async function openOn(connection: WorkerConnection, file: string, parts: Branche
     { ...local, name: file, persistence: origin.status.current.persistence },
     {
       ...environment,
-      // Only the worker that restored a branch in memory has it.
+      // Only the worker that restored a branch in memory has the branch.
       connect(onWorkerProblem) {
         const connected = first ?? environment.connect(onWorkerProblem);
         first = null;
@@ -95,7 +95,7 @@ async function openOn(connection: WorkerConnection, file: string, parts: Branche
   return startBranch({ origin, client, file, environment, schema, loadDocuments, onProblem });
 }
 
-/** Runs the creations of one file one at a time: two tabs must not both find the name of a branch free. */
+/** Creates branches of one file one at a time: otherwise two tabs could both find the same name free. */
 function oneAtATime<T>(file: string, body: () => Promise<T>): Promise<T> {
   const locks = (globalThis.navigator as Navigator | undefined)?.locks;
   return locks === undefined ? body() : (locks.request(`rockpool-branch:${file}`, body) as Promise<T>);

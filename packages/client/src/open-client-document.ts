@@ -9,7 +9,8 @@ import { decodeRows } from './rpc/rows-transfer.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import { openDocument } from './document/open-document.ts';
 
-// Branches load this part too: a separate chunk would split Yjs off and enlarge the page's first load.
+// Branches load this part too: a separate chunk would make the bundler move shared code and enlarge the page's first
+// load.
 export { restoredPlace } from './history/document-places.ts';
 export { isDocumentEdit, mergeJsonTexts, textBeforeEdit, textOfState } from './branch/branch-documents.ts';
 

@@ -35,7 +35,7 @@ class Workers {
     );
   }
 
-  /** The report of sync after no other remedy helped. */
+  /** The report that sync makes after every other remedy has failed. */
   sayStuck(): void {
     void this.tabs[0]?.onEvent({ kind: 'problem', error: new RockpoolError('worker-stuck').toData() });
   }

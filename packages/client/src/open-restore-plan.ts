@@ -7,7 +7,7 @@ import type { SqlRow } from './rpc/sql-value.ts';
 import type { ClientSession } from './client-session.ts';
 import { planRestore } from './restore/restore-plan.ts';
 
-/** Deliveries in flight arrive within this time, or sync is not running. */
+/** Deliveries in flight arrive within this time; otherwise sync is not running. */
 const APPLIED_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
 
@@ -59,7 +59,7 @@ async function cursorOf(client: Pick<Client, 'query'>): Promise<number> {
   return Number(cursor ?? 0);
 }
 
-/** Counts this device's transactions of a time that the server has not acknowledged. */
+/** Counts the transactions of this device in a period that the server has not acknowledged. */
 async function pendingBetween(client: Pick<Client, 'query'>, fromMs: number, toMs: number): Promise<number> {
   const { count } = await first(
     client,

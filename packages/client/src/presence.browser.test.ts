@@ -25,7 +25,7 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
 });
 
-/** Opens a client on a device of this user. Each name is a database, and so a site, of its own. */
+/** Opens a client on a device of this user. Each name stands for a database, and so for a site. */
 async function deviceOf(principal: string, databaseId: string): Promise<ClientOptions> {
   const { url, token } = await commands.accessToSyncServer(
     encodeSchema(schema),

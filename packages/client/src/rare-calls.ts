@@ -1,5 +1,5 @@
-// Calls that most pages never make. One chunk, because two would share a third, which bundlers build from modules of
-// the page's first chunk.
+// Calls that most pages never make, in one chunk: two chunks would share a third, which bundlers would build from
+// modules of the page's first chunk.
 export { branchesOf } from './open-branch.ts';
 export { openRestorePlan } from './open-restore-plan.ts';
 export { findNamedMoment, openRowHistory } from './open-row-history.ts';

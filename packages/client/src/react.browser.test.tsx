@@ -227,7 +227,7 @@ it('a field of useDocument shows a document, edits it letter by letter, follows 
   const drawn = draw(of('p'));
   const field = (): HTMLInputElement | null => drawn.querySelector('input');
   await expect.poll(() => field()?.value).toBe('low');
-  // Types in the middle of the text: a field that renders late moves the cursor to the end.
+  // Types in the middle of the text, because a field that renders late moves the cursor to the end.
   await userEvent.click(field()!);
   await userEvent.keyboard('{Home}very ');
   expect(field()?.value).toBe('very low');
@@ -247,7 +247,7 @@ it('useDocument returns another object for a document that is closed and opened 
     shown.push(open);
     return null;
   }
-  // Renders the same component each time. `draw` uses such a tree too.
+  // Renders the same component each time, in the same tree as `draw`.
   const redraw = (id: string): void => flushSync(() => root?.render(<StrictMode>{of(id)}</StrictMode>));
   const of = (id: string): ReactElement => (
     <RockpoolProvider client={opened}>

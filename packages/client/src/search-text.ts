@@ -1,4 +1,4 @@
-/** An empty expression would be a syntax error. */
+/** An empty MATCH expression would be a syntax error. */
 const NO_WORDS = '""';
 
 /**
@@ -10,7 +10,8 @@ const NO_WORDS = '""';
  * ${searchText(typed)} ORDER BY rank`);
  * ```
  *
- * Spaces separate words. A word with other signs inside, such as `e-mail`, matches if its parts follow each other.
+ * Spaces separate words. A word that contains other characters, such as `e-mail`, matches if its parts follow each
+ * other.
  */
 export function searchText(typed: string): string {
   const words = typed

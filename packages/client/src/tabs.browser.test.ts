@@ -91,7 +91,7 @@ describe('two tabs', () => {
   });
 });
 
-/** Writes with ten requests in flight. Something happens halfway while writing continues. */
+/** Writes with ten requests in flight. After half of the writes, `halfway` runs while writing continues. */
 async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
   let happening: Promise<void> | void = undefined;
   for (let first = 0; first < 200; first += 10) {
@@ -147,7 +147,7 @@ it('five tabs can open a fresh database at once', async () => {
 });
 
 it('opening rejects with a code and the missing feature if the browser lacks one that storage needs', async () => {
-  // Browsers hide these handles outside of workers.
+  // Browsers do not expose these handles outside of workers.
   const opening = createHost(BROWSER).open(
     {
       name: freshName(),

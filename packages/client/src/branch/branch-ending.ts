@@ -67,7 +67,7 @@ export class BranchEnding {
     }
   }
 
-  /** Follows the end of the branch in another tab. */
+  /** Calls back when another tab ends the branch. */
   private async follow(by: EndOfBranch): Promise<void> {
     this.ended = by;
     try {
@@ -79,7 +79,7 @@ export class BranchEnding {
     this.channel.close();
   }
 
-  /** A tab that closed before it received the end sends nothing, so check again after a while. */
+  /** A tab that closes before it receives the end does not answer, so check again after a while. */
   private anotherClosed(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, LOOK_AGAIN_MS);

@@ -23,7 +23,7 @@ export interface BranchMergingParts {
   readonly loadDocuments: () => Promise<BranchDocuments>;
 }
 
-/** Whether the origin contains the transaction of the branch's merge. */
+/** Whether the origin already contains the transaction that merged the branch. */
 export async function isMerged(query: Query, { id }: BranchStart): Promise<boolean> {
   const rows = await query({ sql: 'SELECT 1 FROM rockpool_request WHERE id = ?', params: [id] });
   return rows.length > 0;
@@ -47,7 +47,7 @@ export class BranchMerging {
       const changed = await this.readChanged((statement) => client.query(statement));
       if ((await newest()) === before) return changed;
     }
-    // Writes never pause for long enough, so a transaction blocks them.
+    // The branch is written too often to be read without a lock, so a transaction blocks its writers.
     return client.transaction((tx) => this.readChanged((statement) => tx.query(statement)), { timeoutMs: TIMEOUT_MS });
   }
 
@@ -57,7 +57,7 @@ export class BranchMerging {
     return toPreview(await this.plan(await this.changedRows(), query, () => 'branch'));
   }
 
-  /** Locks the branch against writes meanwhile, so that no write is omitted. */
+  /** Locks the branch against writes during the merge, so that the merge misses no write. */
   async merge({ conflicts }: BranchMergeOptions): Promise<BranchPreview> {
     const { origin, client } = this.parts;
     let merged: BranchPreview | null = null;
@@ -66,7 +66,8 @@ export class BranchMerging {
         async (own) => {
           const changed = await this.readChanged((statement) => own.query(statement));
           const body = (tx: Transaction): Promise<BranchPreview> => this.mergeIn(tx, changed, conflicts);
-          // The request id makes a repeated merge find the first one. The changes include what triggers wrote.
+          // With this request id, a repeated merge finds the result of the first one. The changes already include what
+          // triggers wrote.
           const options = { timeoutMs: TIMEOUT_MS, requestId: this.parts.start.id, withoutTriggers: true };
           merged = await origin.transaction(body, options);
         },

@@ -38,8 +38,8 @@ interface Changeset {
 
 /**
  * Reads the rows that the changesets after `start` changed. The branch stores no copy of its beginning: the old values
- * in its own changelog lead back to it, from the newest changeset to the first. Changesets of a branch are never sent,
- * so they are neither pruned nor packed. Call it within one state of the branch.
+ * in its own changelog lead back to it when they are applied from the newest changeset to the first. Changesets of a
+ * branch are never sent, so they are neither pruned nor packed. The branch must not change during the call.
  */
 export async function readChangedRows(
   query: Query,
@@ -134,7 +134,10 @@ function undoGroup(
   }
 }
 
-/** An edit keeps its change as old value; a document that became NULL or was NULL keeps its text. */
+/**
+ * For an edit of a document, the change of its JSON is the old value. A document that became NULL or was NULL has its
+ * text instead.
+ */
 function textBefore(
   documents: BranchDocuments,
   rule: DocumentRule,

@@ -11,7 +11,7 @@ import type { ChangedRow } from './changed-rows.ts';
 import { deletedInBranch, type Decide, type PlannedMerge, type PlannedRow } from './plan-merge.ts';
 import { keyText, readRows, rowName, type Query, type RowImage } from './row-image.ts';
 
-/** Keys of several columns stay far below SQLite's parameter limit. */
+/** Keys of several columns keep a statement far below SQLite's limit of parameters. */
 const ROWS_PER_QUERY = 100;
 
 /** A row of the origin that refers to a row that the merge deletes. */
@@ -31,8 +31,8 @@ export interface DependentRowsParts {
 
 /**
  * Completes a plan with the rows that its deletes affect through a foreign key: `ON DELETE CASCADE`, `SET NULL` or `SET
- * DEFAULT`. A delete that reaches rows that the branch did not have is a conflict. A row that a conflict keeps also
- * keeps the rows that it refers to.
+ * DEFAULT`. A delete is a conflict if it affects rows that the branch did not have. If the decision about a conflict
+ * keeps a row, the rows that it refers to are kept too.
  */
 export async function withDependentRows(plan: PlannedMerge, parts: DependentRowsParts): Promise<PlannedMerge> {
   const { changed, decide } = parts;
@@ -72,7 +72,7 @@ export async function withDependentRows(plan: PlannedMerge, parts: DependentRows
           if (next === null) continue;
           planned.set(dependentName, next);
           if (!isDelete(next)) continue;
-          // The decision about its parent covers this row.
+          // The decision about its parent also decides about this row.
           accepted.add(dependentName);
           more.push(next);
         }
@@ -87,7 +87,7 @@ function isDelete({ theirs, merged }: PlannedRow): boolean {
   return merged === null && theirs !== null;
 }
 
-/** Whether the dependent still refers to a deleted row after the other planned rows are written. */
+/** Whether the dependent row still refers to a deleted row after the other planned rows are written. */
 function refersAfter(
   { table, key, image, foreignKey }: Dependent,
   parent: PlannedRow,
@@ -117,7 +117,7 @@ function withoutParent(
 class DependentRows {
   private readonly query: Query;
   private readonly schema: Schema;
-  /** Keyed by the name of the deleted row. */
+  /** By the name of the deleted row. */
   private readonly loaded = new Map<string, Dependent[]>();
 
   constructor({ query, schema }: Pick<DependentRowsParts, 'query' | 'schema'>) {

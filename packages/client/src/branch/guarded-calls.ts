@@ -25,9 +25,9 @@ export function guardedCalls(client: Client, ended: () => EndOfBranch | null, br
   return Object.fromEntries(guarded) as Client;
 }
 
-/** A rejected write, which also fits calls that return a plain promise. */
+/** A rejected write. It also serves for calls that return a plain promise. */
 function rejectedWrite(error: RockpoolError): Promise<never> & { readonly synced: Promise<never> } {
   const synced = Promise.reject<never>(error);
-  synced.catch(() => undefined); // Apps rarely wait for it, so its rejection needs no handler.
+  synced.catch(() => undefined); // Few apps use `synced`, so its rejection must not be reported as unhandled.
   return Object.assign(Promise.reject<never>(error), { synced });
 }

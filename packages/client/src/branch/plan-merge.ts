@@ -22,7 +22,7 @@ export interface PlannedMerge {
   readonly conflicts: readonly BranchConflict[];
 }
 
-/** Merges changed rows of a branch into the current rows of its origin, which `theirsOf` returns. Pure. */
+/** Merges changed rows of a branch into the current rows of its origin, which `theirsOf` returns. */
 export function planMerge(
   changed: readonly ChangedRow[],
   theirsOf: (row: ChangedRow) => RowImage,
@@ -116,7 +116,7 @@ function mergeCells(
       continue;
     }
     const differing = columns.filter((name) => isChanged(theirs, ours, name));
-    // A group is one value: an origin write to any of its columns competes with the whole group.
+    // A group is one value: if the origin writes any of its columns, the whole group is in conflict.
     const isConflict = changedThere.length > 0 && differing.length > 0;
     const kept = !isConflict
       ? true
@@ -144,7 +144,7 @@ function unitsOf(table: TableSchema): (readonly string[])[] {
   return [...table.merge.groups, ...valueColumns(table).flatMap(({ name }) => (grouped.has(name) ? [] : [[name]]))];
 }
 
-/** The value of a column in which the changes of both sides add up; null for any other column. */
+/** The value of a column whose changes on both sides add up; null for any other column. */
 function mergeBoth(
   table: TableSchema,
   column: string,

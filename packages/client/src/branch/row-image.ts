@@ -10,17 +10,17 @@ export type RowImages = ReadonlyMap<string, RowImage>;
 
 export type Query = (statement: SqlStatement) => Promise<SqlRow[]>;
 
-/** A key of many columns stays far below SQLite's limit of parameters. */
+/** Keys of many columns keep a statement far below SQLite's limit of parameters. */
 const ROWS_PER_QUERY = 100;
 
-/** A text that is equal for equal keys only. */
+/** A text that is equal only for equal keys. */
 export function keyText(key: readonly SqlValue[]): string {
   return JSON.stringify(
     key.map((part) => (part instanceof Uint8Array ? ['blob', ...part] : [typeof part, String(part)])),
   );
 }
 
-/** Names a row among those of all tables. */
+/** Identifies a row among the rows of all tables. */
 export function rowName({
   table,
   key,

@@ -6,11 +6,12 @@ import { newId } from '../new-id.ts';
 import type { PlannedRow } from './plan-merge.ts';
 import { sameValue } from './row-image.ts';
 
-/** Statements in flight at a time: enough to keep the worker busy. */
+/** Statements in flight at a time, enough to keep the worker busy. */
 const IN_FLIGHT = 500;
 
 /**
- * A statement that fails with one of these codes may succeed after others, which free the value or row that it needs.
+ * A statement that fails with one of these codes may succeed after others that free the value, or insert the row, that
+ * it needs.
  */
 const MAY_DEPEND: ReadonlySet<string> = new Set([
   'constraint-unique',
@@ -21,8 +22,9 @@ const MAY_DEPEND: ReadonlySet<string> = new Set([
 
 /**
  * Writes planned rows in a transaction of the origin. Deletes run last, so that a cascade does not remove rows that the
- * branch moved elsewhere. Statements that collide with values of later ones run again after those. Rows that exchange
- * unique values release them temporarily. Throws the error of the first statement that cannot run.
+ * branch moved elsewhere. A statement that collides with a value that a later statement replaces runs again after that
+ * one. Rows that exchange unique values release them temporarily. Throws the error of the first statement that cannot
+ * run.
  */
 export async function writeMerge(tx: Transaction, rows: readonly PlannedRow[]): Promise<void> {
   // Parents and children may come in any order; the commit checks them.
@@ -62,7 +64,7 @@ async function giveUpUniques(tx: Transaction, waiting: readonly PlannedRow[], do
   return false;
 }
 
-/** Null for a row that does not change a unique value. */
+/** Null for a row whose unique values do not change. */
 function withoutUniqueValues(row: PlannedRow): SqlStatement | null {
   const { table, key, theirs, merged } = row;
   if (theirs === null || merged === null) return null;

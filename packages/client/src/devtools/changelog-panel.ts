@@ -15,7 +15,7 @@ export const changelogPanel: MakePanel = (client) => ({
          CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'pending' ELSE 'admitted' END) AS state
        FROM rockpool_changelog AS log ORDER BY sequence DESC LIMIT ${MOST_CHANGESETS}`,
     );
-    // Counts changesets itself, because the status reports nothing as pending if the client has no server.
+    // Counts changesets itself, because without a server the status reports none as pending.
     const [counts] = await client.query<{
       pendingCount: number;
       rejectedCount: number;

@@ -2,7 +2,7 @@ import { button, element, table } from './dom.ts';
 import { explainQuery } from './explain-query.ts';
 import type { MakePanel } from './panel.ts';
 
-/** Runs SQL, and shows how the loops of a query are executed. */
+/** Runs SQL, and shows for each loop of a query whether operators or SQLite execute it. */
 export const consolePanel: MakePanel = (client) => ({
   title: 'SQL',
   isLive: false,

@@ -2,13 +2,16 @@ import type { Client, SqlParam } from '@rockpool/client';
 
 /** How one loop of a query is executed. */
 export interface QueryLoop {
-  /** The table or index whose rows it reads; null for rows that SQLite keeps for the query. */
+  /** The table or index whose rows the loop reads; null for rows that SQLite stores for the query. */
   readonly reads: string | null;
   /** `operators` of Rockpool, which execute whole pages of a table or index, or the virtual machine of `SQLite`. */
   readonly execution: 'operators' | 'SQLite';
   /** How much of a row's work the operators do for many rows at once: all of it, the filter, or none. */
   readonly batches: 'all' | 'filter' | 'none';
-  /** Why SQLite executes the loop or, after `operators`, the rows that reach this instruction. Null if there is no reason. */
+  /**
+   * Why SQLite executes the loop or, after `operators`, the rows that reach this instruction. Null if no reason is
+   * recorded.
+   */
   readonly whyNot: string | null;
 }
 
@@ -22,7 +25,7 @@ interface Instruction {
 
 const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'VNext']);
 
-/** What the instructions do at which operators most often end. */
+/** What the instructions that most often end operators do. */
 const REASONS: Readonly<Record<string, string>> = {
   DeferredSeek: 'an index that lacks columns of the query',
   MakeRecord: 'the row is sorted or stored',

@@ -31,7 +31,7 @@ export const livePanel: MakePanel = (client) => ({
   },
 });
 
-/** Null for a query that does not compile any more. */
+/** Null for a query that no longer compiles. */
 async function loopText(client: Client, { sql, params }: LiveQueryInfo): Promise<string | null> {
   try {
     return (await explainQuery(client, sql, params)).map(describeLoop).join('\n');

@@ -10,21 +10,21 @@ export interface LiveQueryInfo {
   /** How often the page received a changed result or an error. */
   readonly resultCount: number;
   /**
-   * The tables that it reads, each with the columns; `''` for a table of which only the number of rows counts. Null
-   * while they are not known: every commit then runs the query again.
+   * The tables that it reads, each with the columns; `''` stands for the number of rows of a table. Null until they are
+   * known: until then, every commit runs the query again.
    */
   readonly dependencies: readonly { readonly table: string; readonly columns: readonly string[] }[] | null;
-  /** How often the query ran because a commit touched what it reads; its first run is not counted. */
+  /** How often the query ran because a commit touched what it reads, without its first run. */
   readonly wakeCount: number;
-  /** Wall time in ms of the last run; null before the first. */
+  /** Duration of the last run in ms of wall time; null before the first. */
   readonly lastRunAtMs: number | null;
-  /** How long that run took in the worker, in ms; null before the first and when it failed. */
+  /** Duration of that run in the worker, in ms; null before the first run, and if the run failed. */
   readonly lastRunMs: number | null;
 }
 
 /**
  * Lists the live queries that this tab runs now: what each reads, when and how long it ran last, and how often commits
- * woke it.
+ * made it run again.
  *
  * ```ts
  * console.table(await liveQueries(client));

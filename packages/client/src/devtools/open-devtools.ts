@@ -9,7 +9,7 @@ import { tablesPanel } from './tables-panel.ts';
 import { tabsPanel } from './tabs-panel.ts';
 import { timelinePanel } from './timeline-panel.ts';
 
-/** Often enough to follow changes, rarely enough not to load the page. */
+/** Short enough to follow changes, long enough to keep the load low. */
 const REDRAW_MS = 1_000;
 
 export interface Devtools {
@@ -36,7 +36,8 @@ export function openDevtools(client: Client): Devtools {
   let shown: Panel | null = null;
 
   const draw = async (panel: Panel): Promise<void> => {
-    // Rendered detached and inserted in one step: a panel that was left meanwhile must not reappear.
+    // The panel is rendered detached and then inserted, so that it does not reappear if another panel was opened
+    // meanwhile.
     const page = element('div', '');
     try {
       await panel.draw(page);

@@ -8,7 +8,8 @@ import { isSharedCursor, toEditorCursor, toSharedCursor, type SharedCursor } fro
 export interface AwarenessSource {
   readonly presence: Presence;
   /**
-   * Resolves when the changes made in this page are in the database: a cursor is sent after the text that contains it.
+   * Resolves when the changes made in this page are in the database. A cursor is sent only after the text that contains
+   * it.
    */
   readonly whenSaved: () => Promise<unknown>;
 }
@@ -17,7 +18,8 @@ interface Other {
   readonly id: number;
   readonly peer: Peer;
   /**
-   * True once the local text matches the one that the cursor was sent for. From then on the cursor moves with the text.
+   * True once the local text equals the text for which the cursor was sent. From then on, the cursor moves with the
+   * text.
    */
   isSettled: boolean;
 }
@@ -68,12 +70,13 @@ class CursorExchange {
     this.source = source;
   }
 
-  /** Sends the newest state once the text that it refers to is written. */
+  /** Sends the newest state once the text to which it refers is written. */
   async tell(): Promise<void> {
     if (this.isTelling) return;
     this.isTelling = true;
     try {
-      await this.source.whenSaved().catch(() => undefined); // The cursor is sent even if the text cannot be written.
+      // If the text cannot be written, the cursor is sent nevertheless.
+      await this.source.whenSaved().catch(() => undefined);
       this.isTelling = false;
       if (!this.isOver) this.source.presence.set(this.shownState());
     } catch (thrown) {
@@ -109,7 +112,7 @@ class CursorExchange {
     this.emit({ added: [], updated: unsettled.map(({ id }) => id), removed: [] });
   }
 
-  /** Returns false if it ended before. */
+  /** Returns false if it has already ended. */
   end(): boolean {
     if (this.isOver) return false;
     this.isOver = true;

@@ -8,7 +8,7 @@ interface Page {
   /** Types at the caret, like a keyboard. */
   readonly type: (letters: string) => void;
   readonly unbind: () => void;
-  /** Puts another text in the place of the bound one. */
+  /** Replaces the bound text with another one. */
   readonly replaceText: (content: string | null) => void;
 }
 

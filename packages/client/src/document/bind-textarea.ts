@@ -2,14 +2,14 @@ import type { DocumentPath } from '@rockpool/shared/document';
 import type { Text, YTextEvent } from 'yjs';
 import type { LiveDocument } from '../interface/live-document.ts';
 
-/** One step of a change of a Y.Text; `insert` is an object for an embedded value, which takes one place. */
+/** One step of a change of a Y.Text; `insert` is an object for an embedded value, which has the length 1. */
 type DeltaStep = YTextEvent['delta'][number];
 
 /**
  * Binds a textarea to a text of an open document, until the returned function is called. Each input becomes the fewest
- * edits of the text. A change made elsewhere appears at once and leaves the caret and the selection at their letters, so
- * that people can type in one text at the same time. During an input method's composition it appears afterwards. While
- * the document has no text at the path, the textarea is read-only.
+ * edits of the text. A change made elsewhere appears at once and keeps the caret and the selection at their letters, so
+ * that several people can type in one text at the same time. A change that arrives during a composition (of an input
+ * method) appears when the composition ends. While the document has no text at the path, the textarea is read-only.
  *
  * ```ts
  * const unbind = bindTextarea(textarea, document, 'note');
@@ -21,7 +21,7 @@ export function bindTextarea(
   ...path: DocumentPath
 ): () => void {
   const binding = new TextareaBinding(textarea);
-  // Another object may take the place of the one that held the text.
+  // The object that holds the text may be replaced.
   const unfollow = document.subscribe(() => binding.follow(document.text(...path)));
   return () => {
     unfollow();
@@ -33,15 +33,15 @@ export function bindTextarea(
  *   textarea ── difference from `shown` ──► Y.Text
  *   textarea ◄── `missed` changes, applied to value and selection ── Y.Text
  *
- * A textarea shows each line break as \n; the text may have \r\n. Positions of the text are `raw`.
+ * A textarea shows each line break as \n; the Y.Text may have \r\n. `raw` marks positions in the Y.Text.
  */
 class TextareaBinding {
   private readonly textarea: HTMLTextAreaElement;
   private readonly wasReadOnly: boolean;
   private text: Text | null = null;
-  /** The text that the textarea shows, except for its unwritten input. */
+  /** The text that the textarea shows, without input that is not written yet. */
   private shown = '';
-  /** The changes since `shown`. */
+  /** The changes of the Y.Text since `shown`. */
   private missed: DeltaStep[][] = [];
   private isComposing = false;
   private isWriting = false;
@@ -62,7 +62,7 @@ class TextareaBinding {
     text?.observe(this.onChange);
     this.textarea.readOnly = this.wasReadOnly || text === null;
     const next = text?.toJSON() ?? '';
-    // Where nothing is known of the changes, the letters around the caret tell where it belongs.
+    // If the changes are unknown, the letters around the caret determine its new position.
     const { at, removed, inserted } = difference(this.shown, next, next.length);
     this.missed = [[{ retain: at }, { delete: removed }, { insert: inserted }]];
     if (!this.isComposing) this.showMissed();
@@ -132,7 +132,7 @@ class TextareaBinding {
     this.show(text?.toJSON() ?? '', places as [number, number]);
   }
 
-  /** The selection is in places of the text. */
+  /** The selection is in positions of the Y.Text. */
   private show(next: string, [start, end]: readonly [number, number]): void {
     const { textarea } = this;
     const { scrollTop, selectionDirection } = textarea;
@@ -140,7 +140,7 @@ class TextareaBinding {
     const value = lineBreaksShown(next);
     if (textarea.value === value) return;
     textarea.value = value;
-    // Without focus there is no caret, and WebKit would move the focus here.
+    // Without focus there is no caret to restore, and WebKit would move the focus here.
     if (!textarea.matches(':focus')) return;
     textarea.setSelectionRange(shownPlace(next, start), shownPlace(next, end), selectionDirection);
     textarea.scrollTop = scrollTop;
@@ -154,8 +154,8 @@ interface Difference {
 }
 
 /**
- * The one replacement that turns `before` into `after`. What follows the caret is unchanged if it can be: of several equal
- * letters, the one at the caret was typed. Splits no surrogate pair.
+ * The one replacement that turns `before` into `after`. It keeps the text behind the caret unchanged if possible: of
+ * several equal letters, the one at the caret was typed. It does not split a surrogate pair.
  */
 function difference(before: string, after: string, caret: number): Difference {
   const shortest = Math.min(before.length, after.length);
@@ -164,7 +164,7 @@ function difference(before: string, after: string, caret: number): Difference {
   while (behind < mostBehind && before.at(-1 - behind) === after.at(-1 - behind)) behind++;
   let at = 0;
   while (at < shortest - behind && before[at] === after[at]) at++;
-  // A deletion in front of the caret may leave equal letters behind it.
+  // After a deletion in front of the caret, the letters on both sides of it may be equal.
   while (behind < shortest - at && before.at(-1 - behind) === after.at(-1 - behind)) behind++;
   if (isBetweenHalves(before, at) || isBetweenHalves(after, at)) at--;
   if (isBetweenHalves(before, before.length - behind) || isBetweenHalves(after, after.length - behind)) behind--;
@@ -175,7 +175,7 @@ function isBetweenHalves(text: string, place: number): boolean {
   return place > 0 && place < text.length && (text.codePointAt(place - 1) ?? 0) > 0xffff;
 }
 
-/** The place of a letter after changes. What is inserted at the place itself comes behind it. */
+/** The position of a letter after changes. A letter inserted at that position comes behind it. */
 function placeAfter(changes: readonly (readonly DeltaStep[])[], place: number): number {
   return changes.reduce((at, delta) => {
     let [before, moved] = [0, at];
@@ -195,7 +195,7 @@ const lineBreaksShown = (raw: string): string => raw.replace(/\r\n?/g, '\n');
 
 const shownPlace = (raw: string, place: number): number => lineBreaksShown(raw.slice(0, place)).length;
 
-/** The place in a text with \r\n of a place in the textarea. */
+/** Converts a position in the textarea to the position in a text with \r\n. */
 function rawPlace(raw: string, place: number): number {
   if (!raw.includes('\r')) return place;
   let at = 0;

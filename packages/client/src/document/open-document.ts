@@ -26,7 +26,7 @@ import { textAt } from './text-at.ts';
 export interface DocumentSource {
   /** Reads the current content of the column, including every resolved commit. Null if the row does not exist. */
   readonly read: () => Promise<unknown>;
-  /** Calls the listener after commits that may have changed it, until the returned function is called. */
+  /** Calls the listener after each commit that may have changed the column, until the returned function is called. */
   readonly follow: (listener: () => void) => () => void;
   /**
    * Applies a change to the current document in the database and resolves with its new JSON text. Rejects with
@@ -85,7 +85,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     saved,
     async close() {
       unfollow();
-      // Ends presence at once, so that a late end cannot hide this tab after it opens the document again.
+      // Presence ends at once: ended later, it could hide this tab after the tab has opened the document again.
       awareness?.destroy();
       try {
         await saved();
@@ -231,7 +231,8 @@ class DocumentSync<Value> {
     try {
       this.take(await this.source.change(JSON.stringify(change)), mine);
     } catch (thrown) {
-      if (isUnflushed(thrown)) await this.readAgain(mine); // The change is committed and must not be repeated.
+      // The change is committed although an error was reported, so it must not be repeated.
+      if (isUnflushed(thrown)) await this.readAgain(mine);
       throw thrown;
     }
   }
@@ -261,7 +262,9 @@ class DocumentSync<Value> {
   }
 }
 
-/** The value is read at the first access, so a listener that needs only the error costs no walk of the document. */
+/**
+ * The value is computed at the first access, so that a listener that reads only the error does not walk the document.
+ */
 function stateOf<Value>(
   state: LiveDocumentState['state'],
   error: RockpoolError | null,

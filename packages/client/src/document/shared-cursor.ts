@@ -18,9 +18,9 @@ export interface EditorCursor {
 }
 
 /**
- * A cursor in the form that is sent to others. Positions in a Y.Doc mean nothing outside of its page, so this form
- * names the text and the character in the JSON, and the length of the text, by which others see whether their text is
- * the same yet.
+ * A cursor in the form that is sent to others. Positions in a Y.Doc are meaningless outside its page. This form
+ * therefore names the text and the character in the JSON, and the length of the text, from which others can tell
+ * whether they already have the same text.
  */
 export interface SharedCursor {
   readonly path: readonly string[];
@@ -30,8 +30,8 @@ export interface SharedCursor {
 }
 
 /**
- * Converts an editor cursor for sending. Null if it is not a cursor in a text of this document, or if the text is in an
- * array whose elements have no key, where it has no path.
+ * Converts an editor cursor for sending. Null if it is not a cursor in a text of this document, or if the text has no
+ * path because it is in an array whose elements have no key.
  */
 export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
   if (!isEditorCursor(cursor)) return null;
@@ -44,8 +44,8 @@ export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
 }
 
 /**
- * Converts a received cursor to this page's Y.Doc, with whether the text has the length that the sender saw. Null if
- * this page has no such text.
+ * Converts a received cursor to this page's Y.Doc, and tells whether the text has the length that the sender saw. Null
+ * if this page has no such text.
  */
 export function toEditorCursor(
   doc: Doc,

@@ -2,9 +2,9 @@ import { SQLiteBigInt, SQLiteBlobBuffer, SQLiteBlobJson } from 'drizzle-orm/sqli
 
 /**
  * Drizzle's blob columns call Node's `Buffer`, so in a browser they fail with a ReferenceError: `bigint` and `json` on
- * write, the plain form on read. The columns belong to the app's tables, and Drizzle gives a driver no other place to
- * encode, so the failing methods are replaced, and only where `Buffer` is missing. The bytes equal those that Drizzle
- * writes in Node; a plain blob reads as `Uint8Array`.
+ * write, a plain blob on read. The columns belong to the app's tables, and Drizzle has no other place where a driver
+ * could encode, so the failing methods are replaced, and only where `Buffer` is missing. The bytes equal those that
+ * Drizzle writes in Node; a plain blob reads as `Uint8Array`.
  */
 export function fixBlobModes(): void {
   if ('Buffer' in globalThis) return;

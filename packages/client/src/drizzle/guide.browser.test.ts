@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-// Imported as text under a computed path, because the guide is not a module and is outside of the package. The test
-// server serves the whole repository.
+// Imported as text from a computed path, because the guide is not a module and is outside the package. The test server
+// serves the whole repository.
 const textOf = async (path: string): Promise<string> =>
   ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
 

@@ -50,8 +50,8 @@ export function liveQuery<Result>(
 }
 
 /**
- * Memoises by identity: for states, because views compare them, and for rows, which the client keeps while they do not
- * change.
+ * Memoises by identity. States are memoised because views compare them, and rows because the client keeps their objects
+ * while they do not change.
  */
 function createStateDecoder<Row>(decodeRow: (row: SqlRow) => Row): (state: LiveState<SqlRow>) => LiveState<Row> {
   const decodedStates = new WeakMap<LiveState<SqlRow>, LiveState<Row>>();

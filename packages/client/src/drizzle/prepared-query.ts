@@ -30,7 +30,7 @@ export type RowShape =
   /** SQL text: the client's rows. */
   | { readonly kind: 'plain' };
 
-/** Runs statements: a client, or one of its transactions. */
+/** What runs statements: a client, or one of its transactions. */
 export interface Executor {
   query(statement: SqlStatement): Promise<SqlRow[]>;
   execute(statement: SqlStatement): Promise<StatementResult>;
@@ -42,7 +42,7 @@ export interface QueryParts {
   readonly query: Query;
   readonly shape: RowShape;
   readonly method: SQLiteExecuteMethod;
-  /** True for a builder that writes. Its caller decides whether SQL text is a read or a write. */
+  /** True for a builder that writes. For SQL text, the caller decides whether it reads or writes. */
   readonly writes: boolean;
 }
 
@@ -60,7 +60,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
     this.parts = parts;
   }
 
-  /** True for a statement with rows, which can be live but cannot be in a batch. */
+  /** True for a statement that returns rows. It can be live, but cannot be part of a batch. */
   get givesRows(): boolean {
     return this.parts.method !== 'run';
   }
@@ -88,7 +88,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
 
   override async values(values: PlaceholderValues = {}): Promise<unknown[][]> {
     if (this.parts.shape.kind !== 'plain') return (await this.read(values)).map((row) => Object.values(row));
-    // The number of columns of SQL text is unknown; a subquery at least gives each a distinct name.
+    // The number of columns of SQL text is unknown, but a subquery at least gives each of them a distinct name.
     const { sql, params } = this.readStatement(values);
     return (await this.parts.executor.query({ sql: `select * from (${sql})`, params })).map(valuesInOrder);
   }

@@ -9,13 +9,13 @@ type BuildRelationalQuery = SQLiteAsyncDialect['buildRelationalQuery'];
 
 /**
  * Drizzle's SQL, except that the rows of relational queries and of `returning` use the names of result-columns.ts. A
- * session does not learn how many columns a relational query has, and their names may collide: a relation may have the
+ * session cannot find out how many columns a relational query has, and their names may collide: a relation may have the
  * name of a column. A write, unlike a query, cannot be nested in another statement, so its names go into `returning`.
  */
 export class RelationalDialect extends SQLiteAsyncDialect {
   override buildRelationalQuery(config: Parameters<BuildRelationalQuery>[0]): ReturnType<BuildRelationalQuery> {
     const built = super.buildRelationalQuery(config);
-    // Drizzle calls this again for nested relations, and reads those by its own names.
+    // Drizzle calls this again for nested relations, which it reads by its own names.
     if (config.nestedQueryRelation !== undefined || !is(built.sql, SQL)) return built;
     return { ...built, sql: sqlWithResultColumns(built.sql, built.selection.length) };
   }

@@ -2,8 +2,8 @@ import { sql, type SQL } from 'drizzle-orm';
 
 /*
  * Drizzle reads the values of a row by position; the client returns them by column name. A join may return two columns
- * with the same name, of which a row object holds only one, and SQLite does not specify the name of a column without
- * AS. Drizzle's queries therefore run with generated names:
+ * with the same name, but a row object can hold only one of them, and SQLite does not specify the name of a column
+ * without AS. Drizzle's queries therefore run with generated names:
  *
  *   with "rockpool_result"("c0", "c1") as (select "todo"."id", "list"."id" from …) select * from "rockpool_result"
  *

@@ -30,7 +30,7 @@ interface Step {
  * decoder.
  *
  * A joined table without a row becomes null. Drizzle decides that by the first selected column of the table alone; here
- * all of them must be NULL, so that a row whose first column happens to be NULL is not lost.
+ * all its columns must be NULL, so that a row is not lost because its first column is NULL.
  */
 export function createRowDecoder(fields: readonly SelectedField[], joined: JoinedTables | null): RowDecoder {
   const steps = fields.map(({ path, field }, position): Step => {
@@ -102,13 +102,13 @@ interface Absence {
   readonly sources: readonly string[];
 }
 
-/** The objects of a result that stand for one table each, and that an outer join may leave out. */
+/** The objects of a result that represent one table each, and that an outer join may leave empty. */
 function absencesOf(fields: readonly SelectedField[], joined: JoinedTables): readonly Absence[] {
   const tablesByKey = new Map<string, Set<string | undefined>>();
   const sourcesByKey = new Map<string, string[]>();
   fields.forEach(({ path: [key = '', ...rest], field }, position) => {
     if (rest.length !== 1) return;
-    // A value that is not a column does not show whether there is a row.
+    // A value that is not a column does not show whether the table has a row.
     if (!is(field, Column)) return;
     tablesByKey.set(key, (tablesByKey.get(key) ?? new Set()).add(getTableName(field.table)));
     sourcesByKey.set(key, [...(sourcesByKey.get(key) ?? []), resultColumn(position)]);

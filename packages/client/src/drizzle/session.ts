@@ -41,7 +41,7 @@ export class RockpoolSession<
 
   /**
    * Runs a transaction; within a transaction, a savepoint. Drizzle's `behavior` has no effect: a transaction always
-   * waits for its turn at the writer first.
+   * waits until the writer is free.
    */
   override transaction<T>(
     body: (tx: RockpoolTransaction<Tables, Relations>) => Promise<T>,

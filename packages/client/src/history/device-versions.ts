@@ -22,11 +22,11 @@ export interface DeviceVersion extends RowVersion {
 export interface DeviceSource {
   readonly query: (statement: SqlStatement) => Promise<SqlRow[]>;
   readonly syncState: () => Promise<RowSyncState>;
-  /** The principal that the app names; null for none. */
+  /** The principal that the app names; null if it names none. */
   readonly principal: string | null;
 }
 
-/** The device's knowledge of a row. */
+/** What the device has of a row. */
 export interface DeviceHistory {
   readonly siteId: string;
   /** Newest first. */
@@ -34,7 +34,7 @@ export interface DeviceHistory {
 }
 
 /**
- * Reads the versions of a row that this device's transactions created in the last week. Leaves out rejected ones, and
+ * Reads the versions of a row that this device's transactions created in the last week. Omits rejected versions, and
  * admitted ones that are packed.
  */
 export async function deviceHistory(row: HistoryRow, source: DeviceSource): Promise<DeviceHistory> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applyOperations } from '../../testing/apply-operations.ts';
 import { diffDocuments, type Json } from './document-diff.ts';
 
-// Few keys and values, so that documents have much in common.
+// Few keys and values, so that the documents have many in common.
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },

@@ -11,9 +11,9 @@ import { diffDocuments, type Json } from './document-diff.ts';
 import type { VersionNames } from './version-names.ts';
 
 const DEFAULT_LIMIT = 20;
-/** Longer than a person pauses within a sentence. */
+/** Longer than pauses within a sentence. */
 const DEFAULT_PAUSE_MS = 5 * 60_000;
-// The server's maximum per request.
+// The maximum number of versions that the server returns per request.
 const VERSIONS_PER_REQUEST = 200;
 
 /** Reads versions of the row that changed the column. */
@@ -21,8 +21,8 @@ type ReadVersions = (options: { readonly before: number | null; readonly limit: 
 
 export interface RowOfDocument extends Pick<RowHistory, 'at' | 'restore'> {
   /**
-   * Writes a column, computed from its current text, in one transaction. Rejects with `row-missing`, and with the error
-   * of `next`.
+   * Writes a column to the return value of `next`, which receives its current text, in one transaction. Rejects with
+   * `row-missing`, and with the error of `next`.
    */
   readonly change: (column: string, next: (now: string | null) => string) => Promise<void>;
 }

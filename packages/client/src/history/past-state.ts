@@ -17,7 +17,7 @@ export interface ChangesetMoment {
   readonly sequence: number;
 }
 
-/** A moment, with the transaction in place of a name. */
+/** A moment that names the transaction instead of a version name. */
 export type KnownMoment = Exclude<PastMoment, { readonly name: string }> | ChangesetMoment;
 
 /** See Client.past. */
@@ -29,7 +29,7 @@ export async function openPastState({ newId, ask }: PastStateSource, moment: Kno
     if (closed) throw new RockpoolError('client-closed', { closed: 'past state' });
     const rows = await ask({ kind: 'query', id, statement });
     if (rows !== null) return rows as EncodedRows;
-    // Opens it again, because the worker was restarted and its memory is lost.
+    // Opens the state again, because the worker was restarted and its memory is lost.
     await ask({ kind: 'open', id, moment: momentQuery({ version: facts.version }) });
     return (await ask({ kind: 'query', id, statement })) as EncodedRows;
   };

@@ -16,7 +16,7 @@ import { rowQuery, toSqlValue, type HistoryRow } from './history-row.ts';
 import { withNames, type VersionNames } from './version-names.ts';
 
 const DEFAULT_LIMIT = 20;
-// The server's maximum per request.
+// The maximum number of versions that the server returns per request.
 const MAX_LIMIT = 200;
 
 export interface RowHistorySource {
@@ -87,20 +87,20 @@ export function createRowHistory(source: RowHistorySource): RowHistory {
   };
 }
 
-/** Whether the row has the column today, and did not have it then. */
+/** Whether the row has the column now but did not have it at that version. */
 function isMissing({ table }: HistoryRow, values: SqlRow, name: string): boolean {
   return !Object.hasOwn(values, name) && valueColumns(table).some((column) => column.name === name);
 }
 
 interface PageRange {
-  /** Null: the first page. */
+  /** Null for the first page. */
   readonly before: number | null;
   readonly limit: number;
-  /** Only versions that changed this column. Default: any column. */
+  /** Only versions that changed this column. Default: all versions. */
   readonly column?: string;
 }
 
-/** A page with the names of its versions: those of the document for `column`, else of the row. */
+/** A page, with the names of its versions: those of the document in `column`, or else those of the row. */
 async function readNamedPage(source: RowHistorySource, range: PageRange): Promise<RowHistoryPage> {
   const page = await readPage(source, range);
   return { ...page, versions: withNames(page.versions, await source.names.list(range.column ?? null)) };
@@ -111,7 +111,8 @@ async function readNamedPage(source: RowHistorySource, range: PageRange): Promis
  * unreachable, returns the versions of this device.
  */
 async function readPage(source: RowHistorySource, { before, limit, column }: PageRange): Promise<RowHistoryPage> {
-  // Reads the device first: a version that is admitted in between appears in both, and is matched by its sequence.
+  // Reads the device first: a version that is admitted between the two reads is in both results, and is recognized by
+  // its sequence.
   const device = await source.deviceHistory();
   const own = (before === null ? device.versions : []).filter(
     ({ changes }) => column === undefined || changes.some((change) => change.column === column),
@@ -147,7 +148,7 @@ async function readPage(source: RowHistorySource, { before, limit, column }: Pag
   }
 }
 
-/** Errors of the request itself, which another connection would not change. */
+/** Errors of the request itself, which would occur on another connection too. */
 function isFinal({ code }: RockpoolError): boolean {
   return ['history-not-kept', 'frame-invalid', 'key-invalid', 'request-invalid', 'client-closed'].includes(code);
 }
@@ -228,7 +229,7 @@ function ownSequence({ isOwn, sequence }: RowVersion): number {
   return isOwn ? sequence : 0;
 }
 
-/** The newest versions, read again when they change. Reads nothing while it has no listeners. */
+/** The newest versions of a row, which are read again when they change. Without listeners, nothing is read. */
 class LiveHistory {
   current: RowHistoryState = LOADING;
   private readonly source: RowHistorySource;
@@ -268,7 +269,7 @@ class LiveHistory {
     });
   }
 
-  /** Whether a version waits for the server, or the server was unreachable. */
+  /** Whether a version still waits for the server, or the server was unreachable at the last read. */
   private isUnsettled(): boolean {
     return this.current.error !== null || this.current.versions.some(({ version }) => version === null);
   }

@@ -11,9 +11,11 @@ const MAX_NAMES = 100;
 /** A version that can be named. */
 export type NameableVersion = Pick<RowVersion, 'siteId' | 'sequence' | 'writtenMs'>;
 
-/** The names of the versions of one row and of its documents. `document` is a document column; null: the row. */
+/**
+ * The names of the versions of one row and of its documents. `document` is a document column; null stands for the row.
+ */
 export interface VersionNames {
-  /** The newest version first. Empty if the schema has no table of names. */
+  /** Starts with the newest version. Empty if the schema has no table of names. */
   list(document: string | null): Promise<readonly VersionName[]>;
   /** Throws `version-name-missing`. */
   find(document: string | null, name: string): Promise<VersionName>;
@@ -110,17 +112,17 @@ export function withNames(versions: readonly RowVersion[], names: readonly Versi
   }));
 }
 
-/** White space around a name is not part of it. */
+/** White space around a name is ignored. */
 function validName(given: string): string {
   const name = given.trim();
-  // Characters as SQLite counts them. It ends a text at the character 0.
+  // Counts characters as SQLite does, which ends a text at a NUL character.
   const { length } = Array.from(name);
   if (length < 1 || length > MAX_NAME_LENGTH || name.includes('\0'))
     throw new RockpoolError('version-name-invalid', { length, maxLength: MAX_NAME_LENGTH });
   return name;
 }
 
-/** The key of a row as JSON: one text for each key, which SQL can read. */
+/** The key of a row as JSON: the same text for equal keys, and readable by SQL. */
 function keyText({ keyBytes }: HistoryRow): string {
   return JSON.stringify(decodeKey(keyBytes).map(partJson));
 }

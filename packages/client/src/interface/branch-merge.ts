@@ -45,7 +45,10 @@ export interface BranchConflict {
 
 /** The writes of a merge to the origin. */
 export interface BranchPreview {
-  /** The rows that the merge changes in the origin, from their current values, with the branch's values in conflicts. */
+  /**
+   * The rows that the merge changes in the origin, relative to their current values. Conflicts contain the branch's
+   * values.
+   */
   readonly rows: readonly BranchRowChange[];
   readonly conflicts: readonly BranchConflict[];
 }

@@ -26,8 +26,9 @@ export interface ClientOptions {
   readonly durability?: Durability;
   /**
    * Where the database is stored. Default `durable`: the best durable storage of this browser; `status.persistence`
-   * names it. Any other value uses exactly that storage; `indexeddb` and `memory` each have a database of their own.
-   * `memory` loses everything when the tab closes and shares nothing between tabs. Rockpool never falls back to it.
+   * names it. Any other value uses exactly that storage; `indexeddb` and `memory` have databases separate from those in
+   * files. `memory` loses everything when the tab closes and shares nothing between tabs. Rockpool never falls back to
+   * it.
    */
   readonly persistence?: PersistenceChoice;
   /**
@@ -51,7 +52,7 @@ export interface SyncOptions {
   readonly url: string;
   /** The server's database to sync with. */
   readonly databaseId: string;
-  /** How to reach the server. The tab that syncs decides. Default `auto`. */
+  /** The transport to the server. The tab that syncs chooses it. Default `auto`. */
   readonly transport?: TransportName;
   /**
    * A stable id of the signed-in user. With it, Rockpool never sends one user's pending changes as another user.
@@ -85,8 +86,8 @@ export interface SyncOptions {
   /**
    * Makes the first opening on a device wait for the server's snapshot, one file that loads many times faster than
    * single rows. Opening waits for the network once in the life of a database: up to `answerWithinMs` (default 3000)
-   * for the token, for the response to begin and for a snapshot that is still being built, then for as long as
-   * bytes arrive. Without a response, or if the server's database is small, the client opens empty and fills as it syncs.
+   * for the token, the start of the response and a snapshot that is still being built, then for as long as bytes
+   * arrive. Without a response, or if the server's database is small, the client opens empty and fills as it syncs.
    * Default: opening never waits, and the snapshot downloads in the background.
    */
   readonly firstSync?: {

@@ -11,8 +11,8 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
   /**
    * The Y.Doc that editors bind to. Rockpool writes its changes to the database in the background, each as a JSON
    * change that merges with the changes of others. Changes made elsewhere, in any tab or on another device, appear in
-   * it. Only the JSON leaves this page: positions in the Y.Doc mean nothing elsewhere (`awareness` translates those of
-   * cursors), nor do formats of a text that is not declared as `richText`.
+   * it. Only the JSON leaves this page: positions in the Y.Doc mean nothing elsewhere (`awareness` translates the
+   * positions of cursors), and formats leave it only for a text that is declared as `richText`.
    */
   readonly doc: Doc;
   /**
@@ -38,7 +38,7 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
   readonly awareness: Awareness;
   /** Opens the history of the document. Rejects like `client.history`. */
   history(): Promise<DocumentHistory<Value>>;
-  /** Resolves when all changes made here are committed. Rejects with the error that prevents it. */
+  /** Resolves when all changes made here are committed. Rejects with the error that prevents this. */
   saved(): Promise<void>;
   /** Writes pending changes, then closes the document. */
   close(): Promise<void>;

@@ -23,13 +23,16 @@ export interface PastOptions {
 
 /** The database at a past moment. */
 export interface PastState {
-  /** The version of its content. A time shows the last changeset that the server had received by then. */
+  /**
+   * The version that the state contains. For a moment given as a time, the last changeset that the server had received
+   * by then.
+   */
   readonly version: number;
   /** When the server received that changeset, in ms since 1970. */
   readonly receivedMs: number;
   /**
-   * The current columns that did not exist yet. They are in the tables, so that current queries run, and every row has
-   * their default.
+   * The current columns that did not exist yet. The state has them nevertheless, so that current queries run; every row
+   * has their default.
    */
   readonly laterColumns: readonly { readonly table: string; readonly column: string }[];
   /** Runs a SELECT. Rejects like Client.query, and with `history-not-kept` for a table without a history. */

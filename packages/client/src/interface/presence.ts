@@ -18,9 +18,9 @@ export interface Peer<State = unknown> {
 }
 
 /**
- * The other tabs that are present, those of this device included, the longest present first. A tab is present while it
- * is connected and shows a state. Nothing is stored, and without a connection the list is empty. A tab that neither
- * sets a state nor subscribes sends and receives nothing.
+ * The other tabs that are present, including those of this device. The tab that has been present longest comes first. A
+ * tab is present while it is connected and shows a state. Nothing is stored, and without a connection the list is
+ * empty. A tab that neither sets a state nor subscribes sends and receives nothing.
  */
 export interface Presence extends Subscribable<readonly Peer[]> {
   /**

@@ -4,7 +4,7 @@ import type { Subscribable } from './subscribable.ts';
 
 /**
  * The rejected changesets of this device, oldest first. `current` follows `status.rejectedCount`, with and without
- * listeners: it has the new list as soon as it is read. `list` reads it at once.
+ * listeners: reading it returns the new list as soon as that list is loaded. `list` loads it at once.
  */
 export interface RejectedChangesets extends Subscribable<readonly RejectedChangeset[]> {
   /** Reads the list once. */
@@ -28,8 +28,8 @@ export interface RejectedChangesets extends Subscribable<readonly RejectedChange
 export interface Conflicts {
   /**
    * Writes the losing value of a conflict as a new edit: a value goes back into its cell (with the rest of its column
-   * group) or its place in a document. The values of a deleted row bring back the row, with all values that the conflict
-   * log has. A delete that lost to an update deletes the row.
+   * group) or its place in a document. Restoring a value of a deleted row restores the row, with all values that the
+   * conflict log has. A delete that lost to an update deletes the row.
    *
    * Rejects with `conflict-not-restorable`; the field `problem` is `unknown`, `schema`, `row-gone`, `counter` or
    * `incomplete`.

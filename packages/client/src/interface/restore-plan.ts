@@ -35,15 +35,15 @@ export interface RestoreConflict {
   readonly current: SqlValue;
 }
 
-/** What a restore writes. */
+/** The writes of a restore. */
 export interface RestorePreview {
-  /** The rows that it changes, from their current values, with the restored values in conflicts. */
+  /** The rows that the restore changes, relative to their current values. Conflicts contain the restored values. */
   readonly rows: readonly BranchRowChange[];
   readonly conflicts: readonly RestoreConflict[];
 }
 
 export interface RestorePlanOptions {
-  /** Whether to restore a value that was written again. Without it, `apply` rejects if a conflict exists. */
+  /** Whether to restore a value that was written again. Without this option, `apply` rejects if a conflict exists. */
   readonly conflicts?: 'restore' | 'keep' | ((conflict: RestoreConflict) => 'restore' | 'keep');
 }
 
@@ -52,8 +52,8 @@ export interface RestorePlan extends RestorePreview {
   /** The number of transactions that it undoes. */
   readonly transactions: number;
   /**
-   * Writes the restore to the rows as they are now, once: a later call resolves with the same result. The app's triggers
-   * do not run, because versions include what they wrote. Rejects with `restore-conflicts`, and with the errors of a
+   * Writes the restore to the current rows, once: a later call resolves with the same result. The app's triggers do not
+   * run, because versions include what they wrote. Rejects with `restore-conflicts`, and with the errors of a
    * transaction; then nothing is written, and it can be called again.
    */
   apply(options?: RestorePlanOptions): Promise<RestorePreview>;

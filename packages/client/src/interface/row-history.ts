@@ -28,15 +28,17 @@ export interface RowVersion {
   readonly siteId: string;
   /** The number of the transaction at its site. With `siteId`, it identifies the version before and after it is admitted. */
   readonly sequence: number;
-  /** Written on this device. */
+  /** Whether it was written on this device. */
   readonly isOwn: boolean;
-  /** When it was written, in ms since 1970, by the server's clock; by this device's clock while it is not admitted. */
+  /**
+   * When it was written, in ms since 1970: by the server's clock once it is admitted, by this device's clock before.
+   */
   readonly writtenMs: number;
   /** When the server received it. Null while it is not admitted. */
   readonly receivedMs: number | null;
-  /** insert and delete: all columns outside the key; update: those whose value changed. */
+  /** For an insert or delete, all columns outside the key; for an update, those whose value changed. */
   readonly changes: readonly ColumnChange[];
-  /** Its names, by `history.name`. Those of a version of a document are in its DocumentHistory. */
+  /** Its names, given by `history.name`. The names of a version of a document are in its DocumentHistory. */
   readonly names: readonly string[];
   /** The current columns that did not exist yet. The row has no values for them; `changes` and `at` omit them. */
   readonly laterColumns: readonly string[];
@@ -59,22 +61,22 @@ export interface RowHistoryPage {
   readonly next: number | null;
   /**
    * `server`: all versions up to `completeUntilMs`, and those of this device that the server has not admitted yet.
-   * `device`: the server could not be asked (`error` says why). These are the versions of this device's own recent
-   * transactions.
+   * `device`: only the versions of this device's own recent transactions, because the server could not be asked
+   * (`error` says why).
    */
   readonly source: 'server' | 'device';
-  /** Every version up to this time is known, in ms since 1970. Null: the versions of others are not known. */
+  /** The time up to which every version is known, in ms since 1970. Null if the versions of others are unknown. */
   readonly completeUntilMs: number | null;
   /**
-   * The last page only: older versions than the last one are no longer kept, or were never kept because the table did
-   * not declare a history.
+   * True on the last page if versions older than the last one are no longer kept, or were never kept because the table
+   * did not declare a history.
    */
   readonly isTruncated: boolean;
   /** Why the server was not asked. */
   readonly error: RockpoolError | null;
 }
 
-/** The newest versions of a row, as they are now. */
+/** The newest versions of a row at present. */
 export interface RowHistoryState extends RowHistoryPage {
   /** True until the first result. */
   readonly loading: boolean;
@@ -92,10 +94,10 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
   more(): Promise<void>;
   /**
    * Resolves with the row after a version, by column, with documents as JSON; null if the version deleted it. Columns
-   * that did not exist yet are left out. A text is the name of a version. Needs the server. Rejects with `history-version-gone` (`oldestVersion` is the oldest version
-   * that is kept, which the server received at `oldestMs`), for a name with `version-name-missing`, and with
-   * `changes-unsent` while this device has not sent the version; also with `network-unreachable` and other errors of the
-   * connection.
+   * that did not exist yet are left out. A string names a version. Needs the server. Rejects with
+   * `history-version-gone` (`oldestVersion` is the oldest version that is kept, which the server received at
+   * `oldestMs`), for a name with `version-name-missing`, and with `changes-unsent` while this device has not sent the
+   * version; also with `network-unreachable` and other errors of the connection.
    */
   at(version: number | string): Promise<SqlRow | null>;
   /**
@@ -107,8 +109,8 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    */
   restore(version: number | string, options?: { readonly columns?: readonly string[] }): Promise<void>;
   /**
-   * Names a version of `page` or of the live value, also one that is not sent yet: an ordinary write to the table
-   * `versionName` of `@rockpool/client/schema`, which works offline, syncs and can be undone. A name has 1 to 100
+   * Names a version of `page` or of the live value, even one that is not sent yet. This is an ordinary write to the
+   * table `versionName` of `@rockpool/client/schema`, which works offline, syncs and can be undone. A name has 1 to 100
    * characters without white space around it, and belongs to one version of the row; a row has at most 100. Rejects
    * with `version-name-invalid`, `version-name-taken`, `version-names-full`, `version-names-undeclared` if the schema
    * lacks the table, and with the errors of a write.
@@ -118,7 +120,10 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
   rename(name: string, newName: string): Promise<void>;
   /** Removes a name. Rejects with `version-name-missing`, `version-names-undeclared` and the errors of a write. */
   unname(name: string): Promise<void>;
-  /** Resolves with the names of versions of the row, the newest version first, also of versions that are no longer kept. */
+  /**
+   * Resolves with the names of the row's versions, starting with the newest version, including versions that are no
+   * longer kept.
+   */
   names(): Promise<readonly VersionName[]>;
   /** The history of a document column of the row. Throws `document-unknown` for any other column. */
   document<Value = unknown>(column: string): DocumentHistory<Value>;
@@ -131,17 +136,17 @@ export interface DocumentVersion {
   /** The site and number of the last of the edits; see RowVersion. */
   readonly siteId: string;
   readonly sequence: number;
-  /** The principal who wrote them; see RowVersion. */
+  /** The principal who wrote the edits; see RowVersion. */
   readonly author: string | null;
-  /** `insert`: the first of them created the row. `delete`: the row was deleted. */
+  /** `insert`: the first of the edits created the row. `delete`: the row was deleted. */
   readonly kind: 'insert' | 'update' | 'delete';
-  /** When the first of them was written, in ms since 1970. */
+  /** When the first of the edits was written, in ms since 1970. */
   readonly fromMs: number;
-  /** When the last of them was written, in ms since 1970. */
+  /** When the last of the edits was written, in ms since 1970. */
   readonly untilMs: number;
   /** The number of edits. */
   readonly count: number;
-  /** Its names, by `name`. The edits after a named one are another version. */
+  /** Its names, given by `name`. Edits after a named one begin another version. */
   readonly names: readonly string[];
 }
 
@@ -168,8 +173,8 @@ export type DocumentOperation =
 /** The history of one document. Its table must declare a history. */
 export interface DocumentHistory<Value = unknown> {
   /**
-   * Reads versions: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default. Edits of one
-   * author are one version unless they pause for `pauseMs`, by default five minutes.
+   * Reads versions: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default. Consecutive
+   * edits of one author form one version, unless the author pauses for `pauseMs`, by default five minutes.
    */
   page(options?: {
     readonly before?: number;
@@ -181,14 +186,19 @@ export interface DocumentHistory<Value = unknown> {
   /** Resolves with the operations that turn one version into the other. Rejects like `at`. */
   diff(from: number | string, to: number | string): Promise<readonly DocumentOperation[]>;
   /**
-   * Writes the document of a version, as a new edit that merges, syncs and can be undone like any other. With `path`, writes only the value at this place, as a path of member names,
-   * indexes, and `{ id: 'x' }` for the array element that has this key; a place that is missing in the version is removed.
+   * Writes the document of a version, as a new edit that merges, syncs and can be undone like any other. With `path`,
+   * writes only the value at this place, as a path of member names, indexes, and `{ id: 'x' }` for the array element
+   * that has this key; a place that is missing in the version is removed.
    *
    * Rejects like RowHistory.restore, with `document-gone` if the version, or for `path` the current row, has no
-   * document, and with `document-place-missing` if the current document has nothing that could hold the place.
+   * document, and with `document-place-missing` if the current document has no object or array that could contain the
+   * place.
    */
   restore(version: number | string, options?: { readonly path?: DocumentPath }): Promise<void>;
-  /** Names a version of the document. Its names are apart from those of the row. Rejects like RowHistory.name. */
+  /**
+   * Names a version of the document. Names of the document are independent of those of the row. Rejects like
+   * RowHistory.name.
+   */
   name(version: Pick<DocumentVersion, 'siteId' | 'sequence' | 'untilMs'>, name: string): Promise<void>;
   /** See RowHistory.rename. */
   rename(name: string, newName: string): Promise<void>;

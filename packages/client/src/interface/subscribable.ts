@@ -9,8 +9,9 @@ export interface Subscribable<T> {
    */
   readonly current: T;
   /**
-   * Calls the listener at once and after every change, until the returned function is called. A value that has to be
-   * read first (a live query, rejected changesets) calls it as soon as the first result is known. Needs no `this`.
+   * Calls the listener at once and after every change, until the returned function is called. If the value has to be
+   * read first (a live query, rejected changesets) , the listener is called as soon as the first result is known. Needs
+   * no `this`.
    */
   subscribe(listener: (value: T) => void): () => void;
 }

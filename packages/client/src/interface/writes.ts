@@ -21,9 +21,9 @@ export interface Write<T> extends Promise<T> {
 
 export interface BatchOptions {
   /**
-   * True: the merge keeps the transaction whole. If any part loses to a concurrent write of another device, the server
-   * rejects all of it with `atomic-conflict`. Default false: the part that loses goes into the conflict log, and the rest
-   * takes effect.
+   * If true, the merge keeps the transaction whole: if any part loses to a concurrent write of another device, the
+   * server rejects all of it with `atomic-conflict`. Default false: the part that loses is stored in the conflict log,
+   * and the rest takes effect.
    */
   readonly atomic?: boolean;
 }
@@ -40,7 +40,7 @@ export interface ResultColumns {
 
 export interface TransactionOptions extends BatchOptions {
   /**
-   * How long the transaction may stay open, not counting the wait for its turn. More than 0 and at most 8000, because
+   * How long the transaction may stay open, not counting the wait for the writer. More than 0 and at most 8000, because
    * writes of all tabs wait meanwhile. Default 5000.
    */
   readonly timeoutMs?: number;

@@ -12,7 +12,7 @@ export function connectInProcess(worker: WorkerApi): WorkerConnection {
       if (ended !== null) return Promise.reject(ended);
       return new Promise((resolve, reject) => {
         waiting.add(reject);
-        // Both look alike to the caller: every method returns a promise.
+        // Both kinds look alike to the caller: every method returns a promise.
         run(worker as unknown as Remote<WorkerApi>)
           .then(resolve, reject)
           .finally(() => waiting.delete(reject));

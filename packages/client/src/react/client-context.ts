@@ -1,13 +1,13 @@
 import { createContext, createElement, useContext, type Context, type ReactElement, type ReactNode } from 'react';
 import type { Client } from '../client.ts';
 
-// Undefined means that there is no provider.
+// Undefined if there is no provider.
 const ClientContext: Context<Client | null | undefined> = createContext<Client | null | undefined>(undefined);
 
 export interface RockpoolProviderProps {
   /**
-   * The client, created outside of rendering and closed by its creator. Null while there is none: on a server, and
-   * before it is open.
+   * The client. It is created outside of rendering, and closed by the code that created it. Null while there is none:
+   * on a server, and before it is open.
    */
   readonly client: Client | null;
   readonly children?: ReactNode;

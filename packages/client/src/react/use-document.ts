@@ -4,7 +4,7 @@ import { useMaybeClient } from './client-context.ts';
 
 /** The state of a document in a component. */
 export interface DocumentState<Value> {
-  /** The open document; null while it opens and if opening failed. */
+  /** The open document; null while it is opening and if opening failed. */
   readonly document: LiveDocument<Value> | null;
   /** The JSON of the document in this page; null if there is none. */
   readonly value: Value | null;
@@ -49,17 +49,17 @@ export function useDocument<Value = unknown>(table: string, key: RowKey, column:
     );
     return () => {
       isShown = false;
-      // The document is closing, and a change to it would be lost. The same key may be requested again before another
+      // The document is closing, and a change to it would be lost. The same key may be requested again before the next
       // document is open.
       setKnown(null);
-      // An opening error is shown above. An error in writing the last change has no component left to show it, so it
-      // becomes an unhandled rejection of the page.
+      // The component has already shown an opening error. An error in writing the last change has no component left to
+      // show it, so it becomes an unhandled rejection of the page.
       opening.then(
         (document) => document.close(),
         () => undefined,
       );
     };
-    // `of` stands for table, key and column.
+    // `of` identifies table, key and column.
   }, [client, of]);
   return known?.of === of ? known.state : OPENING;
 }

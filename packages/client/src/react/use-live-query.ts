@@ -51,7 +51,7 @@ function useLive<Row extends object>(
   paramsOrDependencies: readonly SqlParam[] | DependencyList = [],
 ): LiveQuery<Row> | null {
   const isMade = typeof given === 'function';
-  // The dependencies are the caller's, so the lint rule cannot check them.
+  // The caller passes the dependencies, so the lint rule cannot check them.
   const made = useMemo(
     () => (isMade && client !== null ? given(client) : null),
     isMade ? [client, ...paramsOrDependencies] : [],

@@ -4,7 +4,7 @@ import { useMaybeClient } from './client-context.ts';
 
 /** The history of a row in a component. */
 export interface RowHistoryInUse {
-  /** The open history, for reading older versions and restoring; null while it opens and if opening failed. */
+  /** The open history, for reading older versions and for restoring; null while it is opening and if opening failed. */
   readonly history: RowHistory | null;
   /** The newest versions; null before the first answer. */
   readonly state: RowHistoryState | null;
@@ -47,7 +47,7 @@ export function useRowHistory(table: string, key: RowKey): RowHistoryInUse {
       isShown = false;
       stop();
     };
-    // `of` stands for table and key, whose array may be another one each time.
+    // `of` identifies table and key, because the array may be another one each time.
   }, [client, of]);
   return known?.of === of ? known.inUse : OPENING;
 }

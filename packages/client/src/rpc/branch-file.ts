@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** The longest name of a branch, in bytes of UTF-8: its file name holds the name in hex. */
+/** The longest name of a branch, in bytes of UTF-8: the file name contains it in hex. */
 const MAX_NAME_BYTES = 32;
 const HEX_DIGITS = 2 * MAX_NAME_BYTES;
 const SUFFIX = /\.branch\.[\da-f]{64}$/;
@@ -35,12 +35,14 @@ export function branchName(file: string): string {
   return new TextDecoder().decode(Uint8Array.from(hex.map((byte) => parseInt(byte, 16)).filter((byte) => byte > 0)));
 }
 
-/** Begins the request id of every merge, by which a branch whose file outlived its merge is recognised. */
+/**
+ * The first part of the request id of every merge. It identifies a branch whose file was not deleted after its merge.
+ */
 export const MERGE_REQUEST_PREFIX = 'branch:';
 
-/** The beginning of a branch; stored in its file. */
+/** The point at which the branch began; stored in its file. */
 export interface BranchStart {
-  /** MERGE_REQUEST_PREFIX and a random text. The request id of the merge, so that a branch merges once. */
+  /** The request id of the merge: MERGE_REQUEST_PREFIX and a random text. With it, a branch merges only once. */
   readonly id: string;
   /** The newest changeset of the origin. Later ones are the branch's own. */
   readonly sequence: number;

@@ -4,7 +4,7 @@ import { transferHandlers } from 'comlink';
 /** The form of an error while it crosses threads. */
 export interface TransferredError {
   readonly data: ErrorData;
-  /** The cause of the error, for the developer's console only. It never reaches `message` or `fields`. */
+  /** The cause of the error, for the developer's console only. It is never copied to `message` or `fields`. */
   readonly cause: { readonly name: string; readonly message: string; readonly stack: string } | null;
 }
 

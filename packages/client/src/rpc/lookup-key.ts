@@ -11,7 +11,7 @@ export function lookupKey(value: null | number | bigint | string | boolean | Uin
   return `text:${String(value).slice(0, LONGEST_TEXT_PREFIX)}`;
 }
 
-// The texts that SQLite accepts as numbers; JavaScript accepts more.
+// The texts that SQLite accepts as numbers; JavaScript accepts others too.
 const NUMBER = /^[ \t\n\v\f\r]*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[ \t\n\v\f\r]*$/i;
 
 // Long enough to distinguish ids, short enough to send with every commit.
@@ -42,7 +42,7 @@ export function isKeyBefore(one: string, other: string, ofNumbers: boolean): boo
   return unit < otherUnit && otherUnit < FIRST_SURROGATE;
 }
 
-/** True for a truncated key, whose remainder is unknown. */
+/** True for a truncated key: the rest of it is unknown. */
 function isCut(key: string): boolean {
   return key.length === TEXT.length + LONGEST_TEXT_PREFIX;
 }

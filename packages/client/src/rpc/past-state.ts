@@ -11,11 +11,11 @@ export interface PastFacts {
   readonly laterColumns: readonly { readonly table: string; readonly column: string }[];
 }
 
-/** The requests of a page about a past state. The page creates the ids. */
+/** The requests of a page about past states. The page creates their ids. */
 export type PastAsk =
-  /** Downloads a past state. `moment` is the query of the request. The answer is PastFacts. */
+  /** Downloads a past state. `moment` is the query string of the request. Answered with PastFacts. */
   | { readonly kind: 'open'; readonly id: string; readonly moment: string }
-  /** The answer is the rows; null if the past state is not open, because the worker has been restarted. */
+  /** Answered with the rows, or with null if the past state is not open because the worker has been restarted. */
   | { readonly kind: 'query'; readonly id: string; readonly statement: SqlStatement }
   | { readonly kind: 'close'; readonly id: string };
 

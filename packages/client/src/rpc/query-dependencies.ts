@@ -20,9 +20,7 @@ export interface RangeLookup {
   readonly stop: RangeStop | null;
 }
 
-/**
- * A LIMIT over rows in the order of the column: once the query has that many rows, it has read nothing beyond the last.
- */
+/** A LIMIT over rows in the order of the column: once the query has that many rows, it stops reading. */
 export interface RangeStop {
   readonly rowCount: number;
   /** The result column that holds the value by which the row was found. */
@@ -36,7 +34,7 @@ export interface TableDependency {
   readonly table: string;
   /** The columns that the query names anywhere; '' if only the number of rows matters. */
   readonly columns: readonly string[];
-  /** The query reads only rows that match one of these. Null: any row. */
+  /** The lookups of the query: it reads only rows that match one of them. Null if it may read any row. */
   readonly lookups: readonly Lookup[] | null;
 }
 
@@ -65,13 +63,16 @@ export interface TouchedTables {
 export type Touched = TouchedTables | 'all';
 
 /**
- * SQLite's name for a rowid that is not a column of the table. A row that was deleted and inserted again in one
- * transaction counts as changed in the columns that differ, although its rowid differs too. If it was inserted
- * unchanged, it counts as unchanged and its new rowid is not reported.
+ * SQLite's name for a rowid that is not a column of the table. If a row was deleted and inserted again in one
+ * transaction, only the columns that differ count as changed, although its rowid differs too. If no column differs, the
+ * row counts as unchanged and its new rowid is not reported.
  */
 export const ROWID = 'ROWID';
 
-/** Returns whether a commit may have changed the result. Never returns false for a commit that did. */
+/**
+ * Returns whether a commit may have changed the result. It may return true for a commit that did not change it, never
+ * false for one that did.
+ */
 export function mayAffect(touched: Touched, dependencies: QueryDependencies): boolean {
   return touched === 'all' || dependencies.some((dependency) => touchesTable(touched, dependency));
 }

@@ -3,14 +3,14 @@ import type { ErrorData } from '@rockpool/shared';
 /**
  * How far a change of this device has come:
  * - `pending`: committed on this device
- * - `sent`: sent to the server, with the outcome still to come
+ * - `sent`: sent to the server, which has not sent the outcome yet
  * - `admitted`: admitted by the server, which delivers it to others
  * - `rejected`: rejected by the server and waiting for the user, or in conflict with rows of this device while the
- *   server has yet to decide
+ *   server has not decided yet
  */
 export type ChangeStage = 'pending' | 'sent' | 'admitted' | 'rejected';
 
-/** One transaction of this device that changed the row. */
+/** A transaction of this device that changed the row. */
 export interface ChangeSyncState {
   /** Identifies the changeset for `rejected.retry` and `rejected.drop`. */
   readonly sequence: number;
@@ -34,7 +34,10 @@ export interface RowSyncState {
   readonly conflicts: readonly string[];
 }
 
-/** Marks pending changes up to this sequence as sent. The database does not record what is on its way. */
+/**
+ * Marks pending changes up to this sequence as sent. The database itself does not record which changesets are being
+ * sent.
+ */
 export function withSent(rowSyncState: RowSyncState, sentUpTo: number): RowSyncState {
   const changes = rowSyncState.changes.map((change): ChangeSyncState =>
     change.stage === 'pending' && change.sequence <= sentUpTo ? { ...change, stage: 'sent' } : change,

@@ -41,7 +41,7 @@ export interface EncodedRows {
 }
 
 /**
- * Smaller buffers are copied: moving one takes Chromium 2 to 3 µs, and copying one up to this size takes less. Most
+ * Smaller buffers are copied: Chromium takes 2 to 3 µs to move a buffer, and less to copy one up to this size. Most
  * results of an app are one row or a few.
  */
 const LEAST_MOVED_BYTES = 1024;

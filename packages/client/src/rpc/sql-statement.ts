@@ -13,11 +13,11 @@ export interface StatementResult<Row extends object = SqlRow> {
    * The number of rows that the statement itself inserted, updated or deleted, not counting triggers and foreign keys.
    */
   readonly changes: number;
-  /** The rows of `RETURNING`; empty without it. */
+  /** The rows of `RETURNING`; empty if the statement has none. */
   readonly rows: readonly Row[];
 }
 
-/** The same result while it crosses threads and tabs. */
+/** The same result in the form in which it crosses threads and tabs. */
 export interface StatementOutcome {
   readonly changes: number;
   /** Absent for a statement without rows. */

@@ -4,10 +4,11 @@ import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /**
  * The state of sync:
- * - `opening`: the local database is being opened. With a `reason`: opened again because of it, such as `worker-stuck`,
- *   or kept by it from taking over as leader
+ * - `opening`: the local database is being opened. With a `reason`, such as `worker-stuck`, it is
+ *   opened again because of that error, or cannot take over as leader
  * - `offline`: not connected; local work continues. `reason` says why, and is null if the client has no server
- * - `connecting`: a connection is being opened, or the server's snapshot fetched; `waitingFor` names the current wait.
+ * - `connecting`: a connection is being opened, or the server's snapshot fetched; `waitingFor` names the current
+ *   wait.
  *   After two failures in a row the state stays `offline` during further attempts
  * - `pushing`: connected, with changesets waiting for their outcome
  * - `up-to-date`: connected, with nothing pending on either side
@@ -42,8 +43,8 @@ export type SyncState =
 export type SyncStage = 'delivery' | 'outcome' | 'apply' | 'audit';
 
 /**
- * What sync can wait for, in the order of a first sync. Each wait has a deadline, after which sync takes another way or
- * connects again.
+ * What sync can wait for, in the order of a first sync. Each wait has a deadline, after which sync continues without it
+ * or connects again.
  */
 export type WaitStage =
   /** The app's `token` callback. */
@@ -58,11 +59,11 @@ export type WaitStage =
   | 'snapshot-build'
   /** More bytes of the snapshot. */
   | 'snapshot-download'
-  /** This device to unpack and store the snapshot. */
+  /** This device, which unpacks and stores the snapshot. */
   | 'snapshot-store'
   /** The changes on the server that this device lacks. */
   | 'delivery'
-  /** The outcome of what was sent. */
+  /** The outcomes of the changesets that were sent. */
   | 'outcome';
 
 export interface SyncWait {
@@ -100,7 +101,7 @@ export interface SyncStatus {
   readonly state: SyncState;
   /** Changesets that the server has not decided yet. */
   readonly pendingCount: number;
-  /** Rejected changesets that wait for the user's decision. */
+  /** Rejected changesets that the user has not decided yet. */
   readonly rejectedCount: number;
   /** The sequence of the last changeset sent on this connection, decided or not; null while there is no connection. */
   readonly sentUpTo: number | null;
@@ -112,11 +113,11 @@ export interface SyncStatus {
   readonly readOnly: ErrorData | null;
   /** The current wait of sync; null while it waits for nothing or for its next attempt. */
   readonly waitingFor: SyncWait | null;
-  /** The stage that stalls although there is a connection, and the next remedy; null if none does. */
+  /** The stage that stalls although there is a connection, and the next remedy; null if no stage stalls. */
   readonly stuck: StuckStage | null;
   /** The progress of the snapshot download; null while there is none. */
   readonly snapshot: SnapshotProgress | null;
-  /** Wall time in ms at which bytes last came from the server. */
+  /** Wall time in ms at which the last bytes came from the server. */
   readonly lastContactMs: number | null;
   /** Where the database is stored. Does not change while the client is open. */
   readonly persistence: Persistence;
@@ -148,8 +149,8 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
 });
 
 /**
- * A status sent to a page, either with an answer or on its own. The two may arrive in either order, so an update with a
- * lower number is stale.
+ * A status sent to a page, either with an answer or in a message of its own. These may arrive out of order, so an
+ * update with a lower number than the last one is stale.
  */
 export interface StatusUpdate {
   readonly number: number;

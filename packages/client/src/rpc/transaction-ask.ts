@@ -2,12 +2,12 @@ import type { SqlStatement } from './sql-statement.ts';
 
 /** A step of a transaction that stays open between calls. A `WriteAction` commits it. */
 export type TransactionAsk =
-  /** Answered when the transaction's turn comes. From then on, it is rolled back after `timeoutMs`. */
+  /** Answered when the transaction begins. From then on, it is rolled back after `timeoutMs`. */
   | {
       readonly kind: 'begin';
       readonly atomic: boolean;
       readonly timeoutMs: number;
-      /** True: the app's triggers do not run. */
+      /** If true, the app's triggers do not run. */
       readonly withoutTriggers?: boolean;
     }
   | { readonly kind: 'query'; readonly statement: SqlStatement }

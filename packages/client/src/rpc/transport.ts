@@ -3,17 +3,20 @@ import type { RockpoolError } from '@rockpool/shared';
 /**
  * How sync reaches the server:
  * - `websocket`: a WebSocket
- * - `http`: plain HTTP requests, one of which always waits for messages
+ * - `http`: plain HTTP requests, one of which is always open for messages of the server
  * - `auto`: WebSockets, and HTTP while WebSockets do not open, as behind some company proxies
  */
 export type TransportName = 'auto' | 'websocket' | 'http';
 
 /**
- * Carries frames between one client and one server. A frame is up to 256 KiB of bytes; the transport does not interpret
- * them. Connections are independent: after one ends, the client opens the next one.
+ * Carries frames between one client and one server. A frame has up to 256 KiB, which the transport does not interpret.
+ * Connections are independent: after one ends, the client opens the next one.
  */
 export interface Transport {
-  /** Opens a connection. Calls no event before it returns. Never throws: a failure is `onClosed`. */
+  /**
+   * Opens a connection. Events are called only after it has returned. Never throws: a failure is reported by
+   * `onClosed`.
+   */
   connect(url: string, events: TransportEvents): TransportConnection;
   /**
    * Requests a file, such as a snapshot. `path` continues the URL of the server, with a leading slash. Default: HTTP to
@@ -24,13 +27,13 @@ export interface Transport {
 
 /** The events of one connection, in this order. None follows `onClosed` or a call of `close`. */
 export interface TransportEvents {
-  /** The server accepted the connection. Called at most once. */
+  /** Called when the server has accepted the connection, at most once. */
   onOpen(): void;
   /** Receives a frame from the server: whole, once, and in the order of sending. The receiver may keep the bytes. */
   onFrame(frame: Uint8Array): void;
   /**
-   * The connection failed or the server ended it, after all frames that arrived before. Called at most once, with
-   * `network-unreachable` and, if the server gave one, its `closeCode`.
+   * Called when the connection has failed or the server has ended it, after all frames that arrived before. Called at
+   * most once, with `network-unreachable` and, if the server gave one, its `closeCode`.
    */
   onClosed(error: RockpoolError): void;
 }
@@ -38,12 +41,12 @@ export interface TransportEvents {
 /** The client's end of one connection. */
 export interface TransportConnection {
   /**
-   * Sends a frame after all earlier ones. Called from `onOpen` on. The frame arrives whole or the connection ends; after
-   * its end, frames are dropped. The caller does not change the bytes afterwards.
+   * Sends a frame after all earlier ones. May be called from `onOpen` on. The frame arrives whole or the connection
+   * ends; after its end, frames are dropped. The caller must not change the bytes afterwards.
    */
   send(frame: Uint8Array<ArrayBuffer>): void;
-  /** Bytes of frames that have not left yet: they wait for the network, or for a server that reads slowly. */
+  /** Bytes of frames that have not been sent yet, because the network or the server is slow. */
   readonly bufferedBytes: number;
-  /** Ends the connection; the server sees its end. May be called again. */
+  /** Ends the connection, which the server notices. May be called more than once. */
   close(): void;
 }

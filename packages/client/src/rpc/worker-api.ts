@@ -25,13 +25,15 @@ import type { WriteAction } from './write-action.ts';
  */
 export type Durability = 'relaxed' | 'strict';
 
-/** The server and its database to sync with. The worker asks for the token when it needs one: `TabApi.token`. */
+/**
+ * The server and its database to sync with. The worker asks for the token when it needs one, through `TabApi.token`.
+ */
 export interface SyncTarget {
   readonly url: string;
   readonly databaseId: string;
   /** The signed-in user; null if the app does not name one. */
   readonly principal: string | null;
-  /** A new database waits this long for the server's snapshot to begin before it opens. Null: it does not wait. */
+  /** How long a new database waits for the server's snapshot to begin before it opens. Null: it does not wait. */
   readonly firstSyncWithinMs: number | null;
   readonly transport: TransportName;
 }
@@ -40,7 +42,7 @@ export interface OpenOptions {
   readonly name: string;
   /** The app's schema, encoded by `encodeSchema`. */
   readonly schema: string;
-  /** Null: the database is migrated additively. */
+  /** The migrations of the app. Null: the database is migrated additively. */
   readonly migrations: readonly Migration[] | null;
   readonly sync: SyncTarget | null;
   readonly durability: Durability;
@@ -74,27 +76,27 @@ export interface WorkerApi extends DatabasesApi {
   open(options: OpenOptions, tab: TabApi): Promise<StatusUpdate>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /**
-   * Starts a large result under an id made by the page. All rows are from one snapshot if the storage allows another
-   * connection.
+   * Starts a large result under an id that the page creates. All rows are from one snapshot if the storage allows
+   * another connection.
    */
   openStream(streamId: number, statement: SqlStatement): Promise<void>;
   /** The next rows of a stream; null after the last. */
   nextChunk(streamId: number): Promise<EncodedRows | null>;
   closeStream(streamId: number): Promise<void>;
   /**
-   * Runs one transaction; resolves when it is committed, in this tab or at the leader. The page makes the request id; a
-   * repeated request with the same id runs only once.
+   * Runs one transaction; resolves when it is committed, in this tab or at the leader. The page creates the request id;
+   * a repeated request with the same id runs only once.
    */
   write(statements: readonly SqlStatement[], action: WriteAction | undefined, requestId: string): Promise<WriteAnswer>;
   /**
-   * Runs one step of a transaction that stays open between calls. The page makes its id. Only reads and writes have an
-   * outcome. Rejects with `transaction-lost`, `transaction-timeout` or `transaction-ended` if the transaction is no
-   * longer open; nothing of it is then kept.
+   * Runs one step of a transaction that stays open between calls. The page creates the id of the transaction. Only
+   * reads and writes have a result. Rejects with `transaction-lost`, `transaction-timeout` or `transaction-ended` if
+   * the transaction is no longer open; then none of its writes are kept.
    */
   transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
   /**
-   * Commits a transaction and resolves when it is committed. Once requested, the outcome is certain even if the leader
-   * dies.
+   * Commits a transaction and resolves when it is committed. Once the commit is requested, its outcome can be found
+   * even if the leader dies.
    */
   commit(transactionId: string): Promise<StatusUpdate | null>;
   /** The rejected changesets, oldest first. */
@@ -113,7 +115,7 @@ export interface WorkerApi extends DatabasesApi {
   past(ask: PastAsk, onProgress: ((progress: SnapshotProgress) => void) | null): Promise<PastAnswer>;
   /** Connects now, in the tab that syncs. */
   syncNow(): Promise<void>;
-  /** Shows these states of the tab to others and starts presence events. The page makes the tab id. */
+  /** Shows these states of the tab to others and starts presence events. The page creates the tab id. */
   showPresence(tabId: string, states: readonly OwnState[]): Promise<void>;
   /** Starts sending results of this query as events under `queryId`, the first one immediately. */
   watch(queryId: number, statement: SqlStatement): Promise<void>;
@@ -121,14 +123,14 @@ export interface WorkerApi extends DatabasesApi {
   /** The live queries that this worker runs for the page. */
   liveQueryRuns(): Promise<readonly LiveQueryRuns[]>;
   /**
-   * Call when the page is left, frozen, or kept in the back/forward cache: releases everything that other tabs need.
+   * Called when the page is left, frozen or kept in the back/forward cache. Releases everything that other tabs need.
    */
   suspend(): Promise<void>;
-  /** Call when the page was restored. */
+  /** Called when the page was restored. */
   resume(): Promise<void>;
-  /** Call when the device is online again. Chromium fires this event only in pages, so they pass it on. */
+  /** Called when the device is online again. Chromium fires this event only in pages, which therefore pass it on. */
   online(): Promise<void>;
-  /** The device reports that it is offline. */
+  /** Called when the device reports that it is offline. */
   offline(): Promise<void>;
   /** Resolves as soon as the worker is free. */
   ping(): Promise<void>;
@@ -137,8 +139,8 @@ export interface WorkerApi extends DatabasesApi {
 }
 
 /**
- * The outcomes of a write, with a status that counts it unless an earlier answer did. After a write, a page must not
- * see a status that says everything is sent.
+ * The results of a write, with a status that counts the write, unless an earlier answer had such a status. After a
+ * write, a page must not see a status that says everything is sent.
  */
 export interface WriteAnswer {
   readonly outcomes: readonly StatementOutcome[];
@@ -146,8 +148,8 @@ export interface WriteAnswer {
 }
 
 /**
- * The states of writes, with a status that counts them unless an earlier answer did. A page that learns that a write
- * was admitted must not see it counted as pending.
+ * The states of writes, with a status that counts them, unless an earlier answer had such a status. A page that
+ * receives the state `admitted` must not count the write as pending.
  */
 export interface WriteStatesAnswer {
   readonly states: readonly WriteState[];
@@ -160,7 +162,10 @@ export interface TabApi {
   token(): Promise<string>;
 }
 
-/** The result of one live query. The first diff is against no rows; one after an error is against the last rows. */
+/**
+ * The result of one live query. The first diff is relative to no rows; a diff after an error is relative to the last
+ * rows.
+ */
 export type LiveResult =
   | { readonly queryId: number; readonly diff: RowsDiff }
   | { readonly queryId: number; readonly error: ErrorData };
@@ -175,10 +180,13 @@ export interface LiveQueryRuns {
 }
 
 export type WorkerEvent =
-  /** The live queries whose result changed in one turn, through one or more commits. */
+  /** The live queries whose result changed in one task, through one or more commits. */
   | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
   | { readonly kind: 'status'; readonly update: StatusUpdate }
-  /** Progress of a snapshot download, in this tab or the leader. During a first sync, before the database is open. */
+  /**
+   * Progress of a snapshot download, in this tab or the leader. During a first sync, it is called before the database
+   * is open.
+   */
   | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
   | { readonly kind: 'presence'; readonly update: PeersUpdate }
   /** A failure that belongs to no call. */

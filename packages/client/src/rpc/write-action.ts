@@ -5,7 +5,7 @@ import type { SqlParam } from './sql-value.ts';
  * others).
  */
 export type WriteAction =
-  /** The server admits or rejects the transaction as a whole. */
+  /** With this, the server admits or rejects the transaction as a whole. */
   | { readonly kind: 'atomic' }
   /** Commits the open transaction with this id, which is also the request id, so it commits only once. */
   | { readonly kind: 'commit-transaction'; readonly transactionId: string }
@@ -28,7 +28,7 @@ export type WriteAction =
     }
   /** Writes the old values of an earlier request as a new edit. */
   | { readonly kind: 'undo'; readonly requestId: string }
-  /** Opens no connection until sync is resumed, whatever happens to tabs and pages. */
+  /** Opens no connection until sync is resumed, in any tab or after any restart. */
   | { readonly kind: 'pause-sync' }
   | { readonly kind: 'resume-sync' }
   /** Writes the losing value of a conflict-log entry as a new edit. */

@@ -19,6 +19,6 @@ export interface WriteOutcome {
   readonly changes: readonly TableChange[];
   /** The sequence of the changeset; null if no synced row changed. */
   readonly sequence: number | null;
-  /** True if the request ran before; the other fields then repeat that outcome. */
+  /** True if the request ran before; the other fields then repeat its outcome. */
   readonly repeated: boolean;
 }

@@ -6,7 +6,7 @@ export type WriteState =
   | { readonly state: 'pending' }
   /** Admitted by the server, or changed no synced row. */
   | { readonly state: 'admitted' }
-  /** Rejected by the server. The user may have decided since. */
+  /** Rejected by the server, even if the user has decided since. */
   | { readonly state: 'rejected'; readonly error: ErrorData }
   /** No write has this id, or its outcome is more than a day old. */
   | { readonly state: 'unknown' };

@@ -261,12 +261,12 @@ describe('defineSchema', () => {
         .map((line) => line.split(': ')[0] as string)
         .sort();
     expect(places(() => defineSchema([account, entry, taken, ...indexes]))).toEqual([
-      'account', // two of one name
+      'account', // two indexes of one name
       'account',
-      'account.memo', // another table's columns, and none of this one's
+      'account.memo', // columns of another table and none of its own
       'account.memo',
       'account.name', // twice
-      'account.rate', // no text
+      'account.rate', // a column that is not TEXT
       'entry', // reserved, no columns, unknown tokenizer; a name that is taken
       'entry',
       'entry',

@@ -22,7 +22,7 @@ import { sqlToText, valueToLiteral } from './sql-text.ts';
 
 type TableConfig = ReturnType<typeof getTableConfig>;
 
-/** Reads one Drizzle table. Reports everything that a schema cannot express. */
+/** Reads one Drizzle table. Reports every part that a schema cannot express. */
 export function drizzleTableToSchema(
   table: SQLiteTable,
   rules: Pick<TableSchema, 'synced' | 'merge' | 'searchIndexes' | 'history'>,

@@ -3,10 +3,10 @@ import { getTableName, is } from 'drizzle-orm';
 import { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { DeclarationProblem } from './problems.ts';
 
-/** A table whose history ends after some time. */
+/** A table whose history is kept for a limited time. */
 export interface TableHistory {
   readonly table: SQLiteTable;
-  /** How many days the server keeps a version, at least 1. Default: without limit. */
+  /** How many days the server keeps a version, at least 1. Default: no limit. */
   readonly retainedDays?: number;
 }
 

@@ -1,4 +1,5 @@
-// The schema without any browser code: a build step of the app loads it in Node to write the server's schema file.
+// The schema without any browser code: a build step of the app loads this module in Node to write the server's schema
+// file.
 export { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
 export { searchText } from '../search-text.ts';
 export { defineSchema, type DefineSchemaOptions } from './define-schema.ts';

@@ -24,25 +24,27 @@ export interface TableMergeRules {
    */
   readonly uniqueRule?: 'reject' | RenameDeclaration;
   /**
-   * What happens to a row whose parent another device deletes, neither having seen the other's write. Default: as the
-   * foreign key's `onDelete`; see ForeignKeyRule.
+   * What happens to a row whose parent another device deletes, if neither device has seen the write of the other.
+   * Default: the foreign key's `onDelete`; see ForeignKeyRule.
    */
   readonly foreignKeyRules?: readonly ForeignKeyDeclaration[];
   /** Integer columns whose changes add up: `hits = hits + 1` on two devices counts twice. */
   readonly counters?: readonly SQLiteColumn[];
   /** Columns that belong together, such as an amount and its currency: they win or lose as a group. */
   readonly groups?: readonly (readonly SQLiteColumn[])[];
-  /** Text columns whose JSON merges inside, so that two users can change different parts of it. */
+  /** Text columns whose JSON is merged inside, so that two users can change different parts of it. */
   readonly documents?: readonly (SQLiteColumn | DocumentDeclaration)[];
 }
 
-/** A foreign key by its columns, and its rule. */
+/** A foreign key, named by its columns, and its rule. */
 export interface ForeignKeyDeclaration {
   readonly columns: readonly SQLiteColumn[];
   readonly rule: ForeignKeyRule;
 }
 
-/** The TEXT column that is renamed, and the suffix, with `{n}` for the number from 2. Default ` ({n})`. */
+/**
+ * The TEXT column that is renamed, and the suffix, in which `{n}` stands for the number, from 2 on. Default ` ({n})`.
+ */
 export interface RenameDeclaration {
   readonly rename: SQLiteColumn;
   readonly suffix?: string;

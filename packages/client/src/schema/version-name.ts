@@ -67,7 +67,10 @@ export const versionName: SQLiteTableWithColumns<{
     documentColumn: text('document_column').notNull(),
     /** 1 to 100 characters. Part of the key, so two devices that use one name at once create one row. */
     name: text().notNull(),
-    /** The site and sequence of the transaction: unlike a watermark, they are known before it is sent, and outlast a restored server. */
+    /**
+     * The site and sequence of the transaction. Unlike its watermark, they are known before the transaction is sent,
+     * and do not change when the server is restored.
+     */
     siteId: text('site_id').notNull(),
     sequence: integer().notNull(),
     /** When the version was written, in ms since 1970. */

@@ -1,6 +1,6 @@
 import { reportUncaught } from '../rpc/error-transfer.ts';
 
-/** A set of listeners. One that throws does not keep the value from the others. */
+/** A set of listeners. If one of them throws, the others still receive the value. */
 export interface Listeners<T> {
   readonly count: number;
   /** Adds a listener until the returned function is called. The same function may be added twice. */

@@ -22,9 +22,9 @@ export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
 export interface LiveQueries {
   live<Row>(statement: SqlStatement): LiveQuery<Row>;
   onEvent(event: LiveEvent): void;
-  /** What the page and its worker know about the queries that run. */
+  /** The statistics of the page and its worker about the queries that run. */
   inspect(): Promise<LiveQueryInspection>;
-  /** Runs all queries again in a replacement worker, which knows nothing of this page. */
+  /** Runs all queries again in a replacement worker, which has no state of this page. */
   watchAgain(): void;
   /** Ends all queries: the worker is gone. Listeners get this error. */
   end(error: RockpoolError): void;
@@ -32,7 +32,8 @@ export interface LiveQueries {
 
 /**
  * How long a query keeps running without listeners. React's StrictMode unsubscribes and subscribes again, and users go
- * back to a previous view; neither should see an empty list. Long enough for both, short enough to cost nothing.
+ * back to a previous view; neither should show an empty list. This is long enough for both, and short enough to cost
+ * nothing.
  */
 const LINGER_MS = 1000;
 
@@ -75,11 +76,11 @@ class PageQueries implements LiveQueries {
     return held as unknown as LiveQuery<Row>;
   }
 
-  /** Updates all states before any listener runs, so that a listener sees every query after the same commit. */
+  /** Updates all states before any listener runs, so that a listener finds every query at the same commit. */
   onEvent({ results }: LiveEvent): void {
     const changed = results.flatMap((result) => {
       const watched = this.watchedById.get(result.queryId);
-      if (watched === undefined) return []; // The result was sent before the worker processed the unwatch.
+      if (watched === undefined) return []; // The worker sent this result before it processed the unwatch.
       watched.state = Object.freeze(stateAfter(watched, result));
       watched.known = watched.state.rows;
       watched.resultCount++;

@@ -7,7 +7,7 @@ import { runTransaction, type TransactionBody } from './transaction.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Acts as a worker: answers each step in a later task, and holds other writes until the transaction ends. */
+/** Acts as a worker that answers each step in a later task and holds other writes until the transaction ends. */
 class World {
   readonly own = new OwnTransactions();
   readonly log: string[] = [];

@@ -1,8 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /**
- * How long a transaction may stay idle while a write that its body issued outside `tx` waits for its end. A body that
- * does not await that write continues within one message to the worker and back, a fraction of this time.
+ * How long a transaction may stay idle while a write that its body issued outside `tx` waits for the end of the
+ * transaction. A body that does not await that write continues after one message to the worker and back, which takes a
+ * fraction of this time.
  */
 export const OWN_WRITE_DEADLINE_MS = 250;
 
@@ -44,8 +45,8 @@ export class OwnTransactions {
   }
 
   /**
-   * Runs a write or a whole transaction when its turn comes. Rejects with `write-in-transaction` if it would wait
-   * forever.
+   * Runs a write or a whole transaction when the transactions before it have ended. Rejects with `write-in-transaction`
+   * if it would wait forever.
    */
   write<T>(run: () => Promise<T>): Promise<T> {
     const { issuer } = this;
@@ -57,8 +58,8 @@ export class OwnTransactions {
   }
 
   /**
-   * The number of unfinished writes of this tab outside a transaction that timed out: it may have waited for one of
-   * them.
+   * The number of unfinished writes of this tab outside a transaction that timed out: the transaction may have waited
+   * for one of them.
    */
   get othersCount(): number {
     return this.writesUnderWay + this.held.length - 1;

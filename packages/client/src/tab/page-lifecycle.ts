@@ -5,9 +5,10 @@ export interface PageEvents {
 }
 
 /**
- * Follows the lifecycle of a page. `onAway`: the page is being left, kept in the back/forward cache or frozen, and
- * blocks other tabs with whatever it holds. `onBack`: the page continues. `onOnline`, `onOffline`: the device reports
- * that it is online again, or no longer. `onSeen`: the page is visible again. Returns a function that stops following.
+ * Follows the lifecycle of a page. `onAway`: the page is being left, frozen or kept in the back/forward cache, where it
+ * would block other tabs with the locks and files that it holds. `onBack`: the page continues. `onOnline`, `onOffline`:
+ * the device reports that it is online again, or that it is offline. `onSeen`: the page is visible again. Returns a
+ * function that stops following.
  *
  * `pagehide` and `pageshow` also fire without the back/forward cache; `freeze` and `resume` only in Chromium
  * (https://developer.chrome.com/docs/web-platform/page-lifecycle-api).

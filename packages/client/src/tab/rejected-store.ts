@@ -6,12 +6,12 @@ import { callListener, createListeners } from './listeners.ts';
 
 export interface RejectedStoreOptions {
   readonly list: () => Promise<readonly RejectedChangeset[]>;
-  /** The list is read again after every change of the status. */
+  /** After a change of the status, the list is read again when it is needed. */
   readonly status: Subscribable<SyncStatus>;
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** A rejected changeset keeps its changes; only these fields of it can differ from one list to the next. */
+/** The changes of a rejected changeset never change, so only these fields can differ between two lists. */
 const COMPARED_FIELDS = ['sequence', 'decided', 'rejectedMs', 'reason', 'code'];
 
 /**

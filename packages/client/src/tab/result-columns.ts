@@ -3,7 +3,7 @@ import { decodeColumn, type EncodedColumn, type EncodedRows } from '../rpc/rows-
 import type { SqlValue } from '../rpc/sql-value.ts';
 
 export function toResultColumns({ names, columns, rowCount }: EncodedRows): ResultColumns {
-  // A column may be named `__proto__`; only a definition makes it a property.
+  // A column may be named `__proto__`, which only a property definition handles like any other name.
   const byName = Object.create(null) as Record<string, Float64Array | readonly SqlValue[]>;
   columns.forEach((column, index) => {
     byName[names[index] as string] =
@@ -12,7 +12,7 @@ export function toResultColumns({ names, columns, rowCount }: EncodedRows): Resu
   return { rowCount, columns: byName };
 }
 
-/** The received values, without a copy. */
+/** The received values; they are not copied. */
 function numbersOf({ values, nulls }: Extract<EncodedColumn, { kind: 'number' }>, rowCount: number): Float64Array {
   if (nulls !== null)
     for (let row = 0; row < rowCount; row++)

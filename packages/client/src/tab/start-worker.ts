@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** A worker and the address of its script. A worker that fails to load reports nothing. */
+/** A worker and the address of its script, which explains a failed load: the worker itself reports no reason. */
 export interface StartedWorker {
   readonly worker: Worker;
   readonly url: string;
@@ -10,8 +10,8 @@ export interface StartedWorker {
  * Starts the dedicated worker of this tab. Throws `worker-unavailable` if workers do not exist, as in Node, and
  * `worker-unloadable` if the page's policy refuses the worker immediately.
  *
- * Bundlers recognise the literal expression below and build the worker as an entry of its own. Only the constructor
- * sees the resulting address.
+ * Bundlers recognise the literal expression below and build the worker as a separate entry. Only the constructor sees
+ * the resulting address.
  */
 export function startWorker(): StartedWorker {
   if (typeof Worker === 'undefined') throw new RockpoolError('worker-unavailable', { use: '@rockpool/client/node' });

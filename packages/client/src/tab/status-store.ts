@@ -4,9 +4,9 @@ import { callListener, createListeners } from './listeners.ts';
 /** The status of this tab, as a store. */
 export interface StatusStore {
   readonly current: SyncStatus;
-  /** Sets a status that the page itself determined. Any later update of the worker replaces it. */
+  /** Sets a status that the page itself determined. The next update of the worker replaces it. */
   set(status: SyncStatus): void;
-  /** Applies an update from the worker; null for none. Ignores an update that is older than the last one. */
+  /** Applies an update from the worker, if there is one. Ignores an update that is older than the last one. */
   hear(update: StatusUpdate | null): void;
   subscribe(listener: (status: SyncStatus) => void): () => void;
 }
@@ -17,7 +17,7 @@ export function createStatusStore(initial: SyncStatus): StatusStore {
   let newest = -1;
 
   function show(status: SyncStatus): void {
-    // The worker may send an unchanged status, which listeners need not see.
+    // The worker may send an unchanged status, which is not passed to listeners.
     if (JSON.stringify(status) === JSON.stringify(current)) return;
     current = Object.freeze(status);
     listeners.emit(current);

@@ -27,7 +27,7 @@ it('streamRows fetches rows only as the loop consumes them', async () => {
   for await (const rows of streamRows(source, STATEMENT)) {
     expect(rows).toHaveLength(1);
     seen++;
-    // While the loop is busy, nothing more is read.
+    // Nothing more is read while the loop is busy.
     await new Promise((resolve) => setTimeout(resolve));
     expect(source.asked).toBe(seen);
   }

@@ -22,7 +22,7 @@ export async function* streamRows(source: StreamSource, statement: SqlStatement)
       yield decodeRows(chunk);
     }
   } finally {
-    // A closed client has no streams.
+    // A closed client has no open streams.
     await source.closeStream(streamId).catch(() => undefined);
   }
 }

@@ -19,7 +19,7 @@ export function subscribeUntil<Row>(
   return end;
 }
 
-/** Iterates over the states of a live query. A slow consumer gets the newest state and skips those in between. */
+/** Iterates over the states of a live query. A slow consumer receives the newest state and skips those in between. */
 export async function* iterateStates<Row>(
   live: Pick<LiveQuery<Row>, 'subscribe'>,
 ): AsyncGenerator<LiveState<Row>, void, void> {

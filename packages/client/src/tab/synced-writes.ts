@@ -8,19 +8,19 @@ export interface WriteStateSource {
   /** Throws if the client has no server. */
   requireServer(): void;
   writeStates(requestIds: readonly string[]): Promise<readonly WriteState[]>;
-  /** Changes with every outcome. */
+  /** The number changes with every outcome. */
   readonly status: Pick<Subscribable<unknown>, 'subscribe'>;
 }
 
-/** Asks again after this long without a change of the status, because a message between tabs may get lost. */
+/** How long to wait for a change of the status before asking again, because a message between tabs may get lost. */
 const ASK_AGAIN_MS = 5_000;
 
-/** The most writes in one request; the oldest first, because they are decided first. */
+/** The maximum number of writes in one request. The oldest are first, because they are decided first. */
 const MAX_ASKED = 500;
 
 /**
- * The `synced` promise of writes. It asks the database by request id, so a change of leader does not matter, and asks
- * nothing before the app reads the promise.
+ * The `synced` promise of writes. It identifies a write by its request id, so a change of leader does not matter. It
+ * requests nothing before the app reads the promise.
  */
 export class SyncedWrites {
   private readonly source: WriteStateSource;
@@ -77,7 +77,7 @@ export class SyncedWrites {
       const writeStates = await this.source.writeStates(requestIds);
       requestIds.forEach((requestId, index) => this.settle(requestId, writeStates[index] ?? { state: 'pending' }));
     } catch (thrown) {
-      // Without an answer the outcome is unknown, so it asks again unless the client is closed.
+      // Without an answer the outcome is unknown, so the request is repeated unless the client is closed.
       if (toRockpoolError(thrown).code === 'client-closed') this.end(toRockpoolError(thrown));
     }
     this.isAsking = false;
@@ -106,7 +106,7 @@ export class SyncedWrites {
   }
 }
 
-/** Returns whether a write that failed with this error is committed anyway. Repeating it would write twice. */
+/** Returns whether a write that failed with this error is committed nevertheless. Repeating it would write twice. */
 export function isUnflushed(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-unflushed';
 }

@@ -11,10 +11,11 @@ export interface TabPresenceOptions {
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** The states that this page shows, and the peers that it sees, by topic. */
+/** By topic, the states that this page shows and the peers that it receives. */
 export interface TabPresence {
   /**
-   * The presence of one topic; the empty topic is the database. Throws `presence-invalid` for a topic that is too long.
+   * The presence of one topic; the empty topic stands for the database. Throws `presence-invalid` for a topic that is
+   * too long.
    */
   about(topic: string): Presence;
   hear(update: PeersUpdate): void;
@@ -32,12 +33,12 @@ export function createTabPresence(options: TabPresenceOptions): TabPresence {
 class PagePresence implements TabPresence {
   private readonly options: TabPresenceOptions;
   private readonly mine = new Map<string, string>();
-  /** The peers by topic and tab. */
+  /** The peers, by topic and tab. */
   private readonly seen = new Map<string, Map<string, Peer>>();
-  /** The same peers, as the lists that the app sees. */
+  /** The same peers as lists, in the form that the app receives. */
   private readonly others = new Map<string, readonly Peer[]>();
   private readonly listeners: Listeners<ReadonlySet<string>> = createListeners();
-  /** The unsent states, the newest of each topic; null while this tab does not take part. */
+  /** The newest unsent state of each topic; null until the app uses presence in this tab. */
   private update: Map<string, string | null> | null = null;
   private isTelling = false;
   private isEnded = false;
@@ -97,7 +98,7 @@ class PagePresence implements TabPresence {
     return this.update;
   }
 
-  /** Sends one call at a time; of the changes in between, only the newest is sent. */
+  /** Sends one call at a time. Of the changes during a call, only the newest is sent. */
   private async tell(states: readonly OwnState[]): Promise<void> {
     const { tabId, show, onProblem } = this.options;
     this.isTelling = true;
@@ -166,7 +167,7 @@ function toJson(state: unknown): string {
   return text;
 }
 
-/** Null if the state is hidden or is not JSON: a peer with an invalid state is not shown. */
+/** Returns null if the state is hidden or is not JSON: a peer with an invalid state is not shown. */
 function toPeer({ tabId, siteId, principal, name, sinceMs, stateJson }: SeenState): Peer | null {
   if (stateJson === null) return null;
   try {

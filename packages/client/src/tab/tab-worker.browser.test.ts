@@ -15,7 +15,7 @@ const closed = new RockpoolError('client-closed');
 const workers: TabWorker[] = [];
 const PING_MS = 20;
 
-// The page's interval is ticked by hand, so that a busy machine does not make a worker look stuck.
+// The test triggers the page's interval itself, so that a worker does not look stuck on a busy machine.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 });
@@ -27,7 +27,7 @@ afterEach(() => {
 
 const tick = (): void => void vi.advanceTimersByTime(PING_MS);
 
-/** Lets the time pass after which a worker that answers no ping is stuck. */
+/** Lets the time pass after which a worker that has answered no ping counts as stuck. */
 const letTimePass = (): void => void vi.advanceTimersByTime(13 * PING_MS);
 
 interface World {

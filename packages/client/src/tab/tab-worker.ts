@@ -3,12 +3,12 @@ import type { Remote } from 'comlink';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { WorkerConnection } from './worker-connection.ts';
 
-/** A ping every five seconds has no measurable cost. */
+/** One ping in five seconds has no measurable cost. */
 const PING_MS = 5_000;
 
 /**
- * A worker is stuck when it has not answered for a minute of the page's time. A statement may take seconds; one that
- * takes a minute does not end.
+ * A worker counts as stuck when it has not answered for a minute in which the page ran. A statement may take seconds,
+ * but one that takes a minute does not end.
  */
 const PINGS_UNANSWERED = 12;
 
@@ -51,7 +51,7 @@ class ReplaceableWorker implements TabWorker {
   private readonly options: TabWorkerOptions;
   private readonly pingMs: number;
   private run: Run;
-  /** The state of the current worker. It gets no pings while it is opening, which may take long. */
+  /** The state of the current worker. It receives no pings while it opens the database, which may take long. */
   private opening: 'done' | 'under way' | 'failed' = 'done';
   private unanswered = 0;
   private timer: ReturnType<typeof setInterval> | undefined;
@@ -113,12 +113,12 @@ class ReplaceableWorker implements TabWorker {
     if (this.opening === 'failed') return this.replace(new RockpoolError('worker-stuck', { restarted: true }));
     if (this.unanswered >= PINGS_UNANSWERED)
       return this.restart(new RockpoolError('worker-stuck', { waitedMs: this.unanswered * this.pingMs }));
-    if (++this.unanswered > 1) return; // The last ping is still unanswered.
+    if (++this.unanswered > 1) return; // True while the last ping is unanswered.
     connection
       .call((worker) => worker.ping())
       .then(
         () => this.run.connection === connection && (this.unanswered = 0),
-        () => undefined, // The worker has ended.
+        () => undefined, // True once the worker has ended.
       );
   }
 }

@@ -16,21 +16,23 @@ export interface TransactionSource {
 
 /** Options of Rockpool's own transactions. */
 export interface OwnOptions {
-  /** The id of its request, for a transaction that must not run twice. */
+  /** The request id, for a transaction that must not run twice. */
   readonly requestId?: string;
-  /** True: the app's triggers do not run. */
+  /** If true, the app's triggers do not run. */
   readonly withoutTriggers?: boolean;
 }
 
 export type TransactionBody<T> = (tx: Transaction) => Promise<T> | T;
 
-/** Long enough for a page's own computation between statements, short enough that waiting writers do not give up. */
+/**
+ * Long enough for the page's own computation between statements, and short enough that waiting writers do not give up.
+ */
 export const DEFAULT_TIMEOUT_MS = 5_000;
 
 /** Writes of other tabs that wait for this transaction fail after ten seconds. */
 const LONGEST_TIMEOUT_MS = 8_000;
 
-/** Begins, runs the body and commits. Rolls back if the body fails, the time is over or the signal aborts. */
+/** Begins, runs the body and commits. Rolls back if the body fails, the time limit is reached or the signal aborts. */
 export async function runTransaction<T>(
   source: TransactionSource,
   transactionId: string,
@@ -45,7 +47,7 @@ export async function runTransaction<T>(
     });
   signal?.throwIfAborted();
   const interrupted = Promise.withResolvers<never>();
-  interrupted.promise.catch(() => undefined); // Matters only while a step waits for it.
+  interrupted.promise.catch(() => undefined); // Has an effect only while a step waits for it.
   const onAbort = (): void => interrupted.reject(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -106,7 +108,7 @@ class Steps {
 
   async rollback(): Promise<void> {
     this.isOver = true;
-    // If the worker is gone, so is the transaction.
+    // If the worker is gone, the transaction is gone too.
     await this.source.transact(this.transactionId, { kind: 'rollback' }).catch(() => undefined);
   }
 }

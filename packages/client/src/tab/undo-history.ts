@@ -1,16 +1,16 @@
 import { RockpoolError } from '@rockpool/shared';
 import { isUnflushed } from './synced-writes.ts';
 
-/** More steps than a user undoes. The changelog does not keep them forever either. */
+/** More steps than a user undoes. Without a limit they would still end with the changelog's retention. */
 const MOST_STEPS = 1_000;
 
 export interface UndoHistoryOptions {
-  /** Undoes a transaction by a new one with its own id. */
+  /** Undoes a transaction by a new one, which has its own id. */
   readonly undo: (requestId: string, newRequestId: string) => Promise<unknown>;
   readonly newId: () => string;
 }
 
-/** The done and undone transactions of this tab, by request id. Runs one step at a time. */
+/** The transactions of this tab that were done and undone, by request id. Runs one step at a time. */
 export class UndoHistory {
   private readonly options: UndoHistoryOptions;
   private readonly done: string[] = [];

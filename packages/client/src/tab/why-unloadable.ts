@@ -1,15 +1,15 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** Short, because the failed call waits for it, and a server without the script may not answer. */
+/** Short, because the failed call waits for this request, and a server that lacks the script may not answer. */
 const LOOK_WITHIN_MS = 5_000;
 
 /** The guide's section on bundlers. */
 const HELP = 'docs/guides/client.md#bundlers';
 
 /**
- * Browsers report only that a worker failed to load. This requests the script again to find the reason: it is missing
- * (`status`), something else is served in its place, such as the page of an app that answers every path
- * (`contentType`), or it exists and a policy of the page, one of its imports or its syntax is at fault.
+ * Browsers report only that a worker failed to load. To find the reason, this requests the script again. The script is
+ * missing (`status`); the server sends something else, such as the app's page for every path (`contentType`); or the
+ * script exists, and the cause is a policy of the page, one of its imports or its syntax.
  */
 export async function whyUnloadable(url: string): Promise<RockpoolError> {
   const failed = (problem: string, fields: Readonly<Record<string, string | number>> = {}): RockpoolError =>

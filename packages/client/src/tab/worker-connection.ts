@@ -4,12 +4,12 @@ import { installErrorTransfer } from '../rpc/error-transfer.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { StartedWorker } from './start-worker.ts';
 
-/** The same time as for the worker's code to load SQLite (`worker/opening-deadline.ts`). */
+/** As long as the worker's code may take to load SQLite (`worker/opening-deadline.ts`). */
 const START_WITHIN_MS = 60_000;
 
 /** Calls into this tab's worker. Comlink alone would wait forever for a worker that never started. */
 export interface WorkerConnection {
-  /** Also rejects if the worker cannot start or the connection has ended. */
+  /** Also rejects if the worker cannot start, or if the connection has ended. */
   call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T>;
   /** Terminates the worker. Pending and later calls reject with this error. */
   end(error: RockpoolError): void;
@@ -45,8 +45,8 @@ export function connectWorker(
     () => end(new RockpoolError('opening-stalled', { stage: 'worker', withinMs: START_WITHIN_MS })),
     START_WITHIN_MS,
   );
-  // Any message ends the deadline. Pings, because a worker answers a ping as soon as its script runs, but may answer
-  // the first call only after the deadline.
+  // Any message ends the deadline. Pings are sent because a worker answers a ping as soon as its script runs, but may
+  // answer the first call only after the deadline.
   worker.addEventListener('message', () => clearTimeout(deadline), { once: true });
   methods.ping().catch(() => undefined);
 
@@ -82,7 +82,9 @@ export function connectWorker(
   };
 }
 
-/** Loads the diagnosis only after a failure. A page that cannot load it either still gets an error with the address. */
+/**
+ * Loads the diagnosis only after a failure. If the diagnosis cannot be loaded either, the error still has the address.
+ */
 async function explainUnloadable(url: string): Promise<RockpoolError> {
   try {
     const { whyUnloadable } = await import('./why-unloadable.ts');

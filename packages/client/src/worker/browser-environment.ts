@@ -20,7 +20,7 @@ export const BROWSER: WorkerEnvironment = {
       case 'indexeddb':
         return `${name}:indexeddb`;
       case 'memory':
-        return `${name}:memory:${newId()}`; // Memory belongs to this worker alone.
+        return `${name}:memory:${newId()}`; // The memory is private to this worker.
     }
   },
   places,

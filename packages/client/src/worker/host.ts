@@ -7,7 +7,7 @@ import { assembleTab, type OpenTab } from './open-tab.ts';
 import { databasesIn } from './storage/databases.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
-/** The calls of a page, as its worker answers them. */
+/** The worker's implementation of the page's calls. */
 export function createHost(environment: WorkerEnvironment): WorkerApi {
   let tab: OpenTab | null = null;
 

@@ -63,7 +63,7 @@ export class OpenTab {
   readonly reports: StatusReports;
   private readonly context: TabContext;
   private isOpen = false;
-  /** False: the server's snapshot could not be downloaded in this session. */
+  /** False if the server's snapshot could not be downloaded in this session. */
   private takesFiles = true;
   private pastStates: PastStates | null = null;
 
@@ -178,15 +178,15 @@ export class OpenTab {
         this.showFirstSync(progress);
         this.membership.tellFirstSync(progress);
       },
-      // Tabs that open meanwhile wait as long as they get messages.
+      // Tabs that open meanwhile wait as long as they receive messages.
       onWait: () => this.membership.tellFirstSync(latest),
       answerWithinMs: sync.firstSyncWithinMs,
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
     }).catch((thrown: unknown) => {
       const error = toRockpoolError(thrown);
       this.takesFiles = mayStillBeTaken(error);
-      // The rows come as deliveries. Sync itself soon reports a missing network or token, and opening reports what
-      // prevents it.
+      // The rows arrive as deliveries instead. Sync itself soon reports a missing network or token, and opening reports
+      // what prevents it.
       if (!this.takesFiles) page.reportProblem(error);
     });
   }
@@ -226,7 +226,7 @@ export class OpenTab {
     });
   }
 
-  /** Starts sync, which lasts as long as this tab leads. */
+  /** Starts sync, which runs as long as this tab leads. */
   private startWork(tools: LeaderTools<OpenDatabase>): LeaderWork {
     const { options, medium, persistence, page } = this.context;
     const { sync, name } = options;
@@ -275,14 +275,14 @@ export class OpenTab {
     const { snapshot, reason } = leaderStatus;
     const { status } = this.reports;
     if (snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes) this.showFirstSync(snapshot);
-    // Nothing is sent or loaded until a person acts, so every tab reports it to the app.
+    // Nothing is sent or loaded until a user acts, so every tab reports the error to the app.
     if (reason?.code === 'database-mismatch' && status.reason?.code !== reason.code)
       this.context.page.reportProblem(RockpoolError.fromData(reason));
     this.reports.set({ ...leaderStatus, role });
   }
 
   private showEnd(error: RockpoolError): void {
-    if (error.code === 'client-closed' || !this.isOpen) return; // The app's own call rejects.
+    if (error.code === 'client-closed' || !this.isOpen) return; // The app's own call rejects with the error.
     this.reports.set({
       ...this.reports.status,
       state: error.code === 'tab-outdated' ? 'outdated' : 'blocked',

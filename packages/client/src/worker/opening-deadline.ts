@@ -8,7 +8,7 @@ import { systemClock, type Clock } from './leader/clock.ts';
  */
 export type OpeningStage = 'storage' | 'code';
 
-/** The code is 0.5 MB: a minute suffices from 70 kbit/s on. */
+/** The code has 0.5 MB, so a minute suffices from 70 kbit/s on. */
 const DEADLINES_MS: Readonly<Record<OpeningStage, number>> = { storage: 15_000, code: 60_000 };
 
 /** Rejects with `opening-stalled` if the work takes too long. The work itself cannot be ended. */
@@ -18,6 +18,6 @@ export function byOpeningDeadline<T>(stage: OpeningStage, work: Promise<T>, cloc
     const cancel = clock.after(withinMs, () => reject(new RockpoolError('opening-stalled', { stage, withinMs })));
     work.then(resolve, reject).finally(cancel);
   });
-  done.catch(() => undefined); // The caller awaits it later, and not at all if opening fails first.
+  done.catch(() => undefined); // The caller awaits it later, or not at all if opening fails first.
   return done;
 }

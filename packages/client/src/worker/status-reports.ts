@@ -2,12 +2,12 @@ import type { StatusUpdate, SyncStatus } from '../rpc/sync-status.ts';
 import type { Clock } from './leader/clock.ts';
 
 /**
- * Each write changes the status several times, and its answer carries the changes that its author must not miss. The
- * page gets the rest once per frame.
+ * Each write changes the status several times. The answer to a write carries the changes that its author must not miss;
+ * the page receives the others once per frame.
  */
 const STATUS_EVERY_MS = 16;
 
-/** The status of this tab on its way to the page: in answers to calls, and as events. */
+/** Sends the status of this tab to the page, in answers to calls and as events. */
 export interface StatusReports {
   readonly status: SyncStatus;
   readonly latest: StatusUpdate;
@@ -17,7 +17,7 @@ export interface StatusReports {
    * separately and may arrive after an answer.
    */
   unseen(): StatusUpdate | null;
-  /** The database is open: sends later changes as events. */
+  /** Called when the database is open. Later changes are sent as events. */
   begin(): void;
 }
 
@@ -27,7 +27,7 @@ export function createStatusReports(
   clock: Clock,
 ): StatusReports {
   let latest: StatusUpdate = { number: 0, status: initial };
-  /** The number of the last update that an answer carried. */
+  /** The number of the last update that was sent in an answer. */
   let answered = -1;
   let isOpen = false;
   let isPlanned = false;

@@ -5,17 +5,14 @@ import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 
-/**
- * Half a frame: neither this thread, nor the page, which takes less time for the same rows, is busy for longer at a
- * time.
- */
+/** Half a frame. Neither this thread nor the page, which needs less time for the same rows, is then busy for longer. */
 const CHUNK_MS = 8;
 
-/** The number of rows that the page can process in that time. */
+/** The number of rows that the page can process in half a frame. */
 const CHUNK_ROWS = 8_192;
 
 export interface StreamsOptions {
-  /** A connection for one stream, because it stays at one snapshot. Null if the storage allows one connection only. */
+  /** A connection for one stream, which stays at one snapshot. Null if the storage allows only one connection. */
   readonly openReader: (() => Promise<OpenedDatabase<OpenDatabase>>) | null;
   /** Reads a whole result if there is no such connection. */
   readonly reads: Pick<Reads, 'query'>;
@@ -25,11 +22,11 @@ export interface StreamsOptions {
 /** Large results, sent to the page in parts on request. */
 export interface Streams {
   open(streamId: number, statement: SqlStatement): Promise<void>;
-  /** Null after the last. */
+  /** Null after the last rows. */
   next(streamId: number): Promise<EncodedRows | null>;
   close(streamId: number): Promise<void>;
   /**
-   * Call when the page is suspended: an open stream would block WAL checkpoints. Requests to it fail with
+   * Called when the page is suspended: an open stream would block WAL checkpoints. Requests to it fail with
    * `storage-lost`.
    */
   closeAll(): Promise<void>;
@@ -72,8 +69,8 @@ export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Str
   async function close(streamId: number): Promise<void> {
     const stream = streams.get(streamId);
     streams.delete(streamId);
-    // A stream that reads a whole result holds nothing open, and its query may take long. A failure to open it is
-    // reported to the caller.
+    // A stream that reads a whole result holds nothing open, and its query may take long. If it cannot be opened, the
+    // caller receives the failure.
     if (openReader !== null) await (await stream?.catch(() => null))?.close();
   }
 

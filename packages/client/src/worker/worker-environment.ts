@@ -8,7 +8,7 @@ import type { StorageEnvironment } from './storage/choose-medium.ts';
 export interface WorkerEnvironment extends StorageEnvironment {
   readonly locks: Locks;
   openPort(channelName: string): BroadcastPort;
-  /** Reaches the server instead of the transport that the options name. Default: none. */
+  /** Used instead of the transport that the options name. Default: none. */
   readonly transport?: Transport | undefined;
   /** Throws `storage-unsupported` if tabs could not find each other. */
   requireTabSupport(): void;

@@ -18,7 +18,7 @@ function write(database: OpenDatabase, sql: string): void {
   database.write({ id: `w${++requests}`, statements: [{ sql, params: [] }] });
 }
 
-/** A page that was inserted and edited locally, after a full resync without it. */
+/** A page that was inserted and edited locally, after a full resync that does not contain it. */
 function resynced(): { readonly database: OpenDatabase; readonly sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema: buildSchema([account, page]) });
   const sync = testSync(database);
@@ -40,7 +40,7 @@ it.each([
 ])('a document whose row is admitted before its edit survives a full resync when the outcome %s', (_, groups) => {
   const { database, sync } = resynced();
   sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
-  // The pending change of the account covers a server value.
+  // The pending change of the account covers a value of the server.
   sync.applyDelivery(
     testDelivery({
       from: 2,

@@ -56,7 +56,7 @@ const rows = (database: OpenDatabase, sql: string): unknown[][] => database.conn
 it('a delivery runs no triggers and no foreign-key actions, while later writes of the app run both', () => {
   const { database, sync } = filled();
   expect(rows(database, 'SELECT account_id FROM seen')).toEqual([]);
-  // The server delivers cascading deletes itself, with this delete or later.
+  // The server delivers cascading deletes itself, in this delivery or a later one.
   sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('delete', account, [{ id: 'a' }])] }));
   expect(rows(database, 'SELECT id FROM entry ORDER BY id')).toEqual([['e'], ['f']]);
   write(database, "INSERT INTO account (id, name) VALUES ('c', 'Card')", "DELETE FROM account WHERE id = 'b'");

@@ -20,13 +20,13 @@ import { withSnapshotFile, type SnapshotFile } from './snapshot-file.ts';
 export type DeliveredCursor = Pick<Delivery, 'to' | 'logHash'>;
 
 /**
- * The state besides rows that a delivery reads and changes: cursor, outcomes, pending and rejected changesets. Every
- * call happens inside the delivery's transaction.
+ * What a delivery reads and changes besides rows: cursor, outcomes, pending and rejected changesets. Every call happens
+ * inside the delivery's transaction.
  */
 export interface SyncProgress {
   readonly cursor: number;
   readonly lastAckedSequence: number;
-  /** Whether any rejected or masked changeset is still relevant. */
+  /** Whether any changeset is still rejected or masked. */
   readonly hasRejected: boolean;
   /**
    * Whether the user has resolved a rejected changeset above `sequence`. A resolved changeset must not be sent again.
@@ -58,16 +58,19 @@ export interface ApplyDeliveryInput extends ApplyTransactionParts {
   readonly delivery: Delivery;
   /** The log epoch of the server's welcome; null for the known one. Used by a full resync only. */
   readonly logEpoch?: Uint8Array | null;
-  /** The snapshot file that a full resync continues from. Default: none. */
+  /** The snapshot file from which a full resync continues. Default: none. */
   readonly snapshot?: SnapshotFile | null;
-  /** The first delivery after a welcome: it carries every outcome that the server still keeps for this site. */
+  /**
+   * Whether this is the first delivery after a welcome, which carries every outcome that the server still keeps for
+   * this site.
+   */
   readonly isFirst?: boolean;
 }
 
 export interface AppliedDelivery {
-  /** Names of the tables touched. */
+  /** Names of the tables that were touched. */
   readonly touched: ReadonlySet<string>;
-  /** The changes in these tables as far as known, for live queries. */
+  /** The changes in these tables, for live queries, if they are known. */
   readonly changes: readonly TableChange[];
 }
 
@@ -126,8 +129,8 @@ function applyUpdate({
 }
 
 /**
- * Whether the rows already show this delivery: every outcome is an admission and no other site wrote. Pending
- * changesets then need not be read.
+ * Whether the rows already have the state after this delivery: every outcome is an admission, and no other site wrote.
+ * Then pending changesets need not be read.
  */
 function isAlreadyVisible(
   connection: Connection,
@@ -144,8 +147,8 @@ function isAlreadyVisible(
 }
 
 /**
- * Whether document edits may remain pending after these outcomes. The server's state of each document must then be kept
- * under its edits.
+ * Whether edits of documents may remain pending after these outcomes. If so, the server's state of each document must
+ * be kept beneath its edits.
  */
 function hasPendingDocumentEdits(
   tablesById: ApplyDeliveryInput['tablesById'],
@@ -159,8 +162,9 @@ function hasPendingDocumentEdits(
 }
 
 /**
- * Replaces all synced rows with the server's. Changesets without an outcome there stay pending on top, or become
- * pending again if the server lost their outcomes in a restore from a backup. Local tables are untouched.
+ * Replaces all synced rows with the server's. Changesets without an outcome stay pending, or become pending again if
+ * the server lost their outcomes when it was restored from a backup; they are applied on top. Local tables are
+ * untouched.
  */
 function applyFullResync(input: ApplyDeliveryInput): AppliedDelivery {
   const { connection, delivery, snapshot = null } = input;
@@ -186,7 +190,8 @@ function replaceAll(
   }: ApplyDeliveryInput,
   hasFile: boolean,
 ): AppliedDelivery {
-  // Nearly all rows are new without a file or in an empty database. Rebuilding search indexes is then the fastest way.
+  // Without a file, or in an empty database, nearly all rows are new. Rebuilding search indexes is then the fastest
+  // way.
   const rebuildsIndexes = !hasFile || progress.cursor === 0;
   try {
     const { touched, masked } = inApplyTransaction({ connection, searchIndexes }, () => {

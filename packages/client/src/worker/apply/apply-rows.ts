@@ -30,7 +30,7 @@ export interface ApplyRowsInput {
   readonly connection: Connection;
   /** Synced tables and system tables, by id. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
-  /** For describing changes to live queries. Default: none, so changes are not described. */
+  /** Describes changes to live queries. Default: none, so changes are not described. */
   readonly lookups?: LookupsByTable;
   readonly pending: PendingIndex;
   readonly outcomeKinds: OutcomeKinds;
@@ -40,9 +40,9 @@ export interface ApplyRowsInput {
 export interface AppliedRows {
   /** Names of the tables in which something may have changed. */
   readonly touched: ReadonlySet<string>;
-  /** The changes in these tables as far as known, for live queries. */
+  /** The changes in these tables, for live queries, if they are known. */
   readonly changes: readonly TableChange[];
-  /** Masked changesets: with the reason if this delivery masked them, else null. */
+  /** Masked changesets: with the reason if this delivery masked them, with null otherwise. */
   readonly masked: ReadonlyMap<number, RockpoolError | null>;
 }
 
@@ -76,7 +76,7 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   for (const write of [writeInPlace, removeAllThenWrite]) {
     const writes = tryInSavepoint(connection, () => rebase(rows, cellBaseTable, write));
     if (writes instanceof RockpoolError) continue;
-    // Rows that were deleted and inserted have new rowids, so their changes cannot be described.
+    // Rows that were deleted and inserted again have new rowids, so their changes cannot be described.
     return {
       touched: tablesOf(writes),
       changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [],
@@ -86,7 +86,7 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   return reapplyAll(input, rows, cellBaseTable, writers);
 }
 
-/** Whether one statement writes the groups: a single row without documents, which have rows of their own. */
+/** Whether one statement can write a group: a single row without documents, whose states have rows of their own. */
 function isOneStatement(writers: RowWriters, groups: readonly ChangeGroup[]): boolean {
   const [group] = groups;
   return groups.length === 1 && group?.rowCount === 1 && writers.ofGroup(group).columns.documents.size === 0;

@@ -23,7 +23,7 @@ export function inApplyTransaction<T>({ connection, searchIndexes }: ApplyTransa
       connection.run('COMMIT');
       return result;
     } catch (thrown) {
-      // Some storage errors roll back by themselves.
+      // Some storage errors roll back the transaction by themselves.
       if (connection.inTransaction) connection.run('ROLLBACK');
       throw thrown;
     }

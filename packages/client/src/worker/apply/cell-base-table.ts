@@ -7,7 +7,7 @@ import type { ColumnRules, PendingRowChange } from './row-state.ts';
 /** A server value that a pending write covers. */
 export interface CoveredCell {
   readonly value: CellValue;
-  /** The cell base: the watermark that the author of the covering write had seen of this cell. */
+  /** The cell base: the watermark up to which the author of the covering write had seen this cell. */
   readonly base: number;
 }
 
@@ -74,9 +74,9 @@ export class CellBaseTable {
 }
 
 /**
- * The cell base of the first pending change that covers this cell, counted as the server counts it. That change may
- * itself have a cell base below its base, because an earlier pending write covered the server value. Later writes on
- * top have not seen that value either.
+ * The cell base of the first pending change that covers this cell, as the server determines it. That change may itself
+ * have a cell base below its base, because an earlier pending write covered the server value. Later writes on top have
+ * not seen that value either.
  */
 function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
   const covering =

@@ -38,8 +38,8 @@ const pages = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, title, hits FROM page ORDER BY id');
 
 /**
- * Four changesets, the first two acknowledged at watermark 5, and a local row: one of everything that is not the
- * server's.
+ * Four changesets, of which the first two are acknowledged at watermark 5, and a local row: everything that does not
+ * come from the server.
  */
 function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema });
@@ -76,8 +76,8 @@ const fullResync = (
   });
 
 /**
- * Adds to `atFive` a note that another site inserted too, at watermark 8. The local insert covers its text, and a later
- * local change of the note, in one changeset with a page, has not seen it.
+ * Adds to `atFive` a note that another site has also inserted, at watermark 8. The local insert covers its text. A
+ * later local change of the note, in one changeset with a page, was written without having seen it.
  */
 function withCoveredNote(): ReturnType<typeof atFive> {
   const { database, sync } = atFive();
@@ -175,7 +175,7 @@ describe('a full resync', () => {
         }),
       ),
     ).toEqual({ kind: 'fits' });
-    // Changesets pushed before the rows arrive belong to the old epoch.
+    // Changesets pushed before the rows arrive belong to the old log epoch.
     expect(sync.nextPush(1, 1e9)?.olderEpochUpTo).toBe(4);
     sync.applyDelivery(
       fullResync({
@@ -253,7 +253,7 @@ describe('a full resync', () => {
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
     const [newest] = sync.nextPush(4, 1e9)?.changesets ?? [];
     expect(newest?.base).toBe(90);
-    // Changeset 3, which covers the cell, was written at watermark 5 of the old epoch.
+    // Changeset 3, which covers the cell, was written at watermark 5 of the old log epoch.
     expect(decodeChangesetBody(newest?.body ?? new Uint8Array()).cellBases).toEqual([
       { tableId: page.id, key: ['a'], columnId: columnIdOf('hits'), base: 0 },
     ]);

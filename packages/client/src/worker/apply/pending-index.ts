@@ -6,10 +6,12 @@ export interface PendingChangeset {
   readonly sequence: number;
   readonly base: number;
   readonly groups: readonly ChangeGroup[];
-  /** One for each group, in the same order. */
+  /** One entry for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
   readonly cellBases: readonly CellBase[];
-  /** Left out of the visible rows, because it violated a constraint. It is still sent: the server decides. */
+  /**
+   * Whether it is left out of the visible rows, because it violated a constraint. It is still sent: the server decides.
+   */
   readonly masked: boolean;
 }
 
@@ -75,7 +77,7 @@ export class PendingIndex {
   /** The change that one changeset makes to a row. */
   changeOf(row: RowRef, sequence: number): PendingRowChange | undefined {
     const changes = this.changesOf(row);
-    // A binary search: changes are in order, and a row may have thousands.
+    // A binary search, because changes are in order and a row may have thousands.
     let [low, high] = [0, changes.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -102,7 +104,7 @@ export class PendingIndex {
     return this.rowsBySequence.get(sequence) ?? [];
   }
 
-  /** Forgets everything. The next delivery reads the outbox again. */
+  /** Clears the index. The next delivery reads the outbox again. */
   clear(): void {
     this.changesByRow.clear();
     this.rowsBySequence.clear();
@@ -110,7 +112,7 @@ export class PendingIndex {
     this.newest = 0;
   }
 
-  /** Forgets acknowledged changesets. Visits each row once, however many of them touch it. */
+  /** Removes acknowledged changesets. Visits each row once, however many of the changesets touch it. */
   remove(sequences: Iterable<number>): void {
     const removed = new Set(sequences);
     const rows = new Set<string>();

@@ -8,8 +8,8 @@ import { removeAllThenWrite } from './write-rows.ts';
 
 /**
  * Reapplies pending changesets on top of the server's rows, one by one. Returns those that no longer fit: with the
- * reason if they fitted before, else null. `current` holds the server's state of every row that they touch, and holds
- * the visible state afterwards.
+ * reason if they fitted before, with null otherwise. `current` has the server's state of every row that they touch, and
+ * afterwards their visible state.
  */
 export function reapplyPending(
   {

@@ -18,7 +18,7 @@ export type OutcomeKinds = ReadonlyMap<number, 'admitted' | 'rejected'>;
 export interface RowBefore {
   readonly visible: RowState;
   readonly covered: CoveredValues;
-  /** Every change to the row without an outcome before this delivery, in order. */
+  /** Every change of the row that had no outcome before this delivery, in order. */
   readonly pending: readonly PendingRowChange[];
   readonly columns: ColumnRules;
 }
@@ -43,8 +43,8 @@ export interface RebaseRules {
  * Takes one row through one delivery, in the order of the stream: applies the outcomes of this site's changesets, then
  * the delivered changes, then the changes that remain pending.
  *
- * An admitted change becomes part of the server's row as it was sent, whether or not it was visible. If the merge gave
- * another value, the delivery contains that value.
+ * An admitted change becomes part of the server's row as it was sent, whether or not it was visible. If the merge
+ * produced another value, the delivery contains that value.
  *
  * Throws like withChange for changes that remain pending.
  */

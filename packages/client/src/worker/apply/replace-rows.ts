@@ -15,9 +15,9 @@ export interface ReplaceRowsInput {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   /** The pending changes to reapply on top. */
   readonly pending: PendingIndex;
-  /** All rows, or with a file the rows that changed after it. */
+  /** All rows; with a file, the rows that changed after it. */
   readonly groups: readonly ChangeGroup[];
-  /** Whether a snapshot file is attached that the groups continue from. */
+  /** Whether the groups continue from an attached snapshot file. */
   readonly hasFile: boolean;
 }
 

@@ -12,7 +12,7 @@ export class RowSql {
    * compare as equal.
    */
   readonly hasLooseKey: boolean;
-  /** SELECT: the columns of `valueIds`, or 1 if there are none. Parameters: the key. */
+  /** SELECT of the columns of `valueIds`, or of 1 if there are none. Parameters: the key. */
   readonly read: string;
   /** DELETE. Parameters: the key. */
   readonly remove: string;

@@ -29,7 +29,7 @@ export interface PendingRowChange {
   readonly kind: ChangeKind;
   /** New values, in the form that each column's policy captures. */
   readonly values: ReadonlyMap<number, CellValue>;
-  /** Update: old values of the same columns. Delete: the whole row. Insert: none. */
+  /** For an update, old values of the same columns; for a delete, the whole row; for an insert, none. */
   readonly before: ReadonlyMap<number, CellValue>;
 }
 
@@ -81,8 +81,8 @@ export function withChange(row: RowState, change: RowEdit, columns: ColumnRules)
 }
 
 /**
- * Applies a change that the server has admitted. It fitted there, perhaps in another order. An intermediate value does
- * not matter: if the merge gave another value, the server delivers that value.
+ * Applies a change that the server has admitted. It fitted on the server, perhaps in another order. Intermediate values
+ * do not matter: if the merge produced another value, the server delivers that value.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return applyChange(row, change, columns, 'admitted');
@@ -158,7 +158,7 @@ function foldRuns(
 
 /**
  * The edits in an update, and the rest of the update. Null for a change that replaces or removes a document, which ends
- * its run.
+ * the run of edits.
  */
 function splitEdits(
   change: RowEdit,
@@ -199,7 +199,7 @@ export function serverRowBeneath(
       : coveredExistence === 1n;
   if (!exists) return NO_ROW;
   const values = new Map(visible.values);
-  // Iterates in reverse, so the oldest old value wins.
+  // In reverse order, so that the oldest old value is kept.
   for (const change of pending.toReversed()) {
     for (const [columnId, value] of change.before) {
       if (change.kind === 'update' && policies.byColumn.get(columnId)?.recordsChange === true) values.delete(columnId);

@@ -79,7 +79,7 @@ export class RowWriter {
     this.documentTable?.remove(key);
   }
 
-  /** Writes all rows of a group straight from its columns. */
+  /** Writes all rows of a group directly from its columns. */
   writeGroup(group: ChangeGroup): void {
     const { keys, values, rowCount, columnIds, kind } = group;
     if (kind === 'update' && columnIds.length === 0) return;
@@ -139,7 +139,7 @@ export class RowWriter {
     }
   }
 
-  /** Lets `finish` clean up after the documents of a row that this writer does not write. */
+  /** Registers the documents of a row that this writer does not write, so that `finish` cleans up after them. */
   scheduleCleanup(key: readonly CellValue[]): void {
     this.documentTable?.scheduleCleanup(key);
   }
@@ -161,7 +161,7 @@ export class RowWriter {
     this.requireWritten();
   }
 
-  /** Throws if the last put wrote nothing because SQLite considers another row's key equal. */
+  /** Throws if the last put wrote nothing because SQLite considers the key of another row equal. */
   private requireWritten(): void {
     if (this.sql.hasLooseKey && this.connection.changes === 0)
       throw new RockpoolError('constraint-primary-key', { table: this.table.name });

@@ -24,7 +24,8 @@ const DOCUMENTS: ComparedTable = {
 export function withSnapshotFile<T>(connection: Connection, path: string, body: () => T): T {
   connection.run(`ATTACH ? AS ${FILE}`, path);
   try {
-    // Without a journal file the attached file takes no part in the commit, which covers one file as usual.
+    // Without a journal file, the attached file does not take part in the commit, which is that of a single file as
+    // usual.
     connection.exec(`PRAGMA ${FILE}.journal_mode = MEMORY`);
     return body();
   } finally {
@@ -56,7 +57,7 @@ function toComparedTable({ name, primaryKey, columns }: TableSchema): ComparedTa
 function copyTable(connection: Connection, { name, keys, columns }: ComparedTable): boolean {
   const table = quoteName(name);
   const hasKey = keys.map((key) => `theirs.${quoteName(key)} = mine.${quoteName(key)}`).join(' AND ');
-  // SQLite considers 1 and 1.0 equal, but they are two values.
+  // SQLite considers 1 and 1.0 equal, but they are different values.
   const isEqual = columns
     .map(quoteName)
     .map((column) => `theirs.${column} IS mine.${column} AND typeof(theirs.${column}) = typeof(mine.${column})`);

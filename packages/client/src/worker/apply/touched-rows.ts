@@ -61,7 +61,7 @@ export class TouchedRows {
     );
   }
 
-  /** Delivered rows, and every row that a changeset of the pending index touches. */
+  /** Delivered rows, and every row that a changeset in the pending index touches. */
   withAllPending(): TouchedRow[] {
     const { pending } = this.input;
     return this.rowsAt(pending.sequences.flatMap((sequence) => pending.rowsOf(sequence)));
@@ -79,7 +79,7 @@ export class TouchedRows {
     );
   }
 
-  /** The delivered rows and `others`. */
+  /** The delivered rows, and those of `others`. */
   private rowsAt(others: readonly RowRef[]): TouchedRow[] {
     const refs = new Map([...this.delivered].map(([id, { ref }]) => [id, ref]));
     for (const ref of others) refs.set(rowId(ref), ref);

@@ -19,7 +19,7 @@ export function tryInSavepoint<T>(connection: Connection, body: () => T): T | Ro
   }
 }
 
-/** Like `tryInSavepoint`, for a body of at most one statement, which SQLite undoes by itself when it fails. */
+/** Like `tryInSavepoint`, for a body of at most one statement, which SQLite reverts by itself when it fails. */
 export function tryStatement<T>(body: () => T): T | RockpoolError {
   try {
     return body();

@@ -18,7 +18,7 @@ export function inWritingOrder(groups: readonly ChangeGroup[]): ChangeGroup[] {
   return [...groups].sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
 }
 
-/** Writes groups without reading rows first. For rows without pending changes. */
+/** Writes groups without reading rows first, for rows without pending changes. */
 export function writeGroups(writers: RowWriters, groups: readonly ChangeGroup[]): Set<string> {
   const touched = new Set<string>();
   for (const group of inWritingOrder(groups)) {
@@ -36,14 +36,14 @@ export function writeInPlace(writes: readonly RowWrite[]): void {
 }
 
 /**
- * Deletes rows last. For active foreign keys: references move away from a row before its delete could cascade to them.
+ * Deletes rows last, for active foreign keys: references move away from a row before its delete could cascade to them.
  */
 export function writeThenRemove(writes: readonly RowWrite[]): void {
   patchAndPut(writes);
   removeDeleted(writes);
 }
 
-/** Deletes all rows, then inserts them. For rows that swap unique values and so block each other. */
+/** Deletes all rows, then inserts them, for rows that swap unique values and so block each other. */
 export function removeAllThenWrite(writes: readonly RowWrite[]): void {
   for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);
   for (const write of writes) if (write.after.exists) put(write);

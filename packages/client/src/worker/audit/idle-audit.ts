@@ -37,8 +37,8 @@ export const ANSWER_DEADLINE_MS = 60_000;
 
 /**
  * Answers in a row without a comparison before waiting a whole interval. A log that grew meanwhile is quiet a little
- * later. But a server that never compares, for example because of another schema, would make the client read every row
- * repeatedly for nothing.
+ * later. But with a server that never compares, for example because it has another schema, the client would read every
+ * row repeatedly without result.
  */
 const MAX_UNCOMPARED = 3;
 
@@ -51,7 +51,7 @@ export interface IdleAuditOptions {
   readonly nowMs: () => number;
   readonly times: AuditTimes;
   readonly send: (message: Audit) => void;
-  /** Runs a job that reads: now, or after the open transaction of a tab. */
+  /** Runs a job that reads, now or after the open transaction of a tab. */
   readonly inTurn: (job: () => void) => void;
   /** Rows were repaired. The error names the table and the number of rows. */
   readonly onDiverged: (error: RockpoolError) => void;
@@ -61,7 +61,7 @@ export interface IdleAuditOptions {
   readonly onFailed: (thrown: unknown) => void;
 }
 
-/** An audit that was sent: the ranges asked for and the rows read, by table id. */
+/** An audit that was sent: the requested ranges and the rows read, by table id. */
 interface SentAudit {
   readonly rangeCounts: ReadonlyMap<number, number>;
   readonly rowCounts: ReadonlyMap<number, number>;
@@ -205,7 +205,8 @@ export class IdleAudit {
     for (const { table, rowCount } of database.repair(answer, rangeCounts))
       onDiverged(new RockpoolError('replica-diverged', { table, rowCount, cursor: answer.cursor }));
     if (this.repairs >= MAX_REPAIRS) {
-      // `onUnrepaired` leads to a full resync. If that does not help either, the next one must wait for the interval.
+      // `onUnrepaired` leads to a full resync. If that does not help either, the next resync must wait for the
+      // interval.
       this.dueMs = this.nextDueMs();
       return onUnrepaired(new RockpoolError('replica-diverged', { repairs: this.repairs, cursor: answer.cursor }));
     }

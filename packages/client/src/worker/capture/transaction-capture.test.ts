@@ -141,7 +141,7 @@ class Bench {
     }
   }
 
-  /** Checks that the captured net effect equals the difference of the tables before and after, and returns it. */
+  /** Checks that the captured changes are the difference of the tables before and after, and returns them. */
   check(...statements: readonly string[]): Differences {
     const { captured, expected } = this.transaction(...statements);
     expect(capturedDifferences(captured, this.tables)).toEqual(expected);

@@ -31,7 +31,7 @@ export class TransactionCapture {
     });
   }
 
-  /** Stops recording. Call after every `begin`, also after an error, while the transaction may still be open. */
+  /** Stops recording. Call it after every `begin`, even after an error, while the transaction may still be open. */
   end(): void {
     this.rows.end();
   }

@@ -13,7 +13,7 @@ const LARGE = new Uint8Array(20_000);
 let database: OpenDatabase;
 afterEach(() => database.close());
 
-/** Writes that many changesets; those in `large` are large. */
+/** Writes this number of changesets; those in `large` are large. */
 function withChangesets(count: number, large: readonly number[] = []): StoredChangeset[] {
   database = openInMemory();
   for (let i = 1; i <= count; i++) write(`r${i}`, `k${i}`, large.includes(i) ? LARGE : new Uint8Array(20));
@@ -24,7 +24,7 @@ function write(id: string, key: string, extra: Uint8Array): void {
   database.write({ id, statements: [{ sql: 'INSERT INTO account (id, extra) VALUES (?, ?)', params: [key, extra] }] });
 }
 
-/** Called once per packable run, like after a delivery. */
+/** Called once per run that can be packed, as after a delivery. */
 function admit(upTo: number): void {
   database.outbox.markAcknowledged(upTo, 1000);
   for (let i = 0; i <= upTo; i += 16) database.outbox.pack();
@@ -63,7 +63,7 @@ describe('packs of the changelog', () => {
     const all = [...database.changelog.readStoredAfter(0)];
     database.rejected.add(100, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
     admit(180);
-    // 83 to 99 and 133 to 139 are fewer than a run.
+    // 83 to 99 and 133 to 139 are too few for a run.
     expect(packs()).toEqual([
       [1, 32],
       [51, 82],

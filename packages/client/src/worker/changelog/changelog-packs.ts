@@ -10,13 +10,13 @@ interface Pack {
 }
 
 /**
- * rockpool_changelog_pack: runs of admitted changesets, compressed. A device keeps admitted changesets for days, which
- * otherwise outweigh the rows that they led to. Pending, rejected and large changesets, and the last one, stay in
- * rockpool_changelog.
+ * rockpool_changelog_pack: runs of admitted changesets, compressed. A device keeps admitted changesets for days, and
+ * unpacked they would take more space than the rows that they wrote. Pending, rejected and large changesets, and the
+ * last one, stay in rockpool_changelog.
  */
 export class ChangelogPacks {
   private readonly connection: Connection;
-  // Changesets before this sequence are packed or stay unpacked, as long as the table of packs has had only
+  // Changesets before this sequence are packed or stay unpacked. Valid while the table of packs has had only
   // `consideredAt` writes.
   private considerFrom = 0;
   private consideredAt = -1;
@@ -31,7 +31,7 @@ export class ChangelogPacks {
 
   /**
    * Packs the next run of changesets up to `upTo`, if it is complete. All of them must be decided. Does nothing until
-   * the code for it is loaded.
+   * the code for packing is loaded.
    */
   packUpTo(upTo: number): void {
     if (!isPackCodeLoaded()) return;

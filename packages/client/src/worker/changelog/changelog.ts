@@ -29,9 +29,9 @@ export interface ChangelogHead extends LastStamp {
   readonly hash: Uint8Array;
 }
 
-/** The changes of a transaction that are about to become a changeset. */
+/** The changes of a transaction, which are about to become a changeset. */
 export interface NewChangeset {
-  /** Whether to admit it only as a whole: see ChangesetBody. */
+  /** Whether the server must admit it as a whole: see ChangesetBody. */
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   /** Old values, one entry per group, in the same order. */
@@ -39,7 +39,7 @@ export interface NewChangeset {
   readonly cellBases: readonly CellBase[];
   /** The cursor at the time of the write. */
   readonly base: number;
-  /** The changeset from which this one is re-created. */
+  /** The changeset from which this one was re-created. */
   readonly origin?: ChangesetOrigin | undefined;
 }
 
@@ -110,8 +110,8 @@ export class Changelog {
   }
 
   /**
-   * The hash of a changeset, which the next changeset's hash builds on. Throws for a pruned changeset. The last
-   * acknowledged one is never pruned.
+   * The hash of a changeset, on which the next changeset's hash is based. Throws for a pruned changeset. The last
+   * acknowledged changeset is never pruned.
    */
   hashOf(sequence: number): Uint8Array {
     if (sequence === 0) return FIRST_PREVIOUS_HASH;
@@ -122,9 +122,8 @@ export class Changelog {
   }
 
   /**
-   * The first changeset that a changeset of this site came from: itself, or the one that it was re-created from.
-   * Undefined if unknown: for a pruned changeset, and for one of an earlier site that was renumbered before
-   * origins were stored.
+   * The origin of a changeset of this site: the changeset itself, or the one from which it was re-created. Undefined if
+   * unknown: for a pruned changeset, and for one of an earlier site that was renumbered before origins were stored.
    */
   originOf(sequence: number, siteId: Uint8Array): ChangesetOrigin | undefined {
     const [row] = this.connection.rows('SELECT origin, hash FROM rockpool_changelog WHERE sequence = ?', sequence);
@@ -144,7 +143,7 @@ export class Changelog {
    * The start of the gapless run of changesets that ends with the newest; the newest sequence plus 1 if there is none.
    */
   firstRetained(): number {
-    // Compares single changesets and packs by their ends.
+    // Compares changesets and packs by their last sequence.
     const gap = this.connection.value(
       `WITH kept (first, last) AS (SELECT sequence, sequence FROM rockpool_changelog WHERE sequence > 0 UNION ALL SELECT first, last FROM rockpool_changelog_pack)
        SELECT max(first) FROM kept AS run WHERE first - 1 NOT IN (SELECT last FROM kept)`,

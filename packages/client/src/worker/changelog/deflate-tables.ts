@@ -13,7 +13,7 @@ export const WINDOW_BYTES: number = 32 * 1024;
 /** The order in which the lengths of the codes of code lengths are stored. */
 export const CODE_LENGTH_ORDER: readonly number[] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** The extra bits of each code, and the smallest value that it stands for. */
+/** The extra bits of each code, and the smallest value that the code stands for. */
 export interface ExtraBits {
   readonly bits: readonly number[];
   readonly bases: readonly number[];

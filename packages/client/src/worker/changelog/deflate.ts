@@ -12,7 +12,7 @@ import {
 
 const HASH_BITS = 14;
 
-/** How many earlier positions are compared for one match: more would save less than one percent. */
+/** How many earlier positions are compared for one match. More would save less than one percent. */
 const MAX_CHAIN = 48;
 
 /** A match this long is used without trying the next byte. */
@@ -54,7 +54,10 @@ export function deflate(input: Uint8Array): Uint8Array<ArrayBuffer> {
 const LENGTH_CODES = LENGTHS.bases.length;
 const DISTANCE_CODES = DISTANCES.bases.length;
 
-/** A literal is itself; a match is its length << 16 | its distance, which exceeds any literal; the end comes last. */
+/**
+ * A literal is stored as itself, and a match as its length << 16 | its distance, which exceeds any literal. The end
+ * comes last.
+ */
 function findMatches(input: Uint8Array): Uint32Array {
   const symbols = new Uint32Array(input.length + 1);
   const chains = new Chains(input);
@@ -121,7 +124,7 @@ class Chains {
   }
 }
 
-/** Calls back with the code of a literal or a length, and with the code of the distance; −1 for a literal. */
+/** Calls back with the code of a literal or length, and with the code of the distance, or −1 for a literal. */
 function forEachSymbol(
   symbols: Uint32Array,
   use: (code: number, lengthExtra: number, distanceCode: number, distanceExtra: number) => void,
@@ -175,7 +178,7 @@ function treeDepths(weights: readonly number[]): number[] {
   const count = leaves.length;
   const nodeWeights: number[] = leaves.map((leaf) => weights[leaf] as number);
   const parents: number[] = [];
-  // Two queues, both sorted: the leaves, and the inner nodes in order of creation.
+  // Two sorted queues: the leaves, and the inner nodes in order of creation.
   let [leaf, inner] = [0, count];
   const lightest = (): number =>
     leaf < count && (inner >= nodeWeights.length || (nodeWeights[leaf] as number) <= (nodeWeights[inner] as number))
@@ -196,7 +199,7 @@ function treeDepths(weights: readonly number[]): number[] {
   return depths;
 }
 
-/** Canonical codes, first bit lowest, as the stream has them. */
+/** Canonical codes with the first bit lowest, as in the stream. */
 function codesOf(lengths: Uint8Array): Uint16Array {
   const codes = new Uint16Array(lengths.length);
   let code = 0;
@@ -234,7 +237,7 @@ function writeCodeLengths(out: BitWriter, literals: Uint8Array, distances: Uint8
   }
 }
 
-/** Lengths, with runs of zeros shortened. */
+/** Code lengths, with shortened runs of zeros. */
 function runsOf(lengths: readonly number[]): { symbol: number; extra: number; extraBits: number }[] {
   const runs: { symbol: number; extra: number; extraBits: number }[] = [];
   for (let at = 0; at < lengths.length;) {

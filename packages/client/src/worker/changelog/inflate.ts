@@ -3,7 +3,7 @@ import { CODE_LENGTH_ORDER, DISTANCES, END_OF_BLOCK, LENGTHS, MAX_CODE_BITS } fr
 
 /**
  * Decompresses raw DEFLATE of a known size. Synchronous, unlike `DecompressionStream`, because it runs in transactions.
- * Throws `storage-corrupt` for anything else.
+ * Throws `storage-corrupt` if the data is invalid or has another size.
  */
 export function inflate(input: Uint8Array, sizeBytes: number): Uint8Array<ArrayBuffer> {
   const reader = new BitReader(input);
@@ -143,7 +143,7 @@ class BitReader {
     return base + this.bits(bits[code] as number);
   }
 
-  /** The bytes of a stored block, which begin at the next whole byte. */
+  /** The bytes of a stored block, which begins at the next whole byte. */
   stored(): Uint8Array {
     this.position -= this.pendingBits >>> 3;
     this.pending = 0;

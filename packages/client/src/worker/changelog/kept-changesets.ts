@@ -4,8 +4,8 @@ import { moveChangeset } from './move-changeset.ts';
 /*
  * Changesets that the server admitted under an earlier site id of this file, at sequences below 0. They are not sent,
  * because the server has them. A restored server may have lost them, and perhaps no other device has them: the copy
- * that sent them may be lost or have a new site id. They are then sent again under the current site id. Their origins
- * keep the server from counting twice those that it still has.
+ * that sent them may be lost or may have a new site id. They are then sent again under the current site id. The server
+ * recognizes by their origins those that it still has.
  */
 
 const OF_ANOTHER_LOG = 'kept_ms IS NOT NULL AND kept_epoch IS NOT ?';
@@ -52,8 +52,8 @@ export function insertKept(
 }
 
 /**
- * Keeps the changesets before `firstOwn` that are not rejected, at sequences below `lowest`. `logEpoch` is that of the
- * server, which has them.
+ * Keeps the changesets before `firstOwn` that are not rejected, at sequences below `lowest`. `logEpoch` is the log
+ * epoch of the server that has them.
  */
 export function keepBefore(
   connection: Connection,

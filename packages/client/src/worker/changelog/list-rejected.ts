@@ -14,8 +14,8 @@ import type { Outbox } from './outbox.ts';
 import type { RejectedTable } from './rejected-table.ts';
 
 /**
- * The rejected changesets as the app sees them: with names of tables and columns, old values and new values. Leaves out
- * tables and columns that the schema no longer has.
+ * The rejected changesets in the form that the app receives: with names of tables and columns, old values and new
+ * values. Omits tables and columns that the schema no longer has.
  */
 export function listRejected(
   rejected: RejectedTable,
@@ -65,7 +65,7 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
   }));
 }
 
-/** The JSON of a document, which a changeset holds as a state, as new content or as JSON. */
+/** The JSON of a document, which a changeset contains as a state, as new content or as JSON. */
 function documentValue(cell: CellValue): SqlValue {
   if (!(cell instanceof Uint8Array)) return toValue(cell);
   const { decodeDocumentCell, documentText } = documentSupport();
@@ -73,7 +73,7 @@ function documentValue(cell: CellValue): SqlValue {
   return decoded.kind === 'content' ? decoded.json : documentText(cell);
 }
 
-/** A value as queries return it: integers as numbers if exact, else as bigint. */
+/** A value in the form that queries return: integers as numbers if exact, otherwise as bigint. */
 function toValue(cell: CellValue): SqlValue {
   return typeof cell === 'bigint' && cell >= BigInt(Number.MIN_SAFE_INTEGER) && cell <= BigInt(Number.MAX_SAFE_INTEGER)
     ? Number(cell)

@@ -2,10 +2,13 @@ import { decodeOrigin, type Changeset } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
 
-/** How long admitted changesets are kept, so that a server restored from a backup can be sent what it lost. */
+/**
+ * How long admitted changesets are kept, so that they can be sent to a server that a restore from a backup has deprived
+ * of them.
+ */
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
 
-// Deliveries may arrive several times a second, but pruning needs the time of an outcome only to the hour.
+// Deliveries may arrive several times a second, but for pruning the time of an outcome matters only to the hour.
 const ACKNOWLEDGED_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** Consecutive changesets for one push. */
@@ -61,7 +64,9 @@ export class Outbox {
     return changesets.length === 0 ? null : { previousHash: this.changelog.hashOf(sequence), changesets };
   }
 
-  /** Raises the last acknowledged sequence, never lowers it. Call in the transaction that applies the outcomes. */
+  /**
+   * Raises the last acknowledged sequence, and never lowers it. Call it in the transaction that applies the outcomes.
+   */
   markAcknowledged(upTo: number, nowMs: number): void {
     const last = this.last();
     if (last !== undefined && last[0] >= upTo) return;

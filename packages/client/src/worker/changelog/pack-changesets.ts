@@ -1,4 +1,4 @@
-// The code that only packs need, as one chunk that load-pack-code.ts loads.
+// The code that only packs need, in one chunk, which load-pack-code.ts loads.
 import type { Connection } from '../sqlite/connection.ts';
 import { decodePack, encodePack } from './changeset-pack.ts';
 import { CHANGELOG_COLUMNS, toStoredChangeset, type StoredChangeset } from './stored-changeset.ts';
@@ -8,7 +8,10 @@ export { decodePack } from './changeset-pack.ts';
 /** The number of changesets that are packed together. Fewer compress worse, and more stay unpacked. */
 const RUN = 32;
 
-/** A pack is extended up to this many changesets or bytes of them: more gain little, and a read inflates all of them. */
+/**
+ * A pack is extended up to this number of changesets or bytes. A larger one would gain little, and every read inflates
+ * the whole pack.
+ */
 const MAX_PACKED = 256;
 const MAX_PACKED_BYTES = 128 * 1024;
 
@@ -24,7 +27,7 @@ export function packRun(connection: Connection, from: number, upTo: number): num
   const run = nextRun(connection, from, upTo);
   if (run.length === RUN) store(connection, run);
   const end = run.at(-1)?.sequence ?? upTo;
-  // A shorter run either ends at a changeset that stays unpacked, or may become longer.
+  // A shorter run either ends at a changeset that stays unpacked, or may still become longer.
   return run.length === RUN || run.length === 0 || end < upTo ? end + 1 : from;
 }
 
@@ -45,7 +48,7 @@ export function moveBack(connection: Connection, changesets: readonly StoredChan
     );
 }
 
-/** The longest run of packable changesets from `from` on, of RUN at most. */
+/** The longest run of packable changesets from `from` on, at most RUN. */
 function nextRun(connection: Connection, from: number, upTo: number): StoredChangeset[] {
   const statement = connection.prepare(
     `SELECT ${CHANGELOG_COLUMNS} FROM rockpool_changelog WHERE sequence BETWEEN ? AND ? AND length(body) + length(before) <= ${MAX_CHANGESET_BYTES} AND origin IS NULL
@@ -66,7 +69,7 @@ function nextRun(connection: Connection, from: number, upTo: number): StoredChan
   return run;
 }
 
-/** Adds a run to the pack before it, or makes a new pack. */
+/** Adds a run to the pack before it, or creates a new pack. */
 function store(connection: Connection, run: readonly StoredChangeset[]): void {
   const [{ sequence: first }, last] = [run[0] as StoredChangeset, run.at(-1) as StoredChangeset];
   const before = packEndingWith(connection, first - 1);

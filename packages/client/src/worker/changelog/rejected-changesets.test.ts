@@ -17,7 +17,7 @@ function rejectAsServer(database: OpenDatabase, sequence: number): void {
   database.outbox.markAcknowledged(database.changelog.head().sequence, 1000);
 }
 
-/** A rejected changeset whose rows are already out of the tables. */
+/** A rejected changeset whose rows are no longer in the tables. */
 function withRejected(): OpenDatabase {
   const database = openInMemory();
   write(database, "INSERT INTO account (id, name) VALUES ('old', 'x')");

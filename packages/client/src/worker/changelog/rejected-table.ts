@@ -32,7 +32,7 @@ export class RejectedTable {
     ) as number;
   }
 
-  /** Whether there is neither a rejected changeset nor a closed one that could be sent again. */
+  /** Whether there are neither rejected changesets nor closed ones that could be sent again. */
   isEmpty(): boolean {
     return (
       this.connection.knownRow(
@@ -43,8 +43,8 @@ export class RejectedTable {
   }
 
   /**
-   * Rejected sequences above `after`; default all. A device may keep thousands of rejected changesets, which a delivery
-   * must not read.
+   * Rejected sequences above `after`; by default, all. A device may keep thousands of rejected changesets, and a
+   * delivery must not read them all.
    */
   sequences(after: number = Number.MIN_SAFE_INTEGER): Set<number> {
     if (this.count() === 0) return new Set();
@@ -74,7 +74,7 @@ export class RejectedTable {
       .map(([sequence]) => this.get(sequence as number));
   }
 
-  /** Throws `changeset-not-rejected` for any other changeset. */
+  /** Throws `changeset-not-rejected` if the changeset is not rejected. */
   get(sequence: number): StoredRejection {
     const [row] = this.connection.rows(
       'SELECT code, fields_json, parked_ms FROM rockpool_parked WHERE sequence = ? AND closed = 0',
@@ -103,7 +103,7 @@ export class RejectedTable {
     );
   }
 
-  /** Removes a changeset that counts in the tables again. */
+  /** Removes the entry of a changeset that takes effect in the tables again. */
   remove(sequence: number): void {
     this.connection.run('DELETE FROM rockpool_parked WHERE sequence = ?', sequence);
   }
@@ -118,7 +118,7 @@ export class RejectedTable {
     return this.connection.value('SELECT closed FROM rockpool_parked WHERE sequence = ?', sequence) === 1;
   }
 
-  /** Whether the user has closed any entry after this sequence. */
+  /** Whether the user has closed an entry after this sequence. */
   hasResolvedAfter(sequence: number): boolean {
     return (
       !this.isEmpty() &&

@@ -12,13 +12,14 @@ export interface RenumberOptions {
 }
 
 /**
- * Renumbers the changesets from `firstOwn` on, starting at 1, for a new site. Bodies stay, the hash chain is new, and
- * every changeset is pending. Each keeps its first site, sequence and hash as its origin, by which the server tells that
- * a copy of this file has sent it too.
+ * Renumbers the changesets from `firstOwn` on, starting at 1, for a new site. Bodies stay the same, the hash chain is
+ * new, and every changeset is pending. Each keeps its first site, sequence and hash as its origin, by which the server
+ * recognizes it if a copy of this file has sent it too.
  *
  * - Changesets before `firstOwn` are on the server already and are kept for a restored server (kept-changesets.ts).
  * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox.
- * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
+ * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to
+ *   the
  *   changesets that take over their sequences.
  *
  * Call in a transaction. Returns the new sequence of the last changeset up to `mark`.
@@ -52,7 +53,7 @@ export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn
     const [row] = connection.rows('SELECT stamp_us, base, body FROM rockpool_changelog WHERE sequence = ?', sequence);
     const [stampUs, base, body] = row as [number, number, Uint8Array];
     hash = changesetHash(hash, { sequence: ++number, stampUs, base, body });
-    // Sequences only shrink, in order, so none lands on another.
+    // Sequences only become smaller, in order, so no two of them collide.
     moveChangeset(connection, sequence, number);
     connection.run('UPDATE rockpool_changelog SET hash = ? WHERE sequence = ?', hash, number);
     if (sequence <= mark) marked = number;
@@ -82,7 +83,7 @@ export function lowestSequence(connection: Connection): number {
 
 /**
  * Gives each request the new sequence of its changeset, so that its write state stays known. Requests whose changesets
- * are on the server already get 0, which counts as acknowledged.
+ * are already on the server receive 0, which counts as acknowledged.
  */
 function renumberRequests(connection: Connection, firstOwn: number): void {
   connection.run(

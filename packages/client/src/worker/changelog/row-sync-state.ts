@@ -21,12 +21,13 @@ export interface RowSyncStateParts {
   readonly rejected: RejectedTable;
 }
 
-// Limits decoding to half a second at worst. Admitted changesets behind this many newer ones are omitted.
+// Limits decoding to half a second in the worst case. Admitted changesets with more than this many newer ones are
+// omitted.
 const MAX_CHANGESETS = 5_000;
 
 /**
- * How far the changes of a row have come, as the database knows it. Only the sync engine knows which changesets are
- * being sent; the database counts them as pending.
+ * How far the changes of a row have come, as far as the database records it. Only the sync engine can tell which
+ * changesets are being sent; the database counts them as pending.
  */
 export function rowSyncState(parts: RowSyncStateParts, table: TableSchema, given: readonly SqlValue[]): RowSyncState {
   const key = toKey(table, given);
@@ -72,7 +73,7 @@ function hasKey(keys: readonly (readonly CellValue[])[], rowCount: number, keyTe
   return false;
 }
 
-/** The API passes integers as numbers; keys hold them as bigint. */
+/** The API takes integers as numbers; keys contain them as bigint. */
 function toKey(table: TableSchema, given: readonly SqlValue[]): CellValue[] {
   const columns = keyColumns(table);
   if (given.length !== columns.length)
@@ -98,7 +99,7 @@ function conflictsOf(connection: Connection, table: TableSchema, key: readonly C
   return connection.rows(sql, table.name, conflictLogKey(key)).map(([id]) => id as string);
 }
 
-/** A key as the conflict log stores it: integers as text, blobs as hex. */
+/** A key in the form of the conflict log: integers as text, blobs as hex. */
 function conflictLogKey(key: readonly CellValue[]): string {
   return JSON.stringify(
     key.map((part) =>

@@ -7,7 +7,7 @@ export interface StoredChangeset extends Omit<Changeset, 'origin'> {
   /** The old values, encoded. */
   readonly before: Uint8Array;
   readonly shiftUs: number;
-  /** Encoded; null for none. */
+  /** Encoded; null if there is none. */
   readonly origin: Uint8Array | null;
 }
 

@@ -8,7 +8,7 @@ import { lowestSequence } from './renumber.ts';
 export interface Unsent {
   /** Rows of rockpool_changelog, oldest first. */
   readonly changesets: readonly UnsentRow[];
-  /** False if the database could not be read to the end, so there may have been more. */
+  /** False if the database could not be read to the end, so that there may be more. */
   readonly isComplete: boolean;
 }
 
@@ -24,8 +24,8 @@ type UnsentRow = readonly [
 const COLUMNS = 'stamp_us, base, body, before, shift_us';
 
 /**
- * Reads row by row, so that a damaged page costs the rows after it and not those before. Each changeset gets its origin,
- * if `siteId`, that of the database, could be read.
+ * Reads row by row, so that a damaged page loses only the rows after it. Each changeset gets its origin, if `siteId`,
+ * that of the database, could be read.
  */
 export function readUnsent(connection: Connection, siteId: Uint8Array | null): Unsent {
   const changesets: UnsentRow[] = [];

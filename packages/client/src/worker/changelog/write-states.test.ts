@@ -80,7 +80,7 @@ describe('the state of a write', () => {
       'rejected',
       'pending',
     ]);
-    // Undoing it must not undo the write before it.
+    // Undoing this write must not undo the one before it.
     const undo = (): unknown =>
       database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'd' } });
     expect(undo).toThrow(expect.objectContaining({ code: 'undo-refused', fields: { problem: 'rejected' } }));
@@ -105,7 +105,7 @@ describe('the state of a write', () => {
     expect(states(database, 'a')).toEqual(['rejected']);
     expect(database.listRejected()).toEqual([]);
     expect(database.rejected.isEmpty()).toBe(true);
-    // And no other changeset gets its sequence.
+    // No other changeset may receive its sequence.
     write(database, 'b');
     sync.greet(testWelcome());
     sync.applyDelivery(

@@ -38,7 +38,7 @@ const request = (statements: readonly string[], index: number): Parameters<OpenD
   statements: statements.map((sql) => ({ sql, params: [] })),
 });
 
-/** Sequences without gaps, each entry chained to the one before it. */
+/** Checks that sequences have no gaps and that each entry is chained to the one before it. */
 function expectIntactChain(database: OpenDatabase): void {
   let hash: Uint8Array = FIRST_PREVIOUS_HASH;
   const changesets = database.outbox.nextPush(0, 1e9)?.changesets ?? [];
@@ -73,7 +73,7 @@ it('replaying all changesets on an empty database produces the same synced rows'
   );
 });
 
-/** The rows after each write, from a database without faults. */
+/** The rows after each write, in a database without faults. */
 function statesOf(transactions: readonly (readonly string[])[]): unknown[] {
   const model = openInMemory();
   const states = [rowsOf(model)];
@@ -104,7 +104,7 @@ it('a worker killed at any storage call keeps every write that returned, and no 
         try {
           const { database } = await openStored(worker);
           disk.observer = () => {
-            // A throw leaves a write undone or half done.
+            // A write that throws may be reverted or incomplete.
             if (calls++ < killAt) return;
             worker.kill();
             throw new Error('killed');
@@ -124,14 +124,14 @@ it('a worker killed at any storage call keeps every write that returned, and no 
         expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(rowsOf(database));
         expectIntactChain(database);
         expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
-        // A tab that got no answer repeats its request, which must not run twice.
+        // A tab that received no answer repeats its request, which must not run twice.
         transactions.forEach((statements, i) => database.write(request(statements, i)));
         expect(rowsOf(database)).toEqual(states[transactions.length]);
         await close();
       }),
       { numRuns: 80 },
     );
-  // How many kills hit a write is random: repeats until there are enough to prove something.
+  // How many kills hit a write is random, so the test repeats until there are enough.
   for (let round = 0; round < 4 && killedWriting <= 15; round++) await property();
   expect(killedWriting).toBeGreaterThan(15);
 });
@@ -159,7 +159,7 @@ it('a full disk fails the write with storage-full, keeps all earlier writes, and
       }
       disk.fault = undefined;
       expectIntactChain(database);
-      // Covers the search indexes too.
+      // The comparison covers the search indexes too.
       expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
       await close();
     }),

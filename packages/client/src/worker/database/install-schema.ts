@@ -10,29 +10,30 @@ import { addUnseenColumns } from '../file/unseen-columns.ts';
 import { hasMigrations, hasNewMigrations, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from '../file/schema-change.ts';
 
-/** The result of opening: a new file, the same schema, or a schema that was extended. */
+/** The result of opening: a new file, a file with the same schema, or a file whose schema was extended. */
 export type SchemaInstallation = 'created' | 'same' | 'extended';
 
 const SITE_ID_BYTES = 16;
 
 export interface InstalledSchema {
   readonly installation: SchemaInstallation;
-  /** The file's schema: the bundle's, with additions of other bundles. */
+  /** The file's schema: that of the bundle, with additions of other bundles. */
   readonly schema: Schema;
-  /** Why the bundle may not write; null when it may. */
+  /** Why the bundle may not write; null if it may. */
   readonly readOnly: RockpoolError | null;
 }
 
 export interface InstallOptions extends BundleSchema {
-  /** Changesets without an outcome from the server. */
+  /** The number of changesets without an outcome from the server. */
   readonly undecided: () => Iterable<DecodedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /**
- * Brings the file to this schema in one transaction, and keeps what else the file has. Throws `schema-incompatible`
- * when the schema cannot be migrated additively or the file is not a Rockpool database, `database-newer` for a file of
- * a newer version of Rockpool, and, with migrations, the errors of `runMigrations`. The file is then unchanged.
+ * Brings the file to this schema in one transaction, and keeps everything else in the file. Throws
+ * `schema-incompatible` when the schema cannot be migrated additively or the file is not a Rockpool database,
+ * `database-newer` for a file of a newer version of Rockpool, and, with migrations, the errors of `runMigrations`. The
+ * file is then unchanged.
  */
 export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
   const { schema, migrations } = options;
@@ -109,13 +110,13 @@ function migrate(
   if (changesSchema) for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
 }
 
-/** The schema of a new database before the first migration. */
+/** The schema before the first migration of a new database. */
 const EMPTY_SCHEMA: Schema = buildSchema([]);
 
 /**
- * Checks the schema for a connection that only reads. Throws `storage-missing` while the file lacks something of this
- * schema, which lasts until a writer of the same version has opened it. A bundle older than the file reads what there
- * is.
+ * Checks the schema for a connection that only reads. Throws `storage-missing` while the file lacks a part of this
+ * schema, that is until a writer of the same version has opened it. A bundle older than the file reads the parts that
+ * it has.
  */
 export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSchema {
   if (!meta.exists) throw new RockpoolError('storage-missing');
@@ -173,7 +174,7 @@ function runStep(connection: Connection, { sql, table, column }: SchemaStep): vo
   try {
     connection.exec(sql);
   } catch (cause) {
-    // SQLite rejects, for example, a default that is not constant, or rows that violate a new unique index.
+    // For example, SQLite rejects a default that is not constant, or rows that violate a new unique index.
     if (!(cause instanceof RockpoolError) || cause.code.startsWith('storage-')) throw cause;
     const problem = `SQLite rejects the change: ${cause.code}`;
     throw new RockpoolError('schema-incompatible', column === null ? { table, problem } : { table, column, problem }, {

@@ -9,7 +9,7 @@ import { uniteSchemas } from '../file/unite-schemas.ts';
  * - `same`: the file has this schema.
  * - `newer`: the file is brought to this schema, by additions or by migrations.
  * - `beside`: the file has parts that this bundle does not know. The bundle's own additions are made (`target`, which
- *   is the stored schema if there are none), and the bundle reads and writes.
+ *   is the stored schema if it has none), and the bundle reads and writes.
  * - `behind`: the file has changed in a way that this bundle's statements do not fit. The bundle reads and does not
  *   write.
  */
@@ -20,11 +20,11 @@ export type SchemaFit =
 
 export interface BundleSchema {
   readonly schema: Schema;
-  /** Null: the file is brought to the schema by additions. */
+  /** The migrations to run. Null: the file is brought to the schema by additions. */
   readonly migrations: readonly Migration[] | null;
 }
 
-/** Throws `schema-incompatible` when bundle and file neither fit nor can be united. */
+/** Throws `schema-incompatible` if bundle and file neither fit nor can be united. */
 export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: BundleSchema): SchemaFit {
   if (hasMigrations(meta)) return isBehind(meta, migrations ?? []) ? fitBehind(stored, schema) : { kind: 'newer' };
   const wantedJson = encodeSchema(schema);
@@ -63,7 +63,7 @@ function firstMissing(stored: Schema, united: Schema): Readonly<Record<string, s
   return null;
 }
 
-/** Migrations create and drop the other indexes; Rockpool creates search indexes. */
+/** Migrations create and drop all other indexes; Rockpool creates search indexes. */
 function withSearchIndexesOf(stored: Schema, united: Schema): Schema {
   const tables = stored.tables.map((table) => {
     const { searchIndexes } = united.tables.find(({ name }) => name === table.name) ?? table;
@@ -84,12 +84,12 @@ function hasMoreThan(stored: Schema, schema: Schema): boolean {
   });
 }
 
-/** Merge rules have no order, so of two bundles the one with a schema that was installed earlier is the older one. */
+/** Merge rules have no order. Of two bundles, the older one is therefore the one whose schema was installed earlier. */
 function wasInstalled(meta: Meta, schema: Schema): boolean {
   return schema.hash !== meta.schemaHash && readHistory(meta).includes(schema.hash);
 }
 
-/** More versions than an app has in use at once. The oldest are dropped first. */
+/** More versions than are in use at once. The oldest are dropped first. */
 const MAX_REMEMBERED_SCHEMAS = 100;
 
 /** Sets the file's schema and records it in the history of installed schemas. */

@@ -17,7 +17,7 @@ afterEach(() => {
   failuresLeft = 0;
 });
 
-/** Reads of a real database; the first `times` reads fail as if the storage failed during them. */
+/** Reads of a real database. The first `times` reads fail as if the storage failed during them. */
 function failing(times: number, error: Error = lost): Reads {
   failuresLeft = times;
   const failOr = <T>(read: () => T): T => {

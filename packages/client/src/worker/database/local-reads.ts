@@ -42,7 +42,7 @@ type ReadableDatabase = Pick<
 export function localReads(database: ReadableDatabase, { backup, storedBehind, slow }: LocalReadsOptions): Reads {
   const firstSliceMs = slow?.firstSliceMs ?? Number.POSITIVE_INFINITY;
 
-  /** Reads at once, by calling `run`. */
+  /** Reads immediately, by calling `run`. */
   function read<T>(run: () => T): Promise<T> {
     return whenStored(() => retryLostSnapshot(run));
   }
@@ -52,7 +52,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     for (;;) {
       const before = storedBehind.timesUndone();
       const result = await run();
-      await storedBehind.committed().catch(() => undefined); // The writer receives the error.
+      await storedBehind.committed().catch(() => undefined); // The writer is the one that receives this error.
       if (storedBehind.timesUndone() === before) return result;
     }
   }
@@ -61,7 +61,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     return retryLostSnapshot(() => firstSlice(statement)) ?? (slow as SlowQueries).query(statement);
   }
 
-  /** Returns null when one slice is not enough. */
+  /** Returns null if one slice is not enough. */
   function firstSlice(statement: SqlStatement): EncodedRows | null {
     const run = database.startQuery(statement);
     try {
@@ -85,7 +85,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
       const rows = await (slow as SlowQueries).query(statement);
       return { rows, tookMs: performance.now() - startedMs };
     } catch (thrown) {
-      if (thrown instanceof ReadInterrupted) throw thrown; // The caller repeats all of the queries.
+      if (thrown instanceof ReadInterrupted) throw thrown; // The caller repeats all of its queries.
       return { error: toRockpoolError(thrown).toData() };
     }
   }

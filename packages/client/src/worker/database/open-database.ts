@@ -37,7 +37,7 @@ import { bindDatabase, requireDatabase } from './require-database.ts';
 import { requirePrincipal } from './require-principal.ts';
 import { runWrite, type WriteParts } from './run-write.ts';
 
-// 8 KB pages halve the number of calls of 4 KB pages, and each call costs little more (docs/storage.md).
+// Pages of 8 KB need half as many calls as pages of 4 KB, and each call costs little more (docs/storage.md).
 const PAGE_SIZE_BYTES = 8192;
 // A transaction with pages that all fit in the cache reaches the storage as one batch.
 const CACHE_KIB = 16 * 1024;
@@ -51,7 +51,7 @@ export interface OpenDatabaseOptions {
   readonly schema: Schema;
   /** Default: none; the file is brought to the schema by additions. */
   readonly migrations?: readonly Migration[] | null;
-  /** The server database to open it for; see require-database.ts. Default: none. */
+  /** The server database for which to open it; see require-database.ts. Default: none. */
   readonly databaseId?: string | null;
   /** See require-principal.ts. Default: the app does not name a user. */
   readonly principal?: string | null;
@@ -60,7 +60,7 @@ export interface OpenDatabaseOptions {
   readonly nowMs: () => number;
   /** A monotonic clock in ms, independent of the wall clock. Default: `performance.now()`. */
   readonly elapsedMs?: () => number;
-  /** Makes all commits so far survive power loss. Default: does nothing. */
+  /** Makes all commits so far survive a power loss. Default: does nothing. */
   readonly flush?: () => void;
   /** The reason for the storage's last failure; see ConnectionOptions. */
   readonly storageError?: () => RockpoolError | null;
@@ -69,11 +69,11 @@ export interface OpenDatabaseOptions {
 /** The local database, with the parts that sync uses. Only a writer may change anything. */
 export interface OpenDatabase extends LocalDatabase, DatabaseReads {
   readonly connection: Connection;
-  /** The file's schema: the app's, with additions of bundles of other versions. Sync and capture use this one. */
+  /** The file's schema: that of the app, with additions of bundles of other versions. Sync and capture use it. */
   readonly schema: Schema;
   /** This bundle's schema. */
   readonly appSchema: Schema;
-  /** Why this bundle may not write; null when it may. Sync continues either way. */
+  /** Why this bundle may not write; null if it may. Sync continues either way. */
   readonly readOnly: RockpoolError | null;
   /** The synced tables and the system tables. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
@@ -82,10 +82,10 @@ export interface OpenDatabase extends LocalDatabase, DatabaseReads {
   readonly outbox: Outbox;
   readonly rejected: RejectedTable;
   readonly searchIndexes: SearchIndexes;
-  /** Belongs to this opening; the next one continues from the changelog. */
+  /** Valid for this opening; the next opening continues from the changelog. */
   readonly localTime: LocalTime;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Makes all commits so far survive power loss. */
+  /** Makes all commits so far survive a power loss. */
   flush(): void;
   /** Writes a rejected changeset again as a new one. See write/retry-rejected.ts. */
   retryRejected(sequence: number): WriteOutcome;
@@ -133,7 +133,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
         : requireInstalled(meta, bundle);
     if (role === 'writer') {
       dropTriggersOnInternalTables(connection);
-      // Documents that only other bundles declare stay as they are.
+      // Documents that only other bundles declare are not converted.
       if (documentTables(schema.tables).size > 0) documentSupport().storeDocuments(connection, installed.schema);
     }
     requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
@@ -191,7 +191,7 @@ function assemble(
   const rejected = new RejectedTable(connection, changelog);
   const localTime = resumeLocalTime(changelog.head(), meta.clockContact, options);
   const searchIndexes = new SearchIndexes(connection, role === 'writer' ? schema : { tables: [] });
-  // Created for the first write, so that the first read does not wait for it.
+  // Created at the first write, so that the first read does not wait for it.
   let transaction: WriteTransaction | null = null;
   let closed = false;
 

@@ -51,8 +51,8 @@ export class QueryRun {
 
   /**
    * Continues for about `budgetMs`. Returns the rows when the query is complete, and null when it needs more time. The
-   * work before the first row, such as sorting and aggregating, cannot be paused and does not count: most of such a
-   * query is then done, and giving up would repeat all of it.
+   * work before the first row, such as sorting and aggregating, cannot be paused and does not count: when the budget is
+   * used up, most of such a query is done, and giving up would repeat all of it.
    */
   advance(budgetMs: number): EncodedRows | null {
     try {

@@ -3,11 +3,11 @@ import type { Outbox } from '../changelog/outbox.ts';
 import type { Meta } from '../file/meta.ts';
 
 /**
- * Prevents one user's writes from being sent as another's. A database belongs to no user until someone signs in, who
- * then owns the earlier writes too. It passes to another user only when the first has nothing left to send. `principal`
- * is null when the app names no user.
+ * Prevents one user's writes from being sent as another's. A database belongs to no user until a user signs in; the
+ * earlier writes then belong to that user too. It passes to another user only when the first one has nothing left to
+ * send. `principal` is null when the app names no user.
  *
- * Throws `other-principal` with the number of pending changes; nothing is changed then.
+ * Throws `other-principal` with the number of pending changes, and then changes nothing.
  */
 export function requirePrincipal(
   meta: Meta,

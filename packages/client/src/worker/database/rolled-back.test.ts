@@ -75,7 +75,7 @@ const columnsOf = (database: OpenDatabase, sequence: number): unknown[] => {
   ]);
 };
 
-/** A file that the newer bundle has used, after the older one or as the first. */
+/** A file that the newer bundle has used, after the older one or as the first bundle. */
 async function mediumUsedBySecond(isUpgraded: boolean): Promise<Medium> {
   const medium = memoryMedium();
   if (isUpgraded)
@@ -236,7 +236,7 @@ describe('an older bundle after migrations', () => {
       },
       [CREATE],
     );
-    // Also a bundle from before the first migration.
+    // Also for a bundle from before the first migration.
     await using(medium, FIRST, (database) =>
       expect(database.connection.rows('SELECT id, done FROM note ORDER BY id')).toEqual([
         ['a', 0],
@@ -364,7 +364,7 @@ describe('an older bundle after migrations', () => {
     },
   );
 
-  /** A second tab of the older bundle. */
+  /** A second tab, with the older bundle. */
   async function openReader(
     medium: Medium,
     migrations: readonly Migration[],

@@ -26,7 +26,7 @@ export interface MigrationParts {
  * off.
  *
  * Throws `migration-failed` with the tag and the reason, and `migration-refused` when a migration drops a table or
- * column that undecided changes name.
+ * column that undecided changes refer to.
  */
 export function runMigrations(
   parts: MigrationParts,
@@ -59,7 +59,7 @@ export function hasMigrations(meta: Meta): boolean {
   return readDone(meta).length > 0;
 }
 
-/** Whether the file is ahead of this bundle: it ran all of these migrations, and more. */
+/** Whether the file is ahead of this bundle: it has run all of these migrations, and more. */
 export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean {
   const done = readDone(meta);
   return (
@@ -68,7 +68,7 @@ export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean 
   );
 }
 
-/** Whether any of these has not run yet. */
+/** Whether any of these migrations has not run yet. */
 export function hasNewMigrations(meta: Meta, migrations: readonly Migration[]): boolean {
   return migrations.length > readDone(meta).length;
 }
@@ -120,7 +120,7 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
   }
 }
 
-/** An undecided changeset refers to tables and columns as of its write. */
+/** An undecided changeset refers to the tables and columns that existed when it was written. */
 function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
   const kept = new Map(wanted.tables.map(({ id, columns }) => [id, new Set(columns.map((column) => column.id))]));
   for (const { groups } of undecided) {
@@ -173,7 +173,7 @@ function requireForeignKeys(connection: Connection, migrations: readonly Migrati
     throw failed(lastTag(migrations), { problem: 'foreign keys refer to missing rows', table: String(broken[0]) });
 }
 
-/** Reports all differences at once, by name: whatever the app will read and write must exist. */
+/** Reports all differences at once, by name: everything that the app will read and write must exist. */
 function requireSchema(connection: Connection, schema: Schema, migrations: readonly Migration[]): void {
   const problems = schema.tables.flatMap((table) => differences(connection, table));
   if (problems.length > 0)
@@ -194,7 +194,7 @@ function differences(connection: Connection, table: TableSchema): string[] {
   const problems = table.columns.flatMap(({ name, notNull }) => {
     const column = found.get(name);
     if (column === undefined) return [`column ${table.name}.${name} is missing`];
-    // An integer key is never NULL, whatever is declared.
+    // An integer key is never NULL, whatever its declaration says.
     return notNull === column.notNull || column.pk > 0
       ? []
       : [`column ${table.name}.${name} ${notNull ? 'allows' : 'does not allow'} NULL`];

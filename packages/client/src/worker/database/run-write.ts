@@ -28,8 +28,8 @@ export function runWrite(parts: WriteParts, request: WriteRequest): WriteOutcome
     case 'change-document':
       if (documentTables(schema.tables).size === 0)
         throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
-      // The result is not stored with the request: a document's text is far longer than a change, and pages request
-      // changes often.
+      // The result is not stored with the request, because a document's text is far longer than a change, and pages
+      // request many changes.
       return transaction.runRereadable(
         () => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }),
         () => [documentSupport().readDocument(connection, schema, action)],
@@ -49,7 +49,8 @@ export function runWrite(parts: WriteParts, request: WriteRequest): WriteOutcome
         return { atomic: false };
       }, id);
     case 'commit-transaction':
-      // Only the leader that held the transaction can commit it. If it has not done so, the transaction is lost.
+      // Only the leader that ran the transaction can commit it. If that leader has not done so, the transaction is
+      // lost.
       return transaction.runInternal(() => {
         throw new RockpoolError('transaction-lost');
       }, id);

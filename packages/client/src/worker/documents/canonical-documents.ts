@@ -20,13 +20,13 @@ import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { DocumentTables } from './document-columns.ts';
 
-/** Canonical texts that a transaction has left in the tables, by table, column and key. */
+/** Canonical texts that a transaction has stored in the tables, by table, column and key. */
 export type CanonicalTexts = Map<string, string>;
 
 /**
  * Rewrites the documents that a transaction left in another form than the canonical one, for example with blanks,
- * another order of keys or another split of rich text. Merging ends in the canonical form, and equal documents must be
- * equal bytes.
+ * another order of keys or another split of rich text. Merging produces the canonical form, and equal documents must
+ * have equal bytes.
  *
  * Returns the changes of the transaction with canonical texts, or null if they must be captured again. Throws
  * `document-invalid` for text that is not JSON or violates the column's rule. `known` holds the texts of earlier
@@ -65,8 +65,8 @@ export function makeDocumentsCanonical(
     });
     return { ...group, values };
   });
-  // If only these rows were written, none by a trigger, and none has its old value again, another capture would give
-  // the same result.
+  // If only these rows were written, none by a trigger, and none has its old value again, a second capture would return
+  // the same changes.
   return rewritten === connection.totalChanges - changesBefore && !isBackToOldValue
     ? { groups: canonicalGroups, before }
     : null;

@@ -42,7 +42,7 @@ it('a document that was deleted, inserted again and edited stays apart from the 
   sync.greet(testWelcome());
   sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
   write(database, 'DELETE FROM page');
-  // An update without changes: applying it stores the covered values again.
+  // An update without changes; applying it stores the covered values again.
   sync.applyDelivery(
     testDelivery({
       from: 1,

@@ -34,7 +34,7 @@ interface Captured {
  * - A delete carries states as old values, so that the row can be restored.
  *
  * The first pending update or delete of a document stores the server's state in rockpool_base. A merge cannot be
- * undone, and edits of a document inserted in its place must not be applied to the server's document.
+ * reverted, and edits of a document that was inserted in its place must not be applied to the server's document.
  */
 export function captureDocuments(
   connection: Connection,

@@ -8,16 +8,16 @@ export function documentAuthor(meta: Meta): Author {
 }
 
 /**
- * Begins a new generation, which separates later edits from earlier ones. Call it whenever a local document may now
- * lack edits made here: Yjs numbers operations from the state that it sees, and would give two operations the same id.
- * Each generation costs a document a few bytes.
+ * Begins a new generation, which separates later edits from earlier ones. Call it whenever a local document may lack
+ * edits that were made here: Yjs numbers operations from the current state, and would otherwise give two operations the
+ * same id. Each generation adds a few bytes to a document.
  */
 export function beginGeneration(meta: Meta): void {
   meta.set('document_generation', meta.documentGeneration + 1);
 }
 
 /**
- * The base watermark of every document edit. An author has seen every delivered edit of a document, including those
- * under pending edits, so no watermark is too new.
+ * The base watermark of every document edit. The author of an edit has seen every delivered edit of the document,
+ * including those beneath pending edits, so no watermark would be too new.
  */
 export const DOCUMENT_EDIT_BASE: number = Number.MAX_SAFE_INTEGER;

@@ -88,7 +88,7 @@ it('a new base reuses the file space of the old one', () => {
   const free = (): number =>
     (database.connection.value('PRAGMA freelist_count') as number) *
     (database.connection.value('PRAGMA page_size') as number);
-  // The oldest pending edit uses the first base, which stays.
+  // The oldest pending edit uses the first base, which is therefore kept.
   for (let n = 0; n < 3; n++) {
     const before = bases(database);
     write(

@@ -25,7 +25,7 @@ function documentRebase(rule: DocumentRule, readBase: DocumentColumns['readBase'
     unlessGap(() => merged(document, edit)) ?? document;
   return {
     pending: (before, value) => (isDocumentEdit(value) ? merged(before, value) : expandContent(value, rule)),
-    // An edit with a gap may build on one that the same delivery carries; the delivered document then contains both.
+    // An edit with a gap may build on an edit in the same delivery; the delivered document then contains both.
     admitted: (before, value) => (isDocumentEdit(value) ? mergedUnlessGap(before, value) : expandContent(value, rule)),
     delivered: (atCursor, value) => mergeDelivered(atCursor, value, readBase),
     edits: {

@@ -50,7 +50,7 @@ describe('the storage of a document column', () => {
         { sql: `INSERT INTO page (id) VALUES ('s')`, params: [] },
       ],
     });
-    // Documents became canonical before COMMIT, which fired the trigger.
+    // Documents became canonical before COMMIT, and that write fired the trigger.
     asText.database.write({ id: '2', statements: [{ sql: 'UPDATE page SET title = NULL', params: [] }] });
     const rows = asText.database.connection.rows(ROWS);
     const sequence = asText.database.changelog.head();
@@ -118,7 +118,7 @@ CREATE INDEX page_a ON page (content ->> '$.a')`,
 describe('a binary document column', () => {
   it('accepts the JSONB that a function creates, and rejects any other blob', async () => {
     const { database, close } = await openStored(memoryMedium(), { schema: schemaOf('binary') });
-    // An index over the JSON would refuse such blobs earlier.
+    // An index over the JSON would reject such blobs earlier.
     database.connection.exec('DROP INDEX page_a');
     const write = (sql: string, ...params: (string | Uint8Array)[]): unknown =>
       database.write({ id: sql + String(params), statements: [{ sql, params }] });
@@ -133,9 +133,9 @@ describe('a binary document column', () => {
     for (const blob of [
       new Uint8Array([0, 255]),
       new Uint8Array([0x7c, 1, 2]),
-      // An array that contains a number whose text has a comma.
+      // An array with a number whose text contains a comma.
       new Uint8Array([0x4b, 0x33, 49, 44, 50]),
-      // Text without the escape that its quote needs.
+      // Text without the escape that its quotation mark needs.
       new Uint8Array([0x37, 97, 34, 98]),
     ])
       expect(() => write('UPDATE page SET content = ?', blob)).toThrow(

@@ -6,8 +6,8 @@ import type { Connection } from '../sqlite/connection.ts';
 const BINARY_JSON = 'TEXT JSONB';
 
 /**
- * Stores each document column as its rule says, if it is stored in another way: after a change of the rule, in tables
- * that migrations made, and in files of the server. Call it outside of a transaction.
+ * Changes the storage of each document column to that of its rule, if it differs: after a change of the rule, in tables
+ * that migrations created, and in files of the server. Call it outside of a transaction.
  */
 export function storeDocuments(connection: Connection, { tables }: Pick<Schema, 'tables'>): void {
   for (const { name, merge } of tables) {

@@ -1,4 +1,4 @@
-// The code that only documents need, including Yjs, as one chunk. load-document-support.ts loads it for a schema with
+// The code that only documents need, including Yjs, in one chunk. load-document-support.ts loads it for a schema with
 // documents.
 export {
   canonicalJson,

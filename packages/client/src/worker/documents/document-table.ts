@@ -28,7 +28,7 @@ export class DocumentTable {
   private readonly connection: Connection;
   private readonly tableId: number;
   private readonly documents: ReadonlyMap<number, DocumentRule>;
-  /** Places whose bases may be unused now. */
+  /** Places whose bases may no longer be used. */
   private readonly changed: DocumentPlace[] = [];
 
   /** `documents`: the rules of the table's document columns, by id. */
@@ -57,12 +57,12 @@ export class DocumentTable {
     return onBase;
   }
 
-  /** The complete state, without reference to a base. */
+  /** The complete state, which refers to no base. */
   readWhole(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
     return completeState(this.read(key, columnId, text), this.readBase);
   }
 
-  /** Replaces the JSON of documents in a row read from its table by their states. */
+  /** Replaces the JSON of documents, in a row read from its table, with their states. */
   withStates(key: readonly CellValue[], values: Map<number, CellValue>): Map<number, CellValue> {
     for (const columnId of this.documents.keys())
       values.set(
@@ -86,8 +86,8 @@ export class DocumentTable {
   }
 
   /**
-   * Stores the state after a captured edit. A new base replaces the old one at once, so that the file does not grow by
-   * both: no state written later in the transaction refers to the old base.
+   * Stores the state after a captured edit. A new base replaces the old one at once, so that the file does not have to
+   * hold both: no state that is written later in the transaction refers to the old base.
    */
   writeEdited(key: readonly CellValue[], columnId: number, state: Uint8Array): void {
     const layers = toLayers(state);
@@ -111,12 +111,12 @@ export class DocumentTable {
     for (const columnId of this.documents.keys()) this.removeColumn(key, columnId);
   }
 
-  /** Has `finish` check the bases of a row's documents, even if this table writes nothing of the row. */
+  /** Registers a row's documents so that `finish` checks their bases, even if this table does not write the row. */
   scheduleCleanup(key: readonly CellValue[]): void {
     for (const columnId of this.documents.keys()) this.changed.push(this.placeOf(key, columnId));
   }
 
-  /** Deletes bases that are no longer used. Call it last, because later writes may still refer to a base. */
+  /** Deletes bases that are no longer used. Call it last, because later writes may refer to a base. */
   finish(): void {
     for (const place of this.changed.splice(0)) deleteUnusedBases(this.connection, place);
   }
@@ -133,7 +133,7 @@ export class DocumentTable {
   /** A document that was removed and inserted again with equal content has the same id, but none of the edits. */
   private lacksOwnEdits(before: CellValue, after: CellValue): boolean {
     if (!isSameDocument(before, after)) return true;
-    // States on one base only grow, unless an edit is rejected or masked, which begins a generation itself.
+    // States on one base only grow, unless an edit is rejected or masked, which itself begins a generation.
     if (baseIdOf(after) !== null && cellValuesEqual(baseIdOf(before), baseIdOf(after))) return false;
     const author = documentAuthor(new Meta(this.connection));
     return operationsOf(after, author, this.readBase) < operationsOf(before, author, this.readBase);

@@ -17,8 +17,8 @@ import {
 } from '@rockpool/shared/document';
 
 /**
- * A captured group as the app would write it now: documents as JSON. An edit becomes the current JSON with the recorded
- * change applied. `textOf` reads the current value of a document column.
+ * Converts a captured group to the form in which the app would write it now: documents as JSON. An edit becomes the
+ * current JSON with the recorded change applied. `textOf` reads the current value of a document column.
  */
 export function documentsAsJson(
   table: TableSchema,

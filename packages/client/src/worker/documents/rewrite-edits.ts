@@ -62,9 +62,9 @@ export interface NewAuthors {
 }
 
 /**
- * Where the edits of a changeset are visible: in the rows (`shown`), nowhere because the changeset was rejected or
- * masked (`masked`), or already in the server's rows known here, because a log that was lost had admitted it
- * (`in-base`).
+ * Where the edits of a changeset take effect: in the visible rows (`shown`), nowhere because the changeset was rejected
+ * or masked (`masked`), or already in the server's rows on this device, because a log that was since lost had admitted
+ * it (`in-base`).
  */
 export type EditVisibility = 'shown' | 'masked' | 'in-base';
 
@@ -185,7 +185,7 @@ class PendingDocuments {
     return states;
   }
 
-  /** The server's state: the one beneath the first visible edit, or the visible state without such an edit. */
+  /** The server's state: the one beneath the first visible edit, or the visible state if there is no such edit. */
   private firstState(table: TableSchema, key: readonly CellValue[], columnId: number): CellValue {
     const { connection } = this;
     const base = connection.value(
@@ -210,7 +210,7 @@ class PendingDocuments {
 }
 
 /**
- * Null if the edit builds on a missing one, which was sent under the old site id and comes back from the server.
+ * Null if the edit builds on a missing edit, which was sent under the old site id and will be delivered by the server.
  */
 function mergeUnlessGap(state: CellValue, edit: CellValue): CellValue {
   try {

@@ -18,7 +18,7 @@ import {
   type JsonChange,
 } from '@rockpool/shared/document';
 
-/** A captured group with the texts of the app's table where it has whole documents; edits stay. */
+/** A captured group, with the texts of the app's table for whole documents. Edits are unchanged. */
 export function withDocumentTexts(
   table: TableSchema,
   group: ChangeGroup,
@@ -34,8 +34,8 @@ export function withDocumentTexts(
 }
 
 /**
- * The text that takes a write of a document back; undefined where others have replaced what it wrote. An edit is taken
- * back by the inverse of its change, so that edits elsewhere in the document stay.
+ * The text that reverts a write of a document; undefined if others have replaced what it wrote. An edit is reverted by
+ * the inverse of its change, so that edits elsewhere in the document are kept.
  */
 export function undoDocument(
   text: CellValue,

@@ -28,10 +28,10 @@ const DOCUMENT_BASE_DDL: readonly string[] = [
 const CHANGELOG_PACK_DDL =
   'CREATE TABLE rockpool_changelog_pack (last INTEGER PRIMARY KEY NOT NULL, first INTEGER NOT NULL, packed BLOB NOT NULL)';
 
-// Completed requests, so that a tab that got no answer can safely repeat its request. `id`: a UUID as 16 bytes, another
-// id as text (changelog/request-key.ts). `done_ms`: 0 if the id contains the time. `sequence`: that of its changeset;
-// NULL if it changed no synced row. `tables_json`: the tables that it touched besides those of its changeset, which
-// were included before format 9; empty for none. `results_json`: NULL if it has none.
+// Completed requests, so that a tab that received no answer can safely repeat its request. `id`: a UUID as 16 bytes,
+// another id as text (changelog/request-key.ts). `done_ms`: 0 if the id contains the time. `sequence`: that of its
+// changeset; NULL if it changed no synced row. `tables_json`: the tables that it touched besides those of its changeset
+// (before format 9, all of them); empty if there are none. `results_json`: NULL if it has none.
 const REQUEST_DDL: string = `CREATE TABLE rockpool_request (
     id BLOB PRIMARY KEY NOT NULL,
     done_ms INTEGER NOT NULL,
@@ -54,10 +54,11 @@ const KEPT_INDEX_DDL: string =
 /**
  * Version of the tables below. A file with another number was written by another version of Rockpool.
  *
- * 1: first version. 2: changesets record how the clock was set since; closed rejected changesets stay as long as their
- * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base. 6: re-created changesets have an origin.
- * 7: admitted changesets are packed, requests have columns. 8: changesets of an earlier site id are kept.
- * 9: requests leave out what their ids and changesets tell. 10: columns of documents may be stored as JSONB.
+ * 1: first version. 2: changesets record by how much the clock was set since; closed entries of rejected changesets
+ * stay as long as their changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states
+ * have a base. 6: re-created changesets have an origin. 7: admitted changesets are packed, requests have columns. 8:
+ * changesets of an earlier site id are kept. 9: requests omit what their ids and changesets contain. 10: columns of
+ * documents may be stored as JSONB.
  */
 export const STORAGE_FORMAT = 10;
 
@@ -83,7 +84,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
 
 /** Rockpool's own tables in every client database. Their rows change in the same transactions as the app's rows. */
 export const INTERNAL_DDL: readonly string[] = [
-  // Facts about this database, with the keys of meta.ts.
+  // Facts about this database, under the keys in meta.ts.
   'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
 
   // Every changeset that this device has written, in order. Numbers and hashes change only with the site id. Changesets
@@ -105,12 +106,11 @@ export const INTERNAL_DDL: readonly string[] = [
 
   CHANGELOG_PACK_DDL,
 
-  // When the server decided about changesets up to a number. The last row is the last acknowledged sequence; the older
-  // rows tell when changesets may be pruned.
+  // The times at which the server had decided changesets up to a sequence. The last row is the last acknowledged
+  // sequence; the older rows determine when changesets may be pruned.
   'CREATE TABLE rockpool_decided (up_to INTEGER PRIMARY KEY NOT NULL, decided_ms INTEGER NOT NULL)',
 
-  // Rejected changesets: rejected by the server, or no longer possible on this device. They wait for the user's
-  // decision.
+  // Rejected changesets: rejected by the server, or by constraints on this device. They wait for the user's decision.
   `CREATE TABLE rockpool_parked (
     sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog; below 0 and closed, no longer there
     code TEXT NOT NULL,                    -- error code

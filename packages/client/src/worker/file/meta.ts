@@ -14,13 +14,13 @@ export type MetaKey =
   | 'schema_json' // the schema of the app's tables: of one bundle, or of several united
   | 'schema_hash' // the hash of that schema, hex
   | 'schema_history_json' // hashes of the schemas that bundles have brought this file to; absent before the second
-  | 'synced_narrow' // 1: the server knew the app's schema and not the file's, which has more; absent or 0: it knew the file's
+  | 'synced_narrow' // 1: the server lacks the file's schema, which has more columns than the app's; absent or 0: it has it
   | 'migrations_json' // [tag, hash] of the app's migrations that have run; absent without any
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
   | 'cursor_link' // 16 bytes, the log hash at the cursor; absent at 0
-  | 'wants_whole' // 1: a full resync is needed, because the server may already have had columns that were added here; absent or 0 for no
-  | 'unseen_columns_json' // [table id, column ids] of columns without the values that the server had below the cursor, see unseen-columns.ts; absent or NULL for none
+  | 'wants_whole' // 1: a full resync is needed, because the server may already have columns that were added here; else none
+  | 'unseen_columns_json' // [table id, column ids] of columns without the server's values below the cursor, see unseen-columns.ts; absent or NULL if there are none
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
   | 'document_generation' // integer, see documents/generation.ts; absent for 1
   | 'sync_paused' // 1: sync is paused; absent or 0: it is not
@@ -29,7 +29,9 @@ export type MetaKey =
 /** Reads and writes rockpool_meta. */
 export class Meta {
   private readonly connection: Connection;
-  /** Values that were read or written at `knownAt`, a count of the writes to the table. A rollback counts as one. */
+  /**
+   * Values that were read or written at `knownAt`, which counts the writes to the table. A rollback counts as a write.
+   */
   private readonly known: Map<MetaKey, SqlValue | undefined> = new Map();
   private knownAt = -1;
 
@@ -74,7 +76,7 @@ export class Meta {
       ...params,
     );
     for (const key of keys) this.known.delete(key);
-    // The other keys stay cached.
+    // The values of all other keys stay cached.
     const countAfter = this.connection.writesOf('rockpool_meta')?.count;
     if (this.knownAt === countBefore && countAfter !== undefined) this.knownAt = countAfter;
   }
@@ -88,7 +90,7 @@ export class Meta {
     return (this.get('log_epoch') ?? null) as Uint8Array | null;
   }
 
-  /** Null before the database was opened with sync, and in a file from before this key existed. */
+  /** Null before the database was opened with sync, and in a file that predates this key. */
   get databaseId(): string | null {
     return (this.get('database_id') ?? null) as string | null;
   }

@@ -11,7 +11,7 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 
-/** One step from a stored schema to a wanted one. `table` and `column` name what it changes, for errors. */
+/** One step from a stored schema to a wanted one. Errors name its `table` and `column`. */
 export interface SchemaStep {
   readonly sql: string;
   readonly table: string;
@@ -20,8 +20,8 @@ export interface SchemaStep {
 
 /**
  * Plans the additive change from the stored schema to the wanted one: new tables, new columns that may be NULL or have
- * a default, and new indexes. Indexes that are not unique may also be dropped or changed, as they hold no data. Throws
- * `schema-incompatible` for any other change.
+ * a default, and new indexes. Indexes that are not unique may also be dropped or changed, because they contain no data.
+ * Throws `schema-incompatible` for any other change.
  */
 export function planSchemaChange(stored: Schema, wanted: Schema): SchemaStep[] {
   const storedByName = new Map(stored.tables.map((table) => [table.name, table]));
@@ -65,7 +65,7 @@ function changeColumn({ name: table, merge }: TableSchema, before: TableSchema, 
   return [{ sql: `ALTER TABLE ${quoteName(table)} ADD COLUMN ${columnSql(column)}`, table, column: column.name }];
 }
 
-/** Returns why a column with rows cannot change from one merge rule to another; null when it can. */
+/** Returns why a column that has rows cannot change from one merge rule to another; null if it can. */
 export function policyChangeProblem(before: MergeRules, after: MergeRules, column: string): string | null {
   const changed = POLICY_DECLARATIONS.find(
     ({ changeProblem, ruleOf }) => changeProblem !== null && !same(ruleOf(before, column), ruleOf(after, column)),

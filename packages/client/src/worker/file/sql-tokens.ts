@@ -27,7 +27,7 @@ export function locatedTokens(sql: string): LocatedToken[] {
   );
 }
 
-/** Returns the tokens between the opening bracket at `open` and its closing one. */
+/** Returns the tokens between the opening bracket at `open` and the matching closing one. */
 export function withinBrackets(tokens: readonly string[], open: number): string[] {
   let depth = 0;
   for (let at = open; at < tokens.length; at++) {
@@ -51,8 +51,8 @@ export function atCommas(tokens: readonly string[]): string[][] {
 }
 
 /**
- * Normalises an expression for comparison: without brackets around the whole, and without the table's own name before
- * its columns.
+ * Normalises an expression for comparison: removes brackets around the whole expression, and the table's own name
+ * before its columns.
  */
 export function expressionText(tokens: readonly string[], table: string): string {
   let inner = tokens.filter(

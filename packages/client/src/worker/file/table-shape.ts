@@ -3,8 +3,8 @@ import { Connection } from '../sqlite/connection.ts';
 import { atCommas, expressionText, sqlTokens, withinBrackets } from './sql-tokens.ts';
 
 /**
- * Everything that decides which rows a table may have and when two rows are the same, as comparable lines. A line that
- * only one of two tables has would make replicas differ, or make one reject a row that the other has.
+ * Everything that decides which rows a table may have and when two rows are the same, as comparable lines. If only one
+ * of two tables has a line, replicas may differ, or one may reject a row that the other has.
  *
  * It excludes the order of columns, indexes that are not unique, names of constraints and indexes, and triggers.
  */
@@ -95,7 +95,7 @@ function columnLines(connection: Connection, table: string, body: readonly strin
             `collation ${collationOf(connection, table, column)}`,
             // An insert from a device that does not know the column uses the default, on that device and on the server.
             `default ${defaultText(connection, defaultSql === null ? 'NULL' : String(defaultSql), affinityOf(String(type)))}`,
-            // SQLite allows NULL in keys that are not INTEGER. Rows with a NULL key are not captured.
+            // SQLite allows NULL in keys that are not INTEGER, but rows with a NULL key are not captured.
             ...(keyAllowsNull === 1 ? ['key that allows NULL'] : []),
             ...(hidden === 2 || hidden === 3
               ? [`generated ${hidden === 3 ? 'stored' : 'virtual'} as ${expression ?? ''}`]
@@ -107,8 +107,8 @@ function columnLines(connection: Connection, table: string, body: readonly strin
 }
 
 /**
- * Returns the value of a constant as a column of this affinity stores it, and the tokens of any other expression, such
- * as `CURRENT_TIMESTAMP` or `random()`.
+ * For a constant, returns the value that a column of this affinity stores; for any other expression, such as
+ * `CURRENT_TIMESTAMP` or `random()`, its tokens.
  */
 function defaultText(connection: Connection, sql: string, affinity: string): string {
   const tokens = sqlTokens(sql);
@@ -128,7 +128,7 @@ function affinityOf(type: string): string {
   return ['REAL', 'FLOA', 'DOUB'].some((part) => upper.includes(part)) ? 'real' : 'numeric';
 }
 
-/** SQLite shows the collation of a column only in the program of a comparison. */
+/** SQLite reveals the collation of a column only in the program of a comparison. */
 function collationOf(connection: Connection, table: string, column: string): string {
   const program = connection.rows(`EXPLAIN SELECT +${quoteName(column)} < ? FROM ${quoteName(table)}`, null);
   const comparison = program.find(([, opcode]) => opcode === 'Lt');
@@ -152,7 +152,7 @@ function uniqueLines(connection: Connection, table: string): string[] {
       ([column, collation, at]) =>
         `${column === null ? expressionText(terms[Number(at)] ?? [], table) : String(column).toLowerCase()} ${String(collation)}`,
     );
-    // The order of the columns does not affect which rows are equal.
+    // The order of the columns does not decide which rows are equal.
     return `${origin === 'pk' ? 'primary key' : 'unique'} (${named.sort().join(', ')})${where < 0 ? '' : ` where ${expressionText(tokens.slice(where + 1), table)}`}`;
   });
 }
@@ -193,7 +193,7 @@ function checkLines(body: readonly string[], table: string): string[] {
 
 /**
  * A constraint that makes SQLite replace or ignore rows would also do so when deliveries are applied, and no other
- * replica would learn of it.
+ * replica would do the same.
  */
 function conflictLines(body: readonly string[]): string[] {
   return body.flatMap((token, at) =>

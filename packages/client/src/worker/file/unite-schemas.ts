@@ -10,7 +10,7 @@ import {
 import { policyChangeProblem } from './schema-change.ts';
 
 /**
- * Returns the schema of a file that bundles of several versions open: everything stored, with the app's additional
+ * Returns the schema of a file that bundles of several versions open: the stored schema with the app's additional
  * declarations. Returns the `stored` object itself when the app declares nothing more.
  *
  * Throws `schema-incompatible` when the app's statements would have another meaning in this file: a table or column

@@ -7,9 +7,9 @@ export type UnseenColumns = ReadonlyMap<number, ReadonlySet<number>>;
 const NONE: UnseenColumns = new Map();
 
 /**
- * The columns of which nothing below the cursor was delivered: they were added to the file, or the server served a schema
- * without them. They look empty until the next full resync, so a device that writes them has not seen the server's values.
- * Documents are not among them: their edits do not depend on a base.
+ * The columns whose values below the cursor were never delivered, because they were added to the file, or because the
+ * server served a schema without them. They look empty until the next full resync, so a device that writes them has not
+ * seen the server's values. Documents are not among them: their edits do not depend on a base.
  */
 export function readUnseenColumns(meta: Meta): UnseenColumns {
   const json = meta.get('unseen_columns_json') ?? null;

@@ -17,18 +17,18 @@ export interface DownloadOptions extends SnapshotEvents {
   readonly timeouts?: DownloadTimeouts;
   readonly fetch?: (address: string, init: RequestInit) => Promise<Response>;
   /**
-   * The bytes that an earlier call received. This call adds to them, so that the next call can continue after a
+   * The bytes that earlier calls have received. This call adds to them, so that the next one can continue after a
    * failure. Default: nothing.
    */
   readonly partial?: PartialDownload;
-  /** Ends the download, as if the connection were cut permanently. */
+  /** Aborts the download, as if the connection were cut permanently. */
   readonly signal?: AbortSignal;
 }
 
 /** Limits of each wait in ms. The defaults are those of snapshot-wait.ts. */
 export interface DownloadTimeouts {
   readonly tokenMs?: number;
-  /** From the request to the first byte of an answer, and from its headers to the first byte of its body. */
+  /** From the request to the first byte of the response, and from its headers to the first byte of its body. */
   readonly firstByteMs?: number;
   /** The total wait while the server reports that it is building the file. */
   readonly builtMs?: number;
@@ -43,13 +43,13 @@ export interface DownloadedSnapshot {
   readonly sizeBytes: number;
 }
 
-/** A download that is cut continues where it was. After this many cuts without progress it is given up. */
+/** A download that is cut continues at the same position. It is given up after this many cuts without progress. */
 const MAX_CUTS = 5;
 
-/** A server that is building the file reports so within this time. */
+/** A server that is still building the file reports that within this time. */
 const ANSWER_BUILDING_MS = 2_000;
 
-/** Interval of the requests while the file is being built, independent of the cost of the server's answer. */
+/** The interval between requests while the file is being built, even if the server answers quickly. */
 const ASK_AGAIN_MS = 1_000;
 
 /**
@@ -61,7 +61,7 @@ const ASK_AGAIN_MS = 1_000;
  */
 export async function downloadSnapshot(options: DownloadOptions): Promise<DownloadedSnapshot | null> {
   const partial: PartialDownload = options.partial ?? emptyPartial();
-  // A server that always starts over and never finishes makes no progress.
+  // A server that starts over each time and never finishes makes no progress.
   let furthestBytes = partial.receivedBytes;
   for (let cuts = 0; cuts < MAX_CUTS && options.signal?.aborted !== true; cuts++) {
     const response = await requestUntilBuilt(options, partial);
@@ -76,7 +76,7 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
       continue;
     }
     const whole = new Blob(partial.parts);
-    // Cleared even if the hash is wrong: no part of such a download is worth continuing.
+    // Cleared even if the hash is wrong, because such a download cannot be continued.
     Object.assign(partial, emptyPartial());
     return {
       compressed: await requireHash(whole, response.headers.get('rockpool-sha256')),
@@ -101,8 +101,8 @@ function unavailable(
 }
 
 /**
- * Returns the answer with the file or its rest; null when there is none; `cut` when the connection failed after some
- * bytes had arrived.
+ * Returns the response with the file or the rest of it; null if there is none; `cut` if the connection failed after
+ * some bytes had arrived.
  */
 async function requestUntilBuilt(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut' | null> {
   const builtMs = options.timeouts?.builtMs ?? BUILD_TIMEOUT_MS;
@@ -151,7 +151,7 @@ async function requestSnapshot(options: DownloadOptions, partial: PartialDownloa
       cache: 'no-store',
     });
   } catch {
-    // After some bytes have arrived, the network may be the cause; a new connection will show.
+    // After some bytes have arrived, the network may be the cause. A new connection will show whether it is.
     if (partial.etag === '')
       throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : downloadCut(partial);
     if (overdue.signal.aborted) throw downloadCut(partial);

@@ -2,7 +2,7 @@ import { decodeSchema, encodeOutline, RockpoolError, type Schema, type SnapshotP
 import type { Connection } from '../sqlite/connection.ts';
 import { mismatchFields } from '../sync/judge-welcome.ts';
 
-/** The facts in a snapshot's file about its rows. */
+/** What the file of a snapshot states about its rows. */
 export interface SnapshotFacts extends SnapshotPosition {
   readonly schema: Schema;
   /** Identity of the server database that the rows belong to. */
@@ -10,8 +10,8 @@ export interface SnapshotFacts extends SnapshotPosition {
 }
 
 /**
- * Reads which database the rows of a snapshot's file belong to, and their position in its log. Throws `schema-mismatch`
- * for rows of another schema, and `snapshot-unavailable` for a file without these facts.
+ * Reads to which database the rows of a snapshot's file belong, and their position in its log. Throws `schema-mismatch`
+ * for rows of another schema, and `snapshot-unavailable` for a file that does not state them.
  */
 export function readSnapshotFacts(connection: Connection, schema: Schema): SnapshotFacts {
   const [facts] = connection.rows(

@@ -31,7 +31,7 @@ export interface SnapshotSourceOptions {
   readonly schema: Schema;
   readonly runtime: SqliteRuntime;
   readonly download: DownloadContent;
-  /** Identity of the server database that the local one belongs to; null: not known yet. */
+  /** Identity of the server database that the local one belongs to; null if it is not known yet. */
   readonly databaseIdentity: () => Uint8Array | null;
 }
 
@@ -47,7 +47,7 @@ export function snapshotSource({
   databaseIdentity,
 }: SnapshotSourceOptions): SnapshotSource {
   let staged: StagedFile | null = null;
-  // Removes the file of a worker that was killed after applying it; the next snapshot may come much later.
+  // Removes the file of a worker that was killed after applying it, because the next snapshot may come much later.
   let last: Promise<unknown> = discardStaged({ name, medium }).catch(() => undefined);
 
   function inTurn<T>(job: () => Promise<T>): Promise<T> {
@@ -59,7 +59,7 @@ export function snapshotSource({
   async function remove(): Promise<void> {
     const old = staged;
     staged = null;
-    // A file that cannot be removed now does no harm: the next one overwrites it.
+    // A file that cannot be removed now does no harm, because the next one overwrites it.
     await old?.remove().catch(() => undefined);
   }
 

@@ -18,7 +18,7 @@ const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
     .map(([id, name, amount]) => testGroup('insert', account, [{ id, name, amount: cell(amount) }])),
   fc.tuple(ID, AMOUNT).map(([id, amount]) => testGroup('update', account, [{ id, amount: cell(amount) }])),
   fc.tuple(ID, ID).map(([id, name]) => testGroup('update', account, [{ id, name }])),
-  // Servers may still hold values from before columns enforced their types.
+  // Servers may still have values from before columns enforced their types.
   fc
     .tuple(ID, fc.constantFrom<CellValue>('0x2', '10', ' 2', '', 'a', 2, null))
     .map(([id, rate]) => testGroup('update', account, [{ id, rate }])),

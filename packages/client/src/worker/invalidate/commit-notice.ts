@@ -3,15 +3,15 @@ import type { Touched, TouchedTables } from '../../rpc/query-dependencies.ts';
 /** A leader's notice of a commit. */
 export type CommitNotice = CommitPosition & TouchedTables;
 
-/** The position in a leader's commits. Numbers count up within one leadership. */
+/** The position in a leader's commits. Numbers rise within one leadership. */
 export interface CommitPosition {
   readonly leaderTerm: string;
   readonly commitNumber: number;
 }
 
-/** Follows the numbered notices of leaders, so that the next notice reveals a lost one. */
+/** Follows the numbered notices of leaders, so that a gap reveals a lost notice. */
 export interface CommitFollower {
-  /** Returns the changes of a notice; null if they are known already. */
+  /** Returns the changes of a notice; null if the notice was already followed. */
   observe(notice: CommitNotice): Touched | null;
   /** The leader repeats its position without a new commit. */
   observePosition(position: CommitPosition): Touched | null;
@@ -19,7 +19,7 @@ export interface CommitFollower {
 
 /**
  * Within one leadership, a notice follows the last one, was seen already, or leaves a gap. After a gap, and under
- * another leader, everything may have changed: a leader's last notices can be lost with it.
+ * another leader, everything may have changed: the last notices of a leader can be lost with it.
  */
 export function createCommitFollower(): CommitFollower {
   let last: CommitPosition | null = null;

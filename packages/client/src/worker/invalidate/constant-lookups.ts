@@ -10,8 +10,8 @@ import { rangeLookup } from './range-lookup.ts';
  *   OpenRead 2 (index on account_id)   Variable 1 → r1   SeekGE 2 r1 … IdxGT 2 r1   DeferredSeek 2 → 0
  *
  * never reads a row with another value. That holds for a table if every cursor on it moves only in this way, by values
- * that are known before the query runs. (Ranges: range-lookup.ts.) With any unknown instruction all rows of all tables
- * count, so a new version of SQLite can make this useless, but not wrong.
+ * that are known before the query runs. (For ranges, see range-lookup.ts.) If the program has any unknown instruction,
+ * all rows of all tables count, so a new version of SQLite can make this analysis useless but not wrong.
  */
 
 const SEEKS = new Set(['SeekGE', 'SeekGT', 'SeekLE', 'SeekLT']);
@@ -32,7 +32,7 @@ const ANYWHERE = new Set([
   'SeekHit',
 ]);
 
-/** The values by which the query finds rows, by table. The query may read tables that are absent anywhere. */
+/** By table, the values by which the query finds rows. Any row of an absent table may be read. */
 export function constantLookups(
   program: readonly Instruction[],
   bTreeByRoot: ReadonlyMap<number, BTree>,
@@ -84,7 +84,7 @@ function openCursors(
 }
 
 /**
- * The one value by which a cursor finds rows; `follows` if it only moves to rows of such a cursor, null if it may move
+ * The one value by which a cursor finds rows; `follows` if it moves only to rows of such a cursor; null if it may move
  * anywhere.
  */
 function lookupOf(

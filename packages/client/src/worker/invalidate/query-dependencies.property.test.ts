@@ -36,7 +36,7 @@ describe('the dependencies of a query', () => {
                 skipped++;
                 expect(result, each.one.sql).toEqual(each.result);
               }
-              // A skipped query keeps its rows.
+              // A query that does not run again keeps its rows.
               else each.rows = database.query(each.one.sql, each.one.params);
               each.result = result;
             }
@@ -85,7 +85,7 @@ describe('the dependencies of a query', () => {
     expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 'c'))).toEqual([
       [{ ...range, from: null }],
     ]);
-    // Only the column decides whether 7 is a text.
+    // Whether 7 is a text depends only on the column.
     expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 7))).toEqual([
       [{ ...range, from: null, to: 'number:7' }],
     ]);

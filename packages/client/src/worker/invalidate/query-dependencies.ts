@@ -32,8 +32,8 @@ export function createDependencyReader(
 }
 
 /**
- * The b-trees of the present schema, read again only after a schema change, because reading them takes longer than most
- * queries.
+ * The b-trees of the current schema. They are read again only after a schema change, because reading them takes longer
+ * than most queries.
  */
 function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {
   let known: { readonly version: SqlValue | undefined; readonly bTrees: ReadonlyMap<number, BTree> } | null = null;

@@ -16,8 +16,8 @@ export interface Instruction {
 export interface BTree {
   readonly table: string;
   /**
-   * The column that its keys begin with, if its keys compare as bytes; null for an expression, another collation, or a
-   * rowid that is not a column.
+   * The first column of its keys, if the keys compare as bytes; null for an expression, another collation, or a rowid
+   * that is not a column.
    */
   readonly firstColumn: string | null;
   /** Whether it is an index whose keys rise from the first to the last. */
@@ -26,7 +26,7 @@ export interface BTree {
   readonly ofNumbers: boolean;
 }
 
-/** The registers that an instruction writes. Missing opcodes are unknown. */
+/** The registers that an instruction writes. An opcode that is missing here is unknown. */
 const NOTHING = (): readonly number[] => [];
 const P1 = ({ p1 }: Instruction): readonly number[] => [p1];
 const P2 = ({ p2 }: Instruction): readonly number[] => [p2];

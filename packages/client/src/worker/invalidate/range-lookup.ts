@@ -26,7 +26,7 @@ const WAYS: readonly Way[] = [
   { isUpwards: false, step: 'Prev', begins: ['SeekLE', 'SeekLT', 'Last'], bounds: ['IdxLE', 'IdxLT'] },
 ];
 
-/** Opcodes whose first operand is a cursor, and which decide where it goes. */
+/** Opcodes whose first operand is a cursor and which decide where the cursor moves. */
 const MOVES = new Set([
   ...WAYS.flatMap(({ step, begins, bounds }) => [step, ...begins, ...bounds]),
   ...[
@@ -45,7 +45,7 @@ const MOVES = new Set([
   ],
 ]);
 
-/** The range of a cursor; null if it may go anywhere. */
+/** The range of a cursor; null if it may move anywhere. */
 export function rangeLookup(
   program: readonly Instruction[],
   cursor: number,
@@ -79,7 +79,7 @@ export function rangeLookup(
   return from === null && to === null && stop === null ? null : { column: firstColumn, ofNumbers, from, to, stop };
 }
 
-/** The possible values of a register, which may hold both ends of a range alternately. Null if unknown. */
+/** The possible values of a register, which may hold both ends of a range in turn. Null if they are unknown. */
 function keysIn(register: number, writers: Writers, params: readonly SqlParam[]): readonly string[] | null {
   const keys = (writers.get(register) ?? []).map((writer) =>
     writer.opcode === 'Null' ? NULL_KEY : constantKey(writer, params),
@@ -90,8 +90,8 @@ function keysIn(register: number, writers: Writers, params: readonly SqlParam[])
 const NULL_KEY = 'null';
 
 /**
- * The key that is certainly the last of these, or with `isUpper` false the first; null if unknown. NULL sorts before
- * all values.
+ * The key that is certainly the last of these keys, or the first if `isUpper` is false; null if it is unknown. NULL
+ * sorts before all values.
  */
 function outermost(keys: readonly string[] | null, isUpper: boolean, ofNumbers: boolean): string | null {
   if (keys === null || (!isUpper && keys.includes(NULL_KEY))) return null;

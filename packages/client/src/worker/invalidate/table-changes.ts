@@ -14,12 +14,12 @@ import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** The largest group whose changes name their rows. For larger ones, naming rows would cost more than it saves. */
+/** The largest group whose changes name their rows. Above this size, naming rows would cost more than it saves. */
 export const MAX_NAMED_ROWS = 64;
 
 /**
  * How a table's changes are described to live queries: with the values of the columns that come first in an index or
- * key, since most queries for one value search by one of these. Generated columns and documents are left out, because
+ * key, since most queries for one value search by one of these. Generated columns and documents are omitted, because
  * their stored values are unknown where changes are described.
  */
 export interface TableLookups {
@@ -98,7 +98,7 @@ function toKeys(values: readonly CellValue[] = []): string[] {
   return values.map(lookupKey);
 }
 
-/** Adds the values of unchanged columns, by which queries still find a changed row. */
+/** Adds the values of unchanged columns, because queries may find a changed row by them. */
 function addUnchanged(
   connection: Connection,
   { table, valueColumns: columns }: TableLookups,

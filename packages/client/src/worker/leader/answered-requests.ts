@@ -1,9 +1,9 @@
 import type { TransferredError } from '../../rpc/error-transfer.ts';
 
 /**
- * The requests that a leader has answered, for as long as they may be repeated. A failed request left nothing in the
- * database, so a repetition might succeed after its author was notified of the failure. And a request waits for its
- * predecessor, which may have been lost.
+ * The requests that a leader has answered, for as long as they may be repeated. They serve two purposes. A failed
+ * request leaves nothing in the database, so a repetition could succeed after its author has received the failure. And
+ * a request waits for its predecessor, which may have been lost.
  */
 export interface AnsweredRequests {
   add(requestId: string, refusal: TransferredError | null, latestStartMs: number): void;
@@ -11,7 +11,7 @@ export interface AnsweredRequests {
   refusalOf(requestId: string): TransferredError | null;
 }
 
-/** At least this many are remembered whatever the clock says: a clock set ahead would expire them at once. */
+/** At least this many are remembered regardless of the clock: a clock that is set ahead would expire them at once. */
 const LEAST_REMEMBERED = 1_000;
 
 export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {

@@ -1,6 +1,6 @@
 /**
- * The time in ms that this thread was awake, as far as it can tell: at most `mostMs` pass between two reads. Read it at
- * least that often while it matters. A longer gap means that the device slept or the page was blocked, so that no
+ * The time in ms during which this thread was awake, as far as it can tell: at most `mostMs` between two reads. While
+ * it matters, read it at least that often. A longer gap means that the device slept or the page was blocked, so that no
  * message could arrive.
  */
 export function createAwakeTime(elapsedMs: () => number, mostMs: number): () => number {

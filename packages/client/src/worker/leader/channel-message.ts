@@ -11,15 +11,14 @@ import type { TabOptions } from './tab-options.ts';
 /**
  * The version of these messages. Tabs of one origin may run different bundles, so every message carries it.
  *
- * 1  first version
- * 2  the leader says which server database it syncs with, and its other options
- * 3  fields are renamed: `leaderTerm`, and the names of rejected changesets and row states
+ * 1  first version 2  the leader states which server database it syncs with, and its other options 3  fields are
+ * renamed: `leaderTerm`, and the names of rejected changesets and row states
  */
 export const CHANNEL_PROTOCOL = 3;
 
 /** Messages of a tab to all other tabs of the database. */
 export type BroadcastMessage =
-  /** A new tab asks who leads. */
+  /** A new tab asks which tab leads. */
   | { readonly kind: 'hello'; readonly schema: string; readonly migrationCount: number }
   | LeaderMessage
   /** The leader committed. */
@@ -65,17 +64,18 @@ export interface LeaderMessage {
 
 export interface AskMessage {
   readonly kind: 'ask';
-  /** The leader that is asked. Any other leader ignores it and is asked once it has announced itself. */
+  /** The leader that is asked. Any other leader ignores the request, and is asked once it has announced itself. */
   readonly leaderTerm: string;
   /** The address for the answer. */
   readonly tabId: string;
-  /** Stored with the effect of a write, so that repeated requests take effect once. */
+  /** Stored with the effect of a write, so that a repeated request takes effect only once. */
   readonly requestId: string;
   /** The preceding write of the same tab; null if the tab waits for none. */
   readonly afterRequestId: string | null;
   readonly request: LeaderRequest;
   /**
-   * Wall time in ms after which it must not begin, because its author has received a failure. All tabs share one clock.
+   * Wall time in ms after which the request must not begin, because its author has received a failure. All tabs share
+   * one clock.
    */
   readonly latestStartMs: number;
 }
@@ -86,14 +86,14 @@ export type AnswerMessage =
 
 export type LeaderRequest = WriteWork | ReadWork | StepWork | SyncNowWork;
 
-/** One transaction. Its answer: the results of the statements. */
+/** One transaction. The answer has the results of the statements. */
 export interface WriteWork {
   readonly kind: 'write';
   readonly statements: readonly SqlStatement[];
   readonly action?: WriteAction;
 }
 
-/** One call of `Reads`. Its answer: the result of the call. */
+/** One call of `Reads`. The answer has the result of the call. */
 export type ReadWork = {
   readonly [Method in keyof Reads]: {
     readonly kind: 'read';
@@ -102,7 +102,9 @@ export type ReadWork = {
   };
 }[keyof Reads];
 
-/** One step of an interactive transaction; its commit is a write. Its answer: the result of the statement, or null. */
+/**
+ * One step of an interactive transaction, whose commit is a write. The answer has the result of the statement, or null.
+ */
 export interface StepWork {
   readonly kind: 'step';
   readonly transactionId: string;
@@ -114,5 +116,5 @@ export interface SyncNowWork {
   readonly kind: 'sync-now';
 }
 
-/** The status of sync as the leader knows it; the role is each tab's own. */
+/** The status of sync as reported by the leader. The role is that of each tab. */
 export type LeaderStatus = Omit<SyncStatus, 'role'>;

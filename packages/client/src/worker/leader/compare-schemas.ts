@@ -3,7 +3,7 @@ import { decodeSchema, namedColumns } from '@rockpool/shared';
 /** How another tab's schema compares with this tab's. A newer bundle may have a newer schema. */
 export type SchemaComparison = 'same' | 'theirs-is-newer' | 'mine-is-newer' | 'incompatible';
 
-/** A bundle's expectation of the database. */
+/** What a bundle expects of the database. */
 export interface BundleSchema {
   /** The schema, encoded by `encodeSchema`. */
   readonly schema: string;
@@ -11,7 +11,9 @@ export interface BundleSchema {
   readonly migrationCount: number;
 }
 
-/** The schema with more migrations is newer; with equal counts, the one that adds columns to the other. */
+/**
+ * The schema with more migrations is newer. If the counts are equal, the one that adds columns to the other is newer.
+ */
 export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaComparison {
   if (my.migrationCount !== their.migrationCount)
     return my.migrationCount < their.migrationCount ? 'theirs-is-newer' : 'mine-is-newer';

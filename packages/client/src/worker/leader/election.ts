@@ -8,18 +8,19 @@ export interface Locks {
 }
 
 /**
- * The holder of one Web Lock leads. The lock's queue is the succession: when the leader releases it or its worker ends,
- * the browser grants it to the next tab. The lock is held while the tab leads, which also keeps browsers from freezing
- * the page. It is never stolen, because a worker that is merely slow would continue to write.
+ * The tab that holds one Web Lock leads. The lock's queue is the order of succession: when the leader releases the lock
+ * or its worker ends, the browser grants it to the next tab. The leader holds the lock for as long as it leads, which
+ * also keeps browsers from freezing the page. The lock is never stolen, because a worker that is merely slow would
+ * continue to write.
  */
 export interface Election {
-  /** Becomes leader if there is none. */
+  /** Becomes leader if no tab leads. */
   tryNow(): Promise<boolean>;
-  /** Waits in the queue. Resolves to true once this tab leads, to false if it withdrew. */
+  /** Waits in the queue. Resolves with true once this tab leads, and with false if it withdrew. */
   waitForTurn(): Promise<boolean>;
-  /** Leaves the queue if this tab still waits; keeps an existing lead. */
+  /** Leaves the queue if this tab still waits. A tab that leads continues to lead. */
   stopWaiting(): void;
-  /** Gives up the lead or the place in the queue. Resolves when both are released. */
+  /** Gives up the leadership or the place in the queue. Resolves when the lock is released. */
   withdraw(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface LeaderAddress {
 }
 
 export interface LeaderLinkOptions {
-  /** Sends to the tab with that id. The link does not know its own tab, so the sender adds the return address. */
+  /** Sends to the tab with this id. The link has no id of its own tab, so the sender adds the return address. */
   readonly send: (tabId: string, message: Omit<AskMessage, 'tabId'>) => void;
   readonly clock: Clock;
   readonly newRequestId: () => string;
@@ -34,22 +34,23 @@ export interface LeaderLinkOptions {
 
 /**
  * A follower's connection to the leader. A request keeps its id across leaders, and the effect of a write is stored
- * with that id, so it happens exactly once: the next leader is asked again, and if that is this tab, it runs the
- * request itself. The writes of one tab take effect in order, and a read follows the tab's earlier writes.
+ * with that id, so the write happens exactly once. If the leader changes, the request is sent to the next leader; if
+ * that is this tab, it runs the request itself. The writes of one tab take effect in order, and a read follows the
+ * tab's earlier writes.
  */
 export interface LeaderLink {
-  /** Asks the leader. The answer depends on the request. Default id: a new one. */
+  /** Asks the leader. The type of the answer depends on the request. Default id: a new one. */
   ask(request: LeaderRequest, requestId?: string): Promise<unknown>;
   onAnswer(message: AnswerMessage): void;
   /** Repeats all waiting requests to a new leader, in order. */
   onNewLeader(leader: LeaderAddress): void;
-  /** Call when this tab leads: runs all waiting requests, in order. */
+  /** Called when this tab leads. Runs all waiting requests, in order. */
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;
-  /** Call when the page is suspended: nothing can be asked or answered, so no request fails meanwhile. */
+  /** Called when the page is suspended. Nothing can be asked or answered, so no request fails meanwhile. */
   pause(): void;
-  /** Call when the page is back: waiting requests get their full time again. */
+  /** Called when the page is back. The full time of waiting requests begins again. */
   renewDeadlines(): void;
-  /** Call when the tab has left: fails all waiting and future requests. */
+  /** Called when the tab has left. Fails all waiting and future requests. */
   fail(error: RockpoolError): void;
 }
 
@@ -68,11 +69,11 @@ export function createLeaderLink(options: LeaderLinkOptions): LeaderLink {
 
 class Link implements LeaderLink {
   private readonly options: LeaderLinkOptions;
-  /** The Map keeps the order of asking, so the oldest deadline comes first too. */
+  /** The Map keeps the order in which requests were made, so the oldest deadline comes first. */
   private readonly waitingById = new Map<string, Waiting>();
   /**
-   * A device that slept, or had its clock set, finds the answer when it wakes. Failing at once would report a failure of
-   * a request that took effect.
+   * A device that slept, or whose clock was set, receives the answer when it wakes. If the request failed at once, a
+   * failure would be reported for a request that took effect.
    */
   private readonly awakeMs: () => number;
   private newestWriteId: string | null = null;
@@ -145,10 +146,11 @@ class Link implements LeaderLink {
 
   private send(waiting: Waiting, lastWriteId: string | null): void {
     const { leader, options } = this;
-    if (leader === null) return; // The request goes to the next leader that announces itself.
+    if (leader === null) return; // The request is sent to the next leader that announces itself.
     waiting.timesAsked++;
     const { id, request } = waiting;
-    // A write outside an open transaction waits for its end, so the transaction cannot wait for that write.
+    // A write outside an open transaction waits until that transaction ends, so the transaction cannot wait for the
+    // write.
     const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
     const latestStartMs = options.clock.nowMs() + this.remainingMs(waiting) - RUNNING_TIME_MS;
     options.send(leader.tabId, {
@@ -178,7 +180,9 @@ class Link implements LeaderLink {
     return startedAwakeMs + REQUEST_DEADLINE_MS - this.awakeMs();
   }
 
-  /** One timer for all requests: repeats them after a silence or fails the oldest. Restarts with every answer. */
+  /**
+   * One timer for all requests, which repeats them after a silence or fails the oldest. It restarts with every answer.
+   */
   private watch(): void {
     this.cancelTimer?.();
     this.cancelTimer = null;

@@ -26,7 +26,7 @@ export interface LeaderTransactionsOptions<Outcome> {
   readonly clock: Clock;
 }
 
-/** Calls once when the tab that runs a transaction is gone, unless the returned function is called first. */
+/** Calls back once when the tab that runs a transaction is gone, unless the returned function is called first. */
 export type WatchOwner = (onGone: () => void) => () => void;
 
 type BeginAsk = Extract<TransactionAsk, { kind: 'begin' }>;
@@ -34,12 +34,13 @@ type BeginAsk = Extract<TransactionAsk, { kind: 'begin' }>;
 interface Held<Outcome> {
   readonly id: string;
   readonly transaction: OpenTransaction<Outcome>;
-  /** Stops its timers and passes the writer to the next one. */
+  /** Stops its timers and releases the writer to the next transaction. */
   readonly letGo: () => void;
 }
 
 /**
- * A tab may ask about a transaction that ended without its request until it learns of the end; the last few are enough.
+ * A tab may ask about a transaction that has ended without a request of that tab, until it learns of the end. Keeping
+ * the last few is enough.
  */
 const REMEMBERED_ENDS = 100;
 
@@ -74,7 +75,7 @@ export class LeaderTransactions<Outcome> {
     return this.held?.id === id;
   }
 
-  /** Why a transaction is not open, if known: it timed out or has ended. */
+  /** Why a transaction is no longer open, if the reason is known: it timed out or has ended. */
   whyEnded(id: string): RockpoolError | null {
     return this.endedById.get(id) ?? null;
   }
@@ -93,7 +94,7 @@ export class LeaderTransactions<Outcome> {
     }
   }
 
-  /** Call when the leader steps down: rolls back the open transaction and begins no more. */
+  /** Called when the leader steps down. Rolls back the open transaction and begins no other. */
   stop(): void {
     const lost = new RockpoolError('transaction-lost');
     for (const refuse of [...this.waiting.values()]) refuse(lost);

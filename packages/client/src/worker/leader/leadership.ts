@@ -28,7 +28,7 @@ export type ServedOutcome = Omit<WriteOutcome, 'sequence'>;
 
 /** The part of a database that is used. */
 export interface WritableDatabase {
-  /** Why the app may not write; null or absent if it may. */
+  /** Why the app may not write; null or absent if it may write. */
   readonly readOnly?: RockpoolError | null;
   write(request: WriteRequest): ServedOutcome;
   /** No other call is allowed until the transaction ends. */
@@ -36,17 +36,17 @@ export interface WritableDatabase {
 }
 
 /**
- * A tab that missed a commit notice learns of it by the next one, or by this repetition if none follows. The same holds
- * for a tab that this one does not know of.
+ * A tab that missed a commit notice is informed by the next one, or by this repetition if none follows. The same holds
+ * for a tab that is not registered here.
  */
 export const NOTICE_REPEAT_MS = 2_000;
 
-/** Under many writes the status changes several times per millisecond; a page shows it once per frame. */
+/** With many writes, the status changes several times per millisecond. A page shows it once per frame. */
 const STATUS_EVERY_MS = 16;
 
 /** A leader's background work, such as sync. */
 export interface LeaderWork {
-  /** Call after a write of this or another tab was committed. */
+  /** Called after a write of this or another tab was committed. */
   onLocalCommit(): void;
   /** Retries sync at once instead of at the next attempt. */
   tryNow(): void;
@@ -54,12 +54,12 @@ export interface LeaderWork {
   stop(): Promise<void>;
 }
 
-/** The tools for that work. */
+/** What that work may use. */
 export interface LeaderTools<Database> {
   readonly database: Database;
-  /** See OpenedDatabase. Nothing may leave this device before the commits it depends on are stored. */
+  /** See OpenedDatabase. Nothing may leave this device before the commits on which it depends are stored. */
   readonly committed?: () => Promise<void>;
-  /** Call after every commit that is not a tab's write, in the same turn. */
+  /** Called after every commit that is not a tab's write, in the same task. */
   publishCommit(touched: TouchedTables): void;
   publishStatus(status: Omit<LeaderStatus, 'readOnly'>): void;
   /** Reports a background problem to the app. */
@@ -79,9 +79,9 @@ export interface LeadershipOptions<Database> {
   readonly tabOptions: TabOptions;
   readonly initialStatus: LeaderStatus;
   readonly clock: Clock;
-  /** Whether any other tab is known to listen. A broadcast costs more than a small write. */
+  /** Whether any other tab is registered as a listener. A broadcast costs more than a small write. */
   readonly hasFollowers: () => boolean;
-  /** Calls once when the tab that runs this transaction is gone, unless the returned function is called first. */
+  /** Calls back once when the tab that runs this transaction is gone, unless the returned function is called first. */
   readonly watchOwner: (transactionId: string, onGone: () => void) => () => void;
   readonly post: (message: BroadcastMessage) => void;
   readonly send: (tabId: string, message: DirectMessage) => void;
@@ -137,8 +137,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /**
-   * Begins a request of this tab or of a follower before it returns. A write commits at once, or after the end of an
-   * open transaction. Resolves with the answer; for a write, when it is stored.
+   * Begins a request of this tab or of a follower, before this function returns. A write commits at once, or after the
+   * end of an open transaction. Resolves with the answer; for a write, when it is stored.
    */
   async carryOut(id: string, request: LeaderRequest, asked: Asked = IN_THIS_TAB): Promise<unknown> {
     switch (request.kind) {
@@ -157,8 +157,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /**
-   * Runs a follower's request, unless it asks another leader, has expired, or follows a write that has not arrived: the
-   * follower repeats it. A request that is repeated while it runs is answered once.
+   * Runs a follower's request, unless the request is for another leader, has expired, or follows a write that has not
+   * arrived; in these cases the follower repeats it. A request that is repeated while it runs is answered once.
    */
   async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
     const { answered, begun } = this;
@@ -178,7 +178,7 @@ export class Leadership<Database extends WritableDatabase> {
       if (request.kind === 'write') send(tabId, this.statusMessage());
       send(tabId, { kind: 'answer', requestId, answer });
     } catch (thrown) {
-      if (thrown instanceof ReadInterrupted) return; // The author asks the next leader.
+      if (thrown instanceof ReadInterrupted) return; // The author repeats its request to the next leader.
       const error = encodeError(thrown);
       if (request.kind !== 'read') answered.add(requestId, error, latestStartMs);
       send(tabId, { kind: 'refused', requestId, error });
@@ -204,14 +204,14 @@ export class Leadership<Database extends WritableDatabase> {
     });
   }
 
-  /** Restarts the work after commits were undone, because what it remembers of the database may be wrong. */
+  /** Restarts the work after commits were undone, because its knowledge of the database may be outdated. */
   async startAnew(): Promise<void> {
     const before = this.work;
     this.work = this.startWork();
     await before.stop();
   }
 
-  /** Requests that wait for an open transaction are run; the transaction itself is lost. */
+  /** Runs requests that wait for an open transaction; the transaction itself is lost. */
   stop(): Promise<void> {
     this.cancelTellingAgain?.();
     this.cancelTellingStatus?.();
@@ -235,7 +235,7 @@ export class Leadership<Database extends WritableDatabase> {
     return settled.promise;
   }
 
-  /** The commit of the open transaction already has its turn. */
+  /** The open transaction already holds the writer, so its commit does not wait. */
   private commitsOpen({ id, action }: WriteRequest): boolean {
     return action?.kind === 'commit-transaction' && this.transactions.isOpen(id);
   }
@@ -248,15 +248,15 @@ export class Leadership<Database extends WritableDatabase> {
     return this.keep(this.options.opened.database.write(request));
   }
 
-  /** Call in the turn of the commit. */
+  /** Call it in the task of the commit. */
   private async keep(outcome: ServedOutcome): Promise<readonly StatementOutcome[]> {
     const { committed, flushed } = this.options.opened;
     if (committed !== undefined) await committed();
     try {
-      // Runs before sync learns of the commit, because sync flushes what it sends, one commit after the other.
+      // Runs before sync is notified of the commit, because sync flushes what it sends, one commit after another.
       if (flushed !== undefined) await flushed();
     } finally {
-      // Reports the write even after a failed flush, which does not undo it.
+      // Reports the write even after a failed flush, which does not revert it.
       this.tellWrite(outcome);
     }
     return outcome.results;
@@ -334,5 +334,5 @@ interface Asked {
   readonly watchOwner: WatchOwner;
 }
 
-/** Requests of this tab end with it. */
+/** Requests of this tab end with the tab. */
 const IN_THIS_TAB: Asked = { latestStartMs: Number.POSITIVE_INFINITY, watchOwner: () => () => undefined };

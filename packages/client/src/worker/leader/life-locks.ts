@@ -2,15 +2,16 @@ import { toRockpoolError, type RockpoolError } from '@rockpool/shared';
 import type { Locks } from './election.ts';
 
 /**
- * A tab holds a Web Lock for each thing that ends with it, such as a transaction that it runs, and the leader requests
- * the same lock. The browser grants it as soon as that tab is gone for any reason, so no time limit is needed.
+ * A tab holds a Web Lock for each thing that ends with the tab, such as a transaction that it runs, and the leader
+ * requests the same lock. The browser grants the lock as soon as that tab is gone for any reason, so no time limit is
+ * needed.
  */
 export interface LifeLocks {
   /** Resolves when this tab holds the lock. */
   hold(id: string): Promise<void>;
   release(id: string): void;
   releaseAll(): void;
-  /** Calls once when no tab holds the lock, unless the returned function is called first. */
+  /** Calls back once when no tab holds the lock, unless the returned function is called first. */
   watch(id: string, onGone: () => void): () => void;
 }
 

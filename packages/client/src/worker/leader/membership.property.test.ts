@@ -34,7 +34,7 @@ interface Written {
   outcome: 'waiting' | 'done' | RockpoolError;
 }
 
-/** Plays the steps and then lets everything come to rest in a world without faults. */
+/** Performs the steps, and then lets all work finish in a world without faults. */
 async function play(
   steps: readonly { readonly step: Step; readonly rest: boolean }[],
 ): Promise<{ browser: FakeBrowser; written: Written[] }> {
@@ -77,7 +77,7 @@ async function play(
   }
 }
 
-/** A tab is suspended and closed in the turn of its write, before the request leaves it. */
+/** A tab is suspended and closed in the task of its write, before the request is sent. */
 const CLOSED_BEFORE_ASKED: { step: Step; rest: boolean }[] = [
   { step: { kind: 'write', tab: 0 }, rest: true },
   { step: { kind: 'write', tab: 1 }, rest: false },

@@ -399,7 +399,7 @@ describe('a leader', () => {
     const failed = write(follower, 'a').catch((error: unknown) => error);
     await settle();
     browser.deliveries = () => 1;
-    // The leader's answers are lost, its announcements are not.
+    // The leader's answers are lost, but not its announcements.
     const opening = browser.tab();
     browser.isLost = (message) => ['ask', 'answer'].includes(message.kind);
     await opening.membership.open();
@@ -659,7 +659,7 @@ describe('tabs of different bundles', () => {
     await newer.membership.open();
     expect(newer.role).toBe('leader');
     expect(older.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
-    // The report of the older tab while it is being stopped is not final.
+    // What the older tab reports while it is being stopped is not final.
     expect(older.told.at(-1)).toBe('leader offline');
     expect(older.told).toHaveLength(1);
   });

@@ -41,11 +41,11 @@ import { TabReads } from './tab-reads.ts';
  */
 
 export interface MembershipOptions<Database extends WritableDatabase> {
-  /** Names lock and channel. */
+  /** Part of the names of the lock and the channel. */
   readonly scope: string;
-  /** This tab's schema, as `encodeSchema` writes it. */
+  /** This tab's schema, as encoded by `encodeSchema`. */
   readonly schema: string;
-  /** How many migrations this bundle has; 0 without any. */
+  /** The number of this bundle's migrations; 0 if it has none. */
   readonly migrationCount: number;
   readonly tabOptions: TabOptions;
   readonly initialStatus: LeaderStatus;
@@ -55,16 +55,19 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly newId: () => string;
   /** Whether several tabs may open the files, one of them as the writer. */
   readonly sharesFiles: boolean;
-  /** `onUndone`: the medium rejected a commit that had returned; it and all later commits are undone. */
+  /**
+   * `onUndone` is called when the medium has rejected a commit that had returned; that commit and all later ones are
+   * undone.
+   */
   readonly openDatabase: (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<Database>>;
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
   readonly onTouched: (touched: Touched) => void;
-  /** Another tab fills the database before it leads. */
+  /** Called while another tab fills the database before it leads. */
   readonly onFirstSync: (progress: SnapshotProgress) => void;
   readonly onStatus: (status: LeaderStatus, role: TabRole) => void;
-  /** A failure that no call waits for. */
+  /** Called for a failure that no call waits for. */
   readonly onProblem: (error: RockpoolError) => void;
-  /** This tab can no longer take part; all further requests fail with this error. */
+  /** Called when this tab can no longer take part; all further requests fail with this error. */
   readonly onEnded: (error: RockpoolError) => void;
 }
 
@@ -74,18 +77,18 @@ export interface MembershipOptions<Database extends WritableDatabase> {
  */
 const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
 
-/** Retry delays after a failed take-over: from one second, doubling up to half a minute. */
+/** Retry delays after a failed take-over, from one second, doubled up to half a minute. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 /**
- * While this tab was suspended, another tab bound the database to another owner. Retrying is useless, and waiting
+ * While this tab was suspended, another tab bound the database to another owner. Retrying cannot succeed, and waiting
  * requests must not wait for ever.
  */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
 
 export class Membership<Database extends WritableDatabase> {
-  /** Waits while this tab cannot read, because roles change or the page is suspended. */
+  /** Waits while this tab cannot read, because its role changes or its page is suspended. */
   readonly reads: TabReads = new TabReads();
   private readonly options: MembershipOptions<Database>;
   private readonly tabId: string;
@@ -97,7 +100,7 @@ export class Membership<Database extends WritableDatabase> {
   private readonly writing = new Set<Promise<unknown>>();
   private channel: TabChannel | null = null;
   private opened: OpenedDatabase<Database> | null = null;
-  /** Another tab has sent a message since this one leads or is about to. */
+  /** Whether another tab has sent a message since this one began to lead or to take over. */
   private hasFollowers = false;
   private leadership: Leadership<Database> | null = null;
   private leaderTerm: string | null = null;
@@ -185,7 +188,7 @@ export class Membership<Database extends WritableDatabase> {
     await this.carryOut({ kind: 'sync-now' });
   }
 
-  /** The page is suspended: releases lock, channel and files. Requests wait for `resume`. */
+  /** Called when the page is suspended. Releases lock, channel and files; requests wait for `resume`. */
   suspend(): Promise<void> {
     this.isHidden = true;
     this.cancelRetry();
@@ -198,7 +201,7 @@ export class Membership<Database extends WritableDatabase> {
     this.isHidden = false;
     this.link.renewDeadlines();
     await this.step(() => this.join()).catch((thrown: unknown) => this.retryLater(thrown));
-    // Commit notices may have been missed meanwhile.
+    // Commit notices may have been missed while the page was suspended.
     this.options.onTouched('all');
   }
 
@@ -316,7 +319,7 @@ export class Membership<Database extends WritableDatabase> {
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     this.tellStatus(leadership.currentStatus, 'leader');
-    // Until now reads have continued on the reader.
+    // Until here, reads have continued on the reader.
     await asFollower?.close({ handsOver: false });
   }
 
@@ -350,7 +353,7 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   private onLeader(message: LeaderMessage): void {
-    if (this.leadership !== null) return; // A late message of a former leader.
+    if (this.leadership !== null) return; // A late message from a former leader.
     const comparison = compareSchemas(this.options, message);
     if (comparison === 'mine-is-newer') return; // The tab has received this tab's hello and is closing.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
@@ -377,7 +380,7 @@ export class Membership<Database extends WritableDatabase> {
     this.hearStatus(message);
   }
 
-  /** Says hello if a notice was missed, because the leader may not know this tab. */
+  /** Says hello if a notice was missed, because this tab may not be registered with the leader. */
   private hearPosition(position: CommitPosition): void {
     const touched = this.commits.observePosition(position);
     if (touched !== null) this.sayHello();
@@ -389,7 +392,7 @@ export class Membership<Database extends WritableDatabase> {
     this.channel?.post({ kind: 'hello', schema, migrationCount });
   }
 
-  /** The status arrives on two paths, in either order. */
+  /** The status arrives by two paths, in either order. */
   private hearStatus({
     leaderTerm,
     statusNumber,
@@ -404,7 +407,7 @@ export class Membership<Database extends WritableDatabase> {
     );
   }
 
-  /** The reason for which this tab left stays in the status. */
+  /** The status keeps the reason for which this tab left. */
   private tellStatus(status: LeaderStatus, role: TabRole): void {
     if (this.ended !== null) return;
     this.status = status;
@@ -434,7 +437,7 @@ export class Membership<Database extends WritableDatabase> {
     this.endUnasked(new RockpoolError('tab-outdated', { newerSchema: true }));
   }
 
-  /** Ends this tab because of a message of another tab, so no call waits for the error. */
+  /** Ends this tab because of a message from another tab. No call waits for the error. */
   private endUnasked(error: RockpoolError): void {
     this.end(error).catch(this.tellProblem);
   }
@@ -480,7 +483,7 @@ export class Membership<Database extends WritableDatabase> {
     }
   }
 
-  /** Taking over or resuming failed: lets other tabs try, then retries. */
+  /** Called when taking over or resuming has failed: lets other tabs try first, then retries. */
   private async retryLater(thrown: unknown): Promise<void> {
     if (this.ended !== null) return;
     const error = toRockpoolError(thrown);

@@ -11,17 +11,17 @@ export interface OpenedDatabase<Database> {
   readonly readsBeside?: () => Promise<Reads>;
   /**
    * Resolves when the medium has every commit so far. Rejects if it refused one: that commit and all later ones are
-   * undone. Call in the turn of the commit. Absent if a returned commit is always stored.
+   * undone. Call it in the task of the commit. Absent if a returned commit is always stored.
    */
   readonly committed?: () => Promise<void>;
   /**
-   * Resolves when every commit so far survives a power cut. Rejects with `storage-unflushed`: the commits stand but may
-   * not survive one. Absent if `committed` implies it or strict durability is not requested.
+   * Resolves when every commit so far survives a power cut. Rejects with `storage-unflushed` if the commits are
+   * complete but may not survive one. Absent if `committed` implies it or strict durability is not requested.
    */
   readonly flushed?: () => Promise<void>;
   /**
-   * Resolves when another tab may open it. `handsOver`: another tab waits, so work that it can do as well is left to
-   * it.
+   * Resolves when another tab may open the database. `handsOver`: another tab waits, so work that it can do as well is
+   * left to it.
    */
   close(how: { readonly handsOver: boolean }): Promise<void>;
 }

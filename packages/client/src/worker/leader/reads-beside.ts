@@ -12,7 +12,7 @@ export function readsBeside(
   writerQueue: WriterQueue,
   onProblem: (error: RockpoolError) => void,
 ): Reads {
-  /** Calls `read` in a turn in which no transaction is open: one may begin in the next turn. */
+  /** Calls `read` in a task in which no transaction is open; one may begin in the next task. */
   async function outsideTransactions<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
     if (!writerQueue.isHeld) return read(opened.reads);
     const beside = await opened.readsBeside?.().catch((thrown: unknown) => onProblem(toRockpoolError(thrown)));

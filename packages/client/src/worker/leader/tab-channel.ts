@@ -8,9 +8,9 @@ export interface BroadcastPort {
 }
 
 /**
- * Exchanges messages with the other tabs of the database: with all on the channel `rockpool:<scope>`, and with one on
- * the channel with its id, so that a result is copied only to the tab that asked. A MessagePort would do the same, but
- * only a SharedWorker can pass one between tabs, and not every browser has SharedWorker.
+ * Exchanges messages with the other tabs of the database: with all of them on the channel `rockpool:<scope>`, and with
+ * one on the channel with its id, so that a result is copied only to the tab that asked. A MessagePort would do the
+ * same, but only a SharedWorker can pass one between tabs, and not every browser has SharedWorker.
  */
 export interface TabChannel {
   post(message: BroadcastMessage): void;
@@ -23,7 +23,7 @@ export interface TabChannelOptions {
   readonly tabId: string;
   readonly openPort: (channelName: string) => BroadcastPort;
   readonly onMessage: (message: ChannelMessage) => void;
-  /** A tab uses a newer protocol: this one is outdated and must close. */
+  /** Called when a tab uses a newer protocol: this tab is outdated and must close. */
   readonly onNewerProtocol: (protocol: number) => void;
 }
 
@@ -33,8 +33,8 @@ interface Envelope {
 }
 
 /**
- * The maximum of ports to other tabs that stay open. Tabs close without notice, so a bound is needed; a dropped port is
- * reopened on demand.
+ * The maximum number of ports to other tabs that stay open. A limit is needed because tabs close without notice; a
+ * dropped port is reopened on demand.
  */
 const KEPT_PORTS = 32;
 
@@ -53,7 +53,7 @@ export function openTabChannel(options: TabChannelOptions): TabChannel {
   }
 
   function receive({ data }: MessageEvent): void {
-    if (!isEnvelope(data)) return; // The channel's name is open to the whole origin.
+    if (!isEnvelope(data)) return; // Any code of the origin can use the channel's name, so messages are validated.
     if (data.rockpool > CHANNEL_PROTOCOL) options.onNewerProtocol(data.rockpool);
     else if (data.rockpool === CHANNEL_PROTOCOL) options.onMessage(data.message);
   }

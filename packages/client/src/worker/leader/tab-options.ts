@@ -3,7 +3,7 @@ import type { Durability, SyncTarget } from '../../rpc/worker-api.ts';
 
 /** Options that all tabs of a database must share, because the leader writes and syncs for all of them. */
 export interface TabOptions {
-  /** Null: without sync. */
+  /** Null if the tab does not sync. */
   readonly sync: Pick<SyncTarget, 'url' | 'databaseId' | 'principal'> | null;
   readonly durability: Durability;
 }
@@ -30,7 +30,7 @@ function differs(option: string): RockpoolError {
   return new RockpoolError('tab-options-differ', { option });
 }
 
-/** The server in a URL, without parts that may differ between tabs, such as a trace id in the query. */
+/** The server in a URL, without parts that may differ between tabs, such as a trace id in the query string. */
 function serverOf(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/$/, '')}`;

@@ -11,15 +11,15 @@ export class WriterQueue {
     return this.held;
   }
 
-  /** Runs the job now or when its turn comes. It must not throw. */
+  /** Runs the job now, or after the jobs before it. The job must not throw. */
   take(job: () => void): void {
     if (this.held || this.isCatchingUp) this.waiting.push(job);
     else job();
   }
 
   /**
-   * Runs `begin` when its turn comes, and nothing else until it calls `release`. Returns a function that cancels a turn
-   * that has not come.
+   * Runs `begin` after the jobs before it, and nothing else until `begin` calls `release`. Returns a function that
+   * cancels a job that has not begun.
    */
   hold(begin: (release: () => void) => void): () => void {
     let isWanted = true;

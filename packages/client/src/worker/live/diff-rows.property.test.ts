@@ -8,7 +8,7 @@ import { diffRows, isUnchanged } from './diff-rows.ts';
 
 const database = openInMemory();
 
-/** A result with these rows, made by SQLite and encoded as any other. */
+/** A result with these rows, produced by SQLite and encoded like any other. */
 function resultOf(rows: readonly (readonly SqlValue[])[]): EncodedRows {
   if (rows.length === 0) return database.query('SELECT 1 AS a, 2 AS b WHERE 0', []);
   return database.query(rows.map(() => 'SELECT ? AS a, ? AS b').join(' UNION ALL '), rows.flat());

@@ -41,8 +41,8 @@ export function isUnchanged({ runs, added }: RowsDiff, before: EncodedRows): boo
 }
 
 /**
- * Whether two results are equal bytes, as after most runs that change nothing. False for plain values, which are
- * compared row by row.
+ * Whether two results have equal bytes, as they do after most runs that change nothing. False for results with plain
+ * values, which are compared row by row.
  */
 function areSameBytes(before: EncodedRows, after: EncodedRows): boolean {
   return (
@@ -90,7 +90,7 @@ function addRun(runs: number[], start: number, count: number): void {
   } else runs.push(start, count);
 }
 
-/** The rows of a range of the previous result by value; each is taken once. */
+/** By value, the rows of a range of the previous result; each is taken once. */
 class Origins {
   private readonly reader: RowReader;
   private readonly rowsByHash = new Map<number, number[]>();
@@ -106,7 +106,7 @@ class Origins {
     }
   }
 
-  /** -1 if no row is equal. */
+  /** -1 if there is no equal row. */
   take(next: RowReader, row: number): number {
     if (this.rowsByHash.size === 0) return -1;
     const rows = this.rowsByHash.get(next.hash(row)) ?? [];
@@ -179,8 +179,8 @@ class ColumnReader {
   }
 
   /**
-   * Rows of a mixed column hash apart from those of a column of one type: when a column becomes mixed, rows between the
-   * ends are sent once more.
+   * Rows of a mixed column and of a column of one type have different hashes: when a column becomes mixed, the rows
+   * between the ends are sent again once.
    */
   hash(row: number, hash: number): number {
     if (this.isNull(row)) return Math.imul(hash ^ 0xff, HASH_FACTOR);

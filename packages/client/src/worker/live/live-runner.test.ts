@@ -45,7 +45,7 @@ class FakeDatabase {
   /** The query behind a view. */
   view: readonly string[] = [];
 
-  /** The answer about the dependencies of a query waits for this promise. */
+  /** The read of a query's dependencies waits for this promise. */
   whenAsked: Promise<void> = Promise.resolve();
 
   async dependencies(sql: string): Promise<QueryDependencies> {

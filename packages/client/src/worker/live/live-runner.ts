@@ -11,9 +11,9 @@ import { diffRows, isUnchanged } from './diff-rows.ts';
 export interface LiveRunnerOptions {
   readonly reads: Pick<Reads, 'queryAll' | 'dependencies'>;
   readonly clock: Clock;
-  /** `transferables`: buffers in it that this side does not need any more. */
+  /** `transferables` are buffers in the update that this side no longer needs. */
   readonly send: (event: WorkerEvent, transferables: ArrayBuffer[]) => void;
-  /** A round failed unexpectedly; later rounds continue. */
+  /** Called when a round failed unexpectedly. Later rounds continue. */
   readonly onProblem: (error: RockpoolError) => void;
 }
 
@@ -21,7 +21,7 @@ export interface LiveRunnerOptions {
 export interface LiveRunner {
   watch(queryId: number, statement: SqlStatement): void;
   unwatch(queryId: number): void;
-  /** Call after a commit of any tab, or of sync. */
+  /** Called after a commit of any tab, or of sync. */
   touch(touched: Touched): void;
   /** The runs of each query, for the devtools. */
   runs(): LiveQueryRuns[];
@@ -30,7 +30,7 @@ export interface LiveRunner {
 interface Watched {
   readonly queryId: number;
   readonly statement: SqlStatement;
-  /** Null: unknown, so every commit counts. */
+  /** Null if unknown: every commit then runs the query again. */
   dependencies: QueryDependencies | null;
   /**
    * The dependencies of the result that the page has; those in `dependencies` while the query runs, because a commit
@@ -66,7 +66,7 @@ class Runner implements LiveRunner {
   private readonly watchedById = new Map<number, Watched>();
   private isPlanned = false;
   private restUntilMs = 0;
-  /** Counts possible schema changes: dependencies that were read under an earlier number may be wrong. */
+  /** Counts possible schema changes: dependencies read under a lower number may be outdated. */
   private schemaNumber = 0;
 
   constructor(options: LiveRunnerOptions) {
@@ -115,7 +115,7 @@ class Runner implements LiveRunner {
   }
 
   /**
-   * Plans one round per tick, regardless of the number of commits, for at most half of the worker's time, so that
+   * Plans one round per tick, regardless of the number of commits, and uses at most half of the worker's time, so that
    * writes continue under heavy queries.
    */
   private plan(): void {
@@ -132,7 +132,7 @@ class Runner implements LiveRunner {
     );
     this.restUntilMs = this.options.clock.nowMs() + Math.max(0, restMs);
     this.isPlanned = false;
-    // A commit arrived during this round.
+    // Whether a commit arrived during this round.
     if ([...this.watchedById.values()].some(({ isDue }) => isDue)) this.plan();
   }
 
@@ -158,7 +158,7 @@ class Runner implements LiveRunner {
         { kind: 'live', results: updates.map(({ result }) => result) },
         updates.flatMap(({ transferables }) => transferables),
       );
-    // Runs after the rows are sent, because a caller waits for them. Until then, every commit counts.
+    // Runs after the rows have been sent, because a caller waits for them. Until then, every commit counts.
     await Promise.all(
       due.filter(({ dependencies }) => dependencies === null).map((watched) => this.learnDependencies(watched)),
     );
@@ -170,7 +170,9 @@ class Runner implements LiveRunner {
     watched.lastRunMs = 'tookMs' in result ? result.tookMs : null;
   }
 
-  /** Reads all due queries together: each read costs more than a small query, and a message if the leader reads. */
+  /**
+   * Reads all due queries together, because each read costs more than a small query, and a message if the leader reads.
+   */
   private async read(due: readonly Watched[]): Promise<readonly QueryResult[]> {
     try {
       return await this.options.reads.queryAll(due.map(({ statement }) => statement));
@@ -180,7 +182,7 @@ class Runner implements LiveRunner {
     }
   }
 
-  /** The query itself reports SQL that cannot be compiled. */
+  /** Running the query reports SQL that cannot be compiled. */
   private async learnDependencies(watched: Watched): Promise<void> {
     const asked = this.schemaNumber;
     const dependencies = await this.options.reads.dependencies(watched.statement).catch(() => null);
@@ -188,7 +190,7 @@ class Runner implements LiveRunner {
     Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
   }
 
-  /** Returns the update to send; null if the page has the result or no longer watches the query. */
+  /** Returns the update to send; null if the page already has the result or no longer watches the query. */
   private take(watched: Watched, result: QueryResult): LiveUpdate | null {
     const { queryId } = watched;
     if (this.watchedById.get(queryId) !== watched) return null;

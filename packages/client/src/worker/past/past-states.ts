@@ -73,7 +73,7 @@ export class PastStates {
   }
 }
 
-/** A server from before later columns were noted does not name them. */
+/** A server that does not record later columns yet does not name them. */
 function laterColumnsOf(connection: Connection): PastFacts['laterColumns'] {
   const [named] = connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'rockpool_past_later_column'");
   if (named === undefined) return [];
@@ -87,7 +87,7 @@ class OpenedPastState {
   private readonly staged: StagedFile;
   private readonly schema: Schema;
   private readonly code: Pick<PastCode, 'QueryRun'>;
-  // One query at a time, because each one occupies the connection.
+  // One query at a time, because each of them occupies the connection.
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(connection: Connection, staged: StagedFile, schema: Schema, code: Pick<PastCode, 'QueryRun'>) {

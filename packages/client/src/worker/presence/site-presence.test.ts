@@ -8,7 +8,7 @@ const [TAB, OTHER] = [newId(), newId()];
 
 interface World {
   readonly presence: SitePresence;
-  /** The messages to the server, one list for each. */
+  /** The messages to the server, as one list per message. */
   readonly told: (readonly [topic: string, stateJson: string | null])[][];
   readonly update: PeersUpdate[];
   readonly problems: RockpoolError[];

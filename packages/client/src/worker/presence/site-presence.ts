@@ -10,7 +10,7 @@ import type { OwnState, PeersUpdate, SeenState } from '../../rpc/presence.ts';
 
 /** The connection's presence interface. */
 export interface PresenceLine {
-  /** Call after the server has welcomed this site. */
+  /** Called after the server has welcomed this site. */
   connected(send: (states: readonly PresenceState[]) => void): void;
   heard(update: PresenceUpdate): void;
   disconnected(): void;
@@ -18,7 +18,7 @@ export interface PresenceLine {
 
 export interface SitePresenceOptions {
   readonly clock: Clock;
-  /** The set of peers changed. */
+  /** Called when the set of peers has changed. */
   readonly onUpdate: (update: PeersUpdate) => void;
   readonly onProblem: (error: RockpoolError) => void;
 }
@@ -29,14 +29,14 @@ export interface SitePresenceOptions {
  */
 export class SitePresence implements PresenceLine {
   private readonly options: SitePresenceOptions;
-  /** Keyed by tab, then by topic. */
+  /** By tab, then by topic. */
   private readonly shown = new Map<string, Map<string, string>>();
   private readonly seen = new Map<string, SeenState>();
-  // Unsent states, the newest of each, by tab and topic.
+  // The newest unsent state of each tab and topic.
   private update = new Map<string, PresenceState>();
   private send: ((states: readonly PresenceState[]) => void) | null = null;
   private cancelTimer: (() => void) | null = null;
-  /** Whether any tab uses presence. Only then is the server asked about peers. */
+  /** Whether any tab uses presence. The server is asked for peers only then. */
   private isUsed = false;
 
   constructor(options: SitePresenceOptions) {
@@ -56,7 +56,7 @@ export class SitePresence implements PresenceLine {
     if (asks || this.update.size > 0) this.tellSoon();
   }
 
-  /** Call when the tab has closed or released its lock. */
+  /** Called when the tab has closed or released its lock. */
   forget(tabId: string): void {
     for (const topic of this.shown.get(tabId)?.keys() ?? []) this.put(tabId, topic, null);
     if (this.update.size > 0) this.tellSoon();
@@ -124,8 +124,8 @@ export class SitePresence implements PresenceLine {
   }
 
   /**
-   * Sends at once after a pause, else when the interval since the last message ends. States without a connection are
-   * sent on the next one.
+   * Sends at once after a pause, else when the interval since the last message ends. States that are set without a
+   * connection are sent on the next one.
    */
   private tellSoon(): void {
     if (this.send === null || this.cancelTimer !== null) return;
@@ -136,7 +136,7 @@ export class SitePresence implements PresenceLine {
     });
   }
 
-  /** Removals first, so that their replacements fit. */
+  /** Removals are first, so that their replacements fit. */
   private tell(send: (states: readonly PresenceState[]) => void): void {
     const states = [...this.update.values()].sort(
       (a, b) => Number(a.stateJson !== null) - Number(b.stateJson !== null),

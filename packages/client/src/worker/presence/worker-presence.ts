@@ -10,7 +10,7 @@ import { SitePresence, type PresenceLine } from './site-presence.ts';
  *   page ── show ──► this tab ── "show" ──► the tab that leads ──► server
  *   page ◄─ update ─ this tab ◄── "seen" ── the tab that leads ◄── server
  *
- * Presence has a channel of its own without repeated messages, because nothing of it is stored. A new leader asks
+ * Presence has its own channel, on which no message is repeated, because nothing of it is stored. A new leader asks
  * ("who"), and every tab sends its states again. A tab that ends releases its lock, and the leader removes its states.
  */
 type PresenceMessage =
@@ -18,7 +18,7 @@ type PresenceMessage =
       readonly kind: 'show';
       readonly tabId: string;
       readonly states: readonly OwnState[];
-      /** The complete state of the tab; it does not know any peers yet. */ readonly isAll: boolean;
+      /** The complete state of the tab, which does not know any peers yet. */ readonly isAll: boolean;
     }
   | { readonly kind: 'who' }
   | ({ readonly kind: 'seen' } & PeersUpdate);
@@ -27,7 +27,7 @@ type PresenceMessage =
 const CHANNEL_VERSION = 1;
 
 export interface WorkerPresenceOptions {
-  /** Names channel and locks: see WorkerEnvironment.scopeOf. */
+  /** Part of the names of the channel and the locks: see WorkerEnvironment.scopeOf. */
   readonly scope: string;
   readonly openPort: (channelName: string) => BroadcastPort;
   readonly locks: Locks;
@@ -38,13 +38,13 @@ export interface WorkerPresenceOptions {
 
 /** One tab's part in presence, in its worker. */
 export interface WorkerPresence {
-  /** Publishes these states of the tab. From now on the tab gets updates about peers. */
+  /** Publishes these states of the tab. From now on, the tab receives updates about peers. */
   show(tabId: string, states: readonly OwnState[]): Promise<void>;
-  /** Call when this tab leads, and `stop` when it no longer does. */
+  /** Called when this tab leads; `stop` is called when it no longer does. */
   lead(): PresenceLine & { stop(): void };
-  /** Call when the page is suspended: removes its states. */
+  /** Called when the page is suspended. Removes its states. */
   suspend(): void;
-  /** Call when the page is back. */
+  /** Called when the page is back. */
   resume(): void;
   close(): void;
 }
@@ -63,7 +63,10 @@ class TabInPresence implements WorkerPresence {
   private port: BroadcastPort | null = null;
   /** Null while another tab leads. */
   private site: SitePresence | null = null;
-  /** By tab id: stops waiting for the tab's death. One entry for each tab that sent its presence. */
+  /**
+   * By tab id, functions that stop waiting for the tab's death. There is one entry for each tab that has sent its
+   * presence.
+   */
   private readonly stopWatching = new Map<string, () => void>();
 
   constructor(options: WorkerPresenceOptions) {

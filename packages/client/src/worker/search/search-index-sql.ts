@@ -25,15 +25,15 @@ export function checkSearchIndexSql(index: SearchIndexSchema): string {
   return `INSERT INTO ${searchIndexName(index)} (${quoteName(index.name)}, rank) VALUES ('integrity-check', 1)`;
 }
 
-/** The log of rows that the index does not reflect yet. */
+/** The log of rows whose changes are not in the index yet. */
 export interface SearchIndexLog {
   readonly table: TableSchema;
   readonly index: SearchIndexSchema;
-  /** Name of the temporary table. */
+  /** The name of the temporary table. */
   readonly name: string;
 }
 
-/** `was_there` 0: the index has nothing of the row; 1: it has these words. */
+/** `was_there` is 0 if the index has no words of the row, and 1 if it has these words. */
 export function createLogSql({ name, index }: SearchIndexLog): string {
   return `CREATE TEMP TABLE ${name} (row INTEGER PRIMARY KEY, was_there INTEGER NOT NULL, ${logColumns(index).join(', ')})`;
 }
@@ -42,11 +42,13 @@ export function createLogSql({ name, index }: SearchIndexLog): string {
  * The triggers that log each changed row once, with its words in the index. The row's final words are read from the
  * table (search-indexes.ts).
  *
- * 1. No statement here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger apply inside
+ * 1. No statement here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger apply
+ *    inside
  *    it as well.
  * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so every row that may conflict is logged
- *    beforehand. Logging a row that stays unchanged does no harm.
- * 3. Each trigger checks in its WHEN whether it has something to do, which costs half of a condition in its statement.
+ *    beforehand. Logging a row that does not change is harmless.
+ * 3. Each trigger checks in its WHEN whether it has something to do, which costs half as much as a condition in its
+ *    statement.
  */
 function logTriggers({ table, index, name }: SearchIndexLog): Readonly<Record<string, string>> {
   const target = `main.${quoteName(table.name)}`;
@@ -111,8 +113,8 @@ function ofColumns(columns: readonly string[] | null): string {
 }
 
 /**
- * The index changes only if a statement assigns one of these columns. Null: any column, because generated columns
- * change with others.
+ * The index changes only if a statement assigns one of these columns. Null stands for any column, because generated
+ * columns change with others.
  */
 function assignedColumns(table: TableSchema, index: SearchIndexSchema): readonly string[] | null {
   const isGenerated = table.columns.some(({ name, generated }) => generated !== null && index.columns.includes(name));

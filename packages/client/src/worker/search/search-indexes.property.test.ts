@@ -119,7 +119,7 @@ const FIRST_WITH_HERON =
 const SAME_BY_HAND =
   "SELECT count(*) FROM item WHERE replace(title || ' ' || coalesce(note, ''), 'é', 'e') LIKE '%heron%'";
 
-/** Runs a write that may be rejected; a rejected write must change nothing, which the test checks too. */
+/** Runs a write that may be rejected. A rejected write must change nothing, and the test checks that too. */
 function unlessRejected(body: () => void): void {
   try {
     body();

@@ -238,7 +238,7 @@ describe('the search index of an existing database', () => {
   it('is rebuilt by a migration that rebuilds its table, and compares bytes whatever the collation', async () => {
     const medium = memoryMedium();
     const caseMatters = { ...words, tokenize: 'trigram case_sensitive 1' };
-    // Only local tables may have a collation of their own, because the server would not know it.
+    // Only local tables may have a collation, because the server would not have it.
     const schema = buildSchema([testTable('note', columns, { searchIndexes: [caseMatters], synced: false })]);
     const first = {
       tag: '0000',

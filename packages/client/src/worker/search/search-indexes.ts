@@ -56,8 +56,8 @@ export class SearchIndexes {
   }
 
   /**
-   * Runs a `body` that rewrites most rows, inside a transaction. Rebuilding the indexes after it costs half of updating
-   * them.
+   * Runs a `body` that rewrites most rows, inside a transaction. Rebuilding the indexes afterwards takes half as long
+   * as updating them.
    */
   rebuildAfter<T>(body: () => T): T {
     if (this.logs.length === 0) return body();

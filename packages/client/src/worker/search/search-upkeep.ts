@@ -6,17 +6,17 @@ import type { SearchIndexes } from './search-indexes.ts';
 /** After this long without a commit, no user is waiting for this worker. */
 const QUIET_MS = 20_000;
 
-/** Damage that queries do not reveal must not last longer. */
+/** Damage that queries do not reveal must be found within this time. */
 const INTERVAL_MS = 60 * 60 * 1000;
 
 export interface SearchUpkeep extends LeaderWork {
-  /** Called after a delivery was committed; writes of a tab call `onLocalCommit`. */
+  /** Called after a delivery was committed. After a write of a tab, `onLocalCommit` is called. */
   onDelivery(): void;
 }
 
 /**
  * Checks the search indexes in quiet moments, whether the database is synced or not, and rebuilds those that differ
- * from their rows: first after this tab became the leader, then about every hour. Reports damage as
+ * from their rows: for the first time after this tab became the leader, then about every hour. Reports damage as
  * `search-index-damaged`.
  */
 export function startSearchUpkeep(

@@ -4,12 +4,12 @@ import type { Persistence } from '../../rpc/persistence.ts';
 import { chooseMedium, type Media } from './choose-medium.ts';
 
 interface Browser {
-  /** The missing features of the browser, for each unusable medium. */
+  /** By medium that cannot be used, the features that the browser lacks. */
   readonly missing?: Partial<Record<Persistence, readonly string[]>>;
   readonly isEphemeral?: boolean;
 }
 
-/** Media that keep their databases, like a browser's. Both file media share their files. */
+/** Media that keep their databases, as in a browser. Both file media share their files. */
 function createMedia({ missing = {}, isEphemeral = false }: Browser = {}): Media {
   const files = memoryMedium();
   const indexedDb = memoryMedium();

@@ -21,15 +21,17 @@ export interface StorageEnvironment {
 /** The media and their availability, replaceable in tests. */
 export interface Media {
   medium(persistence: Persistence): Promise<Medium>;
-  /** Whether this window has the file API and refuses to keep files: a private window, or a setting of the user. */
+  /**
+   * Whether this window has the file API but refuses to keep files, as a private window or a setting of the user may.
+   */
   isEphemeral(): Promise<boolean>;
 }
 
 const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
 
 /**
- * Returns the medium that the app asked for, or the best durable one. A database that is already in IndexedDB, from
- * when this browser had nothing better, stays there, because it may hold unsent writes.
+ * Returns the medium that the app asked for, or the best durable one. A database that is already in IndexedDB, from a
+ * time when this browser had no better storage, stays there, because it may hold unsent writes.
  *
  * Throws `storage-unsupported` with what is missing, and `storage-ephemeral` if the window refuses to keep files,
  * because IndexedDB would be lost with the window too. Never falls back to memory.
@@ -45,7 +47,8 @@ export async function chooseMedium(
   for (const persistence of IN_ORDER_OF_PREFERENCE) {
     const medium = await media.medium(persistence);
     const looking = medium.missing();
-    looking.catch(() => undefined); // A window that refuses files makes this fail too; the caller gets the refusal instead.
+    // This also fails in a window that refuses files; the caller reports the refusal instead.
+    looking.catch(() => undefined);
     if (await refusing) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
     const missingHere = await looking;
     if (missingHere.length > 0) missing.push(`${persistence}: ${missingHere.join(', ')}`);
@@ -60,15 +63,14 @@ async function staysInIndexedDb(
   name: string,
   media: Media,
 ): Promise<ChosenMedium | null> {
-  // A database is mostly among the files already. IndexedDB is then not asked, because starting it would delay the
-  // opening.
+  // Most databases are in files. IndexedDB is then not asked, because starting it would delay the opening.
   if (persistence === 'indexeddb' || (await listStorages(medium)).includes(name)) return null;
   const indexedDb = await media.medium('indexeddb');
   if ((await indexedDb.missing()).length > 0) return null;
   return (await listStorages(indexedDb)).includes(name) ? { persistence: 'indexeddb', medium: indexedDb } : null;
 }
 
-/** One per worker, so that a branch in memory is restored and opened on the same medium. */
+/** One instance per worker, so that a branch in memory is restored and opened on the same medium. */
 let memory: Medium | undefined;
 
 export const BROWSER_MEDIA: Media = {

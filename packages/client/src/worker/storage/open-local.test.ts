@@ -25,7 +25,7 @@ function opener(
   });
 }
 
-/** A disk with a database that has an unsent write, and damage that every opening finds. */
+/** A disk with a database that has an unsent write, and with damage that every opening detects. */
 async function damagedDisk(): Promise<SimulatedDisk> {
   const disk = new SimulatedDisk();
   const opened = await opener(disk, [])('writer', () => undefined);
@@ -138,7 +138,7 @@ it('a damaged database is not quarantined if it belongs to another server databa
   await again.close({ handsOver: false });
 });
 
-/** A writer on IndexedDB. `refuse` decides whether IndexedDB undoes the commits that follow. */
+/** A writer on IndexedDB. `refuse` decides whether IndexedDB undoes the following commits. */
 async function openOnIndexedDb() {
   const extents = new SimulatedExtents({ persistence: 'indexeddb' });
   const open = createLocalOpener({
@@ -171,7 +171,7 @@ it('a database numbers writes without a gap after IndexedDB has undone commits f
   await committed?.();
   refuse(true);
   write('b');
-  // Sync reads it after each write, and the connection caches the result.
+  // Sync reads this after each write, and the connection caches the result.
   expect(database.outbox.pendingCount()).toBe(2);
   await expect(committed?.()).rejects.toMatchObject({ code: 'storage-full' });
   refuse(false);

@@ -28,7 +28,7 @@ export interface LocalOptions {
   readonly name: string;
   readonly schema: Schema;
   readonly migrations: readonly Migration[] | null;
-  /** The server database to open it for; null: none. See require-database.ts. */
+  /** The server database to open it for, or null; see require-database.ts. */
   readonly databaseId: string | null;
   /** See require-principal.ts. */
   readonly principal: string | null;
@@ -41,17 +41,17 @@ export interface LocalOptions {
   /** Called before a writer opens, to fill a database that does not exist yet. */
   readonly beforeWriter?: () => Promise<unknown>;
   /**
-   * Set if a server has the rows of a damaged database, which is then quarantined and replaced by a new one. Called
+   * Present if a server has the rows of a damaged database, which is then quarantined and replaced by a new one. Called
    * with `storage-corrupt` when that is done or has failed: `keptAs` is the new name of the damaged database,
-   * `rejected` the number of its unsent changesets that now wait for a decision, and `isComplete` whether these are
-   * all. Without this callback opening fails and changes nothing.
+   * `rejected` the number of its unsent changesets that now wait for the user's decision, and `isComplete` whether
+   * these are all. Without this callback opening fails and changes nothing.
    */
   readonly onQuarantined?: (error: RockpoolError) => void;
 }
 
 type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal'>;
 
-/** Opens this worker's database, again after each change of its role. */
+/** Opens this worker's database, and opens it again after each change of its role. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
 
 /**
@@ -104,7 +104,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       rejected = await keepUnsentAsRejected(opened, quarantined);
       return opened;
     } finally {
-      // Reported even if reopening failed, because the next opening finds no damage and reports nothing.
+      // Reported even if reopening failed, because the next opening will find no damage and report nothing.
       onQuarantined(quarantineNotice(quarantined, rejected));
     }
   };
@@ -128,8 +128,8 @@ async function keepUnsentAsRejected(
 ): Promise<number> {
   const { unsent, databaseIdentity } = quarantined;
   const { meta } = database;
-  // A new database that was just filled from a server may be another one with the same name. Writes for the old one
-  // then stay in its file.
+  // A new database that was just filled from a server may belong to another server database of the same name. Writes
+  // for the old one then stay in its file.
   if (
     databaseIdentity !== null &&
     meta.databaseIdentity !== null &&
@@ -149,11 +149,12 @@ async function keepUnsentAsRejected(
   } catch {
     return 0;
   }
-  await flushed?.().catch(() => undefined); // The changesets are stored as rejected even if the flush fails, and flushed as soon as possible.
+  // The changesets count as stored even if the flush fails; they are flushed as soon as possible.
+  await flushed?.().catch(() => undefined);
   return unsent.changesets.length;
 }
 
-/** Loads SQLite and the other code that the schema and the migrations need. The opener gets a failure. */
+/** Loads SQLite and the other code that the schema and the migrations need. The caller of `open` receives a failure. */
 export function loadCode(
   { schema, hasMigrations }: { readonly schema: Schema; readonly hasMigrations: boolean },
   loadSqlite: () => Promise<SqliteRuntime>,
@@ -170,7 +171,7 @@ export function loadCode(
 interface StorageBehaviour {
   /** How many times commits of this storage have been undone. */
   readonly timesUndone: () => number;
-  /** Commits share a flush and are reported after it. */
+  /** Commits share a flush, and are reported after it. */
   readonly sharesFlush: boolean;
 }
 
@@ -206,7 +207,7 @@ async function openOn(
       backups.close();
       await slowReads.close();
       await readerBeside.close();
-      // Callers that wait for a flush get their answer before the storage is closed.
+      // Callers that wait for a flush receive their answer before the storage is closed.
       await flush?.flushed().catch(() => undefined);
       await close(handsOver);
     },
@@ -247,7 +248,7 @@ async function connect(
     const packCode = loadPackCode();
     if (opened.changelog.packs.isEmpty) packCode.catch(() => undefined);
     else await packCode;
-    // The installed schema counts only once it is stored.
+    // The installed schema is valid only once it is stored.
     await storage.committed().catch((thrown: unknown) => {
       opened.close();
       throw thrown;

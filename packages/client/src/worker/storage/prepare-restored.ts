@@ -3,7 +3,7 @@ import type { BranchStart } from '../../rpc/branch-file.ts';
 import type { Meta } from '../file/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** The open file, and the newest storage format that this code supports. */
+/** The open file, and the newest storage format that this version supports. */
 export interface RestoredFile {
   readonly connection: Connection;
   readonly meta: Meta;
@@ -12,7 +12,7 @@ export interface RestoredFile {
 
 /**
  * Checks that the file is an intact Rockpool database and marks it as a copy, before it replaces anything. `branchId`
- * makes it a branch. Imports nothing that the worker's first script has, because it is loaded on first use.
+ * makes it a branch. It is loaded on first use, so it imports no module of the worker's first script.
  */
 export function prepareRestored({ connection, meta, supported }: RestoredFile, branchId: string | null): void {
   if (connection.value('PRAGMA quick_check(1)') !== 'ok')

@@ -6,16 +6,16 @@ import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from './storage-failure.ts';
 
-/** A quarantined database, and what could still be read of it. */
+/** A quarantined database, and the part of it that could still be read. */
 export interface QuarantinedDatabase {
   /** The name of the quarantined database. */
   readonly keptAs: string;
   readonly unsent: Unsent;
-  /** Identity of the server database that it belongs to; null when it belongs to none, or cannot be read. */
+  /** Identity of the server database that it belongs to; null if it belongs to none or the identity cannot be read. */
   readonly databaseIdentity: Uint8Array | null;
 }
 
-/** The user that opens the database, and the server database to open it for. */
+/** The user that opens the database, and the server database for which it is opened. */
 export interface Opener {
   readonly principal: string | null;
   readonly databaseId: string | null;
@@ -52,7 +52,7 @@ export function isCorrupt(thrown: unknown): boolean {
 
 interface Salvaged {
   readonly unsent: Unsent;
-  /** The owner; null when there is none, or it cannot be read. */
+  /** The owner; null if there is none or it cannot be read. */
   readonly principal: string | null;
   readonly databaseId: string | null;
   readonly databaseIdentity: Uint8Array | null;

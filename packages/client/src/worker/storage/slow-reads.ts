@@ -4,7 +4,7 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryRun } from '../database/query-run.ts';
 import { isSnapshotLost } from '../database/lost-snapshot.ts';
 
-/** How long a query may occupy a worker before other work runs: well below the 50 ms that a user notices. */
+/** How long a query may occupy a worker before other work runs; far below the 50 ms that a user notices. */
 export const SLICE_MS = 20;
 
 /** The part of a connection that slow reads use. */
@@ -51,7 +51,7 @@ export class SlowReads {
   private async run(statement: SqlStatement): Promise<EncodedRows> {
     this.requireOpen();
     this.opening ??= this.open().catch((thrown: unknown) => {
-      this.opening = null; // The next query tries again.
+      this.opening = null; // The next query tries to open it again.
       throw thrown;
     });
     const { database } = await this.opening;

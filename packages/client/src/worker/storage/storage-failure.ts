@@ -10,7 +10,7 @@ export function storageFailure(thrown: unknown): RockpoolError {
   ) as Record<string, string | number | boolean>;
   if (code === 'storage-newer') return new RockpoolError('database-newer', fields, { cause: thrown });
   if (isErrorCode(code)) return new RockpoolError(code, fields, { cause: thrown });
-  // The remaining codes are either retryable or bugs of this package.
+  // Any other code is either retryable or a bug of this package.
   if (code === 'storage-snapshot-lost')
     return new RockpoolError('storage-lost', { reason: 'snapshot', ...fields }, { cause: thrown });
   return new RockpoolError('internal', { storage: code, ...fields }, { cause: thrown });

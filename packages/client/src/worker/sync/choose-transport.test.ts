@@ -5,7 +5,7 @@ import type { Transport } from '../../rpc/transport.ts';
 
 const unreachable = new RockpoolError('network-unreachable');
 
-/** A transport that opens, or fails, at once. */
+/** A transport that opens or fails immediately. */
 function line(name: string, opens: () => boolean, tried: string[]): Transport {
   return {
     connect(_url, events) {
@@ -33,7 +33,7 @@ it('webSocketOrHttp uses plain HTTP once WebSockets have failed to open twice, a
     });
   for (let i = 0; i < 5; i++) attempt();
   expect(tried.splice(0)).toEqual(['socket', 'socket', 'http', 'socket', 'http']);
-  // On a device that is offline neither opens, and sockets are tried first when the network is back.
+  // On a device that is offline, neither transport opens. Sockets are tried first when the network is back.
   httpOpens = false;
   for (let i = 0; i < 4; i++) attempt();
   expect(tried.splice(0)).toEqual(['socket', 'http', 'socket', 'socket']);

@@ -3,7 +3,7 @@ import { loadPart } from '../../load-part.ts';
 import type { Transport, TransportConnection, TransportName } from '../../rpc/transport.ts';
 import { webSocketTransport } from './web-socket-transport.ts';
 
-/** Failed attempts in a row before HTTP is tried: one may be a tunnel between two stations. */
+/** How many attempts must fail in a row before HTTP is tried. A single failure may be a tunnel between two stations. */
 const FAILURES_BEFORE_HTTP = 2;
 
 /** Returns the transport of this name. */

@@ -5,17 +5,17 @@ export interface ConnectionAttemptsOptions {
   readonly url: string;
   readonly token: () => Promise<string>;
   readonly connect: Connect;
-  /** Runs a task on the database now, or when the open interactive transaction ends. */
+  /** Runs a task on the database now, or when the open interactive transaction has ended. */
   readonly inTurn: (job: () => void) => void;
   readonly onToken: () => void;
-  /** The app returned no token. */
+  /** Called when the app returned no token. */
   readonly onNoToken: (error: ErrorData) => void;
   readonly onOpen: (token: string) => void;
   readonly onMessage: (message: ServerMessage) => void;
   readonly onFailed: (error: ErrorData) => void;
 }
 
-/** Connects to the server, one attempt after another. Nothing of an earlier attempt reaches a later one. */
+/** Connects to the server, one attempt after another. No event of an earlier attempt reaches a later one. */
 export class ConnectionAttempts {
   private readonly options: ConnectionAttemptsOptions;
   private attempt = 0;
@@ -44,7 +44,7 @@ export class ConnectionAttempts {
     return () => mine === this.attempt;
   }
 
-  /** Returns false without a connection. */
+  /** Returns false if there is no connection. */
   send(message: ClientMessage): boolean {
     this.connection?.send(message);
     return this.connection !== null;

@@ -75,7 +75,7 @@ it('a restored server receives changes of a table and a column that the device h
     ['b', 'y'],
     ['d', 'new'],
   ]);
-  // They are sent as they were written: otherwise the server would consider them different changesets.
+  // They are sent as they were written: otherwise the server would take them for different changesets.
   expect(sync.nextPush(1, 1e9)?.changesets.map(({ body }) => body)).toEqual(written.slice(1));
 
   // Another site updates a row with pending changes; then the server admits all changesets but one.

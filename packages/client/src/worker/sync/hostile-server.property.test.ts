@@ -204,7 +204,7 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 };
 
-/** The state that no server may change. */
+/** What no server may change. */
 function ownThings({ connection }: OpenDatabase): unknown {
   return [
     connection.rows('SELECT type, name, sql FROM sqlite_schema ORDER BY name'),
@@ -213,10 +213,10 @@ function ownThings({ connection }: OpenDatabase): unknown {
   ];
 }
 
-/** Undecided writes stay until the server reports their outcome, and refused ones stay for the user. */
+/** Undecided writes are kept until the server reports their outcome, and rejected ones are kept for the user. */
 function expectNothingLost(sync: SyncDatabase, before: ReturnType<typeof whereWritesAre>): void {
   const now = whereWritesAre(sync);
-  // A device continues as another site, with the rest, after it learns that a copy of its file has sent some of them.
+  // A device that finds that a copy of its file has sent some of them continues with the rest as another site.
   if (now.site !== before.site) return;
   expect(now.pendingCount).toBe(before.pendingCount - (now.lastAckedSequence - before.lastAckedSequence));
   expect(now.rejectedCount).toBeGreaterThanOrEqual(before.rejectedCount);

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Transport, TransportConnection, TransportEvents } from '../../rpc/transport.ts';
 
-/** The size of one request: several frames, below the server's limit (1 MiB). */
+/** The size of one request: several frames, but less than the server's limit (1 MiB). */
 const REQUEST_BYTES = 512 * 1024;
 
 /**
@@ -58,7 +58,7 @@ class HttpConnection implements TransportConnection {
       if (!this.stop.signal.aborted) this.events.onFrame(frame);
     }
     const closed = response.headers.get('rockpool-close');
-    // The close code, a blank, and the reason.
+    // The close code, a space, and the reason.
     if (closed !== null)
       throw new RockpoolError('network-unreachable', { stage: 'http', closeCode: Number.parseInt(closed, 10) });
   }

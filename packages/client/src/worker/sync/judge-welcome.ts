@@ -13,8 +13,8 @@ import {
 export type WelcomeVerdict =
   | { readonly kind: 'fits' }
   /**
-   * Another copy of this file has used its sequences. Only the server can tell which changesets both share: it gets
-   * those after `pushAfter` and names the first one that differs.
+   * Another copy of this file has used its sequences. Only the server can determine which changesets both share: it
+   * receives those after `pushAfter` and names the first one that differs.
    */
   | { readonly kind: 'copied'; readonly pushAfter: number }
   /** This database continues as another site, with the changesets from `firstOwn` on. */
@@ -22,21 +22,21 @@ export type WelcomeVerdict =
 
 /** The local state. */
 export interface OwnChangesets {
-  /** The last one with an applied outcome. */
+  /** The last changeset whose outcome was applied. */
   readonly lastAckedSequence: number;
   readonly lastSequence: number;
   /** Null if it was never written or has been pruned. */
   hashOf(sequence: number): Uint8Array | null;
-  /** The first sequence from which on no changeset is missing. */
+  /** The first sequence after which no changeset is missing. */
   firstRetained(): number;
   /** Whether the user has resolved rejected changesets after `sequence`, which must not be sent again. */
   hasResolvedAfter(sequence: number): boolean;
 }
 
 /**
- * 1. The hash of the last acknowledged changeset shows whether the server means the same changesets as this database.
- * 2. A server that was restored from an older backup gets the lost changesets again from the changelog. If that is no
- * longer complete, the rest is sent under a new site.
+ * 1. The hash of the last acknowledged changeset shows whether the server has the same changesets as this database.
+ * 2. A server that was restored from an older backup receives the lost changesets again from the changelog. If the
+ *    changelog is no longer complete, the rest is sent under a new site.
  */
 export function judgeWelcome(
   welcome: Pick<Welcome, 'lastAckedSequence' | 'decidedHash' | 'fullResync'>,
@@ -45,9 +45,9 @@ export function judgeWelcome(
   const there = welcome.lastAckedSequence;
   const hash = there === 0 ? FIRST_PREVIOUS_HASH : own.hashOf(there);
   if (there > own.lastSequence || (hash !== null && !cellValuesEqual(hash, welcome.decidedHash))) {
-    // Without a changeset there is nothing to ask the server about.
+    // Without a changeset, the server cannot be asked.
     if (own.lastSequence === 0) return { kind: 'new-site', firstOwn: 1 };
-    // A restored server may have other changesets under acknowledged sequences too: a copy has sent its own again.
+    // A restored server may have other changesets under acknowledged sequences too, if a copy has sent its own again.
     if (there > own.lastAckedSequence && !welcome.fullResync) {
       return own.lastSequence === own.lastAckedSequence
         ? { kind: 'new-site', firstOwn: own.lastSequence + 1 }

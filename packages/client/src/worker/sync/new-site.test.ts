@@ -44,7 +44,7 @@ describe('a device that becomes a new site', () => {
     expect(database.siteId).toHaveLength(16);
     expect(database.siteId).not.toEqual(siteId);
     expect(sync.siteId).toEqual(database.siteId);
-    // a and b are in the server's rows, c comes with the next delivery.
+    // a and b are in the server's rows; c arrives with the next delivery.
     expect(rows(database).flat()).toEqual(['a', 1, 'b', 1, 'd', 1, 'e', 1]);
     expect(sync.position()).toMatchObject({ cursor: 2, lastAckedSequence: 0, lastSequence: 2 });
     const batch = sync.nextPush(0, 1e9);
@@ -259,7 +259,7 @@ describe('a welcome', () => {
   });
 
   it('makes the device a new site at once if it has no changeset to compare, even before a full resync', () => {
-    // A power cut can take the whole database of a device without strict durability, but not its site id.
+    // A power cut can delete the whole database of a device without strict durability, but not change its site id.
     const emptied = { ...own, lastAckedSequence: 0, lastSequence: 0, firstRetained: () => 1, hashOf: () => null };
     for (const fullResync of [false, true])
       expect(judgeWelcome(welcome(2, hash(2), fullResync), emptied)).toEqual({ kind: 'new-site', firstOwn: 1 });

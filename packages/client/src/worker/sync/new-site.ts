@@ -57,7 +57,7 @@ export function becomeNewSite(
           whereEditsAre(database),
         );
       }
-      // All of them were written under an older log epoch than that of a log that may lack the kept changesets.
+      // All of them were written under an older log epoch than the current log, which may lack the kept changesets.
       const mark = inserted > 0 ? Number.MAX_SAFE_INTEGER : meta.olderEpochUpTo;
       meta.set('older_epoch_up_to', renumber(connection, { oldSiteId, logEpoch, firstOwn, mark }));
       return touched;

@@ -64,7 +64,7 @@ it('small messages are sent unpacked at once, and large pushes packed, all in or
   for (const message of later) there.outgoing.send(message);
   expect(await there.messages(8)).toStrictEqual([...first, ...later]);
   expect(there.sizeBytes).toBeLessThan(10_000);
-  // Nothing is being packed any more, so a message leaves at once.
+  // No message is being packed, so this one is sent at once.
   there.outgoing.send({ type: 'ping' });
   expect(there.arrived).toHaveLength(9);
 });

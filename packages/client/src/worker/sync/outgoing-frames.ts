@@ -1,11 +1,9 @@
 import { encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type ClientMessage } from '@rockpool/shared';
 
-/** A smaller push fits in a packet or two and is sent without waiting. */
+/** A smaller push fits into a packet or two, and is sent without waiting. */
 const PACK_FROM_BYTES = 4 * 1024;
 
-/**
- * Sends messages as frames in order. Large pushes are compressed, which takes a moment; later messages wait for them.
- */
+/** Sends messages as frames in order. Large pushes are compressed first, and later messages wait for them. */
 export class OutgoingFrames {
   private readonly sendFrame: (frame: Uint8Array<ArrayBuffer>) => void;
   // Null: no compression is in progress.

@@ -32,13 +32,13 @@ export interface OutgoingPushes {
    * admitted but is answered. Throws `site-copied` if the token allows reading only.
    */
   askWhatDiffers(sequence: number, welcome: PushPermission): void;
-  /** Call when outcomes up to this sequence have arrived. */
+  /** Called when outcomes up to this sequence have arrived. */
   decided(upTo: number): void;
-  /** Call when the connection has ended, with everything in flight. */
+  /** Called when the connection has ended, with everything in flight. */
   forget(): void;
 }
 
-/** The maximum of sent, unacknowledged bytes: enough to fill a connection, small enough to resend cheaply. */
+/** The maximum of sent, unacknowledged bytes: large enough to fill a connection, small enough to send again cheaply. */
 const WINDOW_BYTES = 4 * PUSH_BYTES;
 
 /** The first push of a connection is small, so that the server begins while the rest is read and packed. */
@@ -46,7 +46,7 @@ const FIRST_PUSH_BYTES = PUSH_BYTES / 16;
 
 /** `send` returns false without a connection. */
 export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingPush) => boolean): OutgoingPushes {
-  // Sizes of sent changesets that are not decided, by number.
+  // By sequence, the sizes of sent changesets that are not decided.
   const inFlight = new Map<number, number>();
   let inFlightBytes = 0;
   let nextPushBytes = FIRST_PUSH_BYTES;
@@ -57,8 +57,8 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
       while (inFlightBytes < WINDOW_BYTES) {
         const batch = source.nextPush(sentUpTo, nextPushBytes);
         if (batch === null) break;
-        // A changeset that the server knows must survive a power cut, or its number would be used again for another
-        // one.
+        // A changeset that the server has must survive a power cut here; otherwise its sequence would be used again for
+        // another one.
         source.flush();
         if (!send(batch)) break;
         nextPushBytes = Math.min(2 * nextPushBytes, PUSH_BYTES);
@@ -78,7 +78,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
       for (;;) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);
         if (batch === null) return;
-        // The server may otherwise receive a changeset that this file loses.
+        // Otherwise the server could have a changeset that this file loses.
         source.flush();
         sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
         const isLast = sentUpTo >= lastSequence;
@@ -92,7 +92,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
     },
 
     decided(upTo) {
-      // The map keeps the order of sending.
+      // The Map keeps the order of sending.
       for (const [sequence, sizeBytes] of inFlight) {
         if (sequence > upTo) break;
         inFlight.delete(sequence);

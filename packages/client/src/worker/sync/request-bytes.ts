@@ -1,9 +1,11 @@
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 
-/** A server answers most requests in milliseconds; a network that takes longer counts as none. */
+/** A server answers most requests in milliseconds. A network that takes longer than this counts as absent. */
 const ANSWER_WITHIN_MS = 15_000;
 
-/** The server reads every version since the first of the transactions, alternating with other requests. */
+/**
+ * Longer, because the server reads every version since the first of the transactions, alternating with other requests.
+ */
 const WRITTEN_WITHIN_MS = 2 * 60_000;
 
 /** See WorkerApi.request. */

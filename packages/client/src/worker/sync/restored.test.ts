@@ -15,7 +15,7 @@ describe('a restored backup', () => {
     sync.applyDelivery(testDelivery({ from: 0, to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
     database.meta.set('is_restored', 1);
     const before = database.siteId;
-    // The original has sent the second changeset since.
+    // The original has sent the second changeset since the backup.
     const verdict = sync.greet(testWelcome({ lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     expect(verdict).toEqual({ kind: 'new-site', firstOwn: 3 });
     if (verdict.kind === 'new-site') sync.becomeNewSite(verdict.firstOwn);

@@ -83,7 +83,7 @@ function herd(downMs: number, seed: number): { readonly attemptsMs: number[]; re
   return { attemptsMs, connectedMs: connectedMs.sort((a, b) => a - b) };
 }
 
-/** The largest number of moments within any one second. */
+/** The largest number of these moments within any one second. */
 function peakPerSecond(momentsMs: readonly number[]): number {
   const sorted = [...momentsMs].sort((a, b) => a - b);
   let first = 0;

@@ -21,10 +21,10 @@ const LOST_EVEN_PACE = 60;
 const ANSWERED_FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
-/** Failures that a retry hardly fixes, such as a rejected token or an incompatible schema, are retried slowly. */
+/** Failures that a retry is unlikely to fix, such as a rejected token or an incompatible schema, are retried slowly. */
 export const CALM_RETRY_MS = 60_000;
 
-/** `random` in [0, 1): spreads the attempts of many clients. */
+/** `random` in [0, 1) spreads the attempts of many clients. */
 export function retryDelayMs(trouble: ErrorData, failures: number, random: number): number {
   if (trouble.code === 'network-unreachable') {
     if (failures === 1) return LOST_FIRST_MS * random;
@@ -42,7 +42,7 @@ function halfLeftToChance(fullMs: number, random: number): number {
   return fullMs * (0.5 + random / 2);
 }
 
-/** A copied file continues as another site at once, and the app's token callback may have been called too early. */
+/** A copied file continues as another site at once. The app's token callback may have been called too early. */
 function isTriedSoon({ code, recovery, fields }: ErrorData): boolean {
   return (
     recovery === 'retry' ||

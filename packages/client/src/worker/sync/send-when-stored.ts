@@ -2,8 +2,8 @@ import { toRockpoolError } from '@rockpool/shared';
 import type { Connect } from './server-connection.ts';
 
 /**
- * Connections whose messages leave, in order, once every earlier commit is stored. A changeset that was sent must not
- * be undone on this device: its sequence would be reused for another one. A refused commit ends the connection.
+ * Connections that send their messages, in order, once every earlier commit is stored. A changeset that was sent must
+ * not be undone on this device: its sequence would be reused for another one. A refused commit ends the connection.
  */
 export function sendWhenStored(connect: Connect, committed: () => Promise<void>): Connect {
   return (url, events) => {

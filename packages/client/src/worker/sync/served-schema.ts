@@ -3,14 +3,14 @@ import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 import { addUnseenColumns } from '../file/unseen-columns.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
-/** The schema that the next hello names: the file's, or the app's if the server does not know the file's. */
+/** The schema that the next hello names: the file's, or the app's if the server does not have the file's. */
 export interface ServedSchema {
   readonly schema: Schema;
-  /** Whether it is the app's schema although the file has more columns. */
+  /** Whether that is the app's schema although the file has more columns. */
   readonly isNarrow: boolean;
-  /** Call when the server does not know the named schema. Returns whether there is another one to name at once. */
+  /** Called when the server does not have the named schema. Returns whether another one can be named at once. */
   tryOther(): boolean;
-  /** Call when the server has welcomed the named schema. */
+  /** Called when the server has welcomed the named schema. */
   note(): void;
 }
 
@@ -28,7 +28,7 @@ export function createServedSchema(database: OpenDatabase): ServedSchema {
       isNarrow = !isNarrow && schema.hash !== appSchema.hash && database.readOnly === null && pendingFitsApp(database);
       return isNarrow;
     },
-    /** Once the server knows the file's schema, it may already have values for the additional columns. */
+    /** Once the server has the file's schema, it may already have values in the additional columns. */
     note() {
       if (isNarrow === meta.syncedWithAppSchema) return;
       if (isNarrow) addUnseenColumns(meta, appSchema, schema);
@@ -38,7 +38,10 @@ export function createServedSchema(database: OpenDatabase): ServedSchema {
   };
 }
 
-/** A server that lacks a column of a pending changeset would reject it. Nothing is pushed until it knows the file's schema. */
+/**
+ * A server that lacks a column of a pending changeset would reject the changeset, so nothing is pushed until the server
+ * has the file's schema.
+ */
 function pendingFitsApp({ appSchema, changelog, outbox }: OpenDatabase): boolean {
   const known = columnIdsByTable(
     new Map([...syncedTables(appSchema), ...SYSTEM_TABLES].map((table) => [table.id, table])),

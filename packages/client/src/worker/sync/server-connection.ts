@@ -14,7 +14,7 @@ import { OutgoingFrames } from './outgoing-frames.ts';
 /** One connection to a server, in messages. No calls follow `onFailed`. */
 export interface ServerConnection {
   send(message: ClientMessage): void;
-  /** Bytes passed to `send` that have not left yet. */
+  /** Bytes passed to `send` that have not been sent yet. */
   readonly bufferedBytes: number;
   close(): void;
 }

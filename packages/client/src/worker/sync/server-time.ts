@@ -1,18 +1,19 @@
 import { wasClockSet, type ClockContact } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 
-/**
- * The interval at which the contact that ages are computed from is stored. It bounds the error after the clock was set.
- */
+/** How often the contact from which ages are computed is stored. It limits the error after the clock was set. */
 const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** The server's current time, computed from the last contact with it. */
 export interface ServerTime {
-  /** Null before the first contact of this opening. */
+  /** Null before the first contact since the database was opened. */
   readonly latestContact: ClockContact | null;
   /** The server's current wall time, in ms. Stores the contact, at most once an hour while the clock is not set. */
   note(serverMs: number): void;
-  /** Acknowledged changesets are kept for days of server time: a clock set a year ahead must not expire them. */
+  /**
+   * Acknowledged changesets are kept for days of server time, so that a clock that is set a year ahead does not expire
+   * them.
+   */
   nowMs(): number;
 }
 
@@ -26,7 +27,7 @@ export function createServerTime(
     get latestContact() {
       return latestContact;
     },
-    /** Pending writes must be later than the stored contact, or their age could not be computed from it. */
+    /** Pending writes must be later than the stored contact; otherwise their age could not be computed from it. */
     note(serverMs) {
       latestContact = { localUs: Math.floor(localTime.nowUs()), serverMs };
       contactElapsedMs = elapsedMs();

@@ -7,7 +7,7 @@ import type { MachineEvent } from './sync-machine.ts';
 /** Events of a snapshot download. */
 export interface SnapshotEvents {
   onProgress(progress: SnapshotProgress): void;
-  /** Starts a wait with its full time. */
+  /** Starts a wait with its full limit. */
   onWait(wait: SnapshotWait): void;
 }
 
@@ -16,7 +16,7 @@ export interface SnapshotSource {
   /**
    * Replaces the local file by the one that the server offers. Returns null if none is available. Throws
    * - `network-unreachable` if the connection fails or is cut; the next call resumes the download
-   * - `snapshot-unavailable` if the server gives no file, or the wrong one
+   * - `snapshot-unavailable` if the server sends no file or a wrong one
    * - the error of the app's `token` callback (`stage: 'token'`, or recovery `reauthenticate`)
    * - a `storage-…` error if the file cannot be written
    */
@@ -26,10 +26,10 @@ export interface SnapshotSource {
 }
 
 export interface SnapshotTakingOptions {
-  /** Undefined: full resyncs arrive as deliveries. */
+  /** Undefined if full resyncs arrive as deliveries. */
   readonly source: SnapshotSource | undefined;
   readonly dispatch: (event: MachineEvent) => void;
-  /** Called once with the reason why no more files are taken. */
+  /** Called once, with the reason why no more files are taken. */
   readonly onProblem: (error: RockpoolError) => void;
 }
 
@@ -42,16 +42,16 @@ export interface SnapshotTaking {
   readonly progress: SnapshotProgress | null;
   /** Downloads the file that the server offers. Reports nothing once the connection that offered it has ended. */
   take(isConnected: () => boolean): void;
-  /** Call when the connection has ended. */
+  /** Called when the connection has ended. */
   abort(): void;
-  /** Stops taking files for its lifetime, and reports why. */
+  /** Takes no more files for the rest of its lifetime, and reports why. */
   giveUp(error: ErrorData): void;
-  /** Call after a delivery was applied: it included the file or made it obsolete. */
+  /** Called after a delivery was applied, which either included the file or made it obsolete. */
   delivered(): void;
 }
 
 /**
- * A log can be restored while a file is downloaded, even twice; a server that never accepts its own files has to send
+ * A log can be restored while a file is downloaded, even twice. A server that never accepts its own files has to send
  * deliveries.
  */
 const MOST_FILES_IN_A_ROW = 3;
@@ -66,7 +66,7 @@ class Taking implements SnapshotTaking {
   progress: SnapshotProgress | null = null;
   private readonly options: SnapshotTakingOptions;
   private hasGivenUp: boolean;
-  /** False after an attempt without a file, until the next delivery: then rows come as deliveries. */
+  /** False after an attempt without a file, until the next delivery: rows then arrive as deliveries. */
   private takesFiles = true;
   private taking: AbortController | null = null;
   /**
@@ -100,7 +100,7 @@ class Taking implements SnapshotTaking {
   giveUp(error: ErrorData): void {
     if (this.hasGivenUp) return;
     this.hasGivenUp = true;
-    // The socket reaches the server itself, so a failed download gets a name of its own.
+    // The socket reaches the server itself, so a failed download has an error of its own.
     const isUnnamed = error.code === 'network-unreachable' || error.code === 'internal';
     this.options.onProblem(
       isUnnamed ? new RockpoolError('snapshot-unavailable', error.fields) : RockpoolError.fromData(error),
@@ -155,7 +155,7 @@ class Taking implements SnapshotTaking {
   }
 }
 
-/** Whether the token is at fault: the socket would fail as well, and the next attempt reports it. */
+/** Whether the token is the cause: the socket would fail as well, and the next attempt reports it. */
 function isOfToken({ fields, recovery }: RockpoolError): boolean {
   return fields['stage'] === 'token' || recovery === 'reauthenticate';
 }

@@ -1,6 +1,6 @@
 import type { WaitStage } from '../../rpc/sync-status.ts';
 
-/** The stage of a snapshot wait, and its limit. */
+/** The stage of a wait for a snapshot, and its limit. */
 export interface SnapshotWait {
   readonly stage: Extract<WaitStage, 'token' | `snapshot-${string}`>;
   readonly withinMs: number;
@@ -10,11 +10,12 @@ export interface SnapshotWait {
 export const SNAPSHOT_TOKEN_TTL_MS = 15_000;
 
 /**
- * The limit for the first byte of an answer: a server that has the file or is building it answers within a round trip.
+ * The limit for the first byte of a response. A server that has the file, or is building it, answers within a round
+ * trip.
  */
 export const FIRST_BYTE_TIMEOUT_MS = 3_000;
 
-/** The limit for building the file: 15 s for a million rows, and other databases may be queued before it. */
+/** The limit for building the file: a million rows take 15 s, and other databases may be first. */
 export const BUILD_TIMEOUT_MS = 60_000;
 
 /** The limit for the next bytes. Less than the ten seconds that other tabs wait for a sign of the opening tab. */

@@ -56,8 +56,8 @@ export function startSync({
     onStuck: () => tools.publishProblem(new RockpoolError('worker-stuck')),
     nowMs,
   });
-  // Both events come from the device itself or, in Chromium, through the page, because its workers receive no such
-  // events.
+  // Both events come from the device itself. In Chromium they come through the page, because its workers do not receive
+  // them.
   const tryNow = (): void => engine.tryNow();
   const device: Partial<EventTarget> = globalThis; // Node reports no network changes.
   const check = (): void => engine.check();

@@ -27,7 +27,7 @@ export interface SyncDatabaseOptions {
   readonly database: OpenDatabase;
   /** Monotonic time, independent of the wall clock. */
   readonly elapsedMs: () => number;
-  /** A delivery changed rows. */
+  /** Called when a delivery has changed rows. */
   readonly onApplied: (touched: TouchedTables) => void;
 }
 
@@ -40,7 +40,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   const served = createServedSchema(database);
   const bindTo = createBinding(database);
   const progress = syncProgress(database, () => serverTime.nowMs());
-  // The log epoch of the last welcome. Stored together with the rows that belong to it.
+  // The log epoch of the last welcome, which is stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
   let isFirst = false;
 
@@ -100,7 +100,9 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
 
 type DeliveryParts = Omit<Parameters<typeof applyDelivery>[0], 'connection' | 'searchIndexes' | 'tablesById'>;
 
-/** Applies a delivery, then retries edits that depended on it. `hasWritten`: the outbox has such an edit. */
+/**
+ * Applies a delivery, then retries edits that depended on it. `hasWritten` tells whether the outbox has such an edit.
+ */
 function applyAndRetry(
   database: OpenDatabase,
   parts: DeliveryParts,
@@ -171,8 +173,8 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
 /** Binds the file to a server database. Throws `database-mismatch` if it belongs to another one. */
 function createBinding(database: OpenDatabase): (identity: Uint8Array) => void {
   const { meta } = database;
-  // The binding must survive power loss before anything is sent; otherwise changesets that were already sent could be
-  // sent to another database.
+  // The binding must survive power loss before anything is sent; otherwise the same changesets could be sent to another
+  // database later.
   let isStored = true;
   return (identity) => {
     const { databaseIdentity: known } = meta;

@@ -32,7 +32,7 @@ interface Line {
   say(message: ServerMessage): void;
 }
 
-/** Fakes the engine's timers, and the clock by which it knows when they are due. */
+/** Fakes the engine's timers and the clock that decides when they are due. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });

@@ -42,12 +42,10 @@ export interface SyncPosition {
   readonly cursorHash: Uint8Array;
   /** The last changeset of this site with an applied outcome. */
   readonly lastAckedSequence: number;
-  /** The hash of that changeset; zeros for none. */
+  /** The hash of that changeset; zeros if there is none. */
   readonly decidedHash: Uint8Array;
   readonly lastSequence: number;
-  /**
-   * Whether a full resync is needed, because incremental deliveries would not make these rows equal to the server's.
-   */
+  /** Whether a full resync is needed because incremental deliveries would not make these rows equal to the server's. */
   readonly fullResync: boolean;
 }
 
@@ -61,7 +59,7 @@ export interface SyncDatabase extends PushSource {
    * audited then, because neither would match the file's tables.
    */
   readonly isNarrow: boolean;
-  /** Call when the server does not know the named schema. Returns whether there is another one to name at once. */
+  /** Called when the server does not have the named schema. Returns whether another one can be named at once. */
   onSchemaMismatch(): boolean;
   /** The fields of a `schema-mismatch` from this side: table, column, side, problem. */
   mismatchFields(fields: ErrorFields): ErrorFields;
@@ -71,7 +69,7 @@ export interface SyncDatabase extends PushSource {
    * `database-mismatch` for another database than before.
    */
   greet(welcome: Welcome): WelcomeVerdict;
-  /** Notes the server's current wall time, in ms. */
+  /** Records the server's current wall time, in ms. */
   noteServerTime(serverNowMs: number): void;
   /**
    * Assigns a new site id and numbers the changesets from `firstOwn` on from 1, in one transaction. See new-site.ts.
@@ -87,7 +85,7 @@ export interface SyncDatabase extends PushSource {
   readonly isPaused: boolean;
 }
 
-/** Progress of a snapshot download; null without one. */
+/** Progress of a snapshot download; null if there is none. */
 export interface EngineReport extends SyncReport {
   readonly snapshot: SnapshotProgress | null;
 }
@@ -101,9 +99,9 @@ export interface SyncEngineOptions {
   /** Default: none. */
   readonly presence?: PresenceLine;
   readonly onReport: (report: EngineReport) => void;
-  /** A problem for the user that ends no connection. */
+  /** Called for a problem that concerns the user but ends no connection. */
   readonly onProblem: (error: RockpoolError) => void;
-  /** Runs a task on the database now, or when the open interactive transaction ends. Default: now. */
+  /** Runs a task on the database now, or when the open interactive transaction has ended. Default: now. */
   readonly inTurn?: (job: () => void) => void;
   /** Default: full resyncs arrive as deliveries. */
   readonly snapshots?: SnapshotSource;
@@ -117,20 +115,20 @@ export interface SyncEngineOptions {
 
 export interface SyncEngine {
   start(): void;
-  /** Call when the outbox grew, or sync was paused or resumed. */
+  /** Called when the outbox grew, or when sync was paused or resumed. */
   committed(): void;
-  /** Retries at once instead of at the next attempt: the device is online again, or the user asked. */
+  /** Retries at once instead of at the next attempt, because the device is online again or the user asked. */
   tryNow(): void;
-  /** Checks at once whether the server still answers: the device reports that it is offline. */
+  /** Checks at once whether the server still answers, because the device reports that it is offline. */
   check(): void;
   /** Disconnects permanently. */
   stop(): void;
 }
 
-/** A confirmation may wait for more: it only lets the server prune outcomes. */
+/** A confirmation may be combined with later ones: it only lets the server prune outcomes. */
 const CONFIRM_DELAY_MS = 1_000;
 
-// setTimeout takes 31 bits; a wake-up that is too early schedules again.
+// setTimeout takes 31 bits. A wake-up that comes too early schedules the next one.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs sync-machine.ts: timers, token, socket, outbox and apply. One per leader. */
@@ -157,7 +155,7 @@ class Engine implements SyncEngine {
   private staged: ChangeGroup[] = [];
   /** How often another connection replaced this one while it was live. */
   private timesReplaced = 0;
-  /** The last value that was read. */
+  /** The counts that were read last. */
   private counts: OutboxCounts = { pendingCount: 0, rejectedCount: 0 };
 
   constructor(options: SyncEngineOptions) {
@@ -201,7 +199,7 @@ class Engine implements SyncEngine {
     this.dispatch({ type: this.database.isPaused ? 'pause' : 'start' });
   }
 
-  /** Never throws: the commit is complete whatever fails here, so its author must get no error. */
+  /** Never throws: the commit is complete even if something fails here, so its author must receive no error. */
   committed(): void {
     this.guarded(() => {
       const isPaused = this.state.phase === 'paused';
@@ -290,7 +288,7 @@ class Engine implements SyncEngine {
         this.attempts.send({ type: 'ping' });
         break;
       case 'push':
-        // Pushes nothing after a welcome that does not fit, which is handled first.
+        // Pushes nothing after a welcome that does not fit; that is handled first.
         if (mayPush(this.state)) this.guarded(() => this.push(effect.after));
         break;
       case 'welcome':
@@ -347,7 +345,7 @@ class Engine implements SyncEngine {
     if (isReplaced) this.guarded(() => this.replaced());
   }
 
-  /** Replaces the server's schema outline by the difference, which the status shows. */
+  /** Replaces the server's schema outline with the difference, which the status shows. */
   private explained(message: ServerMessage): ServerMessage {
     return message.type === 'failure' && message.code === 'schema-mismatch'
       ? { ...message, fields: this.database.mismatchFields(message.fields) }
@@ -393,7 +391,7 @@ class Engine implements SyncEngine {
   /**
    * This engine has one connection at a time, and the server keeps the newest one of a site. One replacement may be due
    * to a late hello; two mean that a copy of this file is connected too, and each would keep disconnecting the other.
-   * The one with nothing to send continues as another site, so that nothing counts twice.
+   * The one with nothing to send continues as another site, so that no change counts twice.
    */
   private replaced(): void {
     this.timesReplaced++;
@@ -430,7 +428,7 @@ class Engine implements SyncEngine {
   private confirm(): void {
     this.confirmTimer = undefined;
     this.guarded(() => {
-      // Only what survives power loss may be confirmed, because the server then forgets the outcomes.
+      // Only what survives a power loss may be confirmed, because the server then forgets the outcomes.
       this.database.flush();
       const { cursor, lastAckedSequence } = this.database.position();
       this.attempts.send({ type: 'confirm', cursor, lastAckedSequence });

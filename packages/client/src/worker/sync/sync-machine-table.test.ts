@@ -90,8 +90,8 @@ const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
 };
 
 /**
- * The next phase and the effects, in order; `-`: the phase stays and nothing is done. `wake` comes when every deadline
- * is over.
+ * The next phase and the effects, in order; `-` means that the phase stays the same and there are no effects. `wake`
+ * comes when every deadline has passed.
  */
 const TABLE: Readonly<Record<EventName, Readonly<Record<keyof typeof STATES, string>>>> = {
   start: {

@@ -425,7 +425,7 @@ describe('the reported wait', () => {
 });
 
 describe('the reported state, from one attempt to the next', () => {
-  /** The states that are reported, one after each event. */
+  /** The reported states, one after each event. */
   function statesOf(events: readonly (MachineEvent | number)[], pendingCount: number): string[] {
     const states: string[] = [];
     let nowMs = NOW_MS;
@@ -489,7 +489,7 @@ describe('the reported state, from one attempt to the next', () => {
       state: 'unavailable',
       reason: { code: 'server-disk-full' },
     });
-    // An outcome ends the trouble.
+    // An outcome ends the failure.
     expect(
       syncReport(after([{ type: 'message', message: delivery(3) }], state).state, {
         pendingCount: 1,

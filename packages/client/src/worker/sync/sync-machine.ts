@@ -35,26 +35,30 @@ import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
  *     outcome means that this file is a copy, whose own changesets need another site id.
  *  4. No delivery is applied while the changesets of a copied file are compared: its outcomes belong to another copy.
  *  5. `failing` is the stage that fails repeatedly despite a connection; stuck-stage.ts says which remedy is next.
- *  6. `sentUpTo` belongs to one connection. On a new one the server says from where to push.
+ *  6. `sentUpTo` belongs to one connection. On a new connection, the server states from where to push.
  */
 
-/** The limit for the token, the opening of the socket and the welcome, each: a round trip or two. */
+/** The limit for each of the token, the opening of the socket and the welcome. Each takes a round trip or two. */
 export const CONNECT_DEADLINE_MS = 15_000;
 
 /**
- * A push without an outcome for this long causes a new connection: it may have been lost, and resending is harmless.
+ * If a push has no outcome for this long, a new connection is opened: the push may have been lost, and sending it again
+ * is harmless.
  */
 export const OUTCOME_DEADLINE_MS = 30_000;
 
-/** The server answers a ping in a round trip. A connection that was in doubt and has not answered by then is replaced. */
+/**
+ * A server answers a ping within a round trip. A connection that is in doubt and does not answer within this time is
+ * replaced.
+ */
 export const CHECK_DEADLINE_MS = 5_000;
 
-/** The server sends the first delivery at once and in parts; a gap of this length causes a new connection. */
+/** The server sends the first delivery at once and in parts. A gap of this length leads to a new connection. */
 export const DELIVERY_DEADLINE_MS = 30_000;
 
 /**
- * A snapshot download has its own deadlines (snapshot-wait.ts). One that has not ended this much later hangs and is
- * replaced by deliveries.
+ * A snapshot download has its own deadlines (snapshot-wait.ts). If it has not ended this long after them, it hangs, and
+ * deliveries replace it.
  */
 export const SNAPSHOT_GRACE_MS = 5_000;
 
@@ -62,17 +66,20 @@ export type Phase = 'stopped' | 'paused' | 'waiting' | 'authorizing' | 'connecti
 
 export interface MachineState {
   readonly phase: Phase;
-  /** Failures in a row without a delivery in between: a welcome alone does not count as a success. */
+  /** Failures in a row without a delivery in between; a welcome alone does not count as a success. */
   readonly failures: number;
   readonly trouble: ErrorData | null;
   readonly wakeAtMs: number | null;
   /** The start of the current phase or stage. */
   readonly phaseSinceMs: number;
-  /** The current wait for the snapshot, while fetching. */
+  /** The current wait for the snapshot while one is fetched. */
   readonly snapshotWait: SnapshotWait;
   readonly lastHeardMs: number | null;
   readonly pingSentMs: number | null;
-  /** Any message by then shows that a live connection works, although the device has reported that it is offline. */
+  /**
+   * The time by which any message shows that a live connection works, although the device has reported that it is
+   * offline.
+   */
   readonly checkUntilMs: number | null;
   readonly sentUpTo: number;
   readonly lastAckedSequence: number;
@@ -86,11 +93,11 @@ export interface MachineState {
   readonly canWrite: boolean;
   /** The first delivery after the welcome has arrived: the local state equals the server's at that time. */
   readonly caughtUp: boolean;
-  /** The first delivery will be a full resync. */
+  /** Whether the first delivery will be a full resync. */
   readonly awaitsWhole: boolean;
-  /** The first delivery will have unknown outcomes. */
+  /** Whether the first delivery will have unknown outcomes. */
   readonly awaitsOutcomes: boolean;
-  /** The server knows another copy of this file, and was asked for the first differing changeset. */
+  /** The server has a changeset from another copy of this file, and was asked for the first one that differs. */
   readonly copied: boolean;
 }
 
@@ -254,7 +261,7 @@ function resting(state: MachineState, phase: 'stopped' | 'paused'): Step {
   return { state: { ...INITIAL_STATE, phase, lastHeardMs, clockOffsetMs }, effects: [{ type: 'disconnect' }] };
 }
 
-/** Reconnects at once the first time, then at the next attempt. */
+/** Reconnects at once the first time, later at the next attempt. */
 function renumbered(state: MachineState, moment: Moment): Step {
   if (state.phase === 'waiting' && state.failures > 1) return { state, effects: [] };
   const step = connecting({ ...state, trouble: null }, moment);
@@ -333,7 +340,7 @@ function welcomed(state: MachineState, welcome: Welcome, moment: Moment): Step {
   return { state: scheduled(live), effects: [{ type: 'welcome', welcome }, ...push] };
 }
 
-/** Returns null for a message that has no place in a live connection. */
+/** Returns null for a message that is not allowed on a live connection. */
 function receiveLive(state: MachineState, message: ServerMessage, moment: Moment): Step | null {
   switch (message.type) {
     case 'delivery-part':
@@ -424,7 +431,7 @@ function wake(state: MachineState, moment: Moment): Step {
   return { state: scheduled(state), effects: [] };
 }
 
-/** Without a check, a cut network shows only when pings stay unanswered (SILENCE_LIMIT_MS). */
+/** Without a check, a cut network is noticed only when pings stay unanswered (SILENCE_LIMIT_MS). */
 function checking(state: MachineState, { nowMs }: Moment): Step {
   return {
     state: scheduled({ ...state, pingSentMs: nowMs, checkUntilMs: nowMs + CHECK_DEADLINE_MS }),
@@ -443,7 +450,7 @@ function withoutSnapshot(state: MachineState, moment: Moment): Step {
 /** The stage that each connection phase waits for. */
 const STAGE_OF_PHASE = { authorizing: 'token', connecting: 'socket', greeting: 'welcome' } as const;
 
-/** The current wait, in monotonic time. Null: none, or the next attempt. */
+/** The current wait, in monotonic time. Null if there is none, or only the wait for the next attempt. */
 export function waitOf(state: MachineState): SyncWait | null {
   const { phase, phaseSinceMs, snapshotWait, caughtUp, deliverySinceMs, waitingSinceMs } = state;
   switch (phase) {
@@ -469,7 +476,7 @@ function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData 
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
 }
 
-/** `stage`: where sync is stuck even though there is a connection. */
+/** `stage` is the stage at which sync is stuck although there is a connection. */
 function failed(
   state: MachineState,
   trouble: ErrorData,
@@ -498,7 +505,8 @@ function failed(
 }
 
 /**
- * The server names the first changeset that differs: the local ones from it on were never sent and are this copy's own.
+ * The server names the first changeset that differs. From there on, the local changesets were never sent and belong to
+ * this copy.
  */
 function newSite({ code, fields }: ErrorData): Effect[] | null {
   return code === 'site-copied' && typeof fields['sequence'] === 'number'
@@ -515,7 +523,7 @@ export function mayPush(state: MachineState): boolean {
   return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.awaitsOutcomes && !state.copied;
 }
 
-/** The next time at which a live connection needs attention: a ping, a deadline or an overdue outcome. */
+/** The next time at which a live connection needs attention, for a ping, a deadline or an overdue outcome. */
 function scheduled(state: MachineState): MachineState {
   const heardMs = state.lastHeardMs ?? 0;
   const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];

@@ -28,7 +28,7 @@ export function syncProgress(
       const masked = rejected.sequences(after);
       const { olderEpochUpTo } = meta;
       for (const changeset of changelog.readAfter(after)) {
-        // Watermarks of an older log epoch do not compare with this log's.
+        // Watermarks of an older log epoch cannot be compared with those of this log.
         const base = changeset.sequence <= olderEpochUpTo ? 0 : changeset.base;
         yield { ...withinSchema(changeset, columnsById), base, masked: masked.has(changeset.sequence) };
       }

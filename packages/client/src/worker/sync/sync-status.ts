@@ -20,7 +20,8 @@ export interface SyncReport {
 }
 
 /**
- * A smaller offset may be network delay; from here on dates entered by users are wrong and fresh tokens look expired.
+ * A smaller offset may be network delay. From this offset on, dates entered by users are wrong and fresh tokens look
+ * expired.
  */
 export const CLOCK_WRONG_MS = 60_000;
 
@@ -69,7 +70,7 @@ function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncS
 }
 
 /**
- * Why the server cannot serve this database. On a live connection: why the previous one ended without an outcome, until
+ * Why the server cannot serve this database. On a live connection, why the previous one ended without an outcome, until
  * there is one.
  */
 function serverTrouble({ phase, trouble, failing }: MachineState): ErrorData | null {

@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Transport } from '../../rpc/transport.ts';
 
-// The part of WebSocket that is used, so that this file needs no DOM.
+// The part of WebSocket that is used, so that this file does not depend on the DOM types.
 interface Socket {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -33,7 +33,7 @@ export const webSocketTransport: Transport = {
       if (data instanceof ArrayBuffer) events.onFrame(new Uint8Array(data));
       else fail(new RockpoolError('frame-invalid', { problem: 'the server sent a text frame' }));
     };
-    // Browsers tell a page nothing about why a connection failed; `error` is always followed by `close`.
+    // Browsers do not report to a page why a connection failed; `error` is always followed by `close`.
     socket.onclose = ({ code }): void =>
       fail(new RockpoolError('network-unreachable', { stage: 'socket', closeCode: code }));
     return {

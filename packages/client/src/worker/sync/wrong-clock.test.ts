@@ -24,7 +24,7 @@ function write(database: OpenDatabase): void {
   });
 }
 
-/** The ages of the pending changesets as sent, in hours. */
+/** The ages of the pending changesets in the messages that were sent, in hours. */
 function agesInHours(database: OpenDatabase, serverNowMs: number): number[] {
   const sync = testSync(database);
   sync.greet(testWelcome({ serverNowMs }));
@@ -93,7 +93,7 @@ describe('decided changesets', () => {
       );
       if (number === 2) clock.wallMs += YEAR_MS;
       pass(number === 3 ? 8 * 24 * HOUR_MS : HOUR_MS);
-      // 1 to 3 were decided more than a week ago when 4 is; the last of them stays for its hash.
+      // Changesets 1 to 3 were decided more than a week before 4; the last of them is kept for its hash.
       expect(database.changelog.firstRetained()).toBe(number < 4 ? 1 : 3);
     }
     database.close();

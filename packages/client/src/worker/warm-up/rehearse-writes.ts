@@ -27,8 +27,8 @@ export interface RehearsedCode {
 }
 
 /**
- * How often each step runs. The first run takes ten times as long as the fifth; from there to the speed of compiled
- * code it takes thousands, which is not worth the energy.
+ * How often each step runs. The first run takes ten times as long as the fifth. Reaching the speed of compiled code
+ * takes thousands of runs, which is not worth the energy.
  */
 const ROUNDS = 3;
 

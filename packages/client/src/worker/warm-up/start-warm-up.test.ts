@@ -4,7 +4,7 @@ import type { Clock } from '../leader/clock.ts';
 import { rehearseWrites } from './rehearse-writes.ts';
 import { REHEARSED_CODE, startWarmUp } from './start-warm-up.ts';
 
-// The first call of a function replaces it in the module, so it must precede the spies.
+// The first call of a function replaces it in the module, so this call must precede the spies.
 const STEPS = [...rehearseWrites(testRuntime, REHEARSED_CODE)].length;
 const opened = vi.spyOn(testRuntime.module, '_sqlite3_open_v2');
 const closed = vi.spyOn(testRuntime.module, '_sqlite3_close_v2');

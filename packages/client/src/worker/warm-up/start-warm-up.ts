@@ -20,9 +20,9 @@ export const REHEARSED_CODE: RehearsedCode = {
 const QUIET_MS = 500;
 
 /**
- * Compiles the code of writes and deliveries before the user's first write, which would otherwise wait for the compiler:
- * rehearses them in memory once the leader has been quiet for half a second, a step in each task. The first real write
- * ends the rehearsal, since it has the same effect.
+ * Compiles the code of writes and deliveries before the user's first write, which would otherwise wait for the
+ * compiler: rehearses them in memory once the leader has been quiet for half a second, a step in each task. The first
+ * real write ends the rehearsal, because it has the same effect.
  */
 export function startWarmUp(runtime: SqliteRuntime, clock: Clock): LeaderWork {
   let steps: Generator<undefined, void, void> | null = null;

@@ -89,7 +89,7 @@ function captureValues({ table, policies }: TableRules, group: ChangeGroup, befo
   return { ...group, values };
 }
 
-/** Adds the table and the column to the error of a value. */
+/** Adds table and column to the error of a value. */
 function naming<T>(table: TableSchema, columnId: number, body: () => T): T {
   try {
     return body();

@@ -23,7 +23,7 @@ export class OpenTransaction {
   private readonly tablesWritten = new Set<string>();
   private ended = false;
 
-  /** Turns capture on. The connection must have a begun transaction. */
+  /** Turns capture on. A transaction must have begun on the connection. */
   constructor(writer: WriteTransaction, atomic: boolean) {
     this.writer = writer;
     this.atomic = atomic;
@@ -120,7 +120,7 @@ export class OpenTransaction {
     try {
       return run();
     } catch (error) {
-      // OR ROLLBACK, RAISE(ROLLBACK) and a full disk end the transaction by themselves.
+      // OR ROLLBACK, RAISE(ROLLBACK) and a full disk end the transaction.
       if (!this.ended && !this.writer.parts.connection.inTransaction) this.rollback();
       throw error;
     }
@@ -140,7 +140,7 @@ export function beginTransaction(
   { atomic, withoutTriggers = false }: { readonly atomic: boolean; readonly withoutTriggers?: boolean },
 ): OpenTransaction {
   const { connection } = writer.parts;
-  // SQLite ignores this switch inside a transaction. The transaction's end turns triggers on again.
+  // SQLite ignores this switch inside a transaction. It is set back when the transaction ends.
   if (withoutTriggers) connection.setTriggers(false);
   try {
     connection.run('BEGIN IMMEDIATE');

@@ -5,17 +5,21 @@ import { requestKey, timedKeysBefore, isTimedKey } from '../changelog/request-ke
 import type { Connection } from '../sqlite/connection.ts';
 import { restoreResult, storeResult, type StoredResult } from './stored-results.ts';
 
-/** How long a tab may wait and still repeat a request safely, for example on a laptop closed overnight. */
+/** How long a tab may wait and still repeat a request safely, for example on a laptop that was closed overnight. */
 export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
 
-// Old requests are removed after this many new ones: seldom enough to cost nothing, often enough to keep the table
+// Old requests are removed after this many new ones: rarely enough to cost nothing, often enough to keep the table
 // small.
 const PRUNE_EVERY = 1000;
 
-/** The number of newest requests kept at any age: a clock set ahead would otherwise expire them at once. */
+/**
+ * The number of newest requests that are kept at any age, because a clock that is set ahead would otherwise expire them
+ * at once.
+ */
 const MIN_KEPT_REQUESTS = 1_000;
 
-// A branch's file may outlive its merge for any time. Requests of pending changesets are kept, because their write states may still be asked for.
+// A branch's file may outlive its merge for any time. Requests of pending changesets are kept, because the app may
+// still ask for their write states.
 const PRUNE_SQL = `
   DELETE FROM rockpool_request WHERE iif(done_ms = 0, id < ?, done_ms < ?)
     AND id NOT GLOB '${MERGE_REQUEST_PREFIX}*'
@@ -31,9 +35,9 @@ export interface RequestLogParts {
 }
 
 /**
- * rockpool_request: the requests carried out, with their outcomes. Used inside the transaction of the write. Leaves out
- * what is stored already, since every write adds a row: the time, which ids of clients contain, and the tables of the
- * changeset.
+ * rockpool_request: the requests carried out, with their outcomes. Used inside the transaction of the write. Every
+ * write adds a row, so the table omits what is stored elsewhere: the time, which ids of clients contain, and the tables
+ * of the changeset.
  */
 export class RequestLog {
   private readonly parts: RequestLogParts;

@@ -119,7 +119,7 @@ function restorePlace(
   ]);
 }
 
-/** The lost value, and the values that lost with it: those of its group, or of its foreign key. */
+/** The lost value, and the values that lost together with it: those of its group, or of its foreign key. */
 function lostWithValue(connection: Connection, table: TableSchema, conflict: Conflict): Map<string, CellValue> {
   const column = requireRestorable(table, conflict.columnName);
   const { together = [] } = policyOf(table, column.id);
@@ -184,7 +184,7 @@ function readConflicts(connection: Connection, where: string, parameters: readon
   }
 }
 
-/** The conflict log's JSON holds integers as text and blobs as hex. */
+/** The conflict log's JSON contains integers as text and blobs as hex. */
 function readKey(table: TableSchema, json: string): CellValue[] {
   const parts = JSON.parse(json) as unknown[];
   return keyColumns(table).map(({ type }, index) => {

@@ -34,8 +34,8 @@ export interface RejectedParts {
  *
  * Throws, and leaves the changeset rejected,
  * - `changeset-not-rejected` if it is not rejected,
- * - `changeset-undecided` if the server may still admit it, as it would then take effect twice,
- * - `row-missing` if a row that it updates is gone, as the rest would be half of what its author wrote,
+ * - `changeset-undecided` if the server may still admit it, because it would then take effect twice,
+ * - `row-missing` if a row that it updates is gone, because the rest would be only a part of what its author wrote,
  * - a constraint's error if it still does not fit.
  */
 export function retryRejected(parts: RejectedParts, sequence: number, requestId: string | null = null): WriteOutcome {
@@ -68,8 +68,8 @@ function requireUnchanged(now: RowState, { kind, before }: PendingRow, table: Ta
   if (now.exists !== (kind !== 'insert') || !isUnchanged) throw new RockpoolError('document-gap');
 }
 
-// Constraints that writing the rows in another order may satisfy: rows may swap unique values, or RESTRICT may protect
-// a row whose references are deleted in the same changeset.
+// Constraints that may be satisfied if the rows are written in another order: rows may swap unique values, or RESTRICT
+// may protect a row whose references are deleted in the same changeset.
 const ORDER_DEPENDENT_CONSTRAINTS: ReadonlySet<string> = new Set(['constraint-unique', 'constraint-foreign-key']);
 
 function retryWithTriggersOff(
@@ -137,7 +137,7 @@ function brokenForeignKeys(connection: Connection): number {
   return connection.value('SELECT count(*) FROM pragma_foreign_key_check') as number;
 }
 
-/** The tables with documents as plain text columns: their JSON is written, and captured as an edit again. */
+/** The tables with documents as plain text columns: their JSON is written, and captured as an edit. */
 function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): ReadonlyMap<number, TableSchema> {
   return new Map([...tablesById].map(([id, table]) => [id, { ...table, merge: { ...table.merge, documents: [] } }]));
 }

@@ -26,10 +26,10 @@ export interface UndoParts {
 }
 
 /**
- * Undoes a transaction, named by its request id, by writing its old values in a new transaction. That one is captured
- * and synced like any other, so undoing it redoes the first. Only cells that the transaction wrote are restored. Other
- * columns keep later values, counters lose what the transaction added, and documents its edits. Triggers of the app do not run, because the
- * transaction includes their effects.
+ * Undoes a transaction, named by its request id, by writing its old values in a new transaction. The new transaction is
+ * captured and synced like any other, so undoing it redoes the first one. Only cells that the transaction wrote are
+ * restored. Other columns keep later values, counters lose what the transaction added, and documents lose its edits.
+ * Triggers of the app do not run, because the transaction includes their effects.
  *
  * Throws `undo-refused` and changes nothing, with `problem`
  * - `nothing`: the transaction changed no synced row
@@ -86,7 +86,7 @@ function undoGroup({ connection, tablesById }: UndoParts, captured: ChangeGroup,
   const table = tablesById.get(captured.tableId);
   if (table === undefined) throw undoRefused('schema');
   const documents = documentColumns(table);
-  // Written as the app writes them, as text: capture makes edits of that.
+  // Written as text, as the app writes them: capture converts them to edits.
   const writer = new RowWriter(connection, { ...table, merge: { ...table.merge, documents: [] } });
   try {
     requireColumns(writer, captured, old);
@@ -117,7 +117,7 @@ function undoInsert(
   row: number,
 ): void {
   const now = writer.read(key);
-  if (!now.exists) return; // The row is deleted already.
+  if (!now.exists) return; // The row is already deleted.
   const isSame = columnIds.every((columnId, index) =>
     cellValuesEqual(now.values.get(columnId) ?? null, values[index]?.[row] ?? null),
   );
@@ -158,7 +158,7 @@ function undoDelete(writer: RowWriter, key: readonly CellValue[], before: Before
   );
 }
 
-/** The names of a changeset's tables and of the tables that refer to them. */
+/** The names of a changeset's tables, and of the tables that refer to them. */
 function tablesAround(groups: readonly ChangeGroup[], tablesById: ReadonlyMap<number, TableSchema>): readonly string[] {
   const names = new Set(groups.map(({ tableId }) => tablesById.get(tableId)?.name));
   return [...tablesById.values()]

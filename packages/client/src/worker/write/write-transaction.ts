@@ -47,17 +47,19 @@ export interface WriteParts {
   readonly localTime: LocalTime;
 }
 
-/** Rounds of canonical rewriting. A trigger may undo the canonical form, but seldom keeps doing so. */
+/**
+ * How many times documents are rewritten in canonical form. A trigger may change them back, but seldom keeps doing so.
+ */
 const MAX_ROUNDS = 3;
 
 /** The result of a transaction's body, beyond the captured changes. */
 export interface BodyResult {
   readonly results: readonly StatementOutcome[];
-  /** The tables that statements named for writing. */
+  /** The tables to which statements wrote by name. */
   readonly tablesWritten: ReadonlySet<string>;
   /** See ChangesetBody. */
   readonly atomic: boolean;
-  /** The changeset that the transaction re-creates. */
+  /** The changeset from which the transaction is re-created. */
   readonly origin?: ChangesetOrigin | undefined;
 }
 
@@ -68,7 +70,8 @@ export interface BodyResult {
  *     ─ changelog ─ search indexes ─ record request ─ COMMIT
  *
  * 1. Rows, changeset and request id commit together or not at all: any error rolls everything back.
- * 2. Only the connection keeps values between writes, and it forgets them itself, so a rollback leaves nothing to repair.
+ * 2. Only the connection keeps values between writes, and a rollback makes it discard them, so nothing has to be
+ *    repaired.
  */
 export class WriteTransaction {
   readonly parts: WriteParts;
@@ -94,11 +97,11 @@ export class WriteTransaction {
   /** Runs the statements of a request once. A repeated request returns its first outcome. */
   run({ id, statements, action }: WriteRequest): WriteOutcome {
     const body = (): BodyResult => ({ ...this.runStatements(statements), atomic: action?.kind === 'atomic' });
-    // SQLite recompiles a statement after a schema change, so the policy must also be in force while it runs.
+    // SQLite recompiles a statement after a schema change, so the policy must also apply while the statement runs.
     return this.runOnce(id, () => this.parts.connection.underPolicy(this.policy, body));
   }
 
-  /** Runs writes of Rockpool itself, which become a changeset like any other. With a request id they run once. */
+  /** Runs writes of Rockpool itself, which become a changeset like any other. Those with a request id run only once. */
   runInternal(
     body: () => Pick<BodyResult, 'atomic'> & Partial<BodyResult>,
     requestId: string | null = null,
@@ -107,8 +110,8 @@ export class WriteTransaction {
   }
 
   /**
-   * Like `runInternal`, for results that are not stored with the request. A repeated request reads them by
-   * `rereadResults`.
+   * Like `runInternal`, for results that are not stored with the request. For a repeated request, `rereadResults` reads
+   * them.
    */
   runRereadable(
     body: () => Pick<BodyResult, 'atomic' | 'results'>,
@@ -232,7 +235,7 @@ export class WriteTransaction {
     connection.run('BEGIN IMMEDIATE');
     try {
       const result = body();
-      // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error and never get here. Nothing else may end it.
+      // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error and do not get here. Nothing else may end it.
       if (!connection.inTransaction)
         throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
       commit(connection);

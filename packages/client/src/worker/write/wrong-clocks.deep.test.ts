@@ -21,7 +21,7 @@ describe('200,000 writes to a real database', () => {
     const database = openInMemory({ nowMs: clock.now });
     for (let write = 0; write < WRITES; write++) {
       set(clock, write);
-      // All writes go to one row: the changelog grows, the table must not.
+      // All writes change one row: the changelog grows, but the table must not.
       database.write({
         id: `w${write}`,
         statements: [
