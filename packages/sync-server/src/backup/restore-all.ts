@@ -1,15 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { beginRestoredLog } from '../store/copy-database.ts';
@@ -21,7 +11,14 @@ import {
   membersPath,
 } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange, incomingPath } from '../store/file-change.ts';
-import { restoringFolder } from '../store/unfinished-restore.ts';
+import {
+  endRestore,
+  readRestore,
+  restoringFolder,
+  writeRestore,
+  type RestoreState,
+} from '../store/unfinished-restore.ts';
+import { writeDurably } from '../store/write-durably.ts';
 import type { Destination } from './destination.ts';
 import { fetchPages, type FetchedPages } from './fetch-pages.ts';
 import { listCopies, readCopies, type CopiesOfSource } from './generations.ts';
@@ -41,18 +38,6 @@ export interface RestoreOptions {
   /** Whether databases that exist may be replaced. Their old files are kept. */
   readonly replaces: boolean;
   readonly print: (line: string) => void;
-}
-
-/**
- * What is being restored. The same command continues the restore after an interruption; no server starts before it is
- * complete.
- */
-interface RestoreState {
-  readonly from: string;
-  readonly databaseId: string | null;
-  readonly atMs: number;
-  readonly asked: number | null;
-  readonly done: readonly string[];
 }
 
 /**
@@ -76,10 +61,10 @@ export async function restoreAll(options: RestoreOptions): Promise<number> {
     earliestMs = Math.min(earliestMs, ...found.generations.map(({ base }) => base?.timeMs ?? Infinity));
     if (!(await restoreSource(source, found, state.atMs, options))) continue;
     done = [...done, source];
-    writeState(dataDir, { ...state, done });
+    writeRestore(dataDir, { ...state, done });
   }
   if (done.length > 0) await restoreSchemas(destination, dataDir);
-  rmSync(restoringFolder(dataDir), { recursive: true, force: true });
+  endRestore(dataDir);
   if (done.length === 0) throw nothingToRestore(options, earliestMs);
   return done.filter((source) => source !== MEMBERS_SOURCE).length;
 }
@@ -103,14 +88,9 @@ async function* sourcesOf(
 
 function beginState(options: RestoreOptions): RestoreState {
   const { destination, dataDir, databaseId, atMs, replaces } = options;
-  const known = readState(dataDir);
-  if (known !== null) {
-    if (known.from !== destination.name || known.databaseId !== databaseId || known.asked !== atMs)
-      throw invalid(
-        `a restore from ${known.from} is unfinished: run it again with the same arguments, or remove ${restoringFolder(dataDir)} and start over`,
-      );
-    return known;
-  }
+  const request = { from: destination.name, databaseId, asked: atMs };
+  const known = readRestore(dataDir, request);
+  if (known !== null) return known;
   const existing = databaseIds(dataDir, { withMissing: true }).filter((id) => databaseId === null || id === databaseId);
   if (existing.length > 0 && !replaces)
     throw invalid(
@@ -118,8 +98,8 @@ function beginState(options: RestoreOptions): RestoreState {
         ? `${dataDir} already has databases; --replace keeps their old files beside the restored ones`
         : `${databaseId} exists; --replace keeps its old file beside the restored one`,
     );
-  const state = { from: destination.name, databaseId, atMs: atMs ?? NEWEST, asked: atMs, done: [] };
-  writeState(dataDir, state);
+  const state = { ...request, atMs: atMs ?? NEWEST, done: [] };
+  writeRestore(dataDir, state);
   return state;
 }
 
@@ -204,30 +184,6 @@ async function restoreSchemas(destination: Destination, dataDir: string): Promis
     if (content === null || existsSync(path)) continue;
     writeDurably(path, content);
   }
-}
-
-const STATE_FILE = 'restore.json';
-
-function readState(dataDir: string): RestoreState | null {
-  const path = join(restoringFolder(dataDir), STATE_FILE);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as RestoreState) : null;
-}
-
-function writeState(dataDir: string, state: RestoreState): void {
-  writeDurably(join(restoringFolder(dataDir), STATE_FILE), JSON.stringify(state));
-}
-
-function writeDurably(path: string, content: string | Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const descriptor = openSync(`${path}.new`, 'w');
-  try {
-    if (typeof content === 'string') writeSync(descriptor, content);
-    else writeSync(descriptor, content);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(`${path}.new`, path);
 }
 
 function invalid(problem: string): RockpoolError {

@@ -11,9 +11,8 @@ import {
 import { dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { damageProblems } from '../store/damage-problems.ts';
-import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasesDirectory, requireDataDirectory } from '../store/data-directory.ts';
-import { lockDirectory } from '../store/directory-lock.ts';
+import { copyDatabase } from '../store/copy-database.ts';
+import { requireDataDirectory } from '../store/data-directory.ts';
 import { fileHash } from '../store/file-hash.ts';
 import { storeFailure } from '../store/store-failure.ts';
 import { requireFinishedRestore } from '../store/unfinished-restore.ts';
@@ -30,7 +29,7 @@ const UNFINISHED = 'manifest.unfinished.json';
 const COPYING = '.copying';
 
 /** SHA-256 of each file. Written last, so a backup without it is incomplete. */
-type Manifest = Readonly<Record<string, string>>;
+export type Manifest = Readonly<Record<string, string>>;
 
 /**
  * `backup DIR`: copies every database, the members and the schemas, each as of one moment, also while the server runs. A
@@ -118,7 +117,7 @@ export async function runVerify(sources: Sources, print: (line: string) => void)
   if (directory === '') problems.push('verify needs a directory');
   for (const extra of positionals.slice(1)) problems.push(`unknown argument ${extra}`);
   throwIfProblems(problems);
-  const manifest = readManifest(directory, MANIFEST);
+  const manifest = readManifest(directory);
   const differing = await differences(directory, manifest);
   for (const name of Object.keys(manifest))
     if (
@@ -132,7 +131,7 @@ export async function runVerify(sources: Sources, print: (line: string) => void)
 }
 
 /** Throws `config-invalid` for a name that no backup contains, such as one with a path. */
-function entryOf(name: string, dataDir: string): BackupEntry {
+export function entryOf(name: string, dataDir: string): BackupEntry {
   const entry = readBackupEntry(name, dataDir);
   if (entry === null) throwIfProblems([`${name} in ${MANIFEST} is not a file of a backup`]);
   return entry as BackupEntry;
@@ -149,32 +148,8 @@ function isReadable(path: string): boolean {
   }
 }
 
-/**
- * `restore DIR`: restores a backup into a data directory without databases. Verifies all files before it writes any.
- */
-export async function runRestore(sources: Sources, print: (line: string) => void): Promise<void> {
-  const { dataDir, directory } = readDirectories('restore', sources);
-  const manifest = readManifest(directory, MANIFEST);
-  const entries = Object.keys(manifest).map((name) => [name, entryOf(name, dataDir)] as const);
-  throwIfProblems(await differences(directory, manifest));
-  databasesDirectory(dataDir);
-  const lock = lockDirectory(dataDir);
-  try {
-    if (databaseIds(dataDir, { withMissing: true }).length > 0) throwIfProblems([`${dataDir} already has databases`]);
-    for (const [name, entry] of entries) {
-      const from = join(directory, name);
-      mkdirSync(dirname(entry.target), { recursive: true });
-      if (entry.kind === 'database') restoreDatabase(from, entry.target, entry.databaseId);
-      else if (entry.kind === 'members') copyDatabase(from, entry.target);
-      else copyFileSync(from, entry.target);
-    }
-  } finally {
-    lock.release();
-  }
-  print(`restored ${Object.keys(manifest).length} files to ${dataDir}; devices send later changes again`);
-}
-
-async function differences(directory: string, manifest: Manifest): Promise<string[]> {
+/** Returns the files of a backup that are missing or changed, one sentence each. */
+export async function differences(directory: string, manifest: Manifest): Promise<string[]> {
   const problems: string[] = [];
   for (const [name, hash] of Object.entries(manifest))
     if (!(await isIntact(join(directory, name), hash))) problems.push(`${name} is missing or differs from the backup`);
@@ -185,7 +160,10 @@ async function isIntact(path: string, hash: string): Promise<boolean> {
   return existsSync(path) && (await fileHash(path)) === hash;
 }
 
-function readDirectories(command: string, sources: Sources): { readonly dataDir: string; readonly directory: string } {
+export function readDirectories(
+  command: string,
+  sources: Sources,
+): { readonly dataDir: string; readonly directory: string } {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
   if (given.text('postgres') !== '' || given.text('shards') !== '')
@@ -200,7 +178,8 @@ function readDirectories(command: string, sources: Sources): { readonly dataDir:
   return { dataDir, directory };
 }
 
-function readManifest(directory: string, name: string): Manifest {
+/** Throws `config-invalid` if the manifest is missing, or names no file. */
+export function readManifest(directory: string, name: string = MANIFEST): Manifest {
   let manifest: Manifest = {};
   try {
     manifest = JSON.parse(readFileSync(join(directory, name), 'utf8')) as Manifest;

@@ -7,13 +7,13 @@ import { finishFileChanges } from '../store/file-change.ts';
 import { restoringFolder } from '../store/unfinished-restore.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { membersPath } from '../store/data-directory.ts';
-import { runRestore } from './backup.ts';
 import { RESTORE_SETTINGS } from './config.ts';
 import { readBackupPlace, readTime, throwIfProblems } from './read-values.ts';
+import { runRestore } from './restore-backup.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 /**
- * `restore DIR` restores a backup that `backup` made (backup.ts); `restore --from PLACE` restores databases from a
+ * `restore DIR` restores a backup that `backup` made (restore-backup.ts); `restore --from PLACE` restores databases from a
  * continuous backup, as of `--at`.
  */
 export async function runRestoreCommand(sources: Sources, print: (line: string) => void): Promise<void> {

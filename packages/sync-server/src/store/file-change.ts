@@ -1,16 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { sumsPath } from '../sqlite/page-sums.ts';
@@ -23,6 +11,7 @@ import {
 } from './data-directory.ts';
 import { markPath } from './file-damage.ts';
 import { unloadedPath, type UnloadedMark } from './unloaded-mark.ts';
+import { syncPath, writeDurably } from './write-durably.ts';
 
 /*
  * A database is several files, so deleting or installing one takes several steps. The change is written down first:
@@ -62,19 +51,7 @@ export function incomingPath(dataDir: string): string {
 
 /** Records a change, so that it is completed even if the server is killed. Call `finishFileChange` next. */
 export function beginFileChange(dataDir: string, databaseId: string, change: FileChange): void {
-  writeDurably(databasePath(dataDir, databaseId) + CHANGING, change);
-}
-
-function writeDurably(path: string, content: object): void {
-  const descriptor = openSync(`${path}.new`, 'w');
-  try {
-    writeSync(descriptor, JSON.stringify(content));
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(`${path}.new`, path);
-  syncDirectory(dirname(path));
+  writeDurably(databasePath(dataDir, databaseId) + CHANGING, JSON.stringify(change));
 }
 
 /**
@@ -114,7 +91,7 @@ export function* fileChangeSteps(
     forget(databaseId);
   }
   yield;
-  syncDirectory(dirname(path));
+  syncPath(dirname(path));
   rmSync(path + CHANGING, { force: true });
   return kept;
 }
@@ -159,7 +136,7 @@ function* install(
 
 /** Keeps the record of the copies, which the file continues once it is fetched. */
 function* unload(path: string, mark: UnloadedMark): Generator<void> {
-  writeDurably(unloadedPath(path), mark);
+  writeDurably(unloadedPath(path), JSON.stringify(mark));
   yield;
   rmSync(path, { force: true });
   yield;
@@ -169,13 +146,4 @@ function* unload(path: string, mark: UnloadedMark): Generator<void> {
 /** Does nothing for a database that was never copied, because it has no deletion to record. */
 function rememberDeletion(path: string): void {
   if (existsSync(`${path}-copied`)) writeFileSync(path + FORGOTTEN, String(Date.now()));
-}
-
-function syncDirectory(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

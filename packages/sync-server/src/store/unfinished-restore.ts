@@ -1,8 +1,27 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
+import { syncPath, writeDurably } from './write-durably.ts';
 
-/** Holds what a restore is fetching. It is removed at the end. */
+/** What a restore was asked for: the same command continues it after an interruption. */
+export interface RestoreRequest {
+  /** The name of the backup. */
+  readonly from: string;
+  /** Null: all databases and the members. */
+  readonly databaseId: string | null;
+  /** Null: the newest state. */
+  readonly asked: number | null;
+}
+
+/** A restore that has begun. No server starts before it is complete. */
+export interface RestoreState extends RestoreRequest {
+  /** The restored state, ms since 1970. */
+  readonly atMs: number;
+  /** What is restored already. */
+  readonly done: readonly string[];
+}
+
+/** Holds what a restore is fetching, and its state. It is removed at the end. */
 export function restoringFolder(dataDir: string): string {
   return join(dataDir, 'restoring');
 }
@@ -16,4 +35,35 @@ export function requireFinishedRestore(dataDir: string): void {
     throw new RockpoolError('database-unavailable', {
       problem: `a restore into this data directory is unfinished: run it again, or remove ${restoringFolder(dataDir)}`,
     });
+}
+
+/** Returns the interrupted restore of this request. Null: there is none. Throws `config-invalid` if there is another one. */
+export function readRestore(dataDir: string, { from, databaseId, asked }: RestoreRequest): RestoreState | null {
+  const path = statePath(dataDir);
+  if (!existsSync(path)) return null;
+  const known = JSON.parse(readFileSync(path, 'utf8')) as RestoreState;
+  if (known.from === from && known.databaseId === databaseId && known.asked === asked) return known;
+  throw new RockpoolError('config-invalid', {
+    count: 1,
+    problems: `a restore from ${known.from} is unfinished: run it again with the same arguments, or remove ${restoringFolder(dataDir)} and start over`,
+  });
+}
+
+/** Durable when this returns. */
+export function writeRestore(dataDir: string, state: RestoreState): void {
+  writeDurably(statePath(dataDir), JSON.stringify(state));
+  syncPath(dataDir);
+}
+
+/** Renamed first, because a kill in the middle of the removal would leave a folder that no command continues. */
+export function endRestore(dataDir: string): void {
+  const ended = join(dataDir, 'incoming', 'restored');
+  rmSync(ended, { recursive: true, force: true });
+  mkdirSync(dirname(ended), { recursive: true });
+  renameSync(restoringFolder(dataDir), ended);
+  rmSync(ended, { recursive: true, force: true });
+}
+
+function statePath(dataDir: string): string {
+  return join(restoringFolder(dataDir), 'restore.json');
 }

@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { insert } from '../../testing/changeset.ts';
+import { databaseRows } from '../../testing/database-rows.ts';
+import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { databasePath } from '../store/data-directory.ts';
+import { readBackupEntry } from './backup-contents.ts';
+import { readManifest, runBackup } from './backup.ts';
+import { restoreSteps, runRestore } from './restore-backup.ts';
+
+const OTHER = 'other';
+
+let folder: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+const at = (...names: string[]): string => join(folder, ...names);
+
+async function start(data: string): Promise<TestServer> {
+  mkdirSync(at(data), { recursive: true });
+  const server = await TestServer.start(at(data));
+  onTestFinished(() => server.stop());
+  await server.sync.ready();
+  return server;
+}
+
+/** A backup of two databases, members and a schema. */
+async function backUp(): Promise<void> {
+  const server = await start('data');
+  for (const databaseId of [DATABASE, OTHER])
+    await (await server.open(undefined, { databaseId })).commit([insert('accounts', databaseId, { name: 'a' })]);
+  await server.sync.members.setRole(DATABASE, 'cyd', 'viewer');
+  await server.stop();
+  await runBackup({ flags: [at('backup'), '--data', at('data')], environment: {} }, () => undefined);
+}
+
+const restore = (backup: string, data: string): Promise<void> =>
+  runRestore({ flags: [at(backup), '--data', at(data)], environment: {} }, () => undefined);
+
+/** Restores as a process that is killed after this many steps. Returns false if the restore was complete. */
+function killedRestore(data: string, steps: number): boolean {
+  mkdirSync(at(data));
+  const entries = Object.keys(readManifest(at('backup'))).map(
+    (name) => [name, readBackupEntry(name, at(data)) as NonNullable<ReturnType<typeof readBackupEntry>>] as const,
+  );
+  const restoring = restoreSteps(at(data), at('backup'), entries);
+  for (let step = 0; step < steps; step++) if (restoring.next().done === true) return false;
+  // Releases the lock, as the end of a process does.
+  restoring.return();
+  return true;
+}
+
+it('a restore that is killed anywhere leaves a directory that no server uses, and the same command completes it', async () => {
+  await backUp();
+  let kills = 0;
+  for (let steps = 1; killedRestore(`killed-${steps}`, steps); steps++) {
+    const data = `killed-${steps}`;
+    kills++;
+    const refused = {
+      code: 'database-unavailable',
+      fields: { problem: expect.stringContaining('unfinished') as string },
+    };
+    await expect(TestServer.start(at(data))).rejects.toMatchObject(refused);
+    await expect(
+      runBackup({ flags: [at('again'), '--data', at(data)], environment: {} }, () => undefined),
+    ).rejects.toMatchObject(refused);
+    await restore('backup', data);
+    for (const databaseId of [DATABASE, OTHER])
+      expect(databaseRows(databasePath(at(data), databaseId))).toEqual(
+        databaseRows(databasePath(at('data'), databaseId)),
+      );
+    expect(existsSync(at(data, 'restoring'))).toBe(false);
+    const server = await start(data);
+    expect(server.sync.members.list(DATABASE)).toMatchObject([{ principal: 'cyd', role: 'viewer' }]);
+    await server.stop();
+  }
+  // Before the first file, and after each of them.
+  expect(kills).toBe(1 + readdirSync(at('backup')).length - 1 + readdirSync(at('backup', 'schemas')).length - 1);
+});
+
+it('a restore does not continue one from another backup, or begin in a directory with databases', async () => {
+  await backUp();
+  killedRestore('killed', 2);
+  await runBackup({ flags: [at('second'), '--data', at('data')], environment: {} }, () => undefined);
+  await expect(restore('second', 'killed')).rejects.toMatchObject({
+    fields: { problems: expect.stringContaining(`a restore from the backup ${at('backup')} is unfinished`) as string },
+  });
+  await restore('backup', 'killed');
+  await expect(restore('backup', 'killed')).rejects.toMatchObject({
+    fields: { problems: `${at('killed')} already has databases` },
+  });
+});
