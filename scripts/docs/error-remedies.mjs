@@ -83,7 +83,7 @@ export const ERROR_GROUPS = [
       'key-invalid': 'Write a key of the declared type, at most 2,000 bytes ([values and keys](values.md)).',
       'row-missing': 'Read the row again: it has been deleted, or the key is wrong.',
       'value-invalid':
-        '`problem` names the value’s fault, such as an integer beyond 64 bits or text that is not well-formed.',
+        '`problem` names the value’s fault, such as an integer beyond 64 bits or text that is not well-formed. `counter-range`: the counter `column` of `table` is at its limit; write a smaller difference, or drop the change.',
     },
   ],
   [

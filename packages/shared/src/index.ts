@@ -66,6 +66,7 @@ export {
   tablePolicies,
   type CellMerge,
   type CellWrite,
+  type ColumnPlace,
   type ColumnPolicy,
   type ColumnRebase,
   type TablePolicies,

@@ -3,10 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { RockpoolError } from '@rockpool/shared';
+import { connectionAddresses } from './auth/client-address.ts';
 import type { ServeConfig } from './cli/config.ts';
 import { createSyncServer, SYNC_PATH } from './create-sync-server.ts';
 import { METRICS_TYPE } from './routes/probes.ts';
-import type { SyncServer } from './sync-server.ts';
+import { limitIdleConnections } from './session/idle-connections.ts';
+import { SESSION_LIMITS } from './session/limits.ts';
+import type { SyncServer, SyncServerOptions } from './sync-server.ts';
 
 export interface RunningServer {
   /** For example `http://127.0.0.1:4000`. */
@@ -35,7 +38,7 @@ const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 60_000, chec
  * address.
  */
 export async function serve(
-  { host, port, metricsAddress, adminAddress, ...options }: ServeConfig,
+  { host, port, metricsAddress, adminAddress, ...options }: ServeConfig & Pick<SyncServerOptions, 'limits'>,
   times: RequestTimes = REQUEST_TIMES,
 ): Promise<RunningServer> {
   const sync = createSyncServer(options);
@@ -57,6 +60,10 @@ export async function serve(
   // Limits clients that send a request byte by byte.
   server.headersTimeout = times.headersMs;
   server.requestTimeout = times.requestMs;
+  const limits = { ...SESSION_LIMITS, ...options.limits };
+  const addressOf = connectionAddresses(options.trustedProxies);
+  const limit = (limited: Server): void => limitIdleConnections(limited, limits, addressOf);
+  limit(server);
   sync.attach(server);
   try {
     await listen(server, host, port);
@@ -67,8 +74,9 @@ export async function serve(
   let metrics: Server | null = null;
   let admin: Server | null = null;
   try {
-    if (metricsAddress !== undefined) metrics = await serveMetrics(sync, metricsAddress);
-    if (sync.admin !== null && adminAddress !== undefined) admin = await serveAdmin(sync.admin, adminAddress, times);
+    if (metricsAddress !== undefined) metrics = await serveMetrics(sync, metricsAddress, times, limit);
+    if (sync.admin !== null && adminAddress !== undefined)
+      admin = await serveAdmin(sync.admin, adminAddress, times, limit);
   } catch (error) {
     server.close();
     metrics?.close();
@@ -96,11 +104,16 @@ export async function serve(
 async function serveMetrics(
   sync: SyncServer,
   { host, port }: { readonly host: string; readonly port: number },
+  times: RequestTimes,
+  limit: (server: Server) => void,
 ): Promise<Server> {
-  const server = createServer((request, response) => {
+  const server = createServer({ connectionsCheckingInterval: times.checkIntervalMs }, (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' }).end(sync.metrics());
   });
+  server.headersTimeout = times.headersMs;
+  server.requestTimeout = times.requestMs;
+  limit(server);
   await listen(server, host, port);
   return server;
 }
@@ -113,10 +126,15 @@ async function serveAdmin(
   admin: Hono,
   { host, port }: { readonly host: string; readonly port: number },
   times: RequestTimes,
+  limit: (server: Server) => void,
 ): Promise<Server> {
-  const server = createAdaptorServer({ fetch: new Hono().route('/admin', admin).fetch }) as Server;
+  const server = createAdaptorServer({
+    fetch: new Hono().route('/admin', admin).fetch,
+    serverOptions: { connectionsCheckingInterval: times.checkIntervalMs },
+  }) as Server;
   server.headersTimeout = times.headersMs;
   server.requestTimeout = 0;
+  limit(server);
   await listen(server, host, port);
   return server;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { insert, remove } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
-import { QUOTAS, roomToGrow, UNLIMITED_ROOM } from './quotas.ts';
+import { QUOTAS, requireRoomForSite, roomToGrow, UNLIMITED_ROOM } from './quotas.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { toChangeset, withAges } from '../../testing/changeset.ts';
@@ -95,4 +95,18 @@ describe('a full disk', () => {
       file.sql.close();
     }
   });
+});
+
+it('the default quota of sites admits 1,000 of one principal, and any number of others', () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  let number = 0;
+  const begin = (principal: string): void => {
+    file.sites.create((++number).toString(16).padStart(32, '0'), principal);
+    requireRoomForSite(file, principal, QUOTAS);
+  };
+  for (let i = 0; i < 1_000; i++) begin('eve');
+  for (let i = 0; i < 200; i++)
+    expect(() => begin('eve')).toThrow(expect.objectContaining({ code: 'quota-exceeded' }) as Error);
+  begin('ben');
+  file.sql.close();
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientAddresses, proxyProblem } from './client-address.ts';
+import { clientAddresses, connectionAddresses, proxyProblem } from './client-address.ts';
 
 const addressOf = clientAddresses(['10.0.0.0/8', '192.0.2.7', '2001:db8:ffff::/48']);
 
@@ -23,6 +23,16 @@ it('the client address is the same for all addresses of a customer’s IPv6 netw
   expect(addressOf('2001:db8:0:1::1', undefined)).toBe('2001:db8:0:1');
   expect(addressOf('2001:0db8:0000:0001:9:8:7:6', undefined)).toBe('2001:db8:0:1');
   expect(addressOf('2001:db8::7:6', undefined)).toBe('2001:db8:0:0');
+});
+
+it('a connection without a request has its own address, and none if it is a proxy’s or of this machine', () => {
+  const ofConnection = connectionAddresses(['10.0.0.0/8']);
+  expect(['203.0.113.9', '::ffff:203.0.113.9', '2001:db8::1'].map(ofConnection)).toEqual([
+    '203.0.113.9',
+    '203.0.113.9',
+    '2001:db8:0:0',
+  ]);
+  expect(['10.1.2.3', '127.0.0.1', undefined].map(ofConnection)).toEqual([null, null, null]);
 });
 
 it('trusted proxies must be addresses or networks', () => {

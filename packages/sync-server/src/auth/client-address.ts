@@ -10,10 +10,7 @@ export type AddressOf = (remoteAddress: string | undefined, forwardedFor: string
  * An IPv6 address counts as its /64 network, which is what one customer of a provider has.
  */
 export function clientAddresses(trustedProxies: readonly string[]): AddressOf {
-  const trusted = new BlockList();
-  for (const proxy of trustedProxies) addTo(trusted, proxy);
-  const isTrusted = (address: string): boolean =>
-    isLoopback(address) || trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const isTrusted = trustIn(trustedProxies);
   return (remoteAddress, forwardedFor) => {
     const hops = (forwardedFor ?? '').split(',').map((hop) => hop.trim());
     let address = plain(remoteAddress ?? '');
@@ -24,6 +21,26 @@ export function clientAddresses(trustedProxies: readonly string[]): AddressOf {
     }
     return isIP(address) === 0 ? null : network(address);
   };
+}
+
+/**
+ * Returns a function that names the client of a connection that has sent no request yet. Null: the address is unknown,
+ * of this machine, or that of a trusted proxy, whose connections are of many clients.
+ */
+export function connectionAddresses(
+  trustedProxies: readonly string[],
+): (remoteAddress: string | undefined) => string | null {
+  const isTrusted = trustIn(trustedProxies);
+  return (remoteAddress) => {
+    const address = plain(remoteAddress ?? '');
+    return isIP(address) === 0 || isTrusted(address) ? null : network(address);
+  };
+}
+
+function trustIn(trustedProxies: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList();
+  for (const proxy of trustedProxies) addTo(trusted, proxy);
+  return (address) => isLoopback(address) || trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** Returns why a text is neither an address nor a network such as `10.0.0.0/8`, or null if it is one. */

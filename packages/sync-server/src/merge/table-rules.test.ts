@@ -95,11 +95,11 @@ describe('a counter', () => {
     expect(stock()).toBe(113n);
   });
 
-  it('rejects values and sums that are not 64-bit integers [MR-10]', async () => {
+  it('rejects values and sums that are not 64-bit integers, and names the column [MR-10]', async () => {
     const { a } = await two();
     expect(await a.commit([update('products', 'p', { stock: 2n ** 63n - 1n })])).toMatchObject({
       code: 'value-invalid',
-      fields: { problem: 'counter-range' },
+      fields: { table: 'products', column: 'stock', problem: 'counter-range' },
     });
     expect(await a.commit([update('products', 'p', { stock: 1.5 })])).toMatchObject({
       code: 'value-invalid',

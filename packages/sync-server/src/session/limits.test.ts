@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { createConnection } from 'node:net';
+import { connect, createConnection, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeMessage, messageToFrames } from '@rockpool/shared';
 import { issueToken } from '../auth/jwt.ts';
 import { serve, type RunningServer } from '../serve.ts';
+import { ADMIN_TOKEN } from '../../testing/admin-client.ts';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -146,31 +146,54 @@ describe('metrics', () => {
   });
 });
 
-describe('a connection that sends no request', () => {
-  it('is closed at the deadline for headers', async () => {
-    const running = await serve(
-      {
-        dataDir: temporaryFolder(),
-        schema: TEST_SCHEMA,
-        secret: new TextEncoder().encode(TEST_SECRET),
-        host: '127.0.0.1',
-        port: 0,
-        origins: [],
-        trustedProxies: [],
-      },
+describe('connections that send no request', () => {
+  const config = {
+    schema: TEST_SCHEMA,
+    secret: new TextEncoder().encode(TEST_SECRET),
+    host: '127.0.0.1',
+    port: 0,
+    origins: [],
+    trustedProxies: [],
+  };
+  const address = { host: '127.0.0.1', port: 0 };
+  let running: RunningServer;
+  afterEach(() => running.stop());
+
+  it('are closed at the deadline for headers', async () => {
+    running = await serve(
+      { ...config, dataDir: temporaryFolder() },
       { headersMs: 200, requestMs: 400, checkIntervalMs: 50 },
     );
-    try {
-      const silent = connect(Number(new URL(running.url).port), '127.0.0.1');
-      const slow = connect(Number(new URL(running.url).port), '127.0.0.1');
-      slow.write('GET /health HTTP/1.1\r\n');
-      await Promise.all([silent, slow].map((socket) => once(socket.resume(), 'close')));
-      expect((await fetch(`${running.url}/health`)).status).toBe(200);
-    } finally {
-      await running.stop();
+    const [silent, slow] = [silentAt(running.url), silentAt(running.url)];
+    slow.write('GET /health HTTP/1.1\r\n');
+    await Promise.all([silent, slow].map((socket) => once(socket, 'close')));
+    expect((await fetch(`${running.url}/health`)).status).toBe(200);
+  });
+
+  it('are limited on every port of the server: the one that has waited longest is closed', async () => {
+    running = await serve({
+      ...config,
+      dataDir: temporaryFolder(),
+      limits: { maxUnauthenticated: 3 },
+      metricsAddress: address,
+      adminAddress: address,
+      admin: { token: ADMIN_TOKEN },
+    });
+    for (const url of [running.url, running.metricsUrl ?? '', running.adminUrl ?? '']) {
+      const first = silentAt(url);
+      const closed = once(first, 'close');
+      await once(first, 'connect');
+      const others = Array.from({ length: 3 }, () => silentAt(url));
+      await closed;
+      expect(first.destroyed).toBe(true);
+      for (const socket of others) socket.destroy();
     }
   });
 });
+
+function silentAt(url: string): Socket {
+  return connect(Number(new URL(url).port), '127.0.0.1').resume();
+}
 
 describe('plain HTTP', () => {
   let folder: string;

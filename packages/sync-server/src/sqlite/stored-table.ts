@@ -6,15 +6,19 @@ import {
   keyMatchSql,
   policiesOf,
   quoteName,
+  RockpoolError,
   tableDomain,
   tableToDdl,
   valueColumns,
+  type ColumnPlace,
+  type ColumnPolicy,
   type ColumnSchema,
   type DocumentRule,
   type ForeignKeySchema,
   type IndexSchema,
   type RowRules,
   type TableDomain,
+  type TablePolicies,
   type TableSchema,
 } from '@rockpool/shared';
 
@@ -79,9 +83,31 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     domain: tableDomain(schema),
     uniqueColumnIds: uniqueColumnIds(schema, values),
     nulledColumnIds: nulledColumnIds(schema, values),
-    rules: { deleteRule: schema.merge.deleteRule, policies: policiesOf(schema) },
+    rules: { deleteRule: schema.merge.deleteRule, policies: namingPolicies(schema) },
     documents,
   };
+}
+
+/** The policies of a table, whose merges name the table and the column in their errors. */
+function namingPolicies(schema: TableSchema): TablePolicies {
+  const { byColumn, ...others } = policiesOf(schema);
+  const nameOf = new Map(schema.columns.map(({ id, name }) => [id, name]));
+  const naming = [...byColumn].map(([columnId, policy]): [number, ColumnPolicy] => {
+    const { merge } = policy;
+    if (merge === undefined) return [columnId, policy];
+    const place = { table: schema.name, column: nameOf.get(columnId) ?? '' };
+    return [columnId, { ...policy, merge: (write) => named(place, () => merge(write)) }];
+  });
+  return { ...others, byColumn: new Map(naming) };
+}
+
+function named<Result>(place: ColumnPlace, body: () => Result): Result {
+  try {
+    return body();
+  } catch (cause) {
+    if (!(cause instanceof RockpoolError)) throw cause;
+    throw new RockpoolError(cause.code, { ...cause.fields, ...place }, { cause });
+  }
 }
 
 /** CROSS JOIN makes the keys the outer loop, so that SQLite looks up the table by its index. */

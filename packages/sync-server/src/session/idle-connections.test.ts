@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitIdleConnections } from './idle-connections.ts';
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
+
+let server: Server;
+let sockets: Socket[];
+let address: string | null;
+let answering: (response: ServerResponse) => void;
+beforeEach(async () => {
+  sockets = [];
+  address = null;
+  answering = (response) => response.end('answered');
+  server = createServer((_, response) => answering(response));
+  server.on('upgrade', (_, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
+  limitIdleConnections(server, { maxUnauthenticated: 3, maxUnauthenticatedPerAddress: 2 }, () => address);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+/** Opens a connection, which the server has seen when this resolves. */
+async function opened(): Promise<Socket> {
+  const seen = once(server, 'connection');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  await seen;
+  return socket;
+}
+
+async function asked(socket: Socket): Promise<string> {
+  socket.write(REQUEST);
+  return String(await once(socket, 'data'));
+}
+
+const closed = (socket: Socket): Promise<unknown> => once(socket, 'close');
+
+describe('a server whose idle connections are limited', () => {
+  it('closes the connection that has waited longest, however many arrive, and answers the others', async () => {
+    const silent: Socket[] = [];
+    const ends: Promise<unknown>[] = [];
+    for (let i = 0; i < 50; i++) {
+      const socket = await opened();
+      silent.push(socket);
+      ends.push(closed(socket));
+    }
+    await Promise.all(ends.slice(0, 47));
+    for (const socket of silent.slice(47)) expect(await asked(socket)).toContain('answered');
+  });
+
+  it('keeps a connection that has sent its request, and one that became a session', async () => {
+    const responses: ServerResponse[] = [];
+    answering = (response) => void responses.push(response);
+    const [waiting, session] = [await opened(), await opened()];
+    const requested = once(server, 'request');
+    waiting.write(REQUEST);
+    await requested;
+    session.write('GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await once(session, 'data');
+    const first = await opened();
+    for (let i = 0; i < 3; i++) await opened();
+    await closed(first);
+    responses[0]?.end('late');
+    expect(String(await once(waiting, 'data'))).toContain('late');
+    expect(session.destroyed).toBe(false);
+  });
+
+  it('counts a connection again after its response', async () => {
+    const kept = await opened();
+    expect(await asked(kept)).toContain('answered');
+    expect(await asked(kept)).toContain('answered');
+    const end = closed(kept);
+    for (let i = 0; i < 3; i++) await opened();
+    await end;
+  });
+
+  it('closes a further connection of an address that has too many, and none of others', async () => {
+    address = '203.0.113.1';
+    const [first, second, third] = [await opened(), await opened(), await opened()];
+    await closed(third);
+    address = '203.0.113.2';
+    const other = await opened();
+    for (const socket of [first, second, other]) expect(await asked(socket)).toContain('answered');
+    address = '203.0.113.1';
+    expect(await asked(await opened())).toContain('answered');
+  });
+});
