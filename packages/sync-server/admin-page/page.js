@@ -1,5 +1,5 @@
-// The admin page. It shows what the admin API answers, and sends what the operator chooses. No value of a database
-// becomes markup: text is set as text.
+// The admin page. It shows the answers of the admin API and sends what the operator chooses. It inserts values of a
+// database only as text, never as markup.
 
 const KEY = 'rockpool-admin-token';
 const ROLES = ['owner', 'editor', 'viewer'];
@@ -39,7 +39,7 @@ async function ask(method, path, body) {
   throw new Failure(error === null ? `The server answered ${response.status}.` : sentenceOf(error), response.status);
 }
 
-/** The text of an error, without its fields in brackets. */
+/** The text of an error, without the fields in brackets. */
 function sentenceOf({ message, fields }) {
   if (typeof fields.problem === 'string') return fields.problem;
   const [first] = Object.keys(fields);
@@ -64,7 +64,7 @@ function button(text, onClick, className = '') {
   return made;
 }
 
-/** `columns` are `[name, cell of a row, class]`. The roles keep it a table where the styles make cards of its rows. */
+/** `columns` are `[name, cell of a row, class]`. The roles keep it a table where the styles show its rows as cards. */
 function table(labelledBy, columns, rows, empty) {
   if (rows.length === 0) return element('p', { className: 'hint' }, empty);
   const head = columns.map(([name, , className = '']) =>
@@ -126,7 +126,7 @@ function complain(error) {
   if (error instanceof Failure && error.status === 401) signOut();
 }
 
-/** Runs what a control does, once at a time, and shows its failure. */
+/** Runs the action of a control, one at a time, and shows its failure. */
 async function run(control, work) {
   if (control.disabled) return;
   control.disabled = true;
@@ -277,7 +277,7 @@ async function loadDetails(id) {
   if (isNew) $('details-title').focus();
 }
 
-/** Sends a change, then shows the database as it is now. */
+/** Sends a change, then shows the current state of the database. */
 async function change(id, done, work) {
   await work();
   await loadDetails(id);
@@ -452,7 +452,7 @@ function invitationsTable(id, invitations) {
   );
 }
 
-/** The browser holds the file until it is saved. For very large databases use the command. */
+/** The browser keeps the file in memory until it is saved. For very large databases, use the command. */
 async function download(id) {
   say('Copying the database …');
   const response = await ask('GET', `${database(id)}/export`);
@@ -462,7 +462,7 @@ async function download(id) {
   say(`${id}.sqlite is downloaded.`);
 }
 
-/** Shows what the address names. */
+/** Shows the view that the address names. */
 async function navigate() {
   say('');
   if (token === '') return signOut();

@@ -24,7 +24,7 @@ export interface RunningServer {
 
 /** The maximum duration of a request, in ms. */
 export interface RequestTimes {
-  /** Applies to a connection that sends nothing, too. */
+  /** This limit also applies to a connection that sends nothing. */
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkIntervalMs: number;
@@ -48,7 +48,7 @@ export async function serve(
     await sync.close();
     throw error;
   }
-  // Clients request paths beside their socket's; people and load balancers request /health.
+  // Clients request paths beside that of the socket; people and load balancers request /health.
   const app = new Hono();
   if (sync.admin !== null && adminAddress === undefined) app.route('/admin', sync.admin);
   app.route(SYNC_PATH, sync.app).route('/', sync.app);
@@ -100,7 +100,7 @@ export async function serve(
   };
 }
 
-/** Serves metrics alone, so that their port can be reachable for the operator only. */
+/** Serves only the metrics, so that their port can be reachable for the operator only. */
 async function serveMetrics(
   sync: SyncServer,
   { host, port }: { readonly host: string; readonly port: number },
@@ -119,8 +119,8 @@ async function serveMetrics(
 }
 
 /**
- * Serves the admin API and page alone, so that their port can be reachable for the operator only. A request may take as
- * long as it needs, because an import sends a whole database.
+ * Serves only the admin API and page, so that their port can be reachable for the operator only. A request may take any
+ * time, because an import sends a whole database.
  */
 async function serveAdmin(
   admin: Hono,

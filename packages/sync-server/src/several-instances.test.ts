@@ -225,7 +225,7 @@ describe('several instances on one PostgreSQL', () => {
     const ann = await old.open();
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const renewed = await start({ schema: WIDER });
-    // The old instance opens its copy again, with the current tables.
+    // The old instance opens its copy again, now with the current tables.
     ann.site.write([insert('accounts', 'y', { name: 'Bank' })]);
     ann.push();
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
@@ -238,7 +238,7 @@ describe('several instances on one PostgreSQL', () => {
       expect(
         await client.commit([insert('accounts', `new-${i}`, { name: `New ${i}`, color: `blue-${i}` })]),
       ).toMatchObject({ kind: 'admitted' });
-      // The delivery leaves out the column that the old client does not know.
+      // The delivery omits the column that the old client does not have.
       expect(deliveredRows(await again.delivery(), 'accounts')).toMatchObject([{ key: [`new-${i}`] }]);
     }
     expect(await postgres.server.query(name, 'SELECT id, color FROM rockpool.accounts ORDER BY id')).toEqual([
@@ -276,7 +276,7 @@ describe('several instances on one PostgreSQL', () => {
       expect(await client.next()).toMatchObject({ type: 'delivery', outcomes: [{ kind: 'admitted', sequence }] });
     }
     expect(await client.leave()).toBe(204);
-    // The session is unknown, or its instance no longer runs: the client opens another session.
+    // The session is unknown, or its instance no longer runs, so the client opens another session.
     for (const id of [client.id, `gone.${client.id}`])
       for (const one of [a, b]) expect((await one.ask('GET', `/sessions/${id}`)).status).toBe(400);
     const left = await HttpSessionClient.open((...request) => b.ask(...request));
@@ -355,7 +355,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
     const again = await server.connect(ann.site);
     again.hello(await server.token(), DATABASE);
-    // A new log epoch and a full resync: the client learns what this log lacks.
+    // A new log epoch and a full resync, which show the client what this log lacks.
     expect(await again.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
   });
 });

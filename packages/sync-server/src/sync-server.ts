@@ -43,8 +43,8 @@ export interface SyncServerOptions {
    */
   readonly threads?: number;
   /**
-   * Maximum number of connections to each PostgreSQL server, at least 2: one of them only listens. With `threads`, at least 2 for
-   * each thread and 2 more. Default 16, or that number.
+   * Maximum number of connections to each PostgreSQL server, at least 2: one of them only listens. With `threads`, at
+   * least 2 for each thread and 2 more. Default: 16, or that number if it is larger.
    */
   readonly postgresConnections?: number;
   /**
@@ -95,8 +95,8 @@ export interface SyncServerOptions {
   /** Default: JSON lines to stderr. Lines at which a custom logger throws go to stderr too. */
   readonly log?: Logger;
   /**
-   * Who may read `/metrics`. With a token, at least 16 characters, it also names the tenants with the largest databases,
-   * as `SyncServer.metrics` does. `none`: 404. Default: `public`, without names.
+   * Who may read `/metrics`. With a token, at least 16 characters, it also names the tenants with the largest
+   * databases, as `SyncServer.metrics` does. With `none`, the server answers 404. Default: `public`, without names.
    */
   readonly metrics?: MetricsAccess;
   /**
@@ -107,8 +107,8 @@ export interface SyncServerOptions {
   /** Turns on the admin API and page (`SyncServer.admin`), for operators with this token. Default: off. */
   readonly admin?: AdminAccess;
   /**
-   * The lowest role that may read versions of rows and past states. With `authorize`, it is asked for the operation of
-   * that role: `read`, `write` or `manage`. Default: `viewer`, like all rows.
+   * The lowest role that may read versions of rows and past states. If `authorize` is set, it is called with the
+   * operation of that role: `read`, `write` or `manage`. Default: `viewer`, like all rows.
    */
   readonly historyRole?: Role;
   readonly limits?: Partial<SessionLimits>;
@@ -123,7 +123,7 @@ export interface SyncServerOptions {
   readonly deliveryPartBytes?: number;
   /** How fast database files are compared with their checksums while the server is idle. Not used with `postgres`. */
   readonly scrub?: Partial<ScrubTimes>;
-  /** How much one database, and one member of it, may hold. Exceeding a quota throws `quota-exceeded`. */
+  /** How much one database, and one member of it, may store. A push above a quota is refused with `quota-exceeded`. */
   readonly quotas?: Partial<Quotas & MemberLimits>;
   /**
    * Names the tenant of a database, for `quotas.maxTenantBytes`. Not used with `postgres`. Default: each database is a
@@ -149,7 +149,7 @@ export interface SyncServer {
    * The admin API and page, to mount at `/admin`: `app.route('/admin', server.admin)`. Null without the option `admin`.
    */
   readonly admin: Hono | null;
-  /** Accepts WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server. Leaves other paths alone. */
+  /** Accepts WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server. Does not touch other paths. */
   attach(server: Server, path?: string): void;
   /**
    * Begins a session with a client of this process, without a socket, as `inProcess(server)` of `@rockpool/client/node`
@@ -174,10 +174,10 @@ export interface SyncServer {
   /** Returns a token signed with `secret`. Throws `config-invalid` on a server without a secret. */
   issueToken(request: TokenRequest): Promise<string>;
   /**
-   * The metrics in Prometheus' text format, with the tenants that have the largest databases, for a host that serves them
-   * on an address of its own.
+   * The metrics in Prometheus' text format, with the tenants that have the largest databases, for a host that serves
+   * them at a separate address.
    */
   metrics(): string;
-  /** Ends all sessions, settles pushes, closes the files. The caller closes its HTTP server itself. */
+  /** Ends all sessions, settles pushes and closes the files. The caller closes its HTTP server itself. */
   close(): Promise<void>;
 }

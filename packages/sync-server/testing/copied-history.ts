@@ -104,7 +104,7 @@ export class CopiedHistory {
     return isCopied;
   }
 
-  /** Restores a moment, and returns the rows. Null: there was no database. */
+  /** Restores a moment, and returns the rows. Null if there was no database. */
   async restored(atMs: number): Promise<string | null> {
     const plan = planRestore(await listCopies(this.destination, SOURCE), atMs);
     if (plan === null) return null;

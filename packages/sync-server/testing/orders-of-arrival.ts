@@ -11,7 +11,7 @@ const NOW_MS = 1_700_000_000_000;
 /** One author's changes. */
 export interface Written {
   readonly changes: readonly Change[];
-  /** False: the author has not seen the start either. */
+  /** False if the author has not seen the start either. */
   readonly sawStart?: boolean;
   readonly ageMs?: number;
 }

@@ -3,9 +3,9 @@ import { PostgresServer } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The PostgreSQL URL of the tests' servers. Undefined: they store everything in files. */
+    /** The PostgreSQL URL of the tests' servers. Undefined if they store everything in files. */
     postgresPort: number | undefined;
-    /** The threads of the tests' servers. Undefined: databases run on the accepting thread. */
+    /** The threads of the tests' servers. Undefined if databases run on the accepting thread. */
     threads: number | undefined;
   }
 }

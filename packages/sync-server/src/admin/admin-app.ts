@@ -87,7 +87,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** The origin is a second defence: the browser adds no token by itself, so a page of another origin has none. */
+/** A second defence: the browser adds no token by itself, so a page of another origin has none. */
 function refusalOf({ req }: Context, token: string): 'auth-origin-refused' | 'auth-token-invalid' | null {
   if (!isOriginAllowed(req.header('origin'), req.header('host'), [])) return 'auth-origin-refused';
   return isOperatorToken(bearerToken(req.header('authorization')), token) ? null : 'auth-token-invalid';

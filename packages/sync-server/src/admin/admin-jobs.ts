@@ -6,14 +6,14 @@ import type { PostgresSource } from '../postgres/shard.ts';
 import type { DatabaseSummary } from '../store/inspect-database.ts';
 import type { StoredSite } from '../store/inspect-sites.ts';
 
-/** Where a database is: a file, or PostgreSQL by its URL. */
+/** Where a database is: in a file, or in PostgreSQL at a URL. */
 export type JobSource = { readonly path: string } | { readonly postgres: PostgresSource; readonly databaseId: string };
 
 export type AdminJob =
   | { readonly kind: 'inspect'; readonly source: JobSource }
-  /** Writes a copy to `to`. */
+  /** Writes a copy to the file `to`. */
   | { readonly kind: 'export'; readonly source: JobSource; readonly to: string }
-  /** Writes a new database to `to`, with the rows as of a past time. See writePastDatabase. */
+  /** Writes a new database to the file `to`, with the rows as of a past time. See writePastDatabase. */
   | {
       readonly kind: 'export-past';
       readonly source: JobSource;
@@ -21,7 +21,7 @@ export type AdminJob =
       readonly timeMs: number;
       readonly nowMs: number;
     }
-  /** Creates an empty database: the file `to`, or in PostgreSQL. `schema` is in the encoding of encodeSchema. */
+  /** Creates an empty database, in the file `to` or in PostgreSQL. `schema` is encoded by encodeSchema. */
   | { readonly kind: 'create'; readonly databaseId: string; readonly schema: string; readonly to: string }
   | { readonly kind: 'create-in-postgres'; readonly databaseId: string; readonly postgres: PostgresSource }
   /** Checks the file `from` and writes the file `to`, which can be installed as the database. */
@@ -40,7 +40,7 @@ export type AdminJob =
     }
   | { readonly kind: 'delete-in-postgres'; readonly databaseId: string; readonly postgres: PostgresSource };
 
-/** A copy of a database as of one moment. */
+/** A copy of a database at one moment. */
 export interface CopiedFile {
   readonly path: string;
   readonly sizeBytes: number;
@@ -54,7 +54,7 @@ export interface DatabaseFacts {
   readonly sites: readonly StoredSite[];
 }
 
-/** Jobs that run at once: each takes a core, and the server should keep the others. */
+/** The number of jobs that run at once: each takes a core, and the server should keep the others. */
 const MAX_RUNNING = 2;
 
 export interface AdminJobsOptions {
@@ -86,7 +86,7 @@ export class AdminJobs {
     return this.run({ kind: 'export', source: this.sourceOf(databaseId), to });
   }
 
-  /** Writes a new database with the rows of a time. Rejects like writePastDatabase. */
+  /** Writes a new database with the rows of a past time. Rejects like writePastDatabase. */
   exportPast(
     databaseId: string,
     to: string,
@@ -147,7 +147,7 @@ export class AdminJobs {
       if ('error' in answer) throw RockpoolError.fromData(answer.error);
       return answer.result as Result;
     } finally {
-      // Starts the next job in the free slot.
+      // Starts the next job when one has ended.
       const next = this.waiting.shift();
       if (next === undefined) this.running--;
       else next();

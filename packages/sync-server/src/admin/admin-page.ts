@@ -8,8 +8,8 @@ const FOLDER = new URL('../../admin-page/', import.meta.url);
 const PARTS: Readonly<Record<string, string>> = { 'page.css': 'text/css', 'page.js': 'text/javascript' };
 
 /**
- * Serves the admin page and its two files. It holds nothing secret: it asks for the token, and sends it with its requests
- * to the API.
+ * Serves the admin page and its two files. The page contains no secret: it asks for the token and sends it with its
+ * requests to the API.
  */
 export function serveAdminPage(app: Hono): void {
   const html = read('page.html');

@@ -15,7 +15,7 @@ export interface AdminServices {
   readonly sessions: () => readonly SessionFacts[];
   readonly jobs: AdminJobs;
   readonly lifecycle: Lifecycle;
-  /** The state of the continuous backup of a database. Null: the database is not backed up. */
+  /** The state of the continuous backup of a database. Null if the database is not backed up. */
   readonly copyFacts: (databaseId: string) => Pick<CopyFacts, 'timeMs' | 'watermark'> | null;
   /** Facts about the server, for the page. */
   readonly about: AboutServer;

@@ -9,13 +9,13 @@ export interface ListedDatabase extends DatabaseOutline {
   readonly id: string;
   readonly state: DatabaseState;
   readonly sessions: number;
-  /** Lag of the slowest session, in changesets. Null: no session has confirmed anything. */
+  /** The lag of the slowest session, in changesets. Null if no session has confirmed anything. */
   readonly lag: number | null;
-  /** Stored roles, without revoked ones. */
+  /** The number of stored roles, without revoked ones. */
   readonly members: number;
-  /** Devices that have no session because their last one ended with an error. */
+  /** The number of devices that have no session because their last one ended with an error. */
   readonly blockedDevices: number;
-  /** The state of the continuous backup. Null: the database is not backed up. */
+  /** The state of the continuous backup. Null if the database is not backed up. */
   readonly copied: {
     readonly watermark: number | null;
     /** Time of the newest commit in the copy, ms since 1970. */
@@ -28,7 +28,7 @@ export interface DatabaseList {
   /** The number of databases that match the filter, on all pages. */
   readonly total: number;
   readonly databases: readonly ListedDatabase[];
-  /** Null: this is the last page. */
+  /** Null if this is the last page. */
   readonly next: string | null;
 }
 
@@ -54,7 +54,7 @@ export const listDatabases: AdminRoute = {
     const sessions = sessionsByDatabase(services.sessions());
     const databases: ListedDatabase[] = [];
     for (const id of page) {
-      // Reading an outline takes about a millisecond of this thread, so other work runs in between.
+      // Reading an outline takes about a millisecond of this thread, so it alternates with other work.
       await new Promise((resolve) => setImmediate(resolve));
       databases.push(await listed(id, sessions.get(id) ?? [], services));
     }

@@ -2,18 +2,18 @@ import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import type { LastSession, SessionFacts } from '../session/devices.ts';
 import type { Rejection, StoredSite } from '../store/inspect-sites.ts';
 
-/** A device as an operator sees it: what its site wrote, its session, and how its last session ended. */
+/** A device as shown to an operator: what its site wrote, its session, and how its last session ended. */
 export interface DeviceState {
   readonly site: string;
   readonly principal: string;
   /** `joining`: connected, and waits for its database or its first delivery. */
   readonly state: 'online' | 'joining' | 'offline';
   readonly address: string | null;
-  /** When the server last received a message of the device. Null: not since the server started. */
+  /** When the server last received a message of the device. Null if it has sent none since the server started. */
   readonly lastSeenMs: number | null;
-  /** When its last admitted changeset arrived. Null: none was admitted. */
+  /** When its last admitted changeset arrived. Null if none was admitted. */
   readonly lastWriteMs: number | null;
-  /** The watermark up to which it has stored the log. Null: unknown, because it has neither written nor confirmed. */
+  /** The watermark up to which it has stored the log. Null if unknown, because it has neither written nor confirmed. */
   readonly confirmedCursor: number | null;
   /** The number of changesets that the device has not confirmed. */
   readonly lag: number | null;
@@ -69,7 +69,7 @@ function deviceState(
   };
 }
 
-/** Leaves out the outline of the schema, which is for the client and may be long. */
+/** Omits the outline of the schema, which is for the client and may be long. */
 function withoutOutline(error: ErrorData): ErrorData {
   const { outline, ...fields } = error.fields;
   return outline === undefined ? error : new RockpoolError(error.code, fields).toData();

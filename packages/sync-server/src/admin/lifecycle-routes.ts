@@ -54,7 +54,7 @@ export const openDatabase: AdminRoute = {
   },
 };
 
-/** Sends a copy of a database as of one moment, as a SQLite file. `rockpool-sha256` is its hash. */
+/** Sends a copy of a database at one moment, as a SQLite file. The header `rockpool-sha256` has its hash. */
 export const exportDatabase: AdminRoute = {
   method: 'GET',
   path: '/databases/:databaseId/export',

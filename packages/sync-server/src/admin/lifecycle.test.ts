@@ -18,7 +18,7 @@ const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
 const tested = serverUnderTest({ admin: { token: ADMIN_TOKEN, maxImportBytes: MAX_IMPORT_BYTES } });
 
 let server: TestServer;
-/** A session in another database, which must not notice anything. */
+/** A session in another database, which must not be affected. */
 let bystander: TestConnection;
 let commits = 0;
 beforeEach(async () => {
@@ -80,7 +80,7 @@ async function writeUntil(
     try {
       const connection = await server.connect(site);
       await connection.open(await server.token(), DATABASE);
-      // A changeset that was decided as the last session ended is acknowledged by the welcome.
+      // A changeset that was decided while the last session ended is acknowledged by the welcome.
       for (let n = acknowledged.length; n < site.lastAckedSequence; n++) acknowledged.push(`w${n}`);
       if (site.changelog.length > acknowledged.length) {
         connection.push();

@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { AdminJobs, CopiedFile } from './admin-jobs.ts';
 import { conflict, missing } from './admin-refusal.ts';
 
-/** The threshold below which free space counts as the reserve of a full disk (store/sqlite-store.ts). */
+/** Free space below this counts as the reserve of a full disk (store/sqlite-store.ts). */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
 /** The free space is checked after this many bytes of an import. */
@@ -37,7 +37,7 @@ export interface LifecycleOptions {
 export type Operation = 'closing' | 'draining' | 'creating' | 'deleting' | 'importing' | 'replacing' | 'reading';
 
 /**
- * The errors with which sessions of the database end. All are `database-unavailable`, so clients retry automatically.
+ * The errors with which sessions of the database end. Each is `database-unavailable`, so clients retry automatically.
  */
 const PROBLEMS: Readonly<Record<Exclude<Operation, 'reading'>, string>> = {
   closing: 'the operator closed the database; it opens again at once',
@@ -67,7 +67,7 @@ export class Lifecycle {
     this.options = options;
   }
 
-  /** The operation that runs on a database. Null: none. */
+  /** The operation that runs on a database. Null if there is none. */
   operationOf(databaseId: string): Operation | null {
     const operation = this.operations.get(databaseId) ?? null;
     return this.drained.has(databaseId) && (operation === null || operation === 'reading') ? 'draining' : operation;
@@ -131,7 +131,7 @@ export class Lifecycle {
     });
   }
 
-  /** Adds the database of a file under a new log epoch. Never replaces one. */
+  /** Adds the database in a file, under a new log epoch. Never replaces a database. */
   import(databaseId: string, body: ReadableStream<Uint8Array> | null): Promise<number> {
     return this.receiving(body, (received, sizeBytes) => this.add(databaseId, received).then(() => sizeBytes));
   }
@@ -220,7 +220,7 @@ export class Lifecycle {
     const { databases, dataDir, members, hasFiles } = this.options;
     try {
       await databases.hold(databaseId, operatorError(operation));
-      // Finishes an earlier operation that may have failed in the middle, because the disk was full.
+      // Finishes an earlier operation that may have failed before its end because the disk was full.
       if (hasFiles) finishFileChange(dataDir, databaseId, (id) => void members.forgetDatabase(id));
       return await work();
     } finally {

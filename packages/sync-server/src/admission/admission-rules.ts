@@ -13,7 +13,7 @@ export interface AdmissionRules {
   readonly failed?: ReadonlyMap<string, number>;
   /** The app's own rule; null for none. */
   /**
-   * After this time in ms, a commit takes no more changesets, so that other databases of the thread get their turn.
+   * The time in ms after which a commit takes no more changesets, so that other databases of the thread are served.
    * Default: unlimited.
    */
   readonly turnMs?: number | undefined;

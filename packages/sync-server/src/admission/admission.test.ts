@@ -31,7 +31,7 @@ describe('a push', () => {
     a.push();
     await b.delivery();
     a.cut();
-    // The unique name is taken now, so deciding the changeset again would reject it.
+    // The unique name is taken by now, so deciding the changeset again would reject it.
     const again = await tested.server.connect(site);
     const { welcome, first } = await again.open(await tested.server.token(), 'household');
     expect(welcome.lastAckedSequence).toBe(1);

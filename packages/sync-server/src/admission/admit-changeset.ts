@@ -33,18 +33,18 @@ import { readChangeset } from './read-changeset.ts';
 export interface Sender {
   readonly principal: string;
   readonly receivedMs: number;
-  /** The principal has not yet proved that it owns the site. */
+  /** Whether the principal has not proved yet that it owns the site. */
   readonly isForeign: boolean;
-  /** The session began before any principal had written as the site. Default: false. */
+  /** Whether the session began before any principal had written as the site. Default: false. */
   readonly beganUnwritten?: boolean;
 }
 
 export interface ChangesetToDecide extends HashedChangeset {
   /** The watermark of this log up to which the author had seen all rows. */
   readonly base: number;
-  /** The author's watermarks belong to an older log epoch (older-epoch.ts). */
+  /** Whether the author's watermarks belong to an older log epoch (older-epoch.ts). */
   readonly isOfOlderEpoch: boolean;
-  /** More changesets of the same push follow. */
+  /** Whether more changesets of the same push follow. */
   readonly isFollowed: boolean;
 }
 
@@ -123,8 +123,8 @@ function identityOf({ site }: SiteState, { changeset, hash }: HashedChangeset): 
 }
 
 /**
- * Writes nothing. The author's copy shows the changeset twice, as its own and as the other copy's, so that every cell of
- * it is delivered again.
+ * Writes nothing. In the author's copy, the changeset is present twice, as its own and as the other copy's, so every
+ * cell of it is delivered again.
  */
 function acceptRepetition(file: DatabaseFile, { changeset }: ChangesetToDecide, { watermark }: Version): StoredOutcome {
   const { writes } = readChangeset(changeset.body, file);
@@ -138,7 +138,7 @@ function acceptRepetition(file: DatabaseFile, { changeset }: ChangesetToDecide, 
   };
 }
 
-/** Merges a changeset and writes its results: rows, versions, documents and conflicts. Throws its rejection. */
+/** Merges a changeset and writes the results: rows, versions, documents and conflicts. Throws the rejection. */
 function applyChangeset(
   file: DatabaseFile,
   { checks, validate }: AdmissionRules,
@@ -156,7 +156,7 @@ function applyChangeset(
   returnChildren(file, checks, merged, version, base);
   nullReferences(file, checks, merged, version, base, reasons);
   const rows = merged.all();
-  // Comes before the constraints, because the author can retry after a conflict.
+  // Checked before the constraints, because the author can retry after a conflict.
   if (atomic) requireWhole(rows, version);
   checkForeignKeys(file, checks, rows);
   if (validate !== null) requireValid(validate, rows, principal);
@@ -183,7 +183,7 @@ function applyChangeset(
 }
 
 /**
- * Errors of the changeset itself, which would fail again. Any other error fails the transaction, and the push may
+ * Errors of the changeset itself, which would occur again. Any other error fails the transaction, and the push may
  * succeed later.
  */
 const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -37,11 +37,11 @@ export interface WaitingConfirm {
 
 /** The progress of a group of pushes. */
 export interface AdmittedPushes {
-  /** For each finished push, in order: the reason why it was refused as a whole, or null. */
+  /** For each finished push, in order, the reason why it was refused as a whole, or null. */
   readonly refusals: readonly (RockpoolError | null)[];
   /**
    * The document work that the next changeset waits for. When it is done, admit again, starting with the push of that
-   * changeset. Null: the turn is over, or all pushes are finished.
+   * changeset. Null if the turn is over, or all pushes are finished.
    */
   readonly needed: DocumentWork | null;
 }

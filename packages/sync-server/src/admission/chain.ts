@@ -8,13 +8,13 @@ export interface HashedChangeset {
 }
 
 /**
- * Returns the undecided changesets of a push, each with its hash. Leaves out decided ones, whose first outcome counts.
+ * Returns the undecided changesets of a push, each with its hash. Omits decided ones, whose first outcome counts.
  * Checks every sequence against the site's one chain of hashes:
  *
  *   decided before …, last ─► next, next + 1, …        a push may begin anywhere up to `next`
  *
- * Throws `changeset-chain-broken` for a gap, and `site-copied` when decided sequences have other hashes in the push: two
- * copies of one client database have written.
+ * Throws `changeset-chain-broken` for a gap, and `site-copied` when decided sequences have other hashes in the push:
+ * two copies of one client database have written.
  */
 export function undecidedChangesets(
   site: SiteState,
@@ -45,7 +45,10 @@ function hashedChangesets(push: Push): readonly HashedChangeset[] {
   return hashed;
 }
 
-/** The hash of the last decided changeset proves all before it. They are compared one by one only to name the first that differs. */
+/**
+ * The hash of the last decided changeset proves all changesets before it. They are compared one by one only to find the
+ * first that differs.
+ */
 function checkDecided(
   first: number,
   previousHash: Uint8Array,
@@ -63,6 +66,7 @@ function checkDecided(
 
 function checkHash(sequence: number, hash: Uint8Array, decidedHash: (sequence: number) => Uint8Array | null): void {
   const decided = decidedHash(sequence);
-  // A null hash was confirmed and deleted. Later hashes belong to the same chain and prove as much.
+  // A null hash belonged to a confirmed changeset and was deleted. Later hashes are part of the same chain and prove as
+  // much.
   if (decided !== null && Buffer.compare(decided, hash) !== 0) throw new RockpoolError('site-copied', { sequence });
 }

@@ -74,6 +74,6 @@ describe('hashes of decided changesets', () => {
     nowMs += 40 * DAY_MS;
     const latest = await tested.server.open(original.site);
     await latest.commit([entry('8')]);
-    expect(kept()).toEqual([6n, 7n, 8n]); // the ones that are not confirmed
+    expect(kept()).toEqual([6n, 7n, 8n]); // those that are not confirmed
   });
 });

@@ -6,11 +6,11 @@ import type { WaitingPush } from './admit-pushes.ts';
 /** A changeset that failed alone in this many commits is rejected. A device repeats it within seconds. */
 const MAX_ATTEMPTS = 3;
 
-/** Bounds the memory for failed changesets. The oldest are forgotten first, and their count restarts. */
+/** Limits the memory for failed changesets. The oldest are removed first, and their count then restarts. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * The changesets whose commit failed through their own fault. Without a limit, a device would repeat such a changeset
+ * The changesets whose commit failed because of their content. Without a limit, a device would repeat such a changeset
  * forever and block every later one.
  */
 export class FailedChangesets {
@@ -32,7 +32,7 @@ export class FailedChangesets {
     return true;
   }
 
-  /** Forgets a changeset whose outcome is stored. */
+  /** Removes a changeset whose outcome is stored. */
   settled(site: string, sequence: number): void {
     this.toReject.delete(changesetName(site, sequence));
   }

@@ -5,7 +5,7 @@ import { undecidedChangesets } from './chain.ts';
 /**
  * Judges a push of a site by another principal than its last one: a person who signed in with a new account, a file
  * that was copied to another person, or a member who has read the site's id in the conflict log. The welcome contained
- * no hash, so the push's own hashes tell the three apart:
+ * no hash, so the push's own hashes distinguish the three cases:
  *
  *   another history    throws `site-copied`: the client continues as a new site with its own changesets
  *   the same history   throws `auth-site-confirmed`: the file is the same, and `take` gives the site to the sender

@@ -11,7 +11,7 @@ export class GroupTrace {
     this.pushes = pushes;
   }
 
-  /** Null if no push of the commit is traced; nothing is measured in that case. */
+  /** Null if no push of the commit is traced. Nothing is measured in that case. */
   static of(traces: readonly (PushTrace | undefined)[]): GroupTrace | null {
     const traced = traces.filter((trace) => trace !== undefined);
     return traced.length === 0 ? null : new GroupTrace(traced, traces.length);
@@ -22,7 +22,7 @@ export class GroupTrace {
     return this.traces[0]?.traceparent;
   }
 
-  /** The decision begins; with PostgreSQL it may begin again. */
+  /** The decision begins. With PostgreSQL, it may begin more than once. */
   began(): void {
     this.lastMs = traceNowMs();
   }
@@ -31,7 +31,7 @@ export class GroupTrace {
     this.end('admission', { pushes: this.pushes });
   }
 
-  /** The file has the commit, and only the disk is awaited. */
+  /** The file has the commit, which now waits for the disk. */
   written(): void {
     this.end('commit');
   }

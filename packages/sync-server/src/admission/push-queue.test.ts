@@ -250,7 +250,7 @@ describe.each([
 it('a site counts as unsettled during a commit of its pushes, even if the store counts it as settled', async () => {
   const [begun, lasts] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const database = durableInFile(file);
-  // The file has nothing of the commit yet, as with PostgreSQL or while a worker merges a document of the group.
+  // The file does not have the commit yet, as with PostgreSQL or while a worker merges a document of the group.
   const commit: OpenDatabase['commit'] = async (body) => {
     begun.resolve();
     await lasts.promise;

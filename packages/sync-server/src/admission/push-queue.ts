@@ -7,7 +7,7 @@ import type { AdmissionRules } from './admission-rules.ts';
 import { FailedChangesets, splitPush } from './failed-changesets.ts';
 import { admitPushes, type AdmittedPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
-// Limits of one transaction, so that a busy database does not delay the others of its thread.
+// Limits of one transaction, so that a busy database does not delay the other databases of its thread.
 const MAX_GROUP_CHANGESETS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ interface QueuedPush {
   readonly changesets: number;
   readonly sizeBytes: number;
   readonly take: () => WaitingPush;
-  /** Null for a push that `take` builds. */
+  /** Null for a push that `take` creates later. */
   readonly waiting: WaitingPush | null;
   readonly settled: (refusal: RockpoolError | null) => void;
 }
@@ -48,9 +48,9 @@ export interface PushQueueOptions {
 }
 
 /**
- * Admits the pushes of one database strictly in order of arrival. Everything that has arrived by the time the thread is
- * free and the previous commit is durable goes into one commit: a single push waits for nothing, and under load each
- * commit serves many.
+ * Admits the pushes of one database strictly in order of arrival. One commit takes everything that has arrived by the
+ * time the thread is free and the previous commit is durable. A single push therefore does not wait, and under load
+ * each commit serves many pushes.
  *
  * A commit is synchronous if the file itself is durable. Otherwise it takes several turns of the event loop, and the
  * file stays unchanged meanwhile. A group with large documents is asynchronous too: it commits up to the next large
@@ -102,8 +102,8 @@ export class PushQueue {
   }
 
   /**
-   * Decides the pushes of the site's earlier session. Null: done. Otherwise call it again when the promise resolves;
-   * pushes of other sites do not prolong the wait.
+   * Decides the pushes of the site's earlier session. Null if it is done. Otherwise call it again when the promise
+   * resolves; pushes of other sites do not prolong the wait.
    */
   settle(site: string): Promise<void> | null {
     while (
@@ -122,7 +122,7 @@ export class PushQueue {
     return this.sitesCommitting.has(site);
   }
 
-  /** Decides everything in the queue. Null: done. */
+  /** Decides everything in the queue. Null if it is done. */
   drainAll(): Promise<void> | null {
     while (this.committing === null && !this.isEmpty) this.drain();
     if (this.immediate !== null) clearImmediate(this.immediate);
@@ -170,7 +170,7 @@ export class PushQueue {
     return this.waiting.splice(0, count);
   }
 
-  /** Null: done. */
+  /** Null if it is done. */
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
     const { database } = this.options;
     let admitted: AdmittedPushes | Promise<AdmittedPushes>;
@@ -250,7 +250,7 @@ export class PushQueue {
     });
   }
 
-  /** A callback that throws neither undoes a decision nor keeps other callbacks from running. */
+  /** A callback that throws must neither revert a decision nor prevent other callbacks. */
   private guarded(callback: () => void): void {
     try {
       callback();
@@ -262,7 +262,7 @@ export class PushQueue {
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
     if (this.undeliveredCommits > 0) this.deliver(group.slice(0, 1), null, null);
-    // A push that cannot be stored must not fail the others. A store that is unavailable fails all of them.
+    // A push that cannot be stored must not fail the others, but a store that is unavailable fails all of them.
     const failure = storeFailure(error);
     const isOfChangeset = isOfTheCommit(error);
     const isForAll =
@@ -283,7 +283,7 @@ export class PushQueue {
 
   /**
    * The pushes that replace one whose commit failed through its own fault: its changesets one by one, or the same
-   * single changeset again, to be rejected. Null: refuse the push, so that its author repeats it.
+   * single changeset again, to be rejected. Null if the push is to be refused, so that its author repeats it.
    */
   private isolate(queued: QueuedPush): readonly QueuedPush[] | null {
     const { waiting, site } = queued;

@@ -48,7 +48,7 @@ describe('the quota of a database, if a delete follows an insert in the queue', 
 
 describe('the quota of a tenant', () => {
   const tested = serverUnderTest({
-    // Threads learn about the size of a tenant when it is measured.
+    // Threads receive the size of a tenant when it is measured.
     threads: 1,
     quotas: { maxTenantBytes: 1 },
     tenantOf: (databaseId) => databaseId.split('-', 1)[0] as string,

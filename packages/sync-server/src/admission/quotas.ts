@@ -1,9 +1,12 @@
 import { decodeChangesetBody, RockpoolError, type PushedChangeset } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 
-/** Limits of what one database, and one member of it, may hold. */
+/** Limits of what one database, and one member of it, may store. */
 export interface Quotas {
-  /** Sites of one principal that have written to one database. A push of another site is refused with `quota-exceeded`. */
+  /**
+   * The number of sites of one principal that may write to one database. A push of another site is refused with
+   * `quota-exceeded`.
+   */
   readonly maxSitesPerPrincipal: number;
   /**
    * Bytes of one database on the server's disk, without free pages. Above it, pushes are refused with `quota-exceeded`,
@@ -14,17 +17,19 @@ export interface Quotas {
   readonly maxTenantBytes: number;
 }
 
-/** Facts about the rest of the server that admission needs. */
+/** Facts about the rest of the server on which admission depends. */
 export interface Room {
-  /** Bytes of all databases of the tenant of this database. */
+  /** The bytes of all databases of this database's tenant. */
   readonly tenantBytes: () => number;
   /** Whether only the reserve is left on the disk, which is for deletes. */
   readonly isDiskFull: () => boolean;
-  /** Takes bytes from the part of the reserve for changesets before a delete. Returns whether enough was left. */
+  /**
+   * Takes bytes from the part of the reserve that is for changesets before a delete. Returns whether enough was left.
+   */
   readonly takeReserve: (bytes: number) => boolean;
 }
 
-/** A person has a few devices, and loses some to cleared browsers. The server keeps a row per site forever. */
+/** A user has a few devices, and loses some when browsers are cleared. The server keeps a row per site forever. */
 export const QUOTAS: Quotas = { maxSitesPerPrincipal: 1_000, maxDatabaseBytes: Infinity, maxTenantBytes: Infinity };
 
 export const UNLIMITED_ROOM: Room = { tenantBytes: () => 0, isDiskFull: () => false, takeReserve: () => true };
@@ -36,8 +41,8 @@ export function requireRoomForSite({ sites }: DatabaseFile, principal: string, {
 }
 
 /**
- * How far a full database may go beyond its limit. A site's changesets are decided in order, so a delete that frees space
- * may wait behind inserts, which are admitted up to here.
+ * How far a full database may go beyond its limit. A site's changesets are decided in order, so a delete that frees
+ * space may wait behind inserts, which are admitted up to this size.
  */
 const SLACK_BYTES = 1024 * 1024;
 
@@ -93,7 +98,7 @@ function onlyDeletes({ body }: PushedChangeset): boolean {
   try {
     return decodeChangesetBody(body).groups.every(({ kind }) => kind === 'delete');
   } catch {
-    // Admission rejects the changeset, so it needs no space.
+    // The changeset will be rejected, so it needs no space.
     return true;
   }
 }

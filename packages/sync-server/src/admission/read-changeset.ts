@@ -59,7 +59,7 @@ const NO_CELL_BASES: ReadonlyMap<number, number> = new Map();
 
 function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>): StoredTable {
   const table = tableById.get(group.tableId);
-  // Only the server writes Rockpool's own tables. For a client they count as unknown.
+  // Only the server writes Rockpool's own tables. If a client names them, they count as unknown.
   if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
   if (group.keys.length !== table.keys.length) {
     throw new RockpoolError('changeset-invalid', {
@@ -72,7 +72,7 @@ function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>
       throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
   }
   if (group.kind === 'update' && table.rules.policies.together.some((columnIds) => isPartOf(group, columnIds))) {
-    // Columns that win or lose together must arrive together, or replicas would mix halves of two writes.
+    // Columns that win or lose together must arrive together; otherwise replicas would combine halves of two writes.
     throw new RockpoolError('changeset-invalid', {
       problem: 'the changeset writes only a part of a column group',
       table: table.schema.name,
@@ -101,7 +101,7 @@ function readColumns({ kind, keys, columnIds, values }: ChangeGroup, table: Stor
     kind,
     keys,
     indexOf: new Map(columnIds.map((columnId, c) => [columnId, c])),
-    // Documents are replaced by their states.
+    // Documents are replaced with their states.
     values: columnIds.map((columnId, c) => {
       const ofColumn = values[c] as CellValue[];
       return table.documents.has(columnId) ? [...ofColumn] : ofColumn;

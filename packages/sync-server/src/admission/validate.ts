@@ -16,7 +16,7 @@ export interface ChangesetToValidate {
  */
 export type Validate = (changeset: ChangesetToValidate) => string | null;
 
-// The reason is stored with the outcome and sent.
+// The reason is stored with the outcome and sent to the author.
 const MAX_REASON_LENGTH = 200;
 
 /** Throws `changeset-refused`. */

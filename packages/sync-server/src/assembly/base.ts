@@ -24,7 +24,7 @@ export interface Base {
   readonly log: Logger;
   readonly metrics: ServerMetrics;
   readonly stores: Stores;
-  /** Null: no spans are recorded. */
+  /** Null if no spans are recorded. */
   readonly tracing: Tracing | null;
   readonly addressOf: AddressOf;
   readonly diskWatch: DiskWatch;
@@ -36,7 +36,7 @@ export interface Base {
   readonly run: string;
 }
 
-/** The first HTTP server that the host has attached. */
+/** The first HTTP server that the host program has attached. */
 export interface Attached {
   url?: () => string | null;
 }
@@ -53,7 +53,7 @@ export interface Parts {
   readonly jobs: AdminJobs;
   readonly backupState: () => BackupState | null;
   readonly attached: Attached;
-  /** Null: a server of one instance. */
+  /** Null for a server of one instance. */
   readonly forwarding: SessionForwarding | null;
   /** Ends sessions first and releases the directory last. */
   readonly close: () => Promise<void>;

@@ -66,7 +66,7 @@ function hostRules(
     retention,
     quotas,
     snapshots,
-    // PostgreSQL has checksums of its own: the files are working copies, rebuilt at each start.
+    // PostgreSQL has its own checksums: the files are working copies, which are rebuilt at each start.
     scrub: postgres === undefined ? scrub : null,
     deliveryPartBytes,
     backup: backup === undefined ? null : { ...backup, run },

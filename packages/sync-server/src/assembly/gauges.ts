@@ -114,7 +114,7 @@ export function exposeBus(metrics: ServerMetrics, states: () => readonly BusStat
   );
 }
 
-/** Declares the metrics of the continuous backup, which are 0 without one. */
+/** Declares the metrics of the continuous backup, which are 0 if there is none. */
 export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | null): void {
   metrics.gauge(
     'rockpool_backup_lag_seconds',
@@ -156,7 +156,9 @@ export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | 
   );
 }
 
-/** The bus states of the accepting thread, then of each thread that owns databases. Empty: a server of one instance. */
+/**
+ * The bus states of the accepting thread, then of each thread that owns databases. Empty for a server of one instance.
+ */
 export function busStates({ bus }: Stores, databases: DatabaseHost | DatabaseThreads): readonly BusState[] {
   if (bus === null) return [];
   const states = databases instanceof DatabaseThreads ? databases.states.map((state) => state.bus) : [];

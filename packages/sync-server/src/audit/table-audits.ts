@@ -81,7 +81,7 @@ export class TableAudits {
     return whole ? fingerprint : null;
   }
 
-  /** The rows of as many ranges as one answer carries, at least one. Null: the log has grown. */
+  /** The rows of as many ranges as fit into one answer, at least one. Null if the log has grown. */
   private async readRanges(
     table: StoredTable,
     rangeCount: number,
@@ -139,7 +139,7 @@ export class TableAudits {
     return columnIds.map((columnId) => values.get(columnId) ?? null);
   }
 
-  /** False: the log has grown, or the file closes, before all rows were read. */
+  /** False if the log has grown, or the file closes, before all rows were read. */
   private async forEachRow(
     table: StoredTable,
     cursor: number,

@@ -42,7 +42,7 @@ const claims = (changes: JWTPayload = {}): JWTPayload => ({
 const sign = (payload: JWTPayload, header: Record<string, string> = {}): Promise<string> =>
   new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret);
 
-/** Tokens that grant no access, with the error code they get. */
+/** Tokens that grant no access, with the error code of the answer. */
 const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string> | string; readonly code: string }>> =
   {
     missing: { token: () => '', code: 'auth-token-invalid' },
@@ -79,14 +79,14 @@ const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
 interface RouteRow {
   readonly path: string;
   readonly body?: unknown;
-  /** The status that an owner gets. */
+  /** The status of the answer to an owner. */
   readonly status: number;
   /** The error code, if the status is an error. */
   readonly code?: string;
 }
 
 const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
-  // The hello identifies the principal; an unknown session id opens nothing.
+  // The hello identifies the principal; an unknown session id gives no access.
   'POST /sessions': { path: '/sessions', status: 201 },
   'POST /sessions/:sessionId': { path: '/sessions/guessed', body: '', status: 400 },
   'GET /sessions/:sessionId': { path: '/sessions/guessed', status: 400 },

@@ -4,10 +4,10 @@ import { BlockList, isIP } from 'node:net';
 export type AddressOf = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string | null;
 
 /**
- * Returns a function that names the client of a connection. Believes `X-Forwarded-For` only from trusted proxies: of
- * its addresses, the last one that is not a proxy's. Null: the address is unknown, or of this machine.
+ * Returns a function that names the client of a connection. Trusts `X-Forwarded-For` only from trusted proxies, and
+ * takes its last address that is not a proxy's. Null if the address is unknown or that of this machine.
  *
- * An IPv6 address counts as its /64 network, which is what one customer of a provider has.
+ * An IPv6 address counts as its /64 network, because one customer of a provider has a whole /64 network.
  */
 export function clientAddresses(trustedProxies: readonly string[]): AddressOf {
   const isTrusted = trustIn(trustedProxies);

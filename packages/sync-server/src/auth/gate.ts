@@ -45,7 +45,7 @@ export class Gate {
     }
   }
 
-  /** Throws the refusal of the operation if it is not allowed. */
+  /** Throws the refusal of the operation if the operation is not allowed. */
   async require(principal: Principal, databaseId: string, operation: Operation): Promise<void> {
     if (!(await this.allows(principal, databaseId, operation))) {
       throw new RockpoolError(
@@ -63,8 +63,8 @@ export class Gate {
 }
 
 /**
- * The error code for a refused operation. A principal without the right to read gets the same code for a database of
- * others, a missing one and an invalid id, so the answer reveals nothing.
+ * The error code for a refused operation. A principal without the right to read receives the same code for the database
+ * of others, a missing database and an invalid id, so the answer reveals nothing.
  */
 export function refusalOf(operation: Operation): ErrorCode {
   return operation === 'read' ? 'auth-database-forbidden' : 'auth-forbidden';

@@ -160,8 +160,8 @@ function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
     try {
       return await fetched(header, token);
     } catch (error) {
-      // While the keys cannot be fetched, the validity of the token is unknown; the client must retry, not sign in
-      // again.
+      // While the keys cannot be fetched, the validity of the token is unknown; the client must then retry instead of
+      // signing in again.
       if (
         error instanceof errors.JWKSNoMatchingKey ||
         error instanceof errors.JWKSMultipleMatchingKeys ||
@@ -196,7 +196,7 @@ async function discoverKeySet(issuer: string): Promise<URL> {
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
   if (!response.ok) throw new Error(`the discovery document of the issuer returns status ${response.status}`);
   const { issuer: named, jwks_uri: keySet } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-  // The document of another issuer would hand over the decision to that issuer.
+  // A document of another issuer would let that issuer decide which tokens are valid.
   if (named !== issuer) throw new Error('the discovery document names a different issuer');
   if (typeof keySet !== 'string' || new URL(keySet).protocol !== new URL(issuer).protocol)
     throw new Error('the discovery document names no key set that is as secure as the issuer');

@@ -2,7 +2,7 @@ import type { Role } from './role.ts';
 
 export interface Member {
   readonly principal: string;
-  /** Overrides the role in a token. Null: revoked. */
+  /** Overrides the role in a token. Null if the member is revoked. */
   readonly role: Role | null;
 }
 
@@ -12,7 +12,7 @@ export interface StoredMember extends Member {
 }
 
 /**
- * Stands for a database id: a role under it applies in every database, including future ones. A null role revokes the
+ * Stands for any database id: a role under it applies in every database, including future ones. A null role revokes the
  * principal everywhere, whatever other roles are stored; any other role changes nothing.
  */
 export const EVERY_DATABASE = '*';
@@ -34,8 +34,8 @@ export interface StoredInvitation {
   readonly role: Role;
   readonly expiresMs: number;
   /**
-   * The principal who made it. Null if the program that runs the server made it, or an earlier version, which did not
-   * store the maker.
+   * The principal who created it. Null if the program that runs the server or an earlier version created it, which did
+   * not store the creator.
    */
   readonly invitedBy: string | null;
 }
@@ -62,11 +62,11 @@ export type JudgeAcceptance = (databaseId: string, held: Role | null | undefined
 /** Stores members and invitations. Writes are durable when the call returns or resolves. */
 export interface MemberStore {
   readAll(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
-  /** Returns members that another instance or the command may have written recently. */
+  /** Returns members that another instance or the command may have changed recently. */
   readRecent(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
   /**
-   * Sets a role. A principal who may no longer manage members loses the invitations that they made, in every database if
-   * the role is that of EVERY_DATABASE.
+   * Sets a role. A principal who may no longer manage members loses the invitations that they created, in every
+   * database if the role is that of EVERY_DATABASE.
    */
   write(member: StoredMember): void | Promise<void>;
   /** Adds an invitation, unless the database has `maxPending` that have not expired. Returns whether it was added. */
@@ -76,9 +76,9 @@ export interface MemberStore {
   /** Deletes an invitation. Returns whether it existed. */
   withdrawInvitation(databaseId: string, id: string): boolean | Promise<boolean>;
   /**
-   * Redeems an invitation, which works once, even for concurrent calls. If `judge` throws, the invitation stays. Returns
-   * the member, or null if the invitation does not exist, has expired, or was made by a principal who may no longer
-   * manage members.
+   * Redeems an invitation, which works once, even for concurrent calls. If `judge` throws, the invitation stays.
+   * Returns the member, or null if the invitation does not exist, has expired, or was created by a principal who may no
+   * longer manage members.
    */
   acceptInvitation(
     codeHash: Uint8Array,

@@ -24,7 +24,7 @@ export interface InvitationRequest {
 
 /** Limits of one database, so that no member can exhaust the server's memory or disk. */
 export interface MemberLimits {
-  /** Pending invitations. More throw `quota-exceeded`. */
+  /** The maximum number of pending invitations. More throw `quota-exceeded`. */
   readonly maxInvitations: number;
   /**
    * Stored roles, including revoked ones. More throw `quota-exceeded`. All roles are held in memory, at 200 bytes each.
@@ -64,7 +64,7 @@ export class Members {
   private readonly unsubscribe: (() => void) | undefined;
   // Cached in memory, because every message checks it: database id → principal → role.
   private readonly roles = new Map<string, Map<string, Role | null>>();
-  // Pending until the members are loaded; no operation is allowed before.
+  // Pending until the members are loaded. Until then, no operation is allowed.
   private loading: Promise<void> | null = null;
   private readonly pollTimer: NodeJS.Timeout | undefined;
   private isClosed = false;
@@ -75,7 +75,7 @@ export class Members {
     const stored = store.readAll();
     if (stored instanceof Promise) this.loading = this.load(stored);
     else this.rememberAll(stored);
-    // Callers of `allows` get the rejection instead.
+    // Callers of `allows` receive the rejection instead.
     this.loading?.catch(() => undefined);
     this.unsubscribe = bus?.subscribe('members', () => void this.poll());
     this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
@@ -151,7 +151,7 @@ export class Members {
 
   /**
    * Makes the principal a member. Throws `invitation-invalid`, without distinguishing unknown, used, withdrawn and
-   * expired codes, `auth-forbidden` for a revoked principal, whom only an owner can admit again, and `quota-exceeded`.
+   * expired codes, `auth-forbidden` for a revoked principal, which only an owner can readmit, and `quota-exceeded`.
    */
   async accept(
     code: string,
@@ -168,7 +168,10 @@ export class Members {
     return { databaseId: member.databaseId, role: member.role };
   }
 
-  /** Forgets the members and invitations of a deleted database. Its sessions lose the rights that they had by a stored role. */
+  /**
+   * Deletes the members and invitations of a deleted database. Its sessions lose the rights that they had by a stored
+   * role.
+   */
   forgetDatabase(databaseId: string): void | Promise<void> {
     const forgotten = this.options.store.forgetDatabase(databaseId);
     this.roles.delete(databaseId);
@@ -228,8 +231,8 @@ export class Members {
   }
 
   /**
-   * Tries until the members are loaded. Until then a session waits; an instance that started while the store was away
-   * must not refuse everybody.
+   * Retries until the members are loaded. Sessions wait until then: an instance that started while the store was
+   * unreachable must not refuse every client.
    */
   private async load(first: Promise<readonly StoredMember[]>): Promise<void> {
     const { store, onError, loadAgainMs = LOAD_AGAIN_MS } = this.options;

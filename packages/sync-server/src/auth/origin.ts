@@ -19,10 +19,12 @@ export function isOriginAllowed(
   return (url.protocol === 'http:' || url.protocol === 'https:') && url.host === host.toLowerCase();
 }
 
-/** A host name has at most 253 characters. A longer header is noise, which must not fill the log. */
+/** A host name has at most 253 characters. A longer header is not one, and must not fill the log. */
 const MAX_LOGGED_ORIGIN = 300;
 
-/** Returns what the log says of an origin that was refused: what `--origin` takes to allow it. */
+/**
+ * Returns the form in which the log names a refused origin, which is the value that `--origin` would need to allow it.
+ */
 export function loggedOrigin(origin: string | undefined): string | null {
   return origin?.slice(0, MAX_LOGGED_ORIGIN) ?? null;
 }

@@ -93,13 +93,13 @@ export class PostgresMembers implements MemberStore {
         [codeHash],
       );
       if (typeof databaseId !== 'string' || !isRole(offered)) return { commit: true, result: null };
-      // Locked in the order of the principals, so that two acceptances never wait for each other.
+      // The rows are locked in the order of the principals, so that two acceptances never wait for each other.
       const held = await connection.query(
         `SELECT principal, role FROM ${MEMBER} WHERE (database_id = $1 OR database_id = $4 AND role IS NULL) AND principal IN ($2, $3)
          ORDER BY principal, database_id = $4 FOR UPDATE`,
         [databaseId, principal, invitedBy ?? principal, EVERY_DATABASE],
       );
-      // A revocation everywhere comes after the role in this database, and replaces it.
+      // A revocation in every database comes after the role in this database, and replaces it.
       const roles = new Map(held as [string, Role | null][]);
       // The invitation is invalid if its maker was revoked while it was being stored.
       if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))

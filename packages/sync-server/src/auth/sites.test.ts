@@ -31,7 +31,7 @@ describe('a site', () => {
       const thief = new TestSite(site.siteId);
       thief.lastAckedSequence = lastAckedSequence;
       const stolen = await hello(thief, 'eve');
-      // The answer contains no hash, because the hash would be the proof.
+      // The answer contains no hash, because a hash would prove possession of the file.
       expect(await stolen.next('welcome')).toMatchObject({ lastAckedSequence: 1, decidedHash: FIRST_PREVIOUS_HASH });
       thief.write([update('products', 'x', { stock: 100n })]);
       stolen.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
@@ -122,7 +122,7 @@ describe('a site that has not written yet', () => {
     ann.push();
     await ann.decided(1);
     expect(await ben.next('delivery')).toMatchObject({ to: 1, outcomes: [] });
-    // Ben's copy continues the same history. As a changeset of this site, his own row would never reach ann.
+    // Ben's copy continues the same history. If his own row were a changeset of this site, it would never reach ann.
     site.write([insert('accounts', 'y', { name: 'y' })]);
     ben.push();
     expect(await ben.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });

@@ -32,7 +32,7 @@ export class SqliteMembers implements MemberStore {
     }));
   }
 
-  /** All members if the command has written to the file since the last call, otherwise none. */
+  /** All members if the command has written to the file since the last call, none otherwise. */
   readRecent(): StoredMember[] {
     const version = this.dataVersion();
     if (version === this.readVersion) return [];
@@ -145,7 +145,9 @@ export class SqliteMembers implements MemberStore {
     this.sql.run('DELETE FROM invitation WHERE expires_ms <= ?', BigInt(Math.floor(nowMs)));
   }
 
-  /** The role in a database, null if the principal is revoked everywhere. Undefined: the principal is not a member. */
+  /**
+   * The role in a database, null if the principal is revoked everywhere. Undefined if the principal is not a member.
+   */
   private effectiveRole(databaseId: string, principal: string): Role | null | undefined {
     return this.storedRole(EVERY_DATABASE, principal) === null ? null : this.storedRole(databaseId, principal);
   }
@@ -164,7 +166,7 @@ export class SqliteMembers implements MemberStore {
   }
 }
 
-/** Without a stored role, the maker's token decided when the invitation was made. */
+/** Without a stored role, the token of the creator decided when the invitation was created. */
 function mayInvite(role: Role | null | undefined): boolean {
   return role === undefined || roleAllows(role, 'manage');
 }

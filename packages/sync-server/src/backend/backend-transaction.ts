@@ -60,7 +60,7 @@ export function collectChangeset(
       const table = tableOf(file, name);
       const key = keyOf(table, row);
       const values = cellsOf(file, table, row, new Map());
-      // An insert carries every column, like a client's insert.
+      // An insert has every column, like a client's insert.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },
     update(name, keyRow, columns) {
@@ -95,7 +95,7 @@ function keyOf(table: StoredTable, row: BackendRow): CellValue[] {
   );
 }
 
-/** The cells of the non-key columns that `row` names. `stored`: the present row, empty for a new one. */
+/** The cells of the non-key columns that `row` names. `stored` is the stored row, empty if the row is new. */
 function cellsOf(
   file: DatabaseFile,
   table: StoredTable,

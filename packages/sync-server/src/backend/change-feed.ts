@@ -21,14 +21,14 @@ export interface FeedPosition {
  */
 export interface FeedChange extends FeedPosition {
   /**
-   * True: `rows` is the full state, because the position belongs to another log or is below the tombstone horizon.
+   * True if `rows` is the full state, because the position belongs to another log or is below the tombstone horizon.
    * Missing rows do not exist.
    */
   readonly whole: boolean;
   readonly rows: readonly RowUpdate[];
 }
 
-/** Null: no changes. `after: null` returns the full state. */
+/** Null if there are no changes. `after: null` returns the full state. */
 export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null): FeedChange | null {
   const logEpoch = hex(file.logEpoch.id);
   const { watermark } = file.log;
@@ -72,7 +72,7 @@ export async function* followChanges(
     const database = await open();
     const { change, next } = await database.read(() => {
       const found = signal.aborted ? null : changesAfter(database, position);
-      // Registered in the same turn, so no commit can happen in between.
+      // Registered in the same task, so no commit can happen in between.
       return { change: found, next: found === null ? database.nextCommit(signal) : null };
     });
     if (change !== null) {

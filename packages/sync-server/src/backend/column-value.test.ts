@@ -61,7 +61,7 @@ describe('a backend value', () => {
       sql.run('DELETE FROM t');
       sql.run('INSERT INTO t VALUES (?)', bound);
       const cell = toCell(value, column('v', type));
-      // SQLite converts nothing in a BLOB column, and a number is refused there anyway.
+      // SQLite converts nothing in a BLOB column, and the column rejects numbers.
       if (type === 'blob' && typeof value === 'number') expect(cell).toBe(value);
       else expect(cell, `${String(value)} in ${type}`).toEqual(sql.get('SELECT v FROM t')?.[0]);
     }

@@ -3,7 +3,10 @@ import { RockpoolError, type CellValue, type ColumnSchema, type DocumentRule } f
 import { canonicalJson, editDocument, encodeDocumentCell, readContent } from '@rockpool/shared/document';
 import type { BackendValue } from './column-value.ts';
 
-/** A generation names the edits of one write (clientIdOf). Random, so that none repeats after a restored backup. */
+/**
+ * A generation identifies the edits of one write (clientIdOf). It is random, so that none occurs twice after a restored
+ * backup.
+ */
 const GENERATIONS = 2 ** 47;
 
 /**

@@ -17,7 +17,8 @@ export function toRowUpdates(groups: readonly ChangeGroup[], file: DatabaseFile)
     if (table === undefined) return [];
     return Array.from({ length: rowCount }, (_, row) => {
       const key = keys.map((part) => part[row] ?? null);
-      // Reads the documents, because a delivery may contain only their edits, which a service has nothing to apply to.
+      // Reads the documents, because a delivery may contain only their edits, and a service has no document to which it
+      // could apply them.
       const present =
         kind !== 'delete' && columnIds.some((columnId) => table.documents.has(columnId))
           ? readColumnValues(file, table, key)

@@ -150,7 +150,7 @@ describe('validate', () => {
     };
     const client = await tested.server.open();
     await client.commit([insert('products', 'p', { stock: 2n })]);
-    // Each addition would be valid alone, but their sum is not.
+    // Each addition would be valid alone, but not their sum.
     const other = await tested.server.open();
     await client.commit([update('products', 'p', { stock: -2n })]);
     expect(await other.commit([update('products', 'p', { stock: -1n })], { base: 1 })).toEqual({

@@ -12,7 +12,7 @@ export interface BackupState {
   readonly restarts: number;
   /** Databases that only the destination holds. */
   readonly unloaded: number;
-  /** Null: the destination works. */
+  /** Null if the destination works. */
   readonly outage: {
     readonly sinceMs: number;
     readonly nextAttemptMs: number;
@@ -28,7 +28,7 @@ const NOTHING: BackupState = {
   outage: null,
 };
 
-/** The combined state of all threads. Null: no thread copies. */
+/** The combined state of all threads. Null if no thread copies. */
 export function sumOfStates(states: readonly (BackupState | null)[]): BackupState | null {
   const known = states.filter((state) => state !== null);
   if (known.length === 0) return null;

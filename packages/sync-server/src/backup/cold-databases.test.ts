@@ -36,7 +36,7 @@ async function start(backup: Partial<BackupRules> = {}, options: Partial<SyncSer
   return server;
 }
 
-/** A server with a database that a device has written to, and that is unloaded now. */
+/** A server with a database to which a device has written, and which is unloaded now. */
 async function unloaded(): Promise<{ readonly site: TestSite; readonly rows: object; readonly file: Buffer }> {
   const server = await start();
   const site = new TestSite();

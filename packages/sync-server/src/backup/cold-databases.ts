@@ -30,7 +30,7 @@ const COMPARED_BYTES = 1024 * 1024;
 export interface ColdDatabasesOptions {
   readonly dataDir: string;
   readonly destination: Destination;
-  /** A database that was not opened for this time is unloaded. Null: never. */
+  /** A database that was not opened for this time is unloaded. Null stands for never. */
   readonly unloadAfterMs: number | null;
   readonly owns: (databaseId: string) => boolean;
   /** Whether a database is open, being opened or held. */
@@ -118,7 +118,7 @@ export class ColdDatabases {
         throw error;
       },
     );
-    // A waiting session gets the failure. No session may be waiting by then.
+    // A waiting session receives the failure. No session may be waiting by then.
     ended.catch(() => undefined).finally(() => this.fetches.delete(databaseId));
     const begun = Object.assign(fetch, { ended });
     this.fetches.set(databaseId, begun);
@@ -169,7 +169,7 @@ export class ColdDatabases {
         await this.unload(databaseId);
       } catch (error) {
         log('database-unload-failed', { database: databaseId, ...errorFields(error) });
-        // The other databases would fail as well.
+        // The other databases would fail too.
         if (error instanceof RockpoolError && error.code === 'backup-unavailable') return;
       }
     }
@@ -180,7 +180,7 @@ export class ColdDatabases {
     const path = databasePath(dataDir, databaseId);
     if (unloadAfterMs === null || isInUse(databaseId) || isFileChanging(path)) return false;
     if (statSync(markPath(path), { throwIfNoEntry: false }) !== undefined) return false;
-    // The file of the record is touched whenever the database is closed.
+    // The modification time of the record changes whenever the database is closed.
     const usedMs = statSync(recordPath(path), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
     return now() - usedMs >= unloadAfterMs && isCopied(path, hashOfDestination(destination));
   }
@@ -193,7 +193,7 @@ export class ColdDatabases {
     try {
       const { stateSum } = await fetchPages(destination, await this.planOf(databaseId, facts), back, { atMs: NEWEST });
       if (stateSum !== facts.stateSum) throw damaged(facts.generation, 'the copy does not belong to the file');
-      // A session has opened it meanwhile, so it is no longer cold.
+      // A session has opened the database meanwhile, so it is no longer cold.
       if (this.isCold(databaseId)) await this.unloadHeld(databaseId, facts, back);
     } finally {
       for (const suffix of ['', '.progress']) rmSync(back + suffix, { force: true });

@@ -84,7 +84,7 @@ describe('a continuous backup', () => {
     await server.stop();
     const before = readCopyFacts(pathIn('data'));
     expect(before).toMatchObject({ isComplete: true, watermark: 1 });
-    // This server runs without the backup, so the copy falls behind.
+    // This server runs without the backup, so the copy becomes outdated.
     const without = await start('data', { backup: undefined as never });
     const site = new TestSite();
     await (await without.open(site)).commit([insert('accounts', 'b', { name: 'b' })]);
@@ -170,7 +170,7 @@ describe('a continuous backup', () => {
     const record = readFileSync(recordPath(pathIn('data')));
     record.writeUInt32LE(0x0bad_5eed, 516);
     writeFileSync(recordPath(pathIn('data')), record);
-    // The state after a kill during the writing of the record.
+    // The files after a kill during the writing of the record.
     const sums = readFileSync(`${pathIn('data')}-sums`);
     sums.writeUInt32LE(1, 12);
     writeFileSync(`${pathIn('data')}-sums`, sums);
@@ -278,7 +278,7 @@ describe('a restore', () => {
         },
       });
     expect(existsSync(at('new'))).toBe(false);
-    // A directory that was there stays, and a server may start in it.
+    // A directory that existed before is kept, and a server may start in it.
     mkdirSync(at('old'));
     await expect(restore('old', '--at', '2020-01-01')).rejects.toMatchObject(failed);
     await (await start('old')).stop();

@@ -15,7 +15,7 @@ import { Ownership } from './owner.ts';
 import { hashOfDestination, type PageCopierOptions } from './page-copier.ts';
 import { causeOf, RetryGate, type Outage } from './retry-gate.ts';
 
-/** Copies at the same time: most of each is a wait for the network. */
+/** The number of copies that run at the same time; each of them mostly waits for the network. */
 const MAX_COPIES = 32;
 
 /** After this many copies, small objects are combined into larger ones. */
@@ -24,7 +24,8 @@ export const COPIES_PER_MAINTENANCE = 32;
 const IDS_PER_TURN = 50;
 
 /**
- * If only one database cannot be copied, for example because a page is damaged, its copy is retried after this time.
+ * How long to wait before a copy is retried if only one database cannot be copied, for example because a page is
+ * damaged.
  */
 const RETRY_MS = 60_000;
 
@@ -58,7 +59,7 @@ export class ContinuousBackup {
   // Closed databases whose copies are not complete.
   private readonly unfinished = new Set<string>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
-  // Databases that are due, and wait for a free slot or for the destination.
+  // Databases whose copy is due, and which wait for a free slot or for the destination.
   private readonly due = new Set<string>();
   private readonly running = new Map<string, Promise<void>>();
   private readonly maintaining = new Map<string, Promise<void>>();
@@ -99,7 +100,7 @@ export class ContinuousBackup {
     void database.begin(earlier).catch((error: unknown) => this.failedOne(databaseId, error));
   }
 
-  /** Whether a database must stay open because it is not fully copied. */
+  /** Whether a database must stay open because it is not completely copied. */
   isPending(databaseId: string): boolean {
     return this.open.get(databaseId)?.isPending === true;
   }
@@ -158,7 +159,7 @@ export class ContinuousBackup {
       source: sourceOfFile(databaseFileName(databaseId)),
       destination,
       now,
-      // Two bases lie within the retention time, so states before the older one can be dropped.
+      // The retention time contains two bases, so states before the older one can be deleted.
       maxGenerationMs: keepMs / 2,
       onGeneration: (generation, reason) => {
         if (reason === 'record-damaged') this.counts.restarts++;
@@ -307,8 +308,8 @@ export class ContinuousBackup {
 }
 
 /**
- * Whether the destination holds all of a database that no server has open. A server without backup may have written to
- * the file since it was copied, so the checksums of its pages are compared with those that were copied.
+ * Whether the destination has all of a database that no server has open. A server without a backup may have written to
+ * the file since, so the checksums of its pages are compared with those that were copied.
  */
 export function isCopied(path: string, destinationHash: string): boolean {
   const facts = readCopyFacts(path);

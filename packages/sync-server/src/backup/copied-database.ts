@@ -7,7 +7,7 @@ import { OpenFile } from './open-file.ts';
 import { PageCopier, type PageCopierOptions } from './page-copier.ts';
 
 export interface CopiedDatabaseEvents {
-  /** Pages wait to be copied. */
+  /** Some pages wait to be copied. */
   readonly onChange: () => void;
   /** The file is closed. Some pages may not be copied yet. */
   readonly onClosed: (isComplete: boolean) => void;
@@ -16,7 +16,7 @@ export interface CopiedDatabaseEvents {
 
 /** A database that this thread has open, and its copy. */
 export class CopiedDatabase {
-  /** The time of the first commit that no copy has begun to read. Null: there is none. */
+  /** The time of the first commit that no copy has begun to read. Null if there is none. */
   private uncopiedSinceMs: number | null = null;
   private copyingSinceMs: number | null = null;
   private readonly options: PageCopierOptions;
@@ -58,7 +58,7 @@ export class CopiedDatabase {
     return (this.copier === null && !this.isFileClosed) || this.copying !== null || this.hasChanges;
   }
 
-  /** The time of the first commit that the destination lacks. Null: none is known. */
+  /** The time of the first commit that the destination lacks. Null if none is known. */
   get lagSinceMs(): number | null {
     return this.copyingSinceMs ?? this.uncopiedSinceMs;
   }
@@ -73,9 +73,9 @@ export class CopiedDatabase {
     const copier = new PageCopier(this.options);
     const { facts } = copier;
     if (facts !== null) {
-      // After a kill from now on, the record must not claim to be complete.
+      // If the server is killed from now on, the record must not state that the copy is complete.
       copier.setComplete(false);
-      // Compares even after a clean closing, because a program without backup may have used the file since.
+      // Compares even after a clean closing, because a program that makes no backup may have used the file since.
       await this.compare(copier, facts);
     }
     this.copier = copier;
@@ -107,7 +107,7 @@ export class CopiedDatabase {
     this.events.onChange();
   }
 
-  /** Every page that is not in the log has its checksum beside the file, or no checksum yet. */
+  /** Every page that is not in the log has its checksum beside the file, unless none was ever written. */
   private async compare(copier: PageCopier, { pageCount: copied }: CopyFacts): Promise<void> {
     const sums = PageSums.openExisting(this.options.databasePath);
     try {
@@ -129,7 +129,7 @@ export class CopiedDatabase {
 
   private closed(): void {
     this.isFileClosed = true;
-    // If `copy` or `begin` is running, it finishes the database at its end.
+    // A running `copy` or `begin` finishes the database when it ends.
     if (this.copying === null && this.copier !== null) this.finish(this.copier);
   }
 
@@ -137,7 +137,7 @@ export class CopiedDatabase {
     const isComplete = copier.facts !== null && !this.file.hasChanges && this.uncopiedSinceMs === null;
     this.copier = null;
     copier.setComplete(isComplete);
-    // Records the time of the last use, by which cold databases are found.
+    // Records the time of the last use, from which cold databases are determined.
     if (copier.facts !== null) utimesSync(recordPath(this.options.databasePath), new Date(), new Date());
     copier.close();
     this.endWith(isComplete);

@@ -11,10 +11,10 @@ import { StateSum } from './state-sum.ts';
  *   JSON        CopyFacts, in 512 bytes with all before it
  *   u32 each    CRC-32 of page 1, 2, 3 … as copied
  *
- * The sums are written after the copy is stored, and the facts after the sums. A server that is killed in between leaves
- * sums that do not add up to the state sum of the facts, or that describe the copy before the last one. The former is
- * noticed when the record is opened. The latter is harmless: the next copy has the same number, contains everything
- * that differs from the sums, and replaces the one that the record does not know.
+ * The sums are written after the copy is stored, and the facts after the sums. A server that is killed in between
+ * leaves sums that do not add up to the state sum of the facts, or that describe the copy before the last one. The
+ * former is detected when the record is opened. The latter is harmless: the next copy has the same number, contains
+ * everything that differs from the sums, and replaces the copy that is not in the record.
  */
 const MAGIC = 'RPCOPY1\n';
 const FACTS_OFFSET = 16;
@@ -42,7 +42,7 @@ export interface CopyFacts {
   readonly addedBytes: number;
   /** When the base was begun, ms since 1970. */
   readonly startedMs: number;
-  /** The file was closed, and the copy is complete. Any later use of the file changes its checksum file. */
+  /** Whether the file was closed and the copy is complete. Any later use of the file changes its checksum file. */
   readonly isComplete: boolean;
 }
 
@@ -50,7 +50,7 @@ export function recordPath(databasePath: string): string {
   return `${databasePath}-copied`;
 }
 
-/** Reads the facts alone. Null: the file was never copied, or the record is damaged. */
+/** Reads the facts alone. Null if the file was never copied, or the record is damaged. */
 export function readCopyFacts(databasePath: string): CopyFacts | null {
   let descriptor: number;
   try {
@@ -77,8 +77,8 @@ export class CopyRecord {
   }
 
   /**
-   * Returns null if there is no record, and `damaged` if the record cannot be trusted: nothing is known about the
-   * copies.
+   * Returns null if there is no record, and `damaged` if the record cannot be trusted, so that the state of the copies
+   * is unknown.
    */
   static open(databasePath: string): CopyRecord | 'damaged' | null {
     let descriptor: number;
@@ -113,7 +113,7 @@ export class CopyRecord {
     return sums;
   }
 
-  /** Records a copy that is stored. `sums` holds the pages that it changed. */
+  /** Records a copy that is stored. `sums` has the pages that it changed. */
   update(sums: ReadonlyMap<number, number>, facts: CopyFacts): void {
     writeSums(this.descriptor, sums);
     this.setFacts(facts);

@@ -14,9 +14,9 @@ export interface StoredObject {
 export interface Destination {
   /** The name for log lines, without credentials. */
   readonly name: string;
-  /** Stores an object and replaces an earlier one. It is durable and complete once this resolves. */
+  /** Stores an object, which replaces an earlier one. Once this resolves, the object is durable and complete. */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Null: no such object. */
+  /** Null if there is no such object. */
   get(key: string): Promise<Uint8Array | null>;
   /** The objects whose keys begin with `prefix`, in order of their keys (by code unit). */
   list(prefix: string): AsyncIterable<StoredObject>;

@@ -14,7 +14,9 @@ export interface ComparedSums {
   readonly unknownDiffers: boolean;
 }
 
-/** Yields the numbers of the pages that differ from the copy, slice by slice, so that the caller can pause. */
+/**
+ * Yields the numbers of the pages that differ from the copy, slice by slice, so that the caller can pause in between.
+ */
 export function* differingPages({ pageCount, stored, copied, unknownDiffers }: ComparedSums): Generator<number[]> {
   for (let first = 1; first <= pageCount; first += PAGES_PER_SLICE) {
     const count = Math.min(PAGES_PER_SLICE, pageCount - first + 1);

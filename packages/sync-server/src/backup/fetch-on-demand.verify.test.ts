@@ -16,7 +16,7 @@ const COMMITS = 6;
 
 const accountsIn = (path: string): unknown => (databaseRows(path) as { readonly accounts: unknown }).accounts;
 
-/** A folder with a database that only a bucket has, in several objects, and its rows. */
+/** A folder with a database that only a bucket has, in several objects, and the rows of that database. */
 async function unloadedToBucket(): Promise<{ folder: string; bucket: SlowBucket; flags: string[]; rows: unknown }> {
   const folder = temporaryFolder();
   const bucket = await SlowBucket.start();

@@ -18,7 +18,7 @@ import { damaged, decodeSections, type Section } from './page-section.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import { StateSum } from './state-sum.ts';
 
-/** Objects that are fetched in parallel: each request takes some tens of milliseconds. */
+/** The number of objects that are fetched in parallel: each request takes some tens of milliseconds. */
 const FETCHED_AHEAD = 8;
 
 const PAGES_PER_READ = 256;
@@ -98,7 +98,7 @@ async function* objectsOf(
   for (const [i, key] of keys.entries()) {
     while (ahead.length < FETCHED_AHEAD && i + ahead.length < keys.length) {
       const fetching = destination.get(keys[i + ahead.length] as string);
-      // An object fetched ahead may fail before it is awaited.
+      // An object that is fetched ahead may fail before it is awaited.
       fetching.catch(() => undefined);
       ahead.push(fetching);
     }
@@ -108,7 +108,7 @@ async function* objectsOf(
   }
 }
 
-/** Writes the pages of a section, which must follow directly on the last one. */
+/** Writes the pages of a section, which must directly follow the previous section. */
 function apply(
   descriptor: number,
   key: string,
@@ -122,7 +122,7 @@ function apply(
     throw damaged(key, `copies before ${first} are missing`);
   for (const { number, content } of pages)
     writeSync(descriptor, content, 0, content.length, (number - 1) * pageSizeBytes);
-  // Only the last part knows the sum.
+  // Only the last part contains the sum.
   const stateSum = after ?? reached?.stateSum ?? '';
   return { timeMs, watermark, pageSizeBytes, pageCount, stateSum, copies: last };
 }

@@ -33,7 +33,7 @@ export class FolderDestination implements Destination {
         }
         await rename(incoming, path);
       } catch (error) {
-        // A folder may have been removed or unmounted meanwhile.
+        // The folder may have been removed or unmounted meanwhile.
         this.madeFolders.clear();
         await rm(incoming, { force: true }).catch(() => undefined);
         throw error;

@@ -14,7 +14,7 @@ export interface CopySet {
 
 export interface Generation {
   readonly id: string;
-  /** Null: some of its parts are missing. */
+  /** Null if some of its parts are missing. */
   readonly base: CopySet | null;
   readonly copies: readonly CopySet[];
   /** The keys of all its objects. */

@@ -3,7 +3,7 @@ import { readCopies, type CopySet } from './generations.ts';
 import { copyKey, sourcePrefix, type Level } from './object-names.ts';
 import { damaged, decodeSections, encodeSection, PAGES_PER_OBJECT, type Page, type Section } from './page-section.ts';
 
-/** Objects of one level that become one of the next. */
+/** The number of objects of one level that become one object of the next. */
 const FAN_IN = 32;
 
 /** Larger sets are not combined, because the memory of the server is for its clients. */

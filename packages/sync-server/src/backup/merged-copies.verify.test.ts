@@ -8,7 +8,7 @@ const COPIES = 1_060;
 
 it('a restore of many copies reads few objects', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
-  // The ballast is large enough that the copies do not outweigh the base.
+  // There is enough other data that the copies do not outweigh the base.
   history.commit('CREATE TABLE ballast (content BLOB)');
   for (let i = 0; i < 10; i++) history.commit('INSERT INTO ballast VALUES (randomblob(1000000))');
   await history.copy();

@@ -22,7 +22,7 @@ const TIME_DIGITS = 13;
 const COPY_DIGITS = 10;
 const PART_DIGITS = 5;
 
-/** `base`: the whole file. Otherwise see above. */
+/** `base` is the whole file. For the others, see above. */
 export type Level = 'base' | 0 | 1 | 2 | 3;
 
 export interface CopyName {
@@ -63,7 +63,7 @@ export function copyKey({ source, generation, level, first, last, timeMs, part, 
 
 const COPY = /^databases\/([^/]+)\/(\d{13}-[0-9a-f]{8})\/([b0-3])-(\d{10})-(\d{10})-(\d{13})-(\d{5})-(\d{5})$/;
 
-/** Null: the key does not name copies. */
+/** Null if the key does not name copies. */
 export function readCopyKey(key: string): CopyName | null {
   const [, source = '', generation = '', level = '', ...numbers] = COPY.exec(key) ?? [];
   if (source === '') return null;
@@ -84,7 +84,7 @@ export function deletedKey(source: string, timeMs: number): string {
   return `${sourcePrefix(source)}deleted-${digits(timeMs, TIME_DIGITS)}`;
 }
 
-/** The time in the key of a deletion. Null: another key. */
+/** The time in the key of a deletion. Null for any other key. */
 export function readDeletedKey(key: string): number | null {
   const [, time] = /^databases\/[^/]+\/deleted-(\d{13})$/.exec(key) ?? [];
   return time === undefined ? null : Number(time);

@@ -38,7 +38,7 @@ export function placeProblems({ to, endpoint }: BackupPlace, environment: Enviro
   return problems;
 }
 
-/** The caller has validated the settings. */
+/** The caller has already checked the settings. */
 export function openDestination(place: BackupPlace, environment: Environment): Destination {
   const [, bucket, prefix = ''] = S3_URL.exec(place.to) ?? [];
   if (bucket === undefined) return new FolderDestination(resolve(place.to));

@@ -11,7 +11,7 @@ import { allPages, somePages, type Capture, type PageSource } from './page-sourc
 type Places = Map<number, number>;
 
 export interface OpenFileEvents {
-  /** A commit is in the log that the copy lacks. */
+  /** The log has a commit that the copy lacks. */
   readonly onCommit: () => void;
   readonly onClosed: () => void;
   /** A frame of the log differs from what SQLite wrote. */
@@ -63,12 +63,12 @@ export class OpenFile implements PageSource, FileWatcher {
     this.events.onClosed();
   };
 
-  /** Whether pages may differ from the copy, according to the part of the log that was read. */
+  /** Whether pages may differ from the copy, as far as the log has been read. */
   get hasChanges(): boolean {
     return this.changed.size > 0;
   }
 
-  /** Marks pages as changed that differ for another reason than a commit. They are in the file or in the log. */
+  /** Marks pages as changed that differ although no commit changed them. They are in the file or in the log. */
   addChanged(pages: Iterable<number>): void {
     for (const page of pages) if (!this.changed.has(page)) this.changed.set(page, 0);
   }
@@ -142,7 +142,7 @@ export class OpenFile implements PageSource, FileWatcher {
     }
     const read = readSync(this.file.descriptor, content, 0, content.length, (page - 1) * this.pageSizeBytes);
     const [expected = 0] = sums?.read(page, 1) ?? [];
-    // The page is new and was freed before it was written. The file reaches its length at the next checkpoint.
+    // The page is new and was freed before it was written. The file grows to its length at the next checkpoint.
     if (read < content.length && expected === 0) return content.fill(0);
     if (read < content.length) throw damagedError('truncated');
     if (expected !== 0 && expected !== pageSum(content)) throw damagedError('page-checksum', { pages: 1 });

@@ -8,7 +8,7 @@ const CHECK_INTERVAL_MS = 30_000;
 
 /**
  * One server copies to a destination. The server that started last owns it. An earlier one that still runs, for example
- * on a machine that was believed dead, stops copying once it notices.
+ * on a machine that was thought to be dead, stops copying once it detects this.
  */
 export class Ownership {
   private readonly destination: Destination;

@@ -7,7 +7,10 @@ import { encodeSection, PAGES_PER_OBJECT, type Page, type SectionHeader } from '
 import { somePages, type Capture, type PageNumbers, type PageSource } from './page-source.ts';
 import { StateSum } from './state-sum.ts';
 
-/** A generation whose copies outweigh its base by this factor gets a new base, and so does one of this age. */
+/**
+ * The factor by which the copies of a generation may outweigh its base before it gets a new base, and the maximum age
+ * of a base.
+ */
 const MAX_ADDED_PER_BASE = 2;
 const MIN_ADDED_BYTES = 4 * 1024 * 1024;
 
@@ -29,7 +32,7 @@ export interface PageCopierOptions {
 
 /**
  * Copies the pages of one file to the destination, and records what is stored. One copy runs at a time. A copy always
- * contains every page that differs from the previous copy, whatever happened to the file.
+ * contains every page that differs from the previous copy, even if something else has changed the file.
  */
 export class PageCopier {
   readonly destinationHash: string;
@@ -50,7 +53,7 @@ export class PageCopier {
     }
   }
 
-  /** The record of the destination. Null: no copy that can be continued. */
+  /** The record of the destination. Null if no copy can be continued. */
   get facts(): CopyFacts | null {
     return this.record?.facts ?? null;
   }
@@ -215,7 +218,7 @@ export function hashOfDestination({ name }: Destination): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 16);
 }
 
-/** SQLite extends a file without writing all of its new pages: those that were freed again stay empty. */
+/** SQLite extends a file without writing all of its new pages: pages that were freed again stay empty. */
 function withNewPages({ pages, pageCount }: Capture, copiedPageCount: number): PageNumbers {
   if (pageCount <= copiedPageCount) return pages;
   const numbers = new Set(pages.slice(0, pages.count));

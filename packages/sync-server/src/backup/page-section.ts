@@ -31,7 +31,7 @@ const decompress = promisify(zstdDecompress);
 
 /** The pages that a section changes, and the state of the database before and after it. */
 export interface SectionHeader {
-  /** The copies that the section covers: `first` follows on `first - 1`. A base has 0 and 0. */
+  /** The copies that the section covers; `first` follows `first - 1`. A base has 0 and 0. */
   readonly first: number;
   readonly last: number;
   /** A copy of many pages is split into parts, counted from 0. */
@@ -78,7 +78,7 @@ export async function encodeSection(header: SectionHeader, pages: readonly Page[
   return Buffer.concat([fixed, json, stored, hash]);
 }
 
-/** The sections of an object. Throws `backup-damaged` if a byte of it is not what was written. */
+/** The sections of an object. Throws `backup-damaged` if any byte differs from what was written. */
 export async function decodeSections(key: string, bytes: Uint8Array): Promise<Section[]> {
   const sections: Section[] = [];
   const object = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

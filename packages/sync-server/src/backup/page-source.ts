@@ -2,18 +2,18 @@
 export interface PageSource {
   readonly pageSizeBytes: number;
   /**
-   * Begins to read the current state of the file: its pages stay unchanged until `end`. `everything` reads all pages,
-   * otherwise only those that may differ from the copy.
+   * Begins to read the current state of the file, whose pages stay unchanged until `end`. With `everything`, reads all
+   * pages; otherwise, only those that may differ from the copy.
    */
   begin(everything: boolean): Capture;
 }
 
-/** The pages of a file as of one moment. */
+/** The pages of a file at one moment. */
 export interface Capture {
   readonly pageCount: number;
   /** Ascending. May include pages that have not changed. */
   readonly pages: PageNumbers;
-  /** The time of the newest commit. Null: unknown. */
+  /** The time of the newest commit. Null if unknown. */
   readonly timeMs: number | null;
   readonly watermark: number | null;
   /** Throws `database-damaged`, or `database-unavailable` if the file was closed. */

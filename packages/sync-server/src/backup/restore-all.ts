@@ -31,9 +31,9 @@ export interface RestoreOptions {
   readonly destination: Destination;
   /** The data directory, which the caller has locked. */
   readonly dataDir: string;
-  /** One database. Null: all databases and the members. */
+  /** One database. Null for all databases and the members. */
   readonly databaseId: string | null;
-  /** Null: the newest state. */
+  /** Null for the newest state. */
   readonly atMs: number | null;
   /** Whether databases that exist may be replaced. Their old files are kept. */
   readonly replaces: boolean;
@@ -69,7 +69,7 @@ export async function restoreAll(options: RestoreOptions): Promise<number> {
   return done.filter((source) => source !== MEMBERS_SOURCE).length;
 }
 
-/** A wrong place or time must not look like a restore. */
+/** A restore with a wrong place or time must not succeed. */
 function nothingToRestore({ destination, databaseId }: RestoreOptions, earliestMs: number): RockpoolError {
   const what = databaseId === null ? destination.name : `${destination.name} for ${databaseId}`;
   return invalid(
@@ -103,7 +103,7 @@ function beginState(options: RestoreOptions): RestoreState {
   return state;
 }
 
-/** Returns false if there was no database at that time. */
+/** Returns false if the database did not exist at that time. */
 async function restoreSource(
   source: string,
   copies: CopiesOfSource,
@@ -131,7 +131,7 @@ async function restoreSource(
   return true;
 }
 
-/** The clock of this machine may be behind the one that copied. */
+/** The clock of this machine may be behind that of the machine that copied. */
 const NEWEST: number = Number.MAX_SAFE_INTEGER;
 
 const PROGRESS_INTERVAL_MS = 2_000;
@@ -140,7 +140,7 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** The new log epoch makes devices resend what the copy lacks. */
+/** Because of the new log epoch, devices send again what the copy lacks. */
 function installDatabase(path: string, dataDir: string, databaseId: string, { watermark }: FetchedPages): void {
   requireWatermark(path, watermark);
   beginRestoredLog(path, databaseId);

@@ -4,13 +4,13 @@ import type { CopiesOfSource, CopySet, Generation } from './generations.ts';
 /** The objects from which a database at one moment is restored. */
 export interface RestorePlan {
   readonly generation: string;
-  /** The base, then copies that follow each other. The last one may contain later copies too. */
+  /** The base, then copies that follow each other. The last object may contain later copies too. */
   readonly sets: readonly CopySet[];
   readonly sizeBytes: number;
 }
 
 /**
- * Finds the objects for a moment: the newest base before it, then as few copies as possible. Null: the destination
+ * Finds the objects for a moment: the newest base before it, then as few copies as possible. Null if the destination
  * knows no database at that moment. Throws `backup-damaged` if a copy in between is missing.
  */
 export function planRestore(copies: CopiesOfSource, atMs: number): RestorePlan | null {
@@ -48,7 +48,7 @@ function followingSets({ id, copies }: Generation, atMs: number): CopySet[] {
   }
 }
 
-/** A copy was repeated after a kill: take the later one, because the next copies follow it. */
+/** A copy was repeated after a kill. The later one is used, because the next copies follow it. */
 function isBetter(set: CopySet, other: CopySet): boolean {
   return set.last > other.last || (set.last === other.last && set.timeMs > other.timeMs);
 }

@@ -17,8 +17,8 @@ export async function deleteExpired(destination: Destination, sinceMs: number): 
 }
 
 /**
- * The newest complete generation is kept at any age, because a database that nobody changes has no other copy. Nothing
- * is kept of a database that was deleted before `sinceMs`.
+ * The newest complete generation is kept at any age, because a database that is no longer changed has no other copy.
+ * Nothing is kept of a database that was deleted before `sinceMs`.
  */
 export function expiredKeys({ generations, deletions, keys }: CopiesOfSource, sinceMs: number): readonly string[] {
   const whole = generations.filter(({ base }) => base !== null);

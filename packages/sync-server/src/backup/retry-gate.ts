@@ -12,8 +12,8 @@ export interface Outage {
 }
 
 /**
- * While the destination fails, one copy tries again after growing delays, and all others wait for it: a thousand
- * databases must not all retry against storage that is down.
+ * While the destination fails, one copy retries after growing delays, and all others wait for it: a thousand databases
+ * must not all send requests to storage that is down.
  */
 export class RetryGate {
   outage: Outage | null = null;

@@ -21,7 +21,7 @@ const DELETIONS_INTERVAL_MS = 60_000;
 
 const RETENTION_INTERVAL_MS = 6 * 60 * 60_000;
 
-/** Copying the members takes at most this share of the thread. */
+/** Copying the members takes at most this share of the thread's time. */
 const MAX_MEMBERS_SHARE = 0.02;
 
 export interface ServerCopiesOptions {
@@ -175,7 +175,7 @@ export class ServerCopies {
       }
   }
 
-  /** A restore of a later moment does not restore deleted databases. */
+  /** A restore to a later moment does not restore deleted databases. */
   private async recordDeletions(): Promise<void> {
     const { dataDir, destination, now } = this.options;
     if (now() < this.deletionsNextMs) return;

@@ -1,6 +1,6 @@
 /**
  * A sum over the pages of a database file: 64 bits that are the same for the same pages, in whatever order they were
- * added. Two halves, because JavaScript multiplies 32 bits fast.
+ * added. Two halves, because JavaScript multiplies 32-bit numbers fast.
  */
 export class StateSum {
   private high: number;

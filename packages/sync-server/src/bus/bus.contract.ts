@@ -16,8 +16,8 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
   });
 
   /**
-   * Publishes until both ends have received the message, because messages sent before an end listens may be lost.
-   * Returns the messages that the far end received.
+   * Publishes until both ends have received the message, because messages that are sent before an end listens may be
+   * lost. Returns the messages that the far end received.
    */
   async function publishUntilReceived(message: BusMessage): Promise<BusMessage[]> {
     const received: BusMessage[] = [];

@@ -3,7 +3,7 @@ import { topicKey, topicOf } from './bus-message.ts';
 
 type Listener = (message: BusMessage) => void;
 
-/** The bus of a server that is one process. `publish` calls the listeners before it returns. */
+/** The bus of a server with one process. `publish` calls the listeners before it returns. */
 export class InProcessBus implements Bus {
   readonly state: BusState = { isConnected: true, reconnects: 0, lost: 0 };
   private readonly byTopic = new Map<string, Set<Listener>>();
@@ -14,7 +14,7 @@ export class InProcessBus implements Bus {
 
   subscribe(topic: BusTopic, listener: Listener): () => void {
     const key = topicKey(topic);
-    // Wraps the listener, so that it may subscribe twice.
+    // Wraps the listener, so that it can be subscribed twice.
     const own: Listener = (message) => listener(message);
     this.byTopic.set(key, (this.byTopic.get(key) ?? new Set<Listener>()).add(own));
     return () => {

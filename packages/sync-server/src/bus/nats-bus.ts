@@ -44,7 +44,7 @@ export class NatsBus implements Bus {
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
 
-  /** `storeId` separates servers that share a NATS, so that they need no subjects in their configuration. */
+  /** `storeId` separates servers that share a NATS server, so that their subjects need no configuration. */
   constructor(
     options: NatsOptions,
     storeId: Promise<string>,
@@ -55,7 +55,7 @@ export class NatsBus implements Bus {
     this.pingIntervalMs = pingIntervalMs;
     this.onError = onError;
     this.started = this.start(storeId);
-    this.started.catch(() => undefined); // Callers of `ready` get the rejection.
+    this.started.catch(() => undefined); // Callers of `ready` receive the rejection.
   }
 
   get state(): BusState {
@@ -67,7 +67,7 @@ export class NatsBus implements Bus {
     return this.started;
   }
 
-  /** A message without a connection is dropped: sent later, it would only repeat what polling has found. */
+  /** A message is dropped if there is no connection: sent later, it would only repeat what polling has found. */
   publish(message: BusMessage): void {
     try {
       if (this.connection === null || !this.isConnected) this.lost++;
@@ -191,7 +191,7 @@ async function connectionOptions({ servers, credentials }: NatsOptions): Promise
     reconnectTimeWait: RECONNECT_DELAY_MS,
     reconnectJitter: RECONNECT_DELAY_MS,
     reconnectJitterTLS: RECONNECT_DELAY_MS,
-    // Credentials that are replaced at NATS are refused for a while.
+    // Credentials that are being replaced at NATS are refused for a while.
     ignoreAuthErrorAbort: true,
     maxPingOut: UNANSWERED_PINGS,
     timeout: CONNECT_TIMEOUT_MS,

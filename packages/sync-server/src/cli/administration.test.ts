@@ -30,7 +30,7 @@ beforeEach(() => {
   data = join(folder, 'data');
 });
 
-/** Runs a command in this process, because starting a process for each would take most of the time. */
+/** Runs a command in this process, because one process per command would take most of the time. */
 async function runCommand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const output = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>
@@ -184,7 +184,7 @@ describe('an administrator', () => {
     const original = Buffer.from(site.databaseIdentity as Uint8Array).toString('hex');
     expect(await identityOf(DATABASE)).toBe(original);
     // A copy under another id is a separate database. Devices without a database identity that were synced with the
-    // original do not take it for theirs.
+    // original do not mistake it for theirs.
     expect(await runCommand(['databases', 'import', 'Copy', at('copy.sqlite'), '--data', data])).toMatchObject({
       code: 0,
     });
@@ -244,7 +244,7 @@ describe('an administrator', () => {
       code: 1,
       stderr: expect.stringContaining('is not empty') as string,
     });
-    // The state after a kill while the second file was being copied.
+    // The files after a kill while the second file was being copied.
     rmSync(manifest);
     writeFileSync(
       join(at('backup'), 'manifest.unfinished.json'),

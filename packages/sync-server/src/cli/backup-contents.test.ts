@@ -17,7 +17,7 @@ const NEWER: Schema = buildSchema([
   table('tags', [column('id', 'text', { notNull: true }), column('name', 'text')]),
 ]);
 
-/** Every kind of file in a data directory: whether a backup has it, or why not. */
+/** Every kind of file in a data directory: whether a backup contains it, or why not. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^databases\/db-[\w~-]+\.sqlite$/, 'in the backup'],
   [/^databases\/db-[\w~-]+\.sqlite-(?:unloaded|forgotten)$/, 'in the backup'],

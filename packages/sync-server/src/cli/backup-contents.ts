@@ -21,8 +21,9 @@ import { readUnloadedMark, unloadedPath, type UnloadedMark } from '../store/unlo
  *   members.sqlite             members, invitations, revocations
  *   schemas/<hash>.json        the schemas of older versions of the app
  *
- * It leaves out what a server makes itself: page checksums, SQLite's own files, locks, snapshots, records of copies and
- * what is being received. `-damaged` belongs to a file that is not backed up, and `.replaced-<n>` is kept for the operator.
+ * It omits files that a server creates by itself: page checksums, SQLite's own files, locks, snapshots, records of
+ * copies and files that are being received. `-damaged` belongs to a file that is not backed up, and `.replaced-<n>` is
+ * kept for the operator.
  */
 
 const MEMBERS = 'members.sqlite';
@@ -32,7 +33,7 @@ export interface BackedUpFile {
   /** The name in the backup. */
   readonly name: string;
   readonly path: string;
-  /** Whether SQLite copies it, because a server may write to it meanwhile. */
+  /** Whether SQLite copies it, because a server may write to it during the copy. */
   readonly isDatabase: boolean;
   readonly unloaded: UnloadedMark | null;
 }
@@ -46,7 +47,7 @@ export interface BackupContents {
 export function backupContents(dataDir: string): BackupContents {
   const directory = databasesDirectory(dataDir);
   const plain = (name: string, path: string): BackedUpFile => ({ name, path, isDatabase: false, unloaded: null });
-  // First, so that an interrupted restore has no database that lacks them.
+  // They are first, so that an interrupted restore has no database without its schema.
   const files = schemaFileNames(dataDir).map((name) => plain(SCHEMAS + name, join(schemasDirectory(dataDir), name)));
   const problems: string[] = [];
   for (const databaseId of idsOf(dataDir)) {
@@ -78,7 +79,7 @@ export type BackupEntry =
   | { readonly kind: 'database'; readonly databaseId: string; readonly target: string }
   | { readonly kind: 'members' | 'file'; readonly target: string };
 
-/** What a name in a backup stands for, with its path in a data directory. Null: no backup contains such a file. */
+/** The file of a data directory for which a name in a backup stands. Null if no backup contains such a file. */
 export function readBackupEntry(name: string, dataDir: string): BackupEntry | null {
   if (name === MEMBERS) return { kind: 'members', target: membersPath(dataDir) };
   if (/^schemas\/[\w-]+\.json$/.test(name)) return { kind: 'file', target: join(dataDir, name) };

@@ -32,8 +32,8 @@ const COPYING = '.copying';
 export type Manifest = Readonly<Record<string, string>>;
 
 /**
- * `backup DIR`: copies every database, the members and the schemas, each as of one moment, also while the server runs. A
- * file that is damaged or cannot be copied does not stop the backup of the others; it is named at the end, and the
+ * `backup DIR`: copies every database, the members and the schemas, each as of one moment, even while the server runs.
+ * A file that is damaged or cannot be copied does not stop the backup of the others; it is named at the end, and the
  * command fails. After an interruption, the same command continues with the files that are missing.
  */
 export async function runBackup(sources: Sources, print: (line: string) => void): Promise<void> {
@@ -67,7 +67,7 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
 /** The name of the database file that a mark stands for. */
 const databaseName = (mark: string): string => mark.slice(0, mark.lastIndexOf('-'));
 
-/** Returns the files that an interrupted backup has completed. Throws if the directory holds anything else. */
+/** Returns the files that an interrupted backup has completed. Throws if the directory contains anything else. */
 async function begunBackup(directory: string): Promise<Record<string, string>> {
   if (readdirSync(directory).length === 0) return {};
   if (!existsSync(join(directory, UNFINISHED))) throwIfProblems([`${directory} is not empty`]);
@@ -101,7 +101,7 @@ async function copyFile(
   } catch (error) {
     rmSync(to + COPYING, { force: true });
     const failure = storeFailure(error);
-    // Every other file would fail as well. The same command continues from here once space is free.
+    // Every other file would fail too. The same command continues from here once there is space.
     if (failure.code === 'server-disk-full') throw failure;
     return { problems: failure.message };
   }

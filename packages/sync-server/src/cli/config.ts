@@ -295,7 +295,7 @@ function readNats(
   return { servers, ...(credentials !== null && { credentials: new TextDecoder().decode(credentials) }) };
 }
 
-/** The main port serves metrics publicly, unless they have a token or an address of their own. */
+/** The main port serves metrics publicly, unless they have a token or their own address. */
 function readMetrics(
   given: ReturnType<typeof readSettings>,
   problems: string[],
@@ -348,7 +348,7 @@ function readBackup(
   };
 }
 
-/** One thread per core: more threads cost memory and gain nothing. */
+/** One thread per core: more threads would take memory without being faster. */
 function defaultThreads(): number {
   return Math.min(MAX_DEFAULT_THREADS, availableParallelism());
 }

@@ -66,13 +66,15 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
   } else await runInPostgres(postgres, action, { databaseId, file, atMs, print });
 }
 
-/** Databases can be imported before the first start of a server, into a directory that the operator has made. */
+/** Databases can be imported before the first start of a server, into a directory that the operator has created. */
 function requireDirectory(dataDir: string, action: string): void {
   if (action !== 'import') requireDataDirectory(dataDir);
   else if (!existsSync(dataDir)) throwIfProblems([`--data: ${dataDir} does not exist`]);
 }
 
-/** Null: no server is named. A named server takes precedence, even if the environment has the server's own settings. */
+/**
+ * Null if no server is named. A named server takes precedence, even if the environment has the server's own settings.
+ */
 function readServer(given: ParsedSettings, problems: string[]): RemoteServer | null {
   const [url, file] = [given.text('server'), given.text('admin-token-file')];
   if (url === '') {
@@ -89,7 +91,7 @@ interface Action {
   readonly dataDir: string;
   readonly databaseId: string;
   readonly file: string;
-  /** For an export: the time of the exported state. Null: now. */
+  /** For an export: the time of the exported state. Null stands for now. */
   readonly atMs: number | null;
   readonly print: Print;
 }
@@ -164,8 +166,8 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
 }
 
 /**
- * Replaces the file of a database. Keeps its members, and the old file beside the new one, because it may hold what the
- * copy lacks.
+ * Replaces the file of a database. Keeps its members, and keeps the old file beside the new one, because the old file
+ * may have what the copy lacks.
  */
 function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
   const lock = lockStopped(dataDir);

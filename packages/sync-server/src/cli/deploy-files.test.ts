@@ -16,7 +16,7 @@ const fileNames = readdirSync(DEPLOY_FOLDER, { recursive: true, withFileTypes: t
 const read = (name: string): string => readFileSync(join(DEPLOY_FOLDER, name), 'utf8');
 const { environment } = readDockerfile();
 
-/** Settings that belong to the compose files and the proxies, and not to the server. */
+/** Settings that belong to the compose files and the proxies instead of the server. */
 const PROXY_SETTINGS = ['ROCKPOOL_SITE', 'ROCKPOOL_UPSTREAM', 'ROCKPOOL_MEMORY'];
 
 /** The files that an operator puts beside the compose files. */

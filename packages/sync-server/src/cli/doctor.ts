@@ -9,11 +9,12 @@ import { examinePostgres } from './postgres-databases.ts';
 import { throwIfProblems, readPostgresSource, readSchema } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
-/** With less free space, the next large import may fill the disk. */
+/** With less free space than this, the next large import may fill the disk. */
 const LITTLE_SPACE_BYTES = 1024 ** 3;
 
 /**
- * Checks everything that a server depends on, also while it runs. Changes nothing. Returns whether it found no problem.
+ * Checks everything on which a server depends, even while it runs. Changes nothing. Returns whether it found no
+ * problem.
  */
 export async function runDoctor(sources: Sources, print: (line: string) => void): Promise<boolean> {
   const settingProblems: string[] = [];

@@ -66,12 +66,15 @@ function argumentProblem(what: Argument, value: string): string | null {
   return null;
 }
 
-/** A role may be stored before the first client creates the database. A typo must be visible. */
+/**
+ * A role may be stored before the first client creates the database, so the output shows whether the database exists: a
+ * typo must be visible.
+ */
 async function noteOf(databaseId: string, exists: (databaseId: string) => Promise<boolean>): Promise<string> {
   try {
     return (await exists(databaseId)) ? '' : ', which does not exist: the role applies once a client creates it';
   } catch {
-    // The role is stored, although a shard does not answer.
+    // The role is stored even if a shard does not answer.
     return '; whether that database exists could not be checked';
   }
 }

@@ -77,7 +77,7 @@ it.skipIf(isMissing(['openssl', 'version'])).for([
       },
     });
     onTestFinished(() => void proxy.kill('SIGTERM'));
-    // Only a request shows when the proxy has begun to listen.
+    // Only a request can show that the proxy has begun to listen.
     let status: number | null = null;
     while (status !== 200) status = await statusOf(port, '/health');
 

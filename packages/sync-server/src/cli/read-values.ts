@@ -32,7 +32,7 @@ export function readTokenFile(
   return token.trim();
 }
 
-/** Never quotes the URL in a problem, because it may hold a password. */
+/** Never quotes the URL in a problem, because it may contain a password. */
 export function readPostgres(text: string, problems: string[]): string {
   const { protocol = '' } = URL.canParse(text) ? new URL(text) : {};
   if (text !== '' && protocol !== 'postgresql:' && protocol !== 'postgres:')
@@ -42,7 +42,7 @@ export function readPostgres(text: string, problems: string[]): string {
 
 /**
  * Reads the location of databases in PostgreSQL: the URL of `--postgres`, or the list of shards in the file of
- * `--shards`. Null: neither is given. Never quotes a URL.
+ * `--shards`. Null if neither is given. Never quotes a URL.
  */
 export function readPostgresSource(given: ParsedSettings, problems: string[]): PostgresSource | null {
   const url = readPostgres(given.text('postgres'), problems);
@@ -159,7 +159,7 @@ export function readFile(path: string, name: string, problems: string[]): Uint8A
   }
 }
 
-/** Reads a time as ISO 8601, in ms since 1970. Null: none is given. */
+/** Reads a time as ISO 8601, in ms since 1970. Null if none is given. */
 export function readTime(name: string, text: string, problems: string[]): number | null {
   if (text === '') return null;
   const timeMs = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
@@ -167,7 +167,7 @@ export function readTime(name: string, text: string, problems: string[]): number
   return timeMs;
 }
 
-/** Reads how to reach the storage of a backup. */
+/** Reads where the storage of a backup is. */
 export function readBackupPlace(given: ParsedSettings, to: string): BackupPlace {
   const [endpoint, region] = [given.text('backup-endpoint'), given.text('backup-region')];
   return {

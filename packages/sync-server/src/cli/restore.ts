@@ -47,7 +47,7 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
     print(`restored ${count} databases to ${dataDir}; devices send later changes again`);
   } finally {
     lock.release();
-    // Nothing was found, so nothing is left that the same command would continue.
+    // No database was found, so nothing is left for the same command to continue.
     if (isNew && !restored && !existsSync(restoringFolder(dataDir))) rmSync(dataDir, { recursive: true, force: true });
   }
 }

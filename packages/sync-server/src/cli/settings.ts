@@ -76,7 +76,7 @@ function parseFlags(
           ],
     ),
   );
-  // Not strict, so that one unknown flag does not hide other problems.
+  // Not strict, so that an unknown flag does not hide other problems.
   const { values, positionals } = parseArgs({ args: [...flags], options, strict: false, allowPositionals: true });
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {

@@ -19,7 +19,7 @@ export function purgeConflicts(file: DatabaseFile, retention: Retention, since: 
   for (const id of purged) deleteConflict(file, id, file.log.watermark);
 }
 
-/** Ids sort by the time of their decision, so checking the oldest entry is nearly always enough. */
+/** Ids sort by the time of their decision, so checking the oldest entry is nearly always sufficient. */
 function tooOld({ sql, oldestConflict }: DatabaseFile, retentionMs: number, since: number, nowMs: number): string[] {
   const beforeMs = nowMs - retentionMs;
   if (!oldestConflict.mayBeBefore(beforeMs, nowMs)) return [];
@@ -43,7 +43,7 @@ function tooOld({ sql, oldestConflict }: DatabaseFile, retentionMs: number, sinc
 
 function idsAboveLimit({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
   const newestWatermark = sql.get(`SELECT watermark FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1`)?.[0] ?? 0n;
-  // Nothing was added since, so the limit cannot be exceeded.
+  // No entry was added since, so the limit cannot be exceeded.
   if (Number(newestWatermark) <= since) return [];
   const newest = sql.get(
     `SELECT id FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1 OFFSET ?`,

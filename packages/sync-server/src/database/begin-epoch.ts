@@ -1,10 +1,10 @@
 import type { OpenDatabase } from '../store/durability.ts';
 
 /**
- * Begins a log epoch after the log has lost entries. Null: done. `endSessions` ends the sessions of the old log epoch,
- * also those that began while the commit waited for its turn.
+ * Begins a log epoch after the log has lost entries. Null if it is done. `endSessions` ends the sessions of the old log
+ * epoch, also those that began while the commit waited for its turn.
  *
- * `startedAt`: the watermark up to which both log epochs have the same log.
+ * `startedAt` is the watermark up to which both log epochs have the same log.
  */
 export function beginEpoch(
   database: OpenDatabase,

@@ -23,7 +23,7 @@ import { Yielder } from './yielder.ts';
  */
 export const MAX_IDLE_DATABASES = 64;
 
-/** Idle databases that are not copied yet stay open longer, up to this many times the maximum. */
+/** Idle databases that are not copied yet stay open longer, up to this multiple of the maximum. */
 const MAX_UNCOPIED_FACTOR = 4;
 
 export interface DatabaseCacheOptions {
@@ -65,7 +65,7 @@ export class DatabaseCache {
   private readonly held = new Map<string, RockpoolError>();
   private readonly ending = new Set<Promise<void>>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
-  // Opening or closing a file takes milliseconds, which add up to seconds if all clients reconnect at once.
+  // Opening or closing a file takes milliseconds, which add up to seconds when all clients reconnect at once.
   private readonly yielder = new Yielder();
   private isSweeping = false;
   private isClosed = false;
@@ -134,8 +134,8 @@ export class DatabaseCache {
   }
 
   /**
-   * See Databases.release. The file may be another one, so it no longer counts as damaged. With an error, does nothing if
-   * the database is held with another one.
+   * See Databases.release. The file may have been replaced, so it no longer counts as damaged. With an error, does
+   * nothing if the database is held with another one.
    */
   release(databaseId: string, error?: RockpoolError): void {
     if (error !== undefined && !this.isHeldBy(databaseId, error)) return;
@@ -190,7 +190,7 @@ export class DatabaseCache {
           else this.lose(databaseId, live, isMoving ? error : undefined);
         },
       });
-      // The disk may fail before anybody uses the database: the log of a killed server is synced while it opens.
+      // The disk may fail before any session uses the database: the log of a killed server is synced while it opens.
       if (lostAtOnce !== null) {
         opened.close();
         throw lostAtOnce;
@@ -252,7 +252,7 @@ export class DatabaseCache {
     this.isSweeping = false;
   }
 
-  /** False: the idle databases do not exceed the maximum. */
+  /** False if the idle databases do not exceed the maximum. */
   private closeLongestIdle(): boolean {
     const { backup = null, maxIdleDatabases = MAX_IDLE_DATABASES } = this.options;
     const idle = [...this.open].filter(([, database]) => database.isIdle);

@@ -30,7 +30,7 @@ import type { LiveDatabase } from './live-database.ts';
 /** How long a stopping server copies pending changes. The next start continues. */
 const LAST_COPIES_MS = 10_000;
 
-/** A commit that has taken this long admits no more changesets. A changeset cannot be interrupted. */
+/** A commit that has taken this long admits no more changesets. A single changeset cannot be interrupted. */
 const TURN_MS = 50;
 
 /** Rules of all databases: plain data, so that they can be sent to another thread. */
@@ -38,10 +38,10 @@ export interface HostRules {
   readonly retention?: Partial<Retention> | undefined;
   readonly quotas?: Partial<Quotas> | undefined;
   readonly snapshots?: Partial<SnapshotRules> | undefined;
-  /** Null: files are not compared with their checksums. */
+  /** Null if files are not compared with their checksums. */
   readonly scrub?: Partial<ScrubTimes> | null | undefined;
   readonly deliveryPartBytes?: number | undefined;
-  /** Null: databases are not copied while they change. */
+  /** Null if databases are not copied while they change. */
   readonly backup?: BackupRun | null | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface DatabaseHostOptions {
   readonly schemas: KnownSchemas;
   readonly rules: HostRules;
   readonly store: Store;
-  /** Carries presence to the other instances. Null: a server of one instance. */
+  /** Carries presence to the other instances. Null for a server of one instance. */
   readonly bus: Bus | null;
   readonly roomOf: (databaseId: string) => Room;
   readonly log: Logger;
@@ -76,7 +76,7 @@ export class DatabaseHost implements Databases {
   private readonly store: Store;
   private readonly documentPool: DocumentPool;
   private readonly scrubber: Scrubber | null;
-  // Hashes of schemas that databases have and that add to the server's. Each is logged once.
+  // Hashes of schemas of databases that have more than the server's. Each is logged once.
   private readonly newerSchemas = new Set<string>();
   private readonly backup: ContinuousBackup | null;
   private readonly cold: ColdDatabases | null;
@@ -160,7 +160,7 @@ export class DatabaseHost implements Databases {
     return this.cache.damagedCount;
   }
 
-  /** Null: databases are not copied while they change. */
+  /** Null if databases are not copied while they change. */
   get backupState(): BackupState | null {
     return this.backup === null ? null : { ...this.backup.state, unloaded: this.cold?.unloadedCount ?? 0 };
   }

@@ -15,7 +15,7 @@ export interface Databases {
    */
   open(databaseId: string): SessionDatabase | Promise<SessionDatabase>;
   /**
-   * Returns the snapshot for a client whose schema has this hash. Null: none is offered. See Snapshots.get. Throws
+   * Returns the snapshot for a client whose schema has this hash. Null if none is offered. See Snapshots.get. Throws
    * `schema-mismatch` if the database has another schema.
    */
   snapshot(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null>;
@@ -35,7 +35,7 @@ export interface Databases {
   readonly openCount: number;
   /** Databases that are offline because their files are damaged. */
   readonly damagedCount: number;
-  /** Null: databases are not copied while they change. */
+  /** Null if databases are not copied while they change. */
   readonly backupState: BackupState | null;
   /** Decides all pushes and closes the files. The sessions have ended. */
   close(): Promise<void>;

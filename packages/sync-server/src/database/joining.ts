@@ -55,16 +55,17 @@ export class Joining {
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
     const { database, queue, sessions } = this.options;
     // The welcome names the last decided changeset and its hash, by which a copied site recognizes that it is a copy.
-    // The copy would mistake a decision that is missing from the welcome for its own.
+    // If the welcome omitted a decision, the copy would take that changeset for its own.
     const settling = queue.settle(subscriber.site) ?? database.settling();
     if (settling !== null) return settling.then(() => this.join(subscriber, hello, access));
-    // An ended session must not replace the one that its client has opened since.
+    // A session that has ended must not replace the one that its client has opened since.
     if (subscriber.hasEnded) return;
     const filter = { rows: access.rows, schema: this.options.schemas.viewOf(hello.schemaHash, database.file.schema) };
     requireSameDatabase(database.file, hello);
     const start = startingPoint(database.file, subscriber.site, hello, access.principal);
     if (start.logLostSomething) {
-      // A file is restored while it is closed, so the two logs differ no later than where this server opened it.
+      // A file is restored only while it is closed, so the two logs differ at the latest from where this server opened
+      // it.
       const beginning = beginEpoch(database, {
         startedAt: Math.min(start.commonUpTo, this.openedAt),
         endSessions: () => this.options.endOlderEpochs(),
@@ -84,8 +85,8 @@ export class Joining {
   }
 
   /**
-   * Ends older sessions of the site, whose connections have broken unnoticed. A site that has not written yet belongs to
-   * nobody: another principal may know its id, and leaves its session alone.
+   * Ends older sessions of the site, whose connections have broken unnoticed. A site that has not written yet belongs
+   * to nobody: another principal that knows its id does not end its session.
    */
   private replaceOlder(site: string, { ownsSite }: StartingPoint, { principal: { id, formerly = [] } }: Access): void {
     for (const { subscriber, principal } of this.options.sessions.ofSite(site))
@@ -112,7 +113,7 @@ export class Joining {
       // The client's own version, because an older client rejects a newer one.
       protocolVersion: hello.protocolVersion,
       databaseIdentity: identityOf(file.sql),
-      // Under a log epoch of its own, the client treats all its watermarks as those of an older log epoch.
+      // With a log epoch of its own, the client treats all its watermarks as those of an older log epoch.
       logEpoch: start.isUnproven ? new Uint8Array(randomBytes(ID_BYTES)) : file.logEpoch.id,
       watermark: file.log.watermark,
       lastAckedSequence: start.lastAckedSequence,
@@ -150,7 +151,7 @@ export class Joining {
       if (welcome.fullResync) deliveries.deliverWhole(subscription);
       else deliveries.deliver(subscription, deliveries.update(), true, true);
     } catch (thrown) {
-      // The caller does not know the session as joined, so it will not call leave.
+      // The caller does not treat the session as joined, so it will not call leave.
       sessions.remove(subscriber);
       throw thrown;
     }

@@ -92,7 +92,7 @@ it('a live database keeps the entry of a newer session when the older session of
   const site = new TestSite();
   const ended: string[] = [];
   const { subscriber: first } = connect(site);
-  // The session learns of its end only after the next one has joined.
+  // The session receives its end only after the next one has joined.
   first.fail = () => void ended.push('first');
   const { subscriber: second } = connect(site);
   second.fail = (error) => {

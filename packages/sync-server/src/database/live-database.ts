@@ -70,9 +70,10 @@ export class LiveDatabase {
   private readonly tableAudits: TableAudits;
   private readonly audits: SessionAudits;
   private readonly presence: PresenceRoom;
-  // Waiting calls of `read`. A caller may join only afterwards, and the database must stay open until then.
+  // The number of waiting calls of `read`. A caller may join only afterwards, and the database must stay open until
+  // then.
   private reading = 0;
-  // Set while the database is being closed for an operator: pushes are left to the next session.
+  // Set while the database is being closed for an operator: pushes then wait for the next session.
   private isEnding = false;
   private ended: RockpoolError | null = null;
 
@@ -244,8 +245,8 @@ export class LiveDatabase {
   }
 
   /**
-   * Decides all pushes, so that the outcomes still reach their authors, then ends all sessions with the error and
-   * closes the file. Calls that wait throw the error.
+   * Decides all pushes, so that the outcomes reach their authors, then ends all sessions with the error and closes the
+   * file. Calls that wait throw the error.
    */
   async end(error: RockpoolError): Promise<void> {
     this.isEnding = true;

@@ -99,7 +99,10 @@ function join(filter: ReadFilter, hello: Partial<Hello> = {}, site: TestSite = n
 const write = (...changes: Change[]): Promise<number> => live.write(toBody(changes), 'server', NOW_MS);
 const readsCanary = ({ frames }: Client): boolean => frames.some((frame) => Buffer.from(frame).includes(CANARY));
 
-/** A session that reads everything reads the canary, so the path carries it; one without accounts does not. */
+/**
+ * A session that reads everything receives the canary, so it is on the path; a session that may not read accounts does
+ * not.
+ */
 function expectFiltered(everything: Client, filtered: Client): void {
   expect({ everything: readsCanary(everything), filtered: readsCanary(filtered) }).toEqual({
     everything: true,

@@ -12,7 +12,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 const tested = serverUnderTest();
 const OTHER = 'other-household';
 
-/** A disconnected site with one row on the server. `id`: the row's id. */
+/** A disconnected site with one row on the server, whose id is `id`. */
 async function known(databaseId: string, id: string): Promise<TestSite> {
   const connection = await tested.server.open(new TestSite(), { databaseId });
   await connection.commit([insert('accounts', id, { name: id })]);
@@ -36,14 +36,14 @@ describe('the local database of a client', () => {
   it('is refused before the server accepts any of its rows, if it belongs to another server database', async () => {
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
-    // The cursor exceeds the other log. Without the check, a new log epoch would begin there, and every client would
-    // resync.
+    // The cursor exceeds the other log. Without the check, a new log epoch would begin in that log, and every client
+    // would resync.
     const failure = await refusal(mine, OTHER, { cursor: 70, lastAckedSequence: 3, lastSequence: 3 });
     expect(failure).toMatchObject({ code: 'database-mismatch', fields: { problem: expect.any(String) as string } });
     await listener.roundTrip();
     expect(listener.closed).toBeNull();
     expect(listener.site.logEpoch).toEqual(theirs.logEpoch);
-    // Changesets pushed right behind the hello do not enter either.
+    // Changesets that are pushed right after the hello are not accepted either.
     const eager = await hello(mine, OTHER);
     mine.write([insert('accounts', 'leak', { name: 'leak' })]);
     eager.push();

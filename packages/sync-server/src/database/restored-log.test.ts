@@ -106,7 +106,7 @@ describe('a hello that claims to be ahead of the log', () => {
     expect(await other.commit([insert('accounts', 'z', { name: 'z' })])).toMatchObject({ kind: 'admitted' });
     await other.close();
     expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch: epoch });
-    // The claimant fetches everything again, and then takes part like any other client.
+    // That client fetches everything again, and then continues like any other.
     await hello(site, { ...changes, lastAckedSequence: 2, lastSequence: 2 });
     expect(site.logEpoch).toEqual(epoch);
     expect((await hello(site)).welcome).toMatchObject({ fullResync: false });
@@ -161,7 +161,7 @@ describe('a server whose file was replaced by an older copy', () => {
     const { outcomes } = await connection.decided(4);
     expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }, { kind: 'admitted' }]);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[13n]]);
-    // Ann has not seen what Ben wrote between the restore and its detection, whatever its watermark is.
+    // Ann has not seen what Ben wrote between the restore and its detection, even though its watermark is low.
     expect(
       tested.server.query(
         `SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`,

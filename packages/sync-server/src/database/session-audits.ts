@@ -22,7 +22,8 @@ export class SessionAudits {
     if (this.running.has(subscriber))
       throw new RockpoolError('frame-unexpected', { problem: 'another audit of this session is still running' });
     const subscription = this.sessions.subscriptionOf(subscriber);
-    // Compares nothing for a filtered reader: fingerprints over rows or columns that only one side has always differ.
+    // Compares nothing for a filtered reader: fingerprints over rows or columns that only one side has would always
+    // differ.
     if (subscription === undefined || !readsEverything(subscription.filter))
       return subscriber.send(
         encodeMessage({ type: 'audit-answer', cursor: audit.cursor, compared: false, differing: [], groups: [] }),

@@ -2,7 +2,7 @@ import type { RockpoolError } from '@rockpool/shared';
 import type { Subscriber, Subscription } from '../fanout/subscription.ts';
 
 /**
- * The sessions of one database, by what the server sends them:
+ * The sessions of one database, by what the server sends to them:
  *
  *   subscription   every delivery
  *   foreign        outcomes of its pushes only: the principal has not shown yet that the site is theirs
@@ -10,7 +10,7 @@ import type { Subscriber, Subscription } from '../fanout/subscription.ts';
  */
 export class Sessions {
   private readonly subscriptions = new Map<Subscriber, Subscription>();
-  // More than one only if two principals use the id of a site that has not written yet.
+  // More than one entry only if two principals use the id of a site that has not written yet.
   private readonly bySite = new Map<string, Set<Subscription>>();
   private readonly foreign = new Set<Subscriber>();
   private readonly fetching = new Set<Subscriber>();
@@ -53,12 +53,12 @@ export class Sessions {
     return this.subscriptions.get(subscriber);
   }
 
-  /** The subscriptions of a site: a copy. */
+  /** The subscriptions of a site, as a copy. */
   ofSite(site: string): Subscription[] {
     return [...(this.bySite.get(site) ?? [])];
   }
 
-  /** A copy: a session may end while its database serves the others. */
+  /** A copy, because a session may end while its database serves the others. */
   subscribed(): Subscription[] {
     return [...this.subscriptions.values()];
   }

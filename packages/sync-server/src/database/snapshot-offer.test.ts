@@ -61,7 +61,7 @@ it('the server continues from the snapshot that a client holds: later rows, late
       ['insert', [['b']]],
     ]),
   );
-  // A client that has written gets its own writes again, because the snapshot is older than they are.
+  // A client that has written receives its own writes again, because the snapshot is older than they are.
   const mine = await welcomed(held, writer.site, {
     fullResync: true,
     lastAckedSequence: 1,

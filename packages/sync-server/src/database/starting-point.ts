@@ -7,7 +7,7 @@ import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 
 /** The point in the log at which a session begins. */
 export interface StartingPoint {
-  /** Null: the site has not written yet. */
+  /** Null if the site has not written yet. */
   readonly siteNumber: number | null;
   /** The last acknowledged sequence of the site, and that changeset's hash. */
   readonly lastAckedSequence: number;
@@ -42,7 +42,7 @@ export interface StartingPoint {
    * admission/foreign-site.ts.
    */
   readonly isForeign: boolean;
-  /** The principal, or a former id of theirs, has written as this site, or has proved to have its file. */
+  /** The principal, or a former id of it, has written as this site, or has proved to have its file. */
   readonly ownsSite: boolean;
 }
 
@@ -75,8 +75,8 @@ export function startingPoint(
     siteNumber: state?.number ?? null,
     lastAckedSequence,
     decidedHash: state === undefined || isForeign ? FIRST_PREVIOUS_HASH : state.lastHash,
-    // Outcomes that the client confirmed are deleted. A client that lacks them is a copy: the gap in its outcomes tells
-    // it that those changesets are not its own.
+    // Outcomes that the client confirmed are deleted. A client that lacks them is a copy, which sees from the gap that
+    // those changesets are not its own.
     outcomesUpTo: Math.min(lastAckedSequence, Math.max(hello.lastAckedSequence, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.lastAckedSequence),
     fullResync,

@@ -5,7 +5,7 @@
 export class Yielder {
   private last: Promise<void> = Promise.resolve();
 
-  /** Resolves in a turn of the event loop that no other caller gets. */
+  /** Resolves in a turn of the event loop that no other caller shares. */
   next(): Promise<void> {
     this.last = this.last.then(() => new Promise((resolve) => setImmediate(resolve)));
     return this.last;

@@ -28,11 +28,11 @@ type Done =
 
 /**
  * Runs the work on the documents of one database. Light work runs at once. Heavy work waits for a worker, and a
- * transaction cannot wait: it commits before the changeset that needs the work (`DocumentWorkNeeded`), `prepare` runs the
- * work, and another transaction continues with its result. The order of changesets stays.
+ * transaction cannot wait: it commits before the changeset that needs the work (`DocumentWorkNeeded`), `prepare` runs
+ * the work, and another transaction continues with its result. The order of changesets does not change.
  */
 export class DocumentDesk {
-  /** Null: all work runs on this thread. */
+  /** Null if all work runs on this thread. */
   private pool: Pick<DocumentPool, 'run'> | null = null;
   private minBytesAway = MIN_BYTES_AWAY;
   private done: Done[] = [];

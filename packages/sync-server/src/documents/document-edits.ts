@@ -15,15 +15,17 @@ const LEAST_KEPT = 64;
 /** Maximum number of edits kept. Beyond LEAST_KEPT, their bytes do not exceed the state's: a reader that lacks more gets the state. */
 const MOST_KEPT = 1024;
 
-/** Old edits are pruned once per this many edits of a document, since pruning reads the sizes of all kept edits. */
+/**
+ * Old edits are pruned once per this number of edits of a document, because pruning reads the sizes of all kept edits.
+ */
 const FORGET_EVERY = 32;
 
 /** The number of edits of each document since its last pruning. */
 const sinceForgotten = new WeakMap<SqliteFile, Map<string, number>>();
 
 /**
- * Keeps an edit, a Yjs update. `stateBytes`: the size of the document's state. Returns the new watermark above which every
- * edit is kept; null: the present one.
+ * Keeps an edit, a Yjs update. `stateBytes`: the size of the document's state. Returns the new watermark above which
+ * every edit is kept, or null if it has not changed.
  */
 export function keepEdit(
   sql: SqliteFile,
@@ -69,7 +71,7 @@ function forgetOldEdits(sql: SqliteFile, place: DocumentPlace, stateBytes: numbe
   return Number(last);
 }
 
-/** Whether a site has edited a document above a watermark. Does not see edits that are no longer kept. */
+/** Whether a site has edited a document above a watermark. Edits that are no longer kept do not count. */
 export function hasEditedAbove(sql: SqliteFile, place: DocumentPlace, siteNumber: number, watermark: number): boolean {
   return (
     sql.get(

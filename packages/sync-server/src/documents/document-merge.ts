@@ -21,7 +21,7 @@ import { hasEditedAbove } from './document-edits.ts';
 import { compactAbove, readReplaced } from './document-store.ts';
 import { documentOfEdit } from './document-work.ts';
 
-/** The watermark that the author of a changeset has seen, and whether more follow. */
+/** The watermark that the author of a changeset has seen, and whether more changesets follow. */
 export interface AuthorProgress {
   /** The watermark up to which the author had seen everything. */
   readonly base: number;
@@ -31,8 +31,8 @@ export interface AuthorProgress {
 
 /**
  * How large a state may grow, in bytes or as a multiple of its compaction limit, while its author has edits under way
- * that cannot know of a compaction and would have to be carried over. The bound keeps an author that never catches up
- * from preventing compaction.
+ * that cannot know of a compaction and would have to be carried over. The limit ensures that an author that never
+ * catches up cannot prevent compaction.
  */
 const BACKLOG_BYTES = 1024 * 1024;
 const BACKLOG_GROWTH = 4;

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 function pool(options: DocumentPoolOptions = {}): DocumentPool {
-  // The deadline suits a busy machine; the tests of the deadline set their own.
+  // A deadline for a busy machine. The tests of the deadline set their own.
   const made = new DocumentPool({ size: 1, deadlineMs: 10 * 60_000, ...options });
   ends.push(() => made.close());
   return made;
@@ -204,7 +204,7 @@ describe('a large document', () => {
     expect(await later).toBe(12);
     expect(decided).toBe(12);
     expect(session.failure).toBeNull();
-    // The first delivery of the session, and fewer than one for each of the six changesets merged in a thread.
+    // The first delivery of the session, and fewer than one for each of the six changesets that are merged in a thread.
     expect(session.deliveries.length).toBeLessThan(1 + 6);
     expect(
       live.file.sql.all(

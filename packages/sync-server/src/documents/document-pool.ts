@@ -29,7 +29,7 @@ interface Job {
 export class DocumentPool {
   private readonly options: Required<DocumentPoolOptions>;
   private readonly workers = new Set<Worker>();
-  // A stack: the thread used last may have the document in memory.
+  // A stack, because the thread that was used last may have the document in memory.
   private idle: Worker[] = [];
   private waiting: Job[] = [];
   private isClosed = false;
@@ -79,7 +79,7 @@ export class DocumentPool {
     const { script, workerData, maxHeapMb } = this.options;
     const worker = new Worker(script, { workerData, resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } });
     this.workers.add(worker);
-    // The `exit` that always follows is handled.
+    // The `exit` event that always follows is handled.
     worker.on('error', () => undefined);
     worker.on('exit', () => this.forget(worker));
     return worker;

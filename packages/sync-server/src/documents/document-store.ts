@@ -97,7 +97,8 @@ export function writeDocument(
       'SELECT edits_above, compact_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
       ...keyOf(place),
     );
-    // An UPDATE would allocate the pages of the new state before it frees those of the old one, and a file keeps its size.
+    // An UPDATE would allocate the pages of the new state before it frees those of the old one, and a file never
+    // shrinks.
     sql.run(
       'INSERT OR REPLACE INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)',
       ...keyOf(place),
@@ -124,7 +125,7 @@ export function writeDocument(
     );
 }
 
-/** Merges a late edit into the replaced document: the next late edit may build on it. */
+/** Merges a late edit into the replaced document, because the next late edit may build on it. */
 function writeLateEdit(
   sql: SqliteFile,
   place: DocumentPlace,

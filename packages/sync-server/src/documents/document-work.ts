@@ -26,8 +26,8 @@ export interface MergeWork {
   readonly rule: DocumentRule;
   readonly site: string;
   /**
-   * Compacts a state above this size in bytes if that halves it. 0: compacts regardless of the saving. Infinity: never
-   * compacts.
+   * Compacts a state above this size in bytes if that halves it. With 0, always compacts, whatever it saves; with
+   * Infinity, never.
    */
   readonly compactAbove: number;
 }
@@ -88,7 +88,7 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
     const author = carrier(document, replaced, edit);
     const { state, overwritten, update } = carryOver(document, replaced, late.state, rule, author);
     const reported = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
-    // Leaves out paths that are in both documents, because the present document's value is more precise.
+    // Omits paths that are in both documents, because the value in the present document is more precise.
     const overwrittenInReplaced = late.overwritten.filter(({ path }) => !reported.has(JSON.stringify(path)));
     return {
       ...UNREPLACED,
@@ -121,7 +121,8 @@ function carrier(document: Uint8Array, replaced: Uint8Array, edit: Uint8Array): 
 }
 
 /**
- * The document that an edit belongs to: the present one (`replaced: null`), or the one that it replaced. Null: neither.
+ * The document that an edit belongs to: the present one (`replaced: null`), or the one that it replaced. Null if it
+ * belongs to neither.
  */
 export function documentOfEdit(
   document: CellValue,

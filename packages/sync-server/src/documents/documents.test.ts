@@ -134,7 +134,7 @@ describe('a document', () => {
       await b.meet();
       expect(stored()).toBe(other);
       expect(b.state === null ? null : documentText(b.state)).toBe(other);
-      // The path of the whole document, so that NULL is not taken for a written value.
+      // The path is that of the whole document, so that NULL is not mistaken for a written value.
       expect(
         tested.server.query('SELECT column_name, rule, path, lost_value, won_value FROM rockpool_conflict'),
       ).toEqual([['content', 'lww', '[]', null, other]]);
@@ -156,8 +156,9 @@ describe('a document', () => {
 const AT_ONCE = 24;
 
 /**
- * Whether to push after the n-th edit: two dozen at once, then one alone. Each alone would wait hundreds of times for the
- * server; and none alone would keep it from compacting, because it does not while the author has edits under way.
+ * Whether to push after the n-th edit: two dozen edits are pushed at once, then one alone. If each were pushed alone,
+ * the test would wait hundreds of times for the server. If none were, the server would not compact, because it waits
+ * while the author has edits under way.
  */
 function pushesAfter(n: number): boolean {
   return n % (AT_ONCE + 1) === 0 || n % (AT_ONCE + 1) === AT_ONCE;
@@ -368,7 +369,7 @@ describe('a malicious edit', () => {
     expect(tested.server.query(`SELECT count(*) FROM rockpool_outcome WHERE error_code = 'document-invalid'`)).toEqual([
       [BigInt(edits.length)],
     ]);
-    // A guard against hangs; it does not measure speed.
+    // Detects a hang; it does not measure speed.
     expect(slowestMs).toBeLessThan(20_000);
   });
 });

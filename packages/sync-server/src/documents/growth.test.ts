@@ -4,7 +4,7 @@ import { growDocument } from '../../testing/document-growth.ts';
 it('a document that is overwritten repeatedly grows to at most three times its compacted size, which is at most three times its content', async () => {
   const { content, state, largest, compacted, kept } = await growDocument(1_500, 30);
   expect(compacted).toBeLessThan(3 * content);
-  // The edit that crosses the limit is part of the compacted state.
+  // The edit that exceeds the limit is part of the compacted state.
   expect(largest).toBeLessThan(3 * compacted + 1024);
   expect(state).toBeLessThanOrEqual(largest);
   // Keeps the replaced document, and edits with as many bytes as the state; further edits are removed once in 32 edits.

@@ -83,7 +83,7 @@ export class Deliveries {
     );
   }
 
-  /** False: the session has moved since, so nothing was sent. */
+  /** False if the session has moved on, so that nothing was sent. */
   sendPrepared(subscription: Subscription, prepared: PreparedDelivery): boolean {
     if (
       prepared.to !== this.file.log.watermark ||
@@ -114,7 +114,7 @@ export class Deliveries {
     );
   }
 
-  /** Null: the site has not written yet, or another principal with a session of the same site id has. */
+  /** Null if the site has not written yet, or another principal with a session of the same site id has. */
   private ownSiteNumber({ subscriber, principal }: Subscription): number | null {
     const site = this.file.sites.get(subscriber.site);
     return site?.principal === principal ? site.number : null;

@@ -31,7 +31,7 @@ export class FanOut {
 
   /**
    * Reads and encodes the deliveries of a commit while the disk writes. The first of several sessions at one cursor
-   * does the work for all. A session whose delivery fails is left out; `publish` reports the failure.
+   * does the work for all. A session whose delivery fails is omitted; `publish` reports the failure.
    */
   prepare(authors: ReadonlySet<string>): PreparedUpdate {
     const { file, deliveries, subscribed } = this.options;
@@ -69,8 +69,8 @@ export class FanOut {
   }
 
   /**
-   * Ends sessions that joined in another log epoch: their watermarks now name other changesets, so they reconnect and
-   * resync. Another instance may have begun the log epoch.
+   * Ends sessions that joined in another log epoch: their watermarks now stand for other changesets, so they reconnect
+   * and resync. Another instance may have begun the log epoch.
    */
   endOlderEpochs(): void {
     const { id } = this.options.file.logEpoch;

@@ -1,11 +1,11 @@
 import type { RockpoolError } from '@rockpool/shared';
 import type { ReadFilter } from '../store/read-filter.ts';
 
-/** A session as its database sees it. */
+/** A session, as the database uses it. */
 export interface Subscriber {
   /** 32 hex digits. */
   readonly site: string;
-  /** The session has ended, perhaps while it waited to join. */
+  /** Whether the session has ended, possibly while it waited to join. */
   readonly hasEnded: boolean;
   /** Sends messages that belong together. */
   send(...messages: Uint8Array[]): void;
@@ -18,11 +18,11 @@ export interface Subscription {
   readonly subscriber: Subscriber;
   readonly filter: ReadFilter;
   readonly principal: string;
-  /** The log epoch in which it joined, and which its watermarks belong to. */
+  /** The log epoch in which it joined, to which its watermarks belong. */
   readonly logEpoch: Uint8Array;
   /** Null until the principal has written as this site. */
   siteNumber: number | null;
-  /** The watermark up to which rows were sent, but not necessarily applied. */
+  /** The watermark up to which rows were sent. The client may not have applied them yet. */
   cursor: number;
   lastAckedSequence: number;
   /** See Reader in pull/row-delivery.ts. */

@@ -5,8 +5,8 @@ import type { StoredTable } from '../sqlite/stored-table.ts';
 const defaultsByTable = new WeakMap<StoredTable, ReadonlyMap<number, CellValue>>();
 
 /**
- * The values that SQLite gives to rows without a value, by the id of a value column; none for a column that has to be
- * given. A migration gives them to every row that exists.
+ * The values that SQLite gives to rows without a value, by the id of a value column. A column that has to be given has
+ * none. A migration gives them to every existing row.
  */
 export function columnDefaults(table: StoredTable): ReadonlyMap<number, CellValue> {
   const known = defaultsByTable.get(table);

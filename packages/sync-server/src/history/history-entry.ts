@@ -14,11 +14,11 @@ import {
  */
 export interface HistoryEntry {
   readonly kind: ChangeKind;
-  /** The watermark of the row's previous version; 0: there was none. */
+  /** The watermark of the row's previous version; 0 if there was none. */
   readonly previous: number;
-  /** The previous version is the first insert of the row, which has no entry of its own. */
+  /** Whether the previous version is the first insert of the row, which has no entry of its own. */
   readonly previousIsFirst: boolean;
-  /** update: the columns that changed; delete: all columns; insert: none. */
+  /** For an update, the columns that changed; for a delete, all columns; for an insert, none. */
   readonly replaced: ReadonlyMap<number, ReplacedValue>;
 }
 

@@ -14,7 +14,7 @@ const schema = buildSchema(TEST_TABLES.map((table) => ({ ...table, history: { re
 const NOW_MS = 1_800_000_000_000;
 const KEYS: readonly (readonly CellValue[])[] = [['a'], ['b'], ['a', 1n], ['b', 1n]];
 
-/** Records all rows at every watermark, and compares them with the history in the end. */
+/** Records all rows at every watermark, and finally compares them with the history. */
 function watch(file: DatabaseFile): () => void {
   const states = [new Map<string, ReadonlyMap<number, CellValue>>()];
   const append = file.log.append.bind(file.log);

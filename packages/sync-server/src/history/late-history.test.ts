@@ -65,7 +65,7 @@ it('a past state is refused if a row was deleted before its table declared a his
     expect(await statusAt(server, 2)).toBe(200);
   });
   await run(folder, { schema: WITH, nowMs: nowMs + 62 * DAY_MS }, async (a, server) => {
-    // The tombstone of y is pruned. Its row has a version, so the horizon stays.
+    // The tombstone of y is pruned, but its row has a version, so the horizon does not change.
     await a.commit([update('accounts', 'z', { name: 'Purse' })]);
     expect(await statusAt(server, 2)).toBe(200);
     expect(await statusAt(server, 1)).toBe(410);

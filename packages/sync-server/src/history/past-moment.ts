@@ -1,7 +1,10 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { SqliteFile, SqlRow } from '../sqlite/sqlite-file.ts';
 
-/** A changeset, named by its author: a restored log may give it another watermark, but its author stays the same. */
+/**
+ * A changeset, identified by its author: in a restored log it may have another watermark, but its author stays the
+ * same.
+ */
 export interface ChangesetAuthor {
   /** 32 hex digits. */
   readonly site: string;
@@ -41,14 +44,14 @@ export function findMoment(sql: SqliteFile, moment: PastMoment): FoundMoment {
 
 function readMoment(sql: SqliteFile, moment: PastMoment): SqlRow | undefined {
   if ('timeMs' in moment)
-    // The server's clock may have run backwards, so the last matching entry counts.
+    // The server's clock may have been set back, so the last matching entry counts.
     return sql.get(
       'SELECT watermark, received_ms FROM rockpool_log WHERE received_ms <= ? ORDER BY watermark DESC LIMIT 1',
       BigInt(Math.floor(moment.timeMs)),
     );
   if ('watermark' in moment)
     return sql.get('SELECT watermark, received_ms FROM rockpool_log WHERE watermark = ?', BigInt(moment.watermark));
-  // Reads the whole log, which takes less than the rows that are read next.
+  // Reads the whole log, which takes less time than reading the rows afterwards.
   return sql.get(
     `SELECT watermark, received_ms FROM rockpool_log
      WHERE site_number = (SELECT number FROM rockpool_site WHERE site = ?) AND sequence = ?

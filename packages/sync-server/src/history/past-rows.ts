@@ -39,8 +39,8 @@ export function* pastRows(
 }
 
 /**
- * Throws if versions after the watermark are pruned, or have expired and may be pruned at any time. Without the check,
- * the walk over the remaining rows would silently omit deleted rows.
+ * Throws if versions after the watermark are pruned, or have expired and may be pruned at any time. Without this check,
+ * a walk over the remaining rows would silently omit deleted rows.
  */
 export function requireKept(file: DatabaseReader, table: StoredTable, watermark: number, nowMs: number): void {
   const { sql } = file;
@@ -63,7 +63,7 @@ function rowAt(
   const walk = new VersionWalk(file, table, keyBytes, -Infinity);
   const values = walk.at(watermark);
   if (walk.missing !== null && walk.missing > watermark)
-    // A row may be older than its history, so that only its newest version is certain.
+    // A row may be older than its history, in which case only its newest version is certain.
     throw notKept(file, table, walk.missing === Infinity ? null : walk.missing);
   return values;
 }

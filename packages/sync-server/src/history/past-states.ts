@@ -34,7 +34,7 @@ export class PastStates {
   private waiting = 0;
   private number = 0;
 
-  /** `directory` is for the builds only: files of an earlier run are deleted. */
+  /** `directory` is used for the builds only; files of an earlier run are deleted. */
   constructor(directory: string) {
     this.directory = directory;
     mkdirSync(directory, { recursive: true });

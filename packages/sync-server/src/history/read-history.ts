@@ -21,11 +21,11 @@ export interface RowOfHistory {
 }
 
 export interface HistoryPageRequest extends RowOfHistory {
-  /** The page begins below this watermark. Null: with the newest version. */
+  /** The page begins below this watermark. Null if it begins with the newest version. */
   readonly before: number | null;
-  /** The most versions in the page. */
+  /** The maximum number of versions in the page. */
   readonly limit: number;
-  /** Only versions that changed this column. Null: any column. */
+  /** Only versions that changed this column. Null for any column. */
   readonly column: string | null;
   /** See encodeHistoryPage. */
   readonly format: HistoryPageFormat;
@@ -103,7 +103,7 @@ function isVersion({ watermark, author }: WalkedVersion, version: RowAtVersionRe
   return author.site === version.site && author.sequence === version.sequence;
 }
 
-/** Null: the row has no version, or the oldest one is not to be named. */
+/** Null if the row has no version, or if the oldest one must not be named. */
 export function versionGone(
   { table, version }: Pick<RowAtVersionRequest, 'table' | 'version'>,
   oldest: WalkedVersion | null,

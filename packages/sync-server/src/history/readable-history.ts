@@ -12,7 +12,7 @@ import { readableGroups, type ReadableRows } from '../store/read-filter.ts';
 import { versionGone, type RowAtVersionRequest, type RowOfHistory } from './read-history.ts';
 
 /**
- * Leaves out columns that the principal may not read, and versions whose values before or after are not readable. A
+ * Omits columns that the principal may not read, and versions whose values before or after are not readable. A
  * principal that may read every row gets the page itself.
  */
 export function readablePage(
@@ -49,7 +49,7 @@ export function readableRow(
   return new Map([...row].filter(([columnId]) => readable.has(columnId)));
 }
 
-/** Null: the filter leaves out the row. */
+/** Null if the filter omits the row. */
 function readableColumns(
   file: DatabaseFile,
   { table, key }: RowOfHistory,

@@ -10,8 +10,8 @@ import { encodeHistoryEntry, type HistoryEntry, type ReplacedValue } from './his
 export type DocumentTexts = ReadonlyMap<string, ReadonlyMap<number, CellValue>>;
 
 /**
- * Reads the documents of rows with a history from the app's table. Call it before the rows are written: reading the
- * JSON is cheaper than deriving it from the document's state.
+ * Reads the documents of rows with a history from the app's table. Call it before the rows are written: reading their
+ * JSON is cheaper than deriving it from the documents' states.
  */
 export function readDocumentTexts(file: DatabaseFile, rows: readonly MergedRow[]): DocumentTexts {
   const texts = new Map<string, ReadonlyMap<number, CellValue>>();
@@ -48,7 +48,9 @@ export function recordHistory(
   }
 }
 
-/** Null: no new version, or the first insert of a row, which is derived from the row's other versions. */
+/**
+ * Null if there is no new version, or for the first insert of a row, which is derived from the row's other versions.
+ */
 function entryOf(
   file: DatabaseFile,
   row: MergedRow,

@@ -38,13 +38,13 @@ export interface WalkedVersion {
 }
 
 /**
- * Walks from a row to its first insert, and undoes one version after another. Each entry names the version before it. A
- * version that is missing ends the walk: it is pruned, or was made while the table declared no history.
+ * Walks from a row back to its first insert, undoing one version after another. Each entry names the version before it.
+ * A missing version ends the walk: it was pruned, or was written while the table declared no history.
  */
 export class VersionWalk {
   /**
-   * The watermark of the version at which the walk ended because it is missing; Infinity if that is not known. Null: the
-   * walk has not ended, or it ended at the first insert of the row.
+   * The watermark of the version at which the walk ended because it is missing; Infinity if that is not known. Null if
+   * the walk has not ended, or it ended at the first insert of the row.
    */
   missing: number | null = null;
   private readonly file: DatabaseReader;
@@ -70,7 +70,8 @@ export class VersionWalk {
   *versions(): Generator<WalkedVersion> {
     const known = this.readNow();
     this.isThereNow = known?.row.deleted === null;
-    // The version that the next entry must be. Null: any version that deleted the row, because its tombstone is pruned.
+    // The version that the next entry must be. Null for any version that deleted the row, because its tombstone is
+    // pruned.
     let next: number | null = known === undefined ? null : highestWatermark(known);
     let isFirst = known !== undefined && isFirstInsert(known);
     for (const { watermark, entry } of this.entries()) {
@@ -79,7 +80,7 @@ export class VersionWalk {
           if (!isFirst) break;
           if (!(yield* this.step(next, FIRST_INSERT))) return;
         }
-        // Continues behind a gap only if the row was deleted, pruned with its tombstone, and inserted again.
+        // Continues after a gap only if the row was deleted, its tombstone was pruned, and the row was inserted again.
         if (!this.isGoneAfter(watermark)) {
           this.missing = Infinity;
           return;

@@ -42,7 +42,7 @@ export function writePastDatabase(
 function writeRows(sql: SqliteFile, to: string, moment: PastMoment, nowMs: number): FoundMoment {
   const schema = storedSchema(sql);
   const tables = storedTables(schema);
-  // The names of versions are left out, like the versions themselves.
+  // The names of versions are omitted, like the versions themselves.
   const copied = tables.filter(({ schema: table, system }) => !system && table.name !== VERSION_NAME_TABLE);
   for (const { schema: table } of copied)
     if (table.history === undefined) throw new RockpoolError('history-not-kept', { table: table.name });

@@ -44,7 +44,7 @@ function written(file: DatabaseFile, watermarks: readonly number[]): Map<string,
   );
 }
 
-/** Rows that returned to their old values are in the answer too. */
+/** The answer also contains rows that returned to their old values. */
 function withoutEqual(rows: ReadonlyMap<string, Sides>): Map<string, Sides> {
   return new Map([...rows].filter(([, { before, after }]) => !isSame(before, after)));
 }

@@ -16,27 +16,28 @@ import { VersionWalk, type WalkedVersion } from './version-walk.ts';
 
 /** Selects transactions in the log that meet every condition. */
 export interface WrittenRowsRequest {
-  /** 32 hex digits. Null: any site. */
+  /** 32 hex digits. Null for any site. */
   readonly site: string | null;
-  /** The principal. Null: any. */
+  /** The principal. Null for any. */
   readonly author: string | null;
-  /** The corrected time of writing, in ms since 1970. Null: no limit. */
+  /** The corrected time of writing, in ms since 1970. Null for no limit. */
   readonly fromMs: number | null;
-  /** The latest time of writing, included. Null: no limit. */
+  /** The latest time of writing, inclusive. Null for no limit. */
   readonly toMs: number | null;
-  /** The watermark of one transaction. Null: any. */
+  /** The watermark of one transaction. Null for any. */
   readonly version: number | null;
   /** Tables with a history. */
   readonly tables: readonly string[];
 }
 
-/** A version on the walk, and whether its transaction was chosen. */
+/** A version on the walk, and whether its transaction was selected. */
 type Step = WalkedVersion & { readonly isChosen: boolean };
 
 /**
- * Reads the rows of tables with a history that the chosen transactions changed, each with and without what they wrote.
- * Throws `schema-unknown-table`, `history-not-kept`, `history-moment-gone` with the reason `not-kept` if versions since
- * the first of them are missing, and `changeset-too-large` for more rows than one transaction can restore.
+ * Reads the rows of tables with a history that the selected transactions changed, each with and without what they
+ * wrote. Throws `schema-unknown-table`, `history-not-kept`, `history-moment-gone` with the reason `not-kept` if
+ * versions since the first transaction are missing, and `changeset-too-large` for more rows than one transaction can
+ * restore.
  */
 export function readWrittenRows(file: DatabaseReader, request: WrittenRowsRequest, nowMs: number): WrittenRows {
   const tables = request.tables.map((name) => requireHistory(file, name));
@@ -44,7 +45,7 @@ export function readWrittenRows(file: DatabaseReader, request: WrittenRowsReques
   return { upTo: [...chosen].at(-1) ?? 0, count: chosen.size, rows: rowsWrittenBy(file, tables, chosen, nowMs) };
 }
 
-/** `chosen` are watermarks, in ascending order. Throws like readWrittenRows. */
+/** `chosen` has watermarks, in ascending order. Throws like readWrittenRows. */
 export function rowsWrittenBy(
   file: DatabaseReader,
   tables: readonly StoredTable[],
@@ -69,7 +70,7 @@ export function rowsWrittenBy(
   return rows;
 }
 
-/** The watermarks of the chosen transactions, in ascending order. */
+/** The watermarks of the selected transactions, in ascending order. */
 function chosenWatermarks(
   { sql, sites }: DatabaseReader,
   { site, author, fromMs, toMs, version }: WrittenRowsRequest,
@@ -103,7 +104,7 @@ function keysSince({ sql }: DatabaseReader, { schema }: StoredTable, watermark: 
     .map(([key]) => key as Uint8Array);
 }
 
-/** Null: the chosen transactions created no version of the row, or left it unchanged. */
+/** Null if the chosen transactions created no version of the row, or left it unchanged. */
 function writtenRow(
   file: DatabaseReader,
   table: StoredTable,
@@ -119,7 +120,7 @@ function writtenRow(
   }
   if (walk.missing !== null && walk.missing >= first)
     throw notKept(file, table, walk.missing === Infinity ? null : walk.missing);
-  // Later writes by others stay, so undoing begins at the last chosen step.
+  // Later writes by others are kept, so undoing begins at the last selected step.
   const last = newestFirst.findIndex(({ isChosen }) => isChosen);
   if (last < 0) return null;
   const steps = sinceOthersMadeIt(newestFirst.slice(last));
@@ -129,7 +130,7 @@ function writtenRow(
   return { tableId: table.schema.id, key, after, before };
 }
 
-/** Values of the row before others deleted or inserted it have no effect now. */
+/** Values that the row had before others deleted or inserted it have no effect now. */
 function sinceOthersMadeIt(steps: readonly Step[]): readonly Step[] {
   const end = steps.findIndex(({ kind, isChosen }) => kind !== 'update' && !isChosen);
   return end < 0 ? steps : steps.slice(0, end);
@@ -139,20 +140,20 @@ function touches({ kind, changed }: Step, columnId: number): boolean {
   return kind !== 'update' || changed.has(columnId);
 }
 
-/** Whether the row existed before the chosen transactions. `steps` begin with the last chosen one, newest first. */
+/** Whether the row existed before the selected transactions. `steps` begin with the last selected one, newest first. */
 function existedBefore(steps: readonly Step[]): boolean {
   const births = steps.filter(({ kind }) => kind !== 'update');
   const firstOfRun = runOf(births).at(-1);
   return firstOfRun === undefined || firstOfRun.kind === 'delete';
 }
 
-/** The chosen steps before the first one that is not chosen. */
+/** The selected steps before the first one that is not selected. */
 function runOf(steps: readonly Step[]): readonly Step[] {
   const end = steps.findIndex(({ isChosen }) => !isChosen);
   return end < 0 ? steps : steps.slice(0, end);
 }
 
-/** Every run of chosen steps that touch a column, newest first. */
+/** Every run of selected steps that touch a column, newest first. */
 function runsOf(steps: readonly Step[], columnId: number): (readonly Step[])[] {
   const runs: Step[][] = [];
   let isInRun = false;

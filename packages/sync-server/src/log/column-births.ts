@@ -4,10 +4,10 @@ import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /*
  * The birth of a column: the last watermark without it. A migration of the schema adds a column to every row at once,
- * with its default, so the rows do not show it. The first commit after the migration notes the columns that are new to it.
+ * with its default, so the rows do not show it. The first commit after the migration records the columns that are new.
  */
 
-/** Births by table id and column id. 0: the column is as old as the log, or older than this record. */
+/** Births by table id and column id. 0 if the column is as old as the log, or older than this record. */
 type Births = Record<number, Record<number, number>>;
 
 export class ColumnBirths {
@@ -31,22 +31,22 @@ export class ColumnBirths {
   }
 }
 
-/** Notes the present columns in a file that has no record yet. Call it before a migration. */
+/** Records the present columns in a file that has no record yet. Call it before a migration. */
 export function beginBirths(sql: SqliteFile, tables: readonly StoredTable[]): void {
   if (readBirths(sql) === null) recordBirths(sql, tables, 0);
 }
 
-/** The columns of a table that the log is older than, with the last watermark without each of them. */
+/** The columns of a table that are younger than the log, each with the last watermark without it. */
 export function laterColumns(sql: SqliteFile, { schema, columnIds }: StoredTable): ReadonlyMap<number, number> {
   const births = readBirths(sql);
   if (births === null) return new Map();
-  // The birth of a column that no commit has noted yet.
+  // The birth of a column that no commit has recorded yet.
   const unnoted = (): number => Number(sql.get('SELECT max(watermark) FROM rockpool_log')?.[0] ?? 0n);
   const columns = columnIds.map((id): [number, number] => [id, births[schema.id]?.[id] ?? unnoted()]);
   return new Map(columns.filter(([, until]) => until > 0));
 }
 
-/** Returns whether every column was noted before. */
+/** Returns whether every column was recorded before. */
 function recordBirths(sql: SqliteFile, tables: readonly StoredTable[], until: number): boolean {
   const known = readBirths(sql);
   const births: Births = known ?? {};

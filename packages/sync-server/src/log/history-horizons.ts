@@ -3,14 +3,14 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /*
  * The history horizon of a table: rows that were deleted at or below it may be missing from its history, because their
- * versions or tombstones are pruned. Above it, every row that existed can be found. 0 if missing.
+ * versions or tombstones are pruned. Above it, every row that existed can be found. 0 if it is not stored.
  */
 
 export function historyHorizon(sql: SqliteFile, tableId: number): number {
   return readHorizons(sql)[tableId] ?? 0;
 }
 
-/** Raises horizons. `raised` has the id of each table and its new horizon, which may be lower than the present one. */
+/** Raises horizons. `raised` has the id of each table and its new horizon, which may be lower than the stored one. */
 export function raiseHistoryHorizons(sql: SqliteFile, raised: readonly (readonly unknown[])[]): void {
   if (raised.length === 0) return;
   const horizons = readHorizons(sql);

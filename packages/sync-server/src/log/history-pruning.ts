@@ -52,7 +52,7 @@ export class HistoryPruning {
     for (const { oldest } of this.limited) oldest.forget();
   }
 
-  /** Deletes versions of tables that have stopped to keep a history. */
+  /** Deletes versions of tables that no longer keep a history. */
   private pruneOthers(): void {
     const next = (after: bigint): bigint | null =>
       this.sql.get('SELECT min(table_id) FROM rockpool_history WHERE table_id > ?', after)?.[0] as bigint | null;

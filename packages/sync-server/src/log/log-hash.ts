@@ -33,12 +33,12 @@ export function createLogSecret(sql: SqliteFile): void {
  *   seal   keyed hash of the log epoch, the watermark and the chain. Only this database can compute it
  *
  * A client that is ahead of the log proves by the seal that the log had this entry: the file was replaced by an older
- * copy. Without a valid seal the claim is worth nothing.
+ * copy. Without a valid seal, the claim proves nothing.
  */
 export class LogHashes {
   private readonly sql: SqliteFile;
   private readonly epoch: Pick<LogEpoch, 'id'>;
-  /** Undefined: not read yet. Null: a file from before seals has none. */
+  /** Undefined if not read yet. Null if the file predates seals. */
   private secret: Uint8Array | null | undefined = undefined;
 
   constructor(sql: SqliteFile, epoch: Pick<LogEpoch, 'id'>) {

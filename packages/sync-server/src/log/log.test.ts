@@ -20,7 +20,7 @@ const ENTRY: LogEntry = {
 function hashWith(changed: Partial<LogEntry>): Uint8Array {
   const { sql, log, logEpoch } = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
-    // Makes the files copies of one.
+    // Makes both files copies of one file.
     for (const name of ['epoch', 'log_secret'] as const) writeMeta(sql, name, new Uint8Array(32).fill(1));
     for (const part of [logEpoch, log]) part.reload();
     log.append({ ...ENTRY, ...changed });

@@ -11,12 +11,12 @@ export interface LogEntry {
   readonly hash: Uint8Array;
   readonly stampUs: number;
   /**
-   * The watermark up to which its author counted as having seen the log at the merge. After a restore it is lower than
-   * the changeset states; for values it is 0.
+   * The watermark up to which, for the merge, its author counted as having seen the log. After a restore it is lower
+   * than the changeset states; for values it is 0.
    */
   readonly base: number;
   readonly isOfOlderEpoch: boolean;
-  /** The changeset, or one with the same origin, had taken effect before, so that this entry changes no row. */
+  /** Whether the changeset, or one with the same origin, had taken effect before, so that this entry changes no row. */
   readonly isRepetition: boolean;
   readonly principal: string;
   readonly receivedMs: number;
@@ -34,7 +34,7 @@ export class Log {
     this.reload();
   }
 
-  /** The newest watermark. Inside a transaction it includes entries that are not committed yet; see reload. */
+  /** The newest watermark. Inside a transaction, it includes entries that are not committed yet; see reload. */
   get watermark(): number {
     return this.end.watermark;
   }
@@ -73,7 +73,9 @@ export class Log {
     return this.sql.get(`SELECT link FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] as Uint8Array;
   }
 
-  /** Whether the log once had this hash at this watermark, in the current log epoch. If so, it has lost entries. */
+  /**
+   * Whether the log once had this hash at this watermark, in the current log epoch. If so, the log has lost entries.
+   */
   hasLost(watermark: number, logHash: Uint8Array): boolean {
     return this.hashes.isGenuine(watermark, logHash);
   }

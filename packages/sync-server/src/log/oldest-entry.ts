@@ -1,15 +1,16 @@
 /**
- * When the oldest entry of a log may have to be removed. Every commit asks, and the answer is nearly always "not yet",
- * which needs no query until that time.
+ * When the oldest entry of a log may have to be removed. Every commit asks for this time. The answer is nearly always
+ * "not yet", and needs no query until then.
  */
 export class OldestEntry {
   private askedMs = 0;
-  /** Null: unknown. Infinity: there was no entry at `askedMs`. */
+  /** Null if unknown; Infinity if there was no entry at `askedMs`. */
   private receivedMs: number | null = null;
 
   /** Whether an entry received before `beforeMs` may exist. All entries since the last check were received after it. */
   mayBeBefore(beforeMs: number, nowMs: number): boolean {
-    // Forgets the last check if the clock was set back: it says nothing about when later entries were received.
+    // Discards the last check if the clock was set back, because the check does not show when later entries were
+    // received.
     if (nowMs < this.askedMs) this.forget();
     return this.receivedMs === null || Math.min(this.receivedMs, this.askedMs) < beforeMs;
   }
@@ -20,7 +21,7 @@ export class OldestEntry {
     this.askedMs = nowMs;
   }
 
-  /** Call after another writer added entries, or a transaction was rolled back. */
+  /** Call it after another writer added entries, or after a transaction was rolled back. */
   forget(): void {
     this.receivedMs = null;
   }

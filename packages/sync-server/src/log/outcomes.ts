@@ -16,7 +16,7 @@ export interface StoredOutcome {
 }
 
 /**
- * Saves an outcome in the transaction of the decision, so that the first decision holds however often the changeset is
+ * Saves an outcome in the transaction of the decision, so that the first decision counts however often the changeset is
  * sent.
  */
 export function saveOutcome(
@@ -103,7 +103,8 @@ export function confirmOutcomes(
 /** Deletes the hashes of confirmed changesets after their retention time. Reads one row more than it deletes. */
 export function pruneOldHashes(sql: SqliteFile, { number, confirmedSequence }: SiteState, nowMs: number): void {
   sql.run(
-    // One combined bound: with two, SQLite would use the first for the index and compare every row with the second.
+    // One combined bound, because with two bounds SQLite would use the first for the index and compare every row with
+    // the second.
     `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence < min(?2 + 1, ifnull(
        (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms >= ?3 ORDER BY sequence LIMIT 1), ?2 + 1))`,
     BigInt(number),

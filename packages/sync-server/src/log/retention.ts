@@ -13,8 +13,8 @@ export interface Retention {
   readonly conflictsMs: number;
   /**
    * The maximum number of entries in the conflict log of one database. The oldest are deleted first; those of the
-   * newest commit are always kept. Default: 10,000, which is some megabytes on every device and more than a user will
-   * read.
+   * newest commit are always kept. Default: 10,000, which take some megabytes on every device and are more than a user
+   * will read.
    */
   readonly maxConflicts: number;
 }

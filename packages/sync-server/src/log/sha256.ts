@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Sha256 } from '@rockpool/shared';
 
-// Up to this size, joining the parts is faster than a Hash object that takes them one by one.
+// Up to this size, joining the parts is faster than updating a Hash object with each of them.
 const SMALL_BYTES = 64 * 1024;
 const joined = Buffer.allocUnsafeSlow(SMALL_BYTES);
 

@@ -27,7 +27,7 @@ const COLUMNS =
 /** The sites that have written to a database. A site that only reads has no entry. */
 export class Sites {
   private readonly sql: SqliteFile;
-  // Cached in both directions, because versions store the number and comparisons need the id.
+  // Cached in both directions, because versions contain the number and comparisons need the id.
   private readonly siteByNumber = new Map<number, string>();
   private readonly numberBySite = new Map<string, number>();
   /** The last takeover by site, while the file is open. */
@@ -53,15 +53,15 @@ export class Sites {
     return this.get(site) as SiteState;
   }
 
-  /** The number of sites that a principal wrote with last. */
+  /** The number of sites whose last writer is this principal. */
   countOf(principal: string): number {
     return Number(this.sql.get(`SELECT count(*) FROM rockpool_site WHERE principal = ?`, principal)?.[0] ?? 0n);
   }
 
-  /** Removes a site that nothing refers to yet. */
+  /** Removes a site to which nothing refers yet. */
   remove({ number, site }: SiteState): void {
     this.sql.run(`DELETE FROM rockpool_site WHERE number = ?`, BigInt(number));
-    // Removes the site, because the next one may get the same number.
+    // Removes the site from the cache, because the next one may have the same number.
     this.siteByNumber.delete(number);
     this.numberBySite.delete(site);
   }

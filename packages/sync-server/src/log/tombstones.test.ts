@@ -35,7 +35,7 @@ async function back(site: TestSite): Promise<{ connection: TestConnection; welco
   return { connection, ...(await connection.open(await tested.server.token(), DATABASE)) };
 }
 
-/** A site that has received everything and is away from now on. */
+/** A site that has received everything and is then disconnected. */
 async function away(): Promise<TestSite> {
   const connection = await tested.server.open();
   await connection.close();

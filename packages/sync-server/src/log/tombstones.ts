@@ -4,8 +4,8 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { raiseHistoryHorizons } from './history-horizons.ts';
 import { OldestEntry } from './oldest-entry.ts';
 
-// A hundred lookups, so that no commit waits long for the pruning of an old database. All tombstones of one watermark
-// are pruned together.
+// The number of lookups is limited, so that no commit waits long for the pruning of an old database. All tombstones of
+// one watermark are pruned together.
 const PRUNED_PER_COMMIT = 100;
 
 /**
@@ -28,7 +28,7 @@ export class Tombstones {
     this.horizon = readHorizon(sql);
   }
 
-  /** The watermark up to which tombstones are pruned. 0: none. */
+  /** The watermark up to which tombstones are pruned; 0 if none are. */
   get tombstoneHorizon(): number {
     return this.horizon;
   }
@@ -51,7 +51,7 @@ export class Tombstones {
       `DELETE FROM rockpool_document_author WHERE (table_id, key) IN (SELECT table_id, key FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?)`,
       BigInt(this.horizon),
     );
-    // Without a version and without its tombstone, no record shows that the row existed.
+    // If a row has neither a version nor its tombstone, no record shows that it existed.
     raiseHistoryHorizons(
       this.sql,
       this.sql.all(

@@ -5,7 +5,7 @@ import type { TestConnection } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 
-/** Two clients that have seen one row of each table, two hours old. */
+/** Two clients that have seen one row of each table, all two hours old. */
 async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   const a = await tested.server.open(undefined, { principal: 'ann' });
   const b = await tested.server.open(undefined, { principal: 'ben' });

@@ -2,8 +2,8 @@ import { EXISTENCE_COLUMN_ID, RockpoolError, type Version } from '@rockpool/shar
 import type { MergedRow } from './merged-row.ts';
 
 /**
- * Throws `atomic-conflict` if any write of an atomic changeset lost to a concurrent one. Writes of others that lost to it
- * do not matter.
+ * Throws `atomic-conflict` if any write of an atomic changeset lost to a concurrent one. Concurrent writes that lost to
+ * it do not matter.
  */
 export function requireWhole(rows: readonly MergedRow[], version: Version): void {
   const lost = rows.find((row) => hasLost(row, version));
@@ -12,9 +12,9 @@ export function requireWhole(rows: readonly MergedRow[], version: Version): void
 
 function hasLost({ write, after, conflicts, corrected }: MergedRow, version: Version): boolean {
   if (conflicts.some(({ lost }) => lost.version === version)) return true;
-  // A correction without a conflict counts too, such as a delete of a row that was inserted again. Not counted: the
-  // merged value of a column that accumulates writes, a row that the write revived and that its author gets as a whole,
-  // and a delete of a row that does not exist.
+  // A correction without a conflict counts too, such as that of a delete of a row that was inserted again. Not counted
+  // are the merged value of a column that accumulates writes, a row that the write revived and that its author receives
+  // as a whole, and a delete of a row that does not exist.
   const { byColumn } = write.table.rules.policies;
   const otherwise = corrected.some(
     (columnId) => columnId === EXISTENCE_COLUMN_ID || byColumn.get(columnId)?.accumulates !== true,

@@ -37,9 +37,9 @@ interface Gone {
  *   the parent's delete, then child    admits the child as a deleted row, and its own children too
  *
  * Call it after the changeset's rows are written; it deletes cascaded rows from the tables. Their tombstones have the
- * server's site and this watermark, so that every site gets them, the author included. Their cells are conflicts. Each
- * tombstone refers to its missing parent, and comes back with that parent or a new one (return-children.ts). A child
- * of an author who had seen the delete is left alone: it breaks the foreign key.
+ * server's site and this watermark, so that every site receives them, including the author's. Their cells are
+ * conflicts. Each tombstone refers to its missing parent, and comes back with that parent or a new one
+ * (return-children.ts). A child whose author had seen the delete is not deleted: it breaks the foreign key.
  *
  * Returns the versions of the deletes that caused the others, by the name of the deleted row.
  */
@@ -122,9 +122,9 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
       : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
   const lost = all.filter(([, cell]) => isThere(before) || cell.version === version);
   const conflicts = row.conflicts.filter((loss) => {
-    // Leaves out the pending effect of a delete that had lost to an update.
+    // Omits the pending effect of a delete that had lost to an update.
     if (loss.columnId === EXISTENCE_COLUMN_ID && loss.rule === 'update-wins') return false;
-    // The conflict log already has other authors' cells of a row that was deleted before.
+    // The conflict log already has the cells of other authors for a row that was deleted before.
     return before === undefined || isThere(before) || loss.lost.version === version;
   });
   return {

@@ -12,8 +12,8 @@ const CONSTRAINT_UNIQUE = 2067;
 const CONSTRAINT_DATA_TYPE = 3091;
 
 /**
- * Maps an SQLite error to a rejection if the row caused it; null if the file or the machine did, which fails the whole
- * transaction. Fields contain only names of tables, columns and constraints.
+ * Maps an SQLite error to a rejection if the row caused it; null if the file or the machine caused it, which fails the
+ * whole transaction. Fields contain only names of tables, columns and constraints.
  */
 export function constraintError(sqliteCode: number, message: string, table: TableSchema): RockpoolError | null {
   const fields = { table: table.name };

@@ -22,7 +22,7 @@ export interface ForeignKeyCheck {
   readonly rule: ForeignKeyRule;
   /** Parameters: the child's key. Returns a row if the parent is missing. */
   readonly missingParentSql: string;
-  /** Parameters: values of the referenced columns. Returns a row if a child has them and no parent does. */
+  /** Parameters: the values of the referenced columns. Returns a row if a child has them and no parent does. */
   readonly orphanSql: string;
   /** Like orphanSql, but returns the keys of such children, up to a number that is the last parameter. */
   readonly orphanKeysSql: string;
@@ -33,7 +33,7 @@ export interface ForeignKeyChecks {
   readonly byParent: ReadonlyMap<StoredTable, readonly ForeignKeyCheck[]>;
 }
 
-/** The open databases of a schema share their tables, and so the checks. */
+/** All open databases of a schema share its tables, and so the checks. */
 const checksOfTables = new WeakMap<ReadonlyMap<string, StoredTable>, ForeignKeyChecks>();
 
 export function foreignKeyChecks(tableByName: ReadonlyMap<string, StoredTable>): ForeignKeyChecks {
@@ -114,7 +114,7 @@ export function referencedValues(
   return key.foreignColumns.map((name) => valueOf(table, rowKey, name, (columnId) => row.cells.get(columnId)?.value));
 }
 
-/** The key of the parent that a row refers to by a foreign key to its primary key. Null: a part of it is NULL. */
+/** The key of the parent that a row refers to by a foreign key to its primary key. Null if a part of it is NULL. */
 export function referencedKey(
   { key, parent }: ForeignKeyCheck,
   { table, key: rowKey }: RowWrite,

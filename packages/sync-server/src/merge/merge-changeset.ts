@@ -73,7 +73,7 @@ function stillNulled({ schema, values }: StoredTable, before: KnownRow | undefin
 /**
  * The row base of a changeset from an older log epoch. An author who updates or deletes a row has seen it, so an
  * earlier insert of the key counts as that row: after a restore, other sites have pushed it again under a later
- * watermark. Otherwise it would count as another row, and the update or delete would be ignored silently.
+ * watermark. Otherwise that insert would count as another row, and the update or delete would be ignored silently.
  */
 function rowBaseOfOlder(
   { kind, cellBases }: RowWrite,
@@ -100,8 +100,8 @@ function deletedBefore(version: Version): KnownRow {
 }
 
 /**
- * Merges a write of a row that was deleted by cascade as if the row existed. cascade.ts decides after all rows are merged
- * whether its parents exist. So the order of the parent's delete and the child's writes does not matter.
+ * Merges a write of a row that was deleted by cascade as if the row existed. cascade.ts decides after all rows are
+ * merged whether its parents exist. The order of the parent's delete and the child's writes therefore does not matter.
  */
 function mergeGone({ row: gone }: KnownRow, change: RowChange, { values }: RowWrite, rules: RowRules): RowMerge {
   const standing: StoredRow = { ...gone, deleted: null };

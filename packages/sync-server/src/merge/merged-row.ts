@@ -7,14 +7,14 @@ import type { RowWrite } from './row-write.ts';
 export interface MergedRow {
   readonly write: RowWrite;
   readonly before: KnownRow | undefined;
-  /** The same object as `before` when the changeset leaves the row as it is. */
+  /** The same object as `before` if the changeset does not change the row. */
   readonly after: KnownRow | undefined;
   readonly conflicts: readonly Conflict[];
   /** Columns in which the author's own copy differs from the merged row; see RowMerge. */
   readonly corrected: readonly number[];
 }
 
-/** The row exists with the same cells as before; a reference to it may have been recorded. */
+/** Whether the row exists with the same cells as before; a reference to it may have been recorded. */
 export function isUnchanged(before: KnownRow | undefined, after: KnownRow | undefined): boolean {
   if (before === after) return true;
   return (
@@ -30,7 +30,7 @@ export function isThere(known: KnownRow | undefined): boolean {
   return known?.row.deleted === null;
 }
 
-/** The row was deleted by cascade with its parent. */
+/** Whether the row was deleted by a cascade, with its parent. */
 export function isGoneByCascade(known: KnownRow | undefined): boolean {
   return known?.row.deleted?.site === SERVER_SITE;
 }

@@ -5,8 +5,8 @@ import type { RowWrite } from './row-write.ts';
 import type { MergedRow } from './merged-row.ts';
 
 /**
- * Rows that the foreign keys of one changeset may delete or restore. Each takes several times the memory and the time
- * of a row that the changeset names.
+ * The maximum number of rows that the foreign keys of one changeset may delete or restore. Each takes several times the
+ * memory and time of a row that the changeset contains.
  */
 export const MAX_CASCADED_ROWS: number = 32 * 1024;
 
@@ -31,7 +31,7 @@ export class MergedRows {
     return { write, before: known, after: known, conflicts: [], corrected: [] };
   }
 
-  /** Undefined: neither the changeset nor a foreign key touches the row. */
+  /** Undefined if neither the changeset nor a foreign key touches the row. */
   named(name: string): MergedRow | undefined {
     return this.byName.get(name);
   }

@@ -8,7 +8,7 @@ import type { MergedRow } from './merged-row.ts';
 /** A row by column name. A document is its JSON text. */
 export type NamedRow = Readonly<Record<string, CellValue>>;
 
-/** One row before and after a changeset. Null: the row does not exist. */
+/** One row before and after a changeset. Null if the row does not exist. */
 export interface BackendRowChange {
   readonly table: string;
   readonly key: NamedRow;

@@ -13,18 +13,18 @@ import { UnseenDeletes } from './unseen-delete.ts';
 import { updateCells } from './write-rows.ts';
 
 /**
- * Applies `set-null` between concurrent writes of parents and children. A reference is NULL while its parent is deleted.
- * The row keeps the reference (store/nulled-references.ts): later writes merge with it, and it returns with the parent.
- * So both orders of arrival end in the same rows.
+ * Applies `set-null` between concurrent writes of parents and children. A reference is NULL while its parent is
+ * deleted. The row keeps the reference (store/nulled-references.ts): later writes merge with it, and it returns with
+ * the parent. Both orders of arrival therefore end in the same rows.
  *
  *   child, then the parent's delete    the delete nulls the reference
  *   the parent's delete, then child    admits the child with a NULL
  *
- * The NULLs have the server's site and this watermark, so that every site gets them, the author included. The references
- * are conflicts. A reference that this changeset writes to a parent that its author had seen deleted, or that never
- * existed, is left alone: it breaks the foreign key.
+ * The NULLs have the server's site and this watermark, so that every site receives them, including the author's. The
+ * references are conflicts. A reference that this changeset writes to a parent that its author had seen deleted, or
+ * that never existed, is not changed: it breaks the foreign key.
  *
- * Call it last: which rows exist is decided before. `reasons`: the deletes that caused cascades.
+ * Call it last: which rows exist is decided before. `reasons` are the deletes that caused cascades.
  */
 export function nullReferences(
   file: DatabaseFile,
@@ -63,7 +63,7 @@ function setNull(checks: readonly ForeignKeyCheck[] = []): readonly ForeignKeyCh
   return checks.filter(({ rule }) => rule === 'set-null');
 }
 
-/** The delete that overrides the reference of an existing row. Null: none. */
+/** The delete that overrides the reference of an existing row; null if there is none. */
 function missingParentOf(
   file: DatabaseFile,
   check: ForeignKeyCheck,
@@ -77,7 +77,7 @@ function missingParentOf(
   const isWritten = columnIdsOf(check).some(
     (columnId) => after?.row.cells.get(columnId)?.version.watermark === version.watermark,
   );
-  // The older reference of a restored row does not claim that the parent exists.
+  // The older reference of a restored row does not imply that the parent exists.
   if (!isWritten) return deletes.at(-1) ?? version;
   const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
   return deletes.find((deleted) => !hasSeen(seenUpTo, version.site, deleted)) ?? null;
@@ -123,7 +123,8 @@ function withNull(
 
 /**
  * Returns the references to a parent that this changeset inserts or restores, unless its author had seen them NULL: a
- * parent that is created again does not get its old children. A reference that breaks a constraint by now stays NULL.
+ * parent that is created again does not get its old children back. A reference that would now break a constraint stays
+ * NULL.
  */
 function returnReferences(
   file: DatabaseFile,

@@ -39,8 +39,8 @@ const byRow = {
 };
 const histories = fc.tuple(deletes, fc.uniqueArray(written(0), byRow), fc.uniqueArray(written(1), byRow));
 
-// A restored row also restores its parents. Whether a parent survives from which a third author moves such a row away
-// depends on the order, so the property has no such case; restore-parents.test.ts has examples.
+// A restored row also restores its parents. If a third author moves such a row to another parent, its first parent
+// survives or not depending on the order, so the property omits this case; restore-parents.test.ts has examples.
 describe('deletes of parents and concurrent references to them under restore-parent', () => {
   it('end in the same rows in every order of arrival, and none is rejected [MR-83] [MR-84]', async () => {
     await fc.assert(

@@ -17,7 +17,7 @@ import type { ChangesetProgress } from './merge-changeset.ts';
 import { isThere, type MergedRow } from './merged-row.ts';
 import { baseOf, rowName, type RowWrite } from './row-write.ts';
 
-/** A reference to the parents of a row, and the write that made it. */
+/** A reference to the parents of a row, and the write that created it. */
 interface Reference {
   readonly write: RowWrite;
   readonly cells: ReadonlyMap<number, Pick<Cell, 'value'>>;
@@ -32,8 +32,8 @@ interface Reference {
  *   child, then the parent's delete    the delete loses to the reference
  *   the parent's delete, then child    the reference brings the parent back with its last values
  *
- * So does a write that loses: whether it has lost depends on what arrived before. A row that comes back, or that a
- * delete of this changeset did not delete, refers to its parents again, so that chains of parents stay.
+ * A write that loses does the same, because whether it loses depends on what arrived before. A row that comes back, or
+ * that a delete of this changeset did not delete, refers to its parents again, so that chains of parents stay.
  *
  * Call it before the rows are written.
  */
@@ -103,8 +103,8 @@ function writes({ child, key }: ForeignKeyCheck, { values }: RowWrite): boolean 
 }
 
 /**
- * A parent that the changeset does not contain. Null: it never existed, its author had seen it deleted, or means an
- * earlier row of this key.
+ * A parent that the changeset does not contain. Null if it never existed, or if the author had seen it deleted or
+ * refers to an earlier row of this key.
  */
 function withReference(
   file: DatabaseFile,

@@ -41,7 +41,8 @@ export function returnChildren(
     .all()
     .filter((row) => !isThere(row.before) && isThere(row.after) && checks.byParent.has(row.write.table))
     .map((row) => ({ row, seenUpTo: baseOf(row.write, base)(EXISTENCE_COLUMN_ID) }));
-  // Children rarely wait. Without this check, an import of many parents would query the children of each one.
+  // Few databases have waiting children. Without this check, an import of many parents would query the children of each
+  // one.
   if (
     come.length === 0 ||
     file.sql.get(`SELECT 1 FROM rockpool_row_version WHERE waits_for IS NOT NULL LIMIT 1`) === undefined
@@ -88,8 +89,8 @@ function waitingChildren(
 }
 
 /**
- * Inserts the row again. False: another row has its key or unique value, or another parent is missing, and it then
- * waits for that parent.
+ * Inserts the row again. False if another row has its key or unique value, or another parent is missing, for which the
+ * row then waits.
  */
 function putBack(file: DatabaseFile, checks: ForeignKeyChecks, { write, after }: MergedRow): boolean {
   const { table, key, keyBytes } = write;

@@ -19,7 +19,7 @@ export function rowName(tableId: number, key: readonly CellValue[]): string {
 }
 
 /**
- * The watermark up to which the author of a write had seen a column. The row's own base is an upper bound: an author who
+ * The watermark up to which the author of a write had seen a column. It is at most the row's own base: an author who
  * had not seen the row had not seen its cells.
  */
 export function baseOf(

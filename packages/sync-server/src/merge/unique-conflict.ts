@@ -73,7 +73,7 @@ function insertRenamed(
       return attempt;
     } catch (error) {
       if (!(error instanceof RockpoolError)) throw error;
-      // Gives up, for example at a CHECK that the new name violates, because no other name helps.
+      // Gives up, for example at a CHECK that the new name violates, because no other name would help.
       if (error.code !== 'constraint-unique') break;
     }
   }

@@ -23,7 +23,7 @@ export class UnseenDeletes {
     this.checks = checks;
   }
 
-  /** Null: every parent exists, or is missing for another reason. */
+  /** Null if every parent exists or is missing for another reason. */
   of({ write, after }: MergedRow, { site }: Version, base: number): UnseenDelete | null {
     const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
     for (const check of this.checks.byChild.get(write.table) ?? []) {

@@ -40,12 +40,12 @@ export function actionOf({ write: { table }, before, after }: MergedRow): RowAct
 
 /**
  * Writes merged rows into the app's tables, in an order in which rows of one changeset never collide: first deletes,
- * including those of rows with changed unique values, which are inserted again; then plain updates; then inserts. So two
- * rows can swap a unique value. A row that still collides does so with a row outside the changeset. It is written after
- * all others, by the unique rule of its table (unique-conflict.ts), and replaces its entry in `rows` if it changes.
- * Throws the constraint's error.
+ * including those of rows with changed unique values, which are inserted again; then plain updates; then inserts. Two
+ * rows can therefore swap a unique value. A row that still collides does so with a row outside the changeset. It is
+ * written after all others, by the unique rule of its table (unique-conflict.ts), and replaces its entry in `rows` if
+ * it changes. Throws the constraint's error.
  *
- * `atomic`: the unique rule does not apply; a conflict rejects the changeset.
+ * With `atomic`, the unique rule does not apply, and a conflict rejects the changeset.
  */
 export function writeRows(file: DatabaseFile, rows: MergedRows, version: Version, atomic: boolean): void {
   const planned = rows.all().map((row) => ({ row, action: actionOf(row) }));

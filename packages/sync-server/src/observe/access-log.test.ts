@@ -15,7 +15,7 @@ async function ask(method: string, path: string, token: string | null, body?: un
   return text === '' ? null : JSON.parse(text);
 }
 
-/** The lines of the log about who may do what, as [event, fields]. */
+/** The lines of the log about access rights, as [event, fields]. */
 const logged = (): unknown[] =>
   tested.server.events
     .filter(({ event }) => /^(member|invitation|request-refused|session)/.test(event))

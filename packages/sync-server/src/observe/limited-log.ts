@@ -13,8 +13,8 @@ const LINES_PER_SECOND = 50;
 const SECOND_MS = 1_000;
 
 /**
- * Limits the lines about each kind of refusal to 50 a second, so that refused clients cannot fill the disk. A line
- * `lines-dropped` with their number precedes the next line of the event. Metrics count all of them.
+ * Limits the lines about each kind of refusal to 50 a second, so that refused clients cannot fill the disk. Before the
+ * next line of that kind, a line `lines-dropped` has the number of omitted lines. Metrics count all of them.
  */
 export function limitRefusals(log: Logger, nowMs: () => number = Date.now): Logger {
   const windows = new Map<string, { startedMs: number; lines: number }>();

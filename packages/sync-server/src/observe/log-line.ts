@@ -35,7 +35,7 @@ export function errorFields(thrown: unknown): LogFields {
     sqliteCode:
       cause instanceof Error && 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : null,
     systemCode: cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null,
-    // The first frame gives the location. The first line of a stack is the message, so it is left out.
+    // The first frame has the location. The first line of a stack is the message, so it is omitted.
     at:
       cause instanceof Error
         ? (cause.stack

@@ -12,7 +12,7 @@ export interface TracedStage {
   readonly pushes?: number;
 }
 
-/** Deliveries of a commit of another instance to the sessions of this one. */
+/** Deliveries of another instance's commit to the sessions of this one. */
 export interface FollowedCommit {
   /** The trace parent of the push at the other instance. */
   readonly traceparent: string;
@@ -36,7 +36,7 @@ export class PushTrace {
   }
 }
 
-/** Now, in ms since 1970 with fractions. The clocks of all threads of a process agree. */
+/** The current time, in ms since 1970 with fractions. The clocks of all threads of a process agree. */
 export function traceNowMs(): number {
   return performance.timeOrigin + performance.now();
 }

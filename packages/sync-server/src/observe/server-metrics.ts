@@ -71,7 +71,7 @@ export class ServerMetrics {
     this.gauges.push(new KeptCounter(name, help, read));
   }
 
-  /** A gauge with a value for each set of labels. The labels name nobody. */
+  /** A gauge with a value for each set of labels. The labels contain no names of users or tenants. */
   gaugeOf(...gauge: ConstructorParameters<typeof LabelledGauge>): void {
     this.gauges.push(new LabelledGauge(...gauge));
   }

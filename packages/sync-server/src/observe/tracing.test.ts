@@ -36,7 +36,7 @@ async function start(options: Parameters<typeof TestServer.start>[1] = {}): Prom
   return server;
 }
 
-/** The spans of the only trace, once its push has ended: the span of the push first. */
+/** The spans of the only trace, once its push has ended. The span of the push is the first. */
 async function onlyTrace(): Promise<readonly [ReadableSpan, ...ReadableSpan[]]> {
   const isPush = ({ name }: ReadableSpan): boolean => name === 'rockpool.push';
   await until(() => exporter.getFinishedSpans().some(isPush));
@@ -110,7 +110,7 @@ it('another instance continues the trace over the bus', async () => {
   const stages = exporter
     .getFinishedSpans()
     .filter((span) => span !== follow && span.parentSpanContext?.spanId === push?.spanContext().spanId);
-  // PostgreSQL flushes within its commit, so it has no stage of its own for that.
+  // PostgreSQL flushes within its commit, so the flush has no stage of its own.
   expect(stages.map(({ name }) => name)).toEqual(STAGES.filter((name) => name !== 'rockpool.flush'));
 });
 

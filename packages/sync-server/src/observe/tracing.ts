@@ -51,7 +51,7 @@ export class Tracing {
     }
   }
 
-  /** Null: the push is not recorded. */
+  /** Null if the push is not recorded. */
   push(facts: PushFacts): TracedPush | null {
     const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace: traces } = this.api;
     const startMs = traceNowMs();

@@ -13,7 +13,7 @@ const openDriverPool: OpenPool = (config) => {
 
 /** The part of the driver that the store uses. */
 export interface Connection {
-  /** Without parameters, `sql` may hold several statements; returns the rows of the last statement that has any. */
+  /** Without parameters, `sql` may contain several statements; then returns the rows of the last one that has any. */
   query(sql: string, parameters?: readonly unknown[]): Promise<readonly (readonly unknown[])[]>;
 }
 
@@ -21,8 +21,9 @@ export interface Connection {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * How long a statement may wait for its answer: longer than PostgreSQL's own statement timeout. Without it a silent
- * connection (a machine in between failed) would last a quarter of an hour, and block all pushes of a database.
+ * How long a statement may wait for its answer: longer than PostgreSQL's own statement timeout. Without this limit, a
+ * connection that is silent because a machine in between has failed would last a quarter of an hour and block all
+ * pushes of a database.
  */
 const ANSWER_DEADLINE_MS = 70_000;
 
@@ -32,7 +33,7 @@ const MAX_CONNECTIONS = 16;
 /** The bus permanently uses one connection to listen; everything else needs at least one more. */
 export const MIN_CONNECTIONS = 2;
 
-/** Divides the connections of a process between its accepting thread and the threads that own databases. */
+/** Divides the connections of a process between the accepting thread and the threads that own databases. */
 export function divideConnections(
   threads: number,
   total: number = MAX_CONNECTIONS,

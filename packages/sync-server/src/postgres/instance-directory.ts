@@ -5,7 +5,7 @@ import { NAMESPACE } from './namespace.ts';
 export interface InstanceDirectory {
   /** Registers this instance. Repeat the call: entries older than a day are removed. */
   enter(instance: string, url: string): Promise<void>;
-  /** Null: no such instance. */
+  /** Null if there is no such instance. */
   urlOf(instance: string): Promise<string | null>;
   leave(instance: string): Promise<void>;
 }

@@ -6,7 +6,7 @@ export interface Shard {
   readonly name: string;
   /** `postgresql://user:password@host/name` */
   readonly url: string;
-  /** Its share of new databases, relative to the others. 0: none. Default 1. */
+  /** Its share of new databases, relative to the others. 0 for none. Default 1. */
   readonly weight?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export function shardProblems(shards: readonly Shard[]): string[] {
 
 /**
  * The shards in the order in which they should take a new database: by weighted rendezvous hashing, so that a share of
- * the ids that is proportional to its weight has each shard first. Shards with weight 0 are left out.
+ * the ids that is proportional to its weight has each shard first. Shards with weight 0 are omitted.
  */
 export function rankShards<Weighted extends Pick<Shard, 'name' | 'weight'>>(
   databaseId: string,

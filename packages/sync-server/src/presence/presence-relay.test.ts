@@ -33,7 +33,7 @@ interface Instance {
   };
 }
 
-/** Instances of one server with an in-process bus, so that no test has to wait. */
+/** Instances of one server on an in-process bus, so that the tests do not have to wait. */
 function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_000 } = {}): Instance {
   const room = new PresenceRoom(
     new PresenceRelay({ bus, databaseId, onError: (error) => errors.push(error), repeatMs, silenceMs }),
@@ -96,7 +96,7 @@ describe('presence at several instances', () => {
   it('keeps two principals with one site id apart, at any instances and in any order of arrival', async () => {
     const [a, b] = [instance(), instance()];
     const watcher = a.enter('cyd', '0', 2);
-    // Neither instance knows of the other session when its own one begins.
+    // When its own session begins, neither instance has heard of the other session.
     const eve = b.enter('eve', '1', 1, 'ann');
     const ann = a.enter('ann', '2');
     await expect.poll(watcher.sees).toEqual(['ann 2', 'cyd 0', 'eve 1']);

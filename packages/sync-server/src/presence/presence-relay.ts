@@ -14,8 +14,8 @@ export interface PresenceRelayOptions {
   readonly databaseId: string;
   readonly onError: (error: unknown) => void;
   /**
-   * Each instance repeats all its states at the interval `repeatMs`, and is dropped after `silenceMs` without a
-   * message, because it may have died.
+   * Each instance repeats all its states at the interval `repeatMs`. After `silenceMs` without a message, it is
+   * removed, because it may have died.
    */
   readonly repeatMs?: number;
   readonly silenceMs?: number;

@@ -20,7 +20,7 @@ export interface PresenceMember {
   send(...messages: Uint8Array[]): void;
 }
 
-/** The principal of a presence message, from its token, and the time of receipt. */
+/** The principal of a presence message, from its token, and the time at which it was received. */
 export interface PresenceSender {
   readonly principal: Pick<Principal, 'id' | 'name'>;
   readonly nowMs: number;
@@ -39,8 +39,8 @@ interface PresentTab {
 
 /**
  * Presence in one database: the states that the tabs of its sessions publish, forwarded to every session that takes
- * part and dropped with the session. Principals and names come from the tokens. Each session gets at most one update
- * per interval.
+ * part, and removed with the session. Principals and names come from the tokens. Each session receives at most one
+ * update per interval.
  */
 export class PresenceRoom implements RelayedRoom {
   private readonly relay: PresenceRelay | null;
@@ -52,7 +52,7 @@ export class PresenceRoom implements RelayedRoom {
   private readonly filterByMember = new Map<PresenceMember, ReadFilter>();
   // States to send to sessions, by site, tab and topic: the newest of each.
   private update = new Map<string, SeenPresence>();
-  // The subset that belongs to this instance, to send to the other instances.
+  // The states of this instance, which are sent to the other instances.
   private localUpdates = new Map<string, SeenPresence>();
   private timer: NodeJS.Timeout | null = null;
 
@@ -132,7 +132,7 @@ export class PresenceRoom implements RelayedRoom {
 
   /**
    * The site id that others see. Until a site has written, two principals may use its id. Only one of them is shown
-   * under it, even while that one shows nothing, so that nobody's presence replaces or hides another's.
+   * under it, even if that principal shows no state, so that no presence can replace or hide another.
    */
   private siteOf(member: PresenceMember, principal: string): Uint8Array {
     const known = this.shownAs.get(member);
@@ -149,7 +149,7 @@ export class PresenceRoom implements RelayedRoom {
     return siteId;
   }
 
-  /** Gives sessions here ids of their own if another instance shows another principal under their site id. */
+  /** Gives sessions here their own ids if another instance shows another principal under their site id. */
   private makeWay({ siteId, principal }: SeenPresence): void {
     const site = Buffer.from(siteId).toString('hex');
     for (const member of [...(this.membersBySite.get(site) ?? [])]) {

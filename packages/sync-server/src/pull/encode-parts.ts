@@ -12,18 +12,18 @@ export function encodeParts(groups: Readable<readonly ChangeGroup[]>, maxBytes: 
 function encodeDivided(groups: readonly ChangeGroup[], maxBytes: number): readonly Uint8Array[] {
   const rowCount = groups.reduce((count, group) => count + group.rowCount, 0);
   const likelyRows = rowCount > 2 * SAMPLE_ROWS ? likelyRowsPerPart(groups, maxBytes) : rowCount;
-  // Divides at once, because encoding the whole first would double the cost.
+  // Divides immediately, because encoding the whole first would take twice as long.
   if (2 * likelyRows < rowCount) return divide(groups, likelyRows).flatMap((part) => encodeDivided(part, maxBytes));
   const encoded = encodeDeliveryGroups(groups);
   if (encoded.length <= maxBytes || rowCount <= 1) return [encoded];
-  // One more part than the bytes require, since rows differ in size. A part that is still too long is divided again.
+  // One part more than the bytes require, because rows differ in size. A part that is still too long is divided again.
   const rowsPerPart = Math.max(1, Math.floor(rowCount / (Math.ceil(encoded.length / maxBytes) + 1)));
   return divide(groups, rowsPerPart).flatMap((part) => encodeDivided(part, maxBytes));
 }
 
 const SAMPLE_ROWS = 500;
 
-/** Estimated from the first rows, less a tenth: later rows may be longer. */
+/** Estimated from the first rows, minus a tenth: later rows may be longer. */
 function likelyRowsPerPart(groups: readonly ChangeGroup[], maxBytes: number): number {
   const sample = divide(groups, SAMPLE_ROWS)[0] ?? [];
   return Math.max(1, Math.floor((0.9 * maxBytes * SAMPLE_ROWS) / encodeDeliveryGroups(sample).length));

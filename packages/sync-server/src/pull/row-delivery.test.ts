@@ -62,7 +62,7 @@ describe('a row in a delivery', () => {
   it('is sent to its author if the author starts over', () => {
     const startsOver: Reader = { siteNumber: ME, from: 0, ownFrom: 8 };
     expect(told(row({ inserted: by(ME, 7) }), startsOver)).toEqual({ kind: 'insert' });
-    expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome is still to be sent
+    expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome has not been sent yet
   });
 
   it('is sent if its author has to be corrected, however old its versions are', () => {
@@ -78,7 +78,7 @@ describe('a row in a delivery', () => {
     const seen = row({ inserted: by(OTHER, 9), deleted: by(OTHER, 11) });
     expect(told(seen)).toEqual({ kind: 'delete' });
     expect(told(seen, stranger)).toEqual({ kind: 'delete' });
-    // Born above the cursor: only a reader that has written can have the row, by its own insert.
+    // Inserted above the cursor: only a reader that has written can have the row, by its own insert.
     const unseen = row({ inserted: by(OTHER, 11), deleted: by(OTHER, 12) });
     expect(told(unseen)).toEqual({ kind: 'delete' });
     expect(told(unseen, stranger)).toBeNull();

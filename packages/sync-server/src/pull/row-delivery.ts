@@ -8,12 +8,12 @@ export interface Reader {
   /** The watermark that the site has applied. */
   readonly from: number;
   /**
-   * The watermark of the site's last changeset with an applied outcome. The site learns of its later writes by their
-   * outcomes. Its earlier writes are state like any other: it needs them only when it starts over.
+   * The watermark of the site's last changeset with an applied outcome. The site receives its later writes as outcomes.
+   * Its earlier writes are part of the state, which it needs only when it starts over.
    */
   readonly ownFrom: number;
   /**
-   * The reader may have rows that were inserted after `from`: it does not store them and its position together, and an
+   * The reader may have rows that were inserted after `from`: it does not store rows and position together, so that an
    * interruption between the two repeats the delivery.
    */
   readonly mayBeAhead?: boolean;
@@ -27,9 +27,9 @@ export type RowDelivery =
   | null;
 
 /**
- * Decides what a reader needs of a row to have its present state. Pure. `versions` is undefined if no row has the key.
- * `corrected`: columns whose merged values differ from what the reader sent; they are included however old their versions
- * are.
+ * Decides which part of a row a reader needs to have its present state. `versions` is undefined if no row has the key.
+ * `corrected`: columns whose merged values differ from what the reader sent; they are included however old their
+ * versions are.
  */
 export function rowDelivery(
   versions: RowVersions | undefined,
@@ -42,7 +42,7 @@ export function rowDelivery(
   const { bornAt, inserted, revived, deleted, cells } = versions;
   if (deleted !== null) {
     if (corrected.length > 0) return { kind: 'delete' };
-    // A site that has never written has only delivered rows, and needs no delete of a row that it never got.
+    // A site that has never written has only delivered rows, so it needs no delete of a row that it never received.
     const mayHaveIt = bornAt <= reader.from || reader.siteNumber !== null || reader.mayBeAhead === true;
     return isUpdate(deleted, reader) && mayHaveIt ? { kind: 'delete' } : null;
   }

@@ -105,7 +105,7 @@ export const pastState: Route = {
         : { timeMs: wholeNumber(time, 'time') },
     );
     const file = await open(path);
-    // An open file stays readable, and nothing remains if the download is interrupted.
+    // An open file stays readable, and nothing is left over if the download is interrupted.
     rmSync(path, { force: true });
     return new Response(Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>, {
       headers: {
@@ -134,12 +134,12 @@ function siteOf(searchParams: URLSearchParams): string | null {
   return site;
 }
 
-/** Null: the request names no changeset. */
+/** Null if the request names no changeset. */
 function authorOf(searchParams: URLSearchParams): ChangesetAuthor | null {
   const site = siteOf(searchParams);
   if (site === null) return null;
   const sequence = searchParams.get('sequence') ?? '';
-  // Accepts 0, the first sequence of a database that was made from an old moment.
+  // Accepts 0, the first sequence of a database that was created from an old moment.
   return { site, sequence: sequence === '0' ? 0 : wholeNumber(sequence, 'sequence') };
 }
 

@@ -9,7 +9,7 @@ const LONGEST_TTL_MS = 30 * 24 * 3600 * 1000;
 
 /**
  * Creates an invitation. Body `{ role, ttlMs? }`: 7 days by default, at most 30. Answers `{ id, code, expiresAtMs }`;
- * the code works once, while its maker may manage members.
+ * the code works once, while its creator may manage members.
  */
 export const invite: Route = {
   method: 'POST',

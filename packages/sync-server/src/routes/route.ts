@@ -18,21 +18,21 @@ export interface Services {
   readonly log: Logger;
   readonly members: Members;
   readonly httpSessions: HttpSessions;
-  /** Null: a server of one instance. */
+  /** Null for a server of one instance. */
   readonly forwarding: SessionForwarding | null;
   readonly metrics: ServerMetrics;
   readonly metricsAccess: MetricsAccess;
-  /** Resolves with `unavailable` also while the server stops. */
+  /** Also resolves with `unavailable` while the server stops. */
   readonly readiness: () => Promise<Readiness>;
   /** The number of databases that are offline because their files are damaged. */
   readonly damagedDatabases: () => number;
   /** The number of databases that this server cannot open. */
   readonly unservableDatabases: () => number;
-  /** How many shards could not commit when they were last asked. Null: a server without shards. */
+  /** How many shards could not commit when they were last asked. Null for a server without shards. */
   readonly unavailableShards: () => number | null;
-  /** Null: a server of one instance. */
+  /** Null for a server of one instance. */
   readonly bus: () => 'connected' | 'disconnected' | null;
-  /** Null: no continuous backup. */
+  /** Null if there is no continuous backup. */
   readonly backup: () => BackupState | null;
   readonly now: () => number;
   /** The right that a principal needs to read versions and past states. */
@@ -52,7 +52,7 @@ export interface RouteRequest {
   readonly principal: Principal;
   /** The database id in the path, or an empty string if the path has none. */
   readonly databaseId: string;
-  /** The address of the client (auth/client-address.ts). Null: unknown, or this machine. */
+  /** The address of the client (auth/client-address.ts). Null if it is unknown or that of this machine. */
   readonly address: string | null;
   param(name: string): string;
   readonly request: Request;
@@ -64,8 +64,8 @@ export interface Route {
   /** `:databaseId` is the database that `access` refers to. */
   readonly path: string;
   /**
-   * `public`: no token needed. `principal`: any valid token. An Operation: the principal needs that right in the
-   * database of the path. `history`: the right that the server's `historyRole` has.
+   * `public` needs no token, `principal` any valid token, and an Operation the right to it in the database of the path.
+   * `history` needs the right of the server's `historyRole`.
    */
   readonly access: 'public' | 'principal' | 'history' | Operation;
   readonly answer: (asked: RouteRequest) => Response | Promise<Response>;

@@ -10,7 +10,10 @@ const MAX_FRAMES_BYTES = 1024 * 1024;
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** Answers here, or forwards to the instance that has the session. The body is read only for a known session. */
+/**
+ * Answers here, or forwards the request to the instance that has the session. The body is read only for a known
+ * session.
+ */
 function ofSession(answer: Route['answer']): Route['answer'] {
   return async (asked) => {
     const { services, param, request } = asked;

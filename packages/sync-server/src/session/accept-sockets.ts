@@ -42,7 +42,7 @@ export class Sockets {
     this.options = options;
     this.log = options.context.log;
     this.waitingRoom = new WaitingRoom(options.context.limits);
-    // Runs after sockets are read, because frames that arrived while the thread was busy are not silence.
+    // Runs after the sockets have been read, because frames that arrived while the thread was busy are not silence.
     this.sweep = setInterval(() => setImmediate(() => this.checkDeadlines()), SWEEP_INTERVAL_MS);
     this.sweep.unref();
   }
@@ -154,8 +154,8 @@ export class Sockets {
     webSocket.binaryType = 'nodebuffer';
     const session = this.begin(toSessionSocket(webSocket), address);
     webSocket.on('message', (data: Buffer) => {
-      // A plain Uint8Array, whose slice() copies; a Buffer's shares memory. A text message arrives as its bytes and
-      // fails as a frame.
+      // A plain Uint8Array is needed, because its slice() copies, while that of a Buffer shares memory. A text message
+      // arrives as its bytes and fails as a frame.
       session.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     });
     webSocket.on('close', () => session.disconnected());
@@ -201,7 +201,7 @@ export function toSessionSocket(webSocket: WebSocket): SessionSocket {
       if (isOpen()) webSocket.resume();
     },
     close: (code, reason) => {
-      webSocket.resume(); // Otherwise the response to the closing handshake is never read.
+      webSocket.resume(); // Otherwise the response to the closing handshake would never be read.
       webSocket.close(code, reason);
       setTimeout(() => webSocket.terminate(), CLOSE_PATIENCE_MS).unref();
     },

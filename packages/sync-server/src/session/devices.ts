@@ -6,7 +6,7 @@ export interface SessionFacts {
   /** 32 hex digits. */
   readonly site: string;
   readonly principal: string;
-  /** Null: unknown, or this machine. */
+  /** Null if it is unknown or that of this machine. */
   readonly address: string | null;
   /** False while the session waits for its database or its first delivery. */
   readonly isJoined: boolean;
@@ -14,7 +14,9 @@ export interface SessionFacts {
   readonly openedAtMs: number;
   /** When the last message of the client arrived. */
   readonly lastHeardMs: number;
-  /** The watermark that the client last confirmed on this session, in its current log epoch. Null: none yet. */
+  /**
+   * The watermark that the client last confirmed on this session, in its current log epoch. Null if there is none yet.
+   */
   readonly confirmedCursor: number | null;
   /** Bytes that were sent but not yet taken by the network. */
   readonly unreadBytes: number;
@@ -28,11 +30,11 @@ export interface LastSession {
   readonly principal: string;
   readonly address: string | null;
   readonly endedAtMs: number;
-  /** The error that ended it. Null: the client left, or its connection broke. */
+  /** The error that ended it. Null if the client left, or its connection broke. */
   readonly error: RockpoolError | null;
 }
 
-/** A member can invent sites, so only this many of a database are kept. */
+/** The number of sites per database that are kept, because a member can invent sites. */
 const MAX_DEVICES_OF_DATABASE = 1_000;
 const MAX_DATABASES = 10_000;
 

@@ -15,7 +15,7 @@ export class FrameRate {
     this.filledMs = nowMs;
   }
 
-  /** False: over the limit. A clock that goes backwards adds nothing. */
+  /** False if over the limit. A clock that is set back adds nothing. */
   take(nowMs: number): boolean {
     this.left = Math.min(this.burst, this.left + (Math.max(0, nowMs - this.filledMs) / 1000) * this.perSecond);
     this.filledMs = nowMs;

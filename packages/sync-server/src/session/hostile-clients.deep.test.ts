@@ -40,7 +40,7 @@ function slowly(host: string, port: number): Promise<string> {
   });
 }
 
-/** Commits row after row as an honest client meanwhile. Returns the duration of the slowest commit. */
+/** Commits row after row meanwhile, like an honest client. Returns the duration of the slowest commit. */
 async function commitUntil(isOver: () => boolean): Promise<number> {
   const honest = await arrive();
   let slowestMs = 0;

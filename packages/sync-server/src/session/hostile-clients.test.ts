@@ -148,7 +148,7 @@ describe('a WebSocket', () => {
     const socket = new WebSocket(`ws://${tested.server.host}/sync`, { perMessageDeflate: true });
     await new Promise((resolve) => socket.once('open', resolve));
     expect(socket.extensions).toBe('');
-    // Sends a compressed frame anyway: its bit was never negotiated.
+    // Sends a compressed frame anyway, although compression was never negotiated.
     const closed = new Promise<number>((resolve) => socket.once('close', resolve));
     rawSocketOf(socket).write(Uint8Array.of(0b1100_0010, 0b1000_0001, 0, 0, 0, 0, 0));
     expect(await closed).toBe(1002);
@@ -179,7 +179,7 @@ describe('a server that was busy for long', () => {
   it('reads waiting frames before it disconnects silent sessions', async () => {
     const honest = await busy.server.open();
     honest.keepAlive();
-    // The next deadline check is due by the time the thread is free.
+    // The next deadline check is due when the thread is free again.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
     nowMs += SILENCE_LIMIT_MS;
     await honest.roundTrip();
@@ -201,7 +201,7 @@ describe('a client that does not read', () => {
       );
     while (!isCut() && count < 200) await writer.commit([insert('entries', `e${++count}`, { amount: 1n, note })]);
     expect(isCut()).toBe(true);
-    expect(count).toBeGreaterThan(4); // what fits is not refused
+    expect(count).toBeGreaterThan(4); // sockets within the limit are not refused
     slow.socketForAbuse.resume();
     const { reason } = await slow.closes();
     expect(reason).toBe('slow-consumer');

@@ -3,7 +3,7 @@ import { ByteReader, ByteWriter, RockpoolError } from '@rockpool/shared';
 import type { Session } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 
-/** The answer to a poll: frames in order, and the end of the session after them, if it has ended. */
+/** The answer to a poll: frames in order, and then the end of the session, if it has ended. */
 export interface Polled {
   readonly frames: Uint8Array;
   readonly closed: { readonly code: number; readonly reason: string } | null;
@@ -17,7 +17,7 @@ interface HttpSession {
   wake: () => void;
 }
 
-/** How long the end of a session waits for a poll. */
+/** How long the end of a session is kept for a poll. */
 const CLOSED_KEPT_MS = 60_000;
 
 /** Maximum number of ended sessions that wait for a poll: a malicious client can begin and end many in a minute. */

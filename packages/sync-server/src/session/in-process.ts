@@ -5,11 +5,11 @@ import type { SessionSocket } from './session-socket.ts';
 /** The client's end of a session in this process. */
 export interface InProcessClient {
   receive(frame: Uint8Array): void;
-  /** The server ended the session, after the frames before. Called at most once, and not after `close`. */
+  /** Called when the server has ended the session, after the frames before. At most once, and not after `close`. */
   closed(code: number, reason: string): void;
 }
 
-/** The server's end, as the client uses it. */
+/** The server's end of the session, as the client uses it. */
 export interface InProcessSession {
   send(frame: Uint8Array): void;
   /** Bytes of frames that the server has not read yet. */

@@ -105,7 +105,7 @@ describe('clients without a token', () => {
 });
 
 describe('metrics', () => {
-  // Threads report their part every second.
+  // Threads send their report every second.
   const tested = serverUnderTest({ threads: 1 });
 
   it('count events with units, without naming users', async () => {

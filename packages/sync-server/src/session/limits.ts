@@ -5,14 +5,20 @@ import type { WaitingRoomLimits } from './waiting-room.ts';
 export interface SessionLimits extends WaitingRoomLimits {
   readonly helloDeadlineMs: number;
   readonly silenceLimitMs: number;
-  /** Frames of one session at once, and per second in the long run. More end the session with `rate-limited`. */
+  /**
+   * The number of frames of one session at once, and per second in the long run. More end the session with
+   * `rate-limited`.
+   */
   readonly frameBurst: number;
   readonly framesPerSecond: number;
-  /** Sockets with a valid token. More are refused before the upgrade (503). */
+  /** The number of sockets with a valid token. More are refused before the upgrade (503). */
   readonly maxSockets: number;
-  /** Sessions of one principal. More end with `too-many-connections`. */
+  /** The number of sessions of one principal. More end with `too-many-connections`. */
   readonly maxSessionsPerPrincipal: number;
-  /** Bytes that a client may leave unread. More end the session with `slow-consumer`; the client catches up from its cursor. */
+  /**
+   * The number of bytes that a client may leave unread. More end the session with `slow-consumer`; the client catches
+   * up from its cursor.
+   */
   readonly maxUnreadBytes: number;
 }
 

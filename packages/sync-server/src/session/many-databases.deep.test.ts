@@ -80,7 +80,7 @@ async function household(databaseId: string, log: LoadLog): Promise<LoadClient[]
   );
 }
 
-/** Writes on schedule, whether the server keeps up or not. */
+/** Writes on schedule, even if the server does not keep up. */
 async function writeAtRate(writers: readonly LoadClient[]): Promise<void> {
   const startMs = performance.now();
   const total = (WRITES_PER_SECOND * WRITING_MS) / 1000;
@@ -118,7 +118,9 @@ async function importRows(rows: number): Promise<string> {
   return `${(transactions / seconds).toFixed(0)} transactions/s, ${((transactions * rows) / seconds).toFixed(0)} rows/s`;
 }
 
-/** Samples the server every few seconds, and this process: its own delays are part of what the clients measure. */
+/**
+ * Samples the server every few seconds, and also this process, whose own delays are part of what the clients measure.
+ */
 function watchServer(): { look(): Promise<string>; maxResidentBytes(): Promise<number> } {
   const { server } = tested;
   const here = monitorEventLoopDelay({ resolution: 20 });

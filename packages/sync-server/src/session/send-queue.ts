@@ -3,7 +3,8 @@ import type { SessionSocket } from './session-socket.ts';
 
 /**
  * Sends messages as frames. Throws `slow-consumer` if the client has more unread bytes than the limit. Up to the limit,
- * messages of any size are sent, so that a large catch-up gets through behind its welcome, which is often still unread.
+ * messages of any size are sent, so that a large catch-up is sent even though the welcome before it is often still
+ * unread.
  */
 export class SendQueue {
   private readonly socket: SessionSocket;

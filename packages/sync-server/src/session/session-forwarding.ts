@@ -12,7 +12,7 @@ const FORWARDED_HEADER = 'rockpool-forwarded';
 
 export interface SessionForwardingOptions {
   readonly directory: InstanceDirectory;
-  /** The URL at which other instances reach the routes of this one. Null: unknown. */
+  /** The URL at which other instances reach the routes of this one. Null if unknown. */
   readonly ownUrl: () => string | null;
   readonly now: () => number;
 }
@@ -63,7 +63,7 @@ export class SessionForwarding {
   }
 
   async close(): Promise<void> {
-    // Removes the entry. That of a killed instance stays for a day and points to nothing.
+    // Removes the entry. The entry of a killed instance stays for a day without an instance behind it.
     if (this.enteredUntilMs > 0) await this.options.directory.leave(this.instance).catch(() => undefined);
   }
 
@@ -79,8 +79,8 @@ export class SessionForwarding {
 }
 
 /**
- * Returns the URL of a server that listens, for other machines of its network. Null if it does not listen, or not on a
- * port.
+ * Returns the URL at which other machines of the network reach a listening server. Null if the server does not listen,
+ * or not on a port.
  */
 export function urlOfServer(server: Server, path: string): string | null {
   const address = server.address();

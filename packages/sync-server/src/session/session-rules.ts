@@ -31,7 +31,7 @@ export const OPERATION_OF_MESSAGE: Readonly<Record<ClientMessage['type'], Operat
 /** How often the rights of a session that sends nothing are checked. A revocation takes effect within 5 s. */
 export const REAUTHORIZE_INTERVAL_MS = 2_000;
 
-/** The problem of a message in this phase, or null. `held`: the message waits for the previous one. */
+/** The problem of a message in this phase, or null. `held` if the message has to wait for the previous one. */
 export function messageProblem(phase: SessionPhase, type: ClientMessage['type']): ErrorCode | 'held' | null {
   if (phase === 'awaiting-hello') return type === 'hello' ? null : 'frame-unexpected';
   if (type === 'hello') return 'frame-unexpected';

@@ -36,7 +36,7 @@ import type { SessionSocket } from './session-socket.ts';
 import { unpack } from './unpack.ts';
 
 /**
- * WebSocket close code after a failure message. The reason repeats the error code, for a client that missed the
+ * The WebSocket close code after a failure message. The reason repeats the error code for a client that missed the
  * message.
  */
 export const CLOSE_FAILURE = 4000;
@@ -60,7 +60,7 @@ export interface SessionContext {
   readonly openDatabase: (databaseId: string) => SessionDatabase | Promise<SessionDatabase>;
   /** Called when SQLite reports a damaged database file. */
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
-  /** The address of the client (auth/client-address.ts). Null: unknown, or this machine. */
+  /** The address of the client (auth/client-address.ts). Null if it is unknown or that of this machine. */
   readonly address: string | null;
   readonly now: () => number;
   readonly log: Logger;
@@ -98,10 +98,10 @@ export class Session implements Subscriber {
   private confirmedCursor: number | null = null;
   private canWrite = false;
   private authorizedMs: number;
-  // While an asynchronous permission check runs, later messages wait.
+  // Later messages wait while an asynchronous permission check runs.
   private isAsking = false;
   private held: HeldMessage[] = [];
-  // Rights changed while the session was joining.
+  // Whether rights changed while the session was joining.
   private mustReauthorize = false;
   private waitingPushBytes = 0;
 
@@ -203,7 +203,9 @@ export class Session implements Subscriber {
     this.reauthorize(Infinity);
   }
 
-  /** Before the token is checked, `database` and `site` are what the client claims, so they are left empty. */
+  /**
+   * Before the token is checked, `database` and `site` are only what the client claims, so they are empty in the log.
+   */
   private log(event: string, fields: LogFields = {}): void {
     const { databaseId, site, principal, context } = this;
     context.log(event, {
@@ -235,7 +237,7 @@ export class Session implements Subscriber {
     }
     if (problem !== null) throw new RockpoolError(problem, { message: message.type });
     if (message.type === 'hello') return this.greet(message);
-    // The deadline timer runs once a second. An expired token must not be used in between.
+    // The deadline timer runs once a second, but an expired token must not be used in between.
     if (this.overdue(this.lastHeardMs) === 'auth-token-expired') throw new RockpoolError('auth-token-expired');
     const { principal, databaseId } = this;
     if (principal === null) return;
@@ -357,7 +359,7 @@ export class Session implements Subscriber {
     if (this.isOpen() && !this.isAsking && this.waitingPushBytes <= MAX_WAITING_PUSH_BYTES) this.socket.resume();
   }
 
-  /** Replaces the token by one of the same principal that opens the same database. */
+  /** Replaces the token with one of the same principal that opens the same database. */
   private renew(token: string): void {
     const { gate } = this.context;
     this.settle(async () => {
@@ -371,7 +373,9 @@ export class Session implements Subscriber {
     });
   }
 
-  /** Ends a session that has lost its right to read, and makes one reconnect when its right to write has changed. */
+  /**
+   * Ends a session that has lost its right to read, and makes a session reconnect if its right to write has changed.
+   */
   private reauthorize(nowMs: number): void {
     const { principal, databaseId } = this;
     this.mustReauthorize ||= nowMs === Infinity && !this.isOpen();

@@ -1,9 +1,12 @@
 import { RockpoolError } from '@rockpool/shared';
 
 export interface WaitingRoomLimits {
-  /** Connections without a valid token, in total. Above it, the oldest one ends. */
+  /** The maximum number of connections without a valid token, in total. Above it, the oldest one ends. */
   readonly maxUnauthenticated: number;
-  /** Connections without a valid token from one address. More are refused with `too-many-connections`. */
+  /**
+   * The maximum number of connections without a valid token from one address. More are refused with
+   * `too-many-connections`.
+   */
   readonly maxUnauthenticatedPerAddress: number;
 }
 
@@ -13,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * The connections that have not shown a valid token yet. They are limited apart from the others, so that clients
- * without a token cannot use up the limit of members. A client that sends its hello at once waits for a few
+ * The connections that have not shown a valid token yet. They are limited separately from the others, so that clients
+ * without a token cannot use up the limit of members. A client that sends its hello at once waits only a few
  * milliseconds, so in a full room the connection that has waited longest is the least likely to be honest.
  */
 export class WaitingRoom {
@@ -31,7 +34,7 @@ export class WaitingRoom {
     return this.waiting.size;
   }
 
-  /** Whether the address may begin another connection. A null address has no limit of its own. */
+  /** Whether the address may begin another connection. A null address has no limit. */
   admits(address: string | null): boolean {
     return address === null || (this.countByAddress.get(address) ?? 0) < this.limits.maxUnauthenticatedPerAddress;
   }

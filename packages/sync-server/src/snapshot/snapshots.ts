@@ -15,7 +15,7 @@ export interface SnapshotRules {
   /** A smaller database is sent as a delivery. */
   readonly minFileBytes: number;
   /**
-   * A snapshot is replaced when the log has grown by more than this. Until then the missing rows come as a delivery.
+   * A snapshot is replaced when the log has grown by more than this. Until then, the missing rows arrive as a delivery.
    */
   readonly maxTailChangesets: number;
 }
@@ -30,7 +30,7 @@ export interface LogPosition {
   /** Hex. */
   readonly logEpoch: string;
   readonly watermark: number;
-  /** An older snapshot would keep deleted rows, because their tombstones are pruned. */
+  /** An older snapshot would contain deleted rows, because their tombstones are pruned. */
   readonly tombstoneHorizon: number;
   readonly schemaHash: string;
 }
@@ -70,14 +70,14 @@ export class Snapshots {
     this.removeFiles();
   }
 
-  /** False: the database is too small for a snapshot. */
+  /** False if the database is too small for a snapshot. */
   isOffered(databaseId: string): boolean {
     return fileBytes(this.pathOf(databaseId)) >= this.rules.minFileBytes;
   }
 
   /**
-   * Null: not offered. A snapshot has every row, so only a principal that may read every row gets one; others take
-   * their rows as a delivery.
+   * Null if none is offered. A snapshot has every row, so only a principal that may read every row is offered one;
+   * others receive their rows as a delivery.
    */
   async get(databaseId: string, log: LogPosition, rows: ReadableRows): Promise<Snapshot | null> {
     if (rows !== 'everything' || !this.isOffered(databaseId)) return null;
@@ -146,7 +146,7 @@ export class Snapshots {
 /** The file name of a snapshot, compressed and uncompressed. */
 const SNAPSHOT_FILE = /^db-.+\.sqlite\.\d+\.gz(\.plain)?$/;
 
-/** Includes the write-ahead log, which holds the rows of a database that was just filled. */
+/** Includes the write-ahead log, which contains the rows of a database that was just filled. */
 function fileBytes(path: string): number {
   return ['', '-wal'].reduce((sum, suffix) => sum + (existsSync(path + suffix) ? statSync(path + suffix).size : 0), 0);
 }

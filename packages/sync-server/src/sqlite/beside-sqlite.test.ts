@@ -37,8 +37,8 @@ function write(id: string): void {
 }
 
 /**
- * Whether another process can take the file for itself. Such a process that closes the file deletes its log: SQLite has
- * protected the log from that since version 3.51 only, and the sqlite3 shells of most systems are older.
+ * Whether another process can take the file for itself. Such a process that closes the file deletes its log: SQLite
+ * protects the log from this only since version 3.51, and the sqlite3 shells of most systems are older.
  */
 function isFree(): boolean {
   const script = `const { DatabaseSync } = require('node:sqlite');
@@ -60,7 +60,7 @@ function isLocked(): boolean {
   return readFileSync('/proc/locks', 'utf8').includes(`:${ino} `);
 }
 
-/** A file with a capture of the continuous backup. */
+/** A file that the continuous backup has opened for reading. */
 function captured(): void {
   const nothing = (): void => undefined;
   const reader = new SqliteFile(path);
@@ -113,7 +113,7 @@ describe('a descriptor beside SQLite', () => {
     const [first, second] = [openBesideSqlite(path), openBesideSqlite(path)];
     first.release();
     first.release();
-    // The system would use the number of a closed descriptor.
+    // Otherwise the system would reuse the number of the closed descriptor.
     const other = openSync(path, 'r');
     const third = openBesideSqlite(path);
     expect([third.descriptor, other === first.descriptor]).toEqual([first.descriptor, false]);

@@ -40,7 +40,7 @@ export interface BesideSqlite {
   release(): void;
 }
 
-/** Opens a database file for reading, also while this thread has it open with SQLite. */
+/** Opens a database file for reading, even while this thread has it open with SQLite. */
 export function openBesideSqlite(path: string): BesideSqlite {
   const descriptor = takeWaiting(path) ?? openSync(path, 'r');
   let isReleased = false;
@@ -56,7 +56,7 @@ export function openBesideSqlite(path: string): BesideSqlite {
   };
 }
 
-/** A waiting descriptor may be of a file that another one has replaced since. */
+/** A waiting descriptor may belong to a file that has been replaced since. */
 function takeWaiting(path: string): number | undefined {
   const waiting = usedFiles.get(path)?.waiting ?? [];
   if (waiting.length === 0) return undefined;

@@ -78,7 +78,7 @@ describe('the checksums of a database file', () => {
     const sql = filled();
     sql.checkpoint();
     sql.transaction(() => fill(sql, 50, 400));
-    // The checksums are written and no page is moved: the old file beside the new checksums.
+    // The checksums are written but no page is moved: the old file is beside the new checksums.
     copyAs(killed, ['', '-wal']);
     sql.checkpoint();
     copyAs(killed, ['-sums']);

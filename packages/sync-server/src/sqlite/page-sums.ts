@@ -90,7 +90,7 @@ export class PageSums {
     return logBytes === 0 && this.isLogInUse;
   }
 
-  /** True if another file has taken the place of this one, with another database. */
+  /** Whether the file has been replaced with another one, of another database. */
   get isReplaced(): boolean {
     return statSync(sumsPath(this.databasePath), { throwIfNoEntry: false })?.ino !== fstatSync(this.descriptor).ino;
   }

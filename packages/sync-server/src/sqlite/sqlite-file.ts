@@ -7,16 +7,17 @@ import { WalCheckpointer } from './wal-checkpointer.ts';
 /** A row as SQLite stores it: INTEGER as bigint, REAL as number, the same distinction as in CellValue. */
 export type SqlRow = readonly CellValue[];
 
-// One statement per combination of columns that clients write: few for an honest app, many for a hostile client.
+// The number of cached statements: one per combination of columns that clients write. An honest app has few, a hostile
+// client many.
 const MAX_STATEMENTS = 400;
 
-// The wait for another holder of the file, which can only be a shell such as sqlite3 (store/directory-lock.ts).
+// How long to wait for another holder of the file, which can only be a shell such as sqlite3 (store/directory-lock.ts).
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface SqliteFileOptions {
   /** Opens a file that another connection writes to. Default false. */
   readonly readOnly?: boolean;
-  /** The file may be lost in a power cut, so commits do not wait for the disk. Default false. */
+  /** Whether a power cut may lose the file, so that commits do not wait for the disk. Default false. */
   readonly disposable?: boolean;
   /**
    * Keeps a checksum of each page beside the file (page-sums.ts), except for a disposable file. Checkpoints run after
@@ -27,13 +28,13 @@ export interface SqliteFileOptions {
 
 /** Receives the events of an open file, on the thread that uses it. Must not throw. */
 export interface FileWatcher {
-  /** A transaction has committed to the log. */
+  /** Called when a transaction has been committed to the log. */
   readonly onCommit: () => void;
-  /** The log is about to be moved into the file. Afterwards SQLite restarts it from its beginning. */
+  /** Called when the log is about to be moved into the file. Afterwards, SQLite restarts it from its beginning. */
   readonly onCheckpoint: () => void;
-  /** The file is about to be closed, which moves the log. */
+  /** Called when the file is about to be closed, which moves the log. */
   readonly onClosing: () => void;
-  /** SQLite has closed the file. */
+  /** Called when SQLite has closed the file. */
   readonly onClosed: () => void;
 }
 
@@ -170,7 +171,7 @@ export class SqliteFile implements WarmFile {
     if (this.checkpointer !== null) this.checkpointer.onCheckpoint = watcher.onCheckpoint;
   }
 
-  /** Pauses checkpoints until it is called with false: the file stays unchanged, and the log only grows. */
+  /** Pauses checkpoints until it is called with false: the file does not change, and the log only grows. */
   pauseCheckpoints(isPaused: boolean): void {
     if (this.checkpointer !== null) this.checkpointer.isPaused = isPaused;
   }
@@ -212,7 +213,7 @@ export class SqliteFile implements WarmFile {
     }
   }
 
-  /** A use of a closed file fails by itself, and must not fail a later use of another one. */
+  /** A use of a closed file fails by itself, and must not fail a later use of another file. */
   private warm(): void {
     if (!this.isClosed) warmFiles.use(this);
   }

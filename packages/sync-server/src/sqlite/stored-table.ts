@@ -48,7 +48,7 @@ export interface StoredTable {
   readonly domain: TableDomain;
   /** Columns with a new value that can collide with another row. Null if any column can. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
-  /** Columns of foreign keys with the rule `set-null`. */
+  /** The columns of foreign keys with the rule `set-null`. */
   readonly nulledColumnIds: ReadonlySet<number>;
   /** The merge rules; documents/document-merge.ts binds the policies of documents to their row. */
   readonly rules: RowRules;

@@ -53,7 +53,7 @@ export function pagesInLog(databasePath: string): Set<number> {
   return pages;
 }
 
-/** A position in a log: after this many frames. */
+/** A position in a log, after this number of frames. */
 export interface LogPosition {
   /** The salts in the log's header, which change when SQLite restarts the log. */
   readonly salts: Buffer;
@@ -94,7 +94,7 @@ export function readLogAfter(
   return position;
 }
 
-/** The offset of the page of a frame, which counts from 1. */
+/** The offset of the page of a frame. Frames count from 1. */
 export function frameContentOffset(frame: number, pageSizeBytes: number): number {
   return WAL_HEADER_BYTES + (frame - 1) * (FRAME_HEADER_BYTES + pageSizeBytes) + FRAME_HEADER_BYTES;
 }

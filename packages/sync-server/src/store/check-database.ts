@@ -46,7 +46,7 @@ function logProblems(sql: SqliteFile): string[] {
 
 /**
  * Every row has a version record, and every version record that is not a tombstone has a row. A mismatch means that
- * another program wrote to the table; its rows never sync.
+ * another program has written to the table, and the rows that it wrote never sync.
  */
 function rowProblems(sql: SqliteFile, schema: Schema): string[] {
   return [...syncedTables(schema), ...SYSTEM_TABLES].flatMap(({ id, name }) => {

@@ -90,7 +90,7 @@ describe('a database with a damaged file', () => {
   it('opens again if a kill kept a new database from its first checksums', async () => {
     await (await start()).open();
     await stop();
-    // The state after a kill before the first checksums.
+    // The files after a kill before the first checksums were written.
     rmSync(`${path}-sums`);
     expect(await (await start()).open()).toMatchObject({ closed: null });
   });

@@ -19,8 +19,8 @@ import { RockpoolError } from '@rockpool/shared';
  */
 
 /**
- * Throws `storage-missing` if no server has used the directory. A command with a wrong path must not succeed with
- * nothing.
+ * Throws `storage-missing` if no server has used the directory, because a command with a wrong path must not succeed
+ * without doing anything.
  */
 export function requireDataDirectory(dataDir: string): void {
   if (!existsSync(join(dataDir, 'databases')) && !existsSync(membersPath(dataDir)))

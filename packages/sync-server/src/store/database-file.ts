@@ -114,7 +114,7 @@ interface Tables {
   readonly byName: ReadonlyMap<string, StoredTable>;
 }
 
-/** The open databases of a schema share them: their SQL takes 60 KB. */
+/** All open databases of a schema share its tables, because their SQL takes 60 KB. */
 const tablesBySchema = new WeakMap<Schema, Tables>();
 
 function tablesOf(schema: Schema): Tables {

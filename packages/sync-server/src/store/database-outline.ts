@@ -9,11 +9,11 @@ export interface DatabaseOutline {
   readonly sizeBytes: number | null;
   /** The watermark of its log. Null if the file cannot be read. */
   readonly watermark: number | null;
-  /** The time of the last admitted changeset. Null: none. */
+  /** The time of the last admitted changeset. Null if there is none. */
   readonly lastWriteMs: number | null;
   readonly damage: DamageProblem | null;
   /**
-   * When the database was unloaded, ms since 1970: then only the continuous backup has it. Null: its file is on this
+   * When the database was unloaded, ms since 1970: then only the continuous backup has it. Null if its file is on this
    * server.
    */
   readonly unloadedMs: number | null;

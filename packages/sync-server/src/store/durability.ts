@@ -72,7 +72,7 @@ export function durableOnceSynced(
     } catch (error) {
       if (failure === null) fail(error);
     }
-    // When several callers sync a file at once, the system reports a failure to one of them and success to the others.
+    // If several callers sync a file at once, the system reports a failure to one of them and success to the others.
     await before;
     if (failure !== null) throw failure;
   };

@@ -14,12 +14,12 @@ import { unloadedPath, type UnloadedMark } from './unloaded-mark.ts';
 import { syncPath, writeDurably } from './write-durably.ts';
 
 /*
- * A database is several files, so deleting or installing one takes several steps. The change is written down first:
+ * A database is several files, so deleting or installing one takes several steps. The change is recorded first:
  *
  *   1. the new file is complete in `incoming/`, with its checksums
  *   2. `db-<id>.sqlite-changing` names the change       a server killed before this point has changed nothing
  *   3. files are removed and renamed
- *   4. `db-<id>.sqlite-changing` is removed             one killed before this point finishes the change at its next start
+ *   4. `db-<id>.sqlite-changing` is removed             a server killed before this point finishes the change at its next start
  *
  * Every step can be repeated.
  */
@@ -27,11 +27,11 @@ import { syncPath, writeDurably } from './write-durably.ts';
 /** A change of the files of one database. */
 export type FileChange =
   | { readonly kind: 'delete' }
-  /** `staged` is the name of a file in `incoming/`. An old file is kept beside the new one (renameReplacedFiles). */
+  /** `staged` is the name of a file in `incoming/`. The old file is kept beside the new one (renameReplacedFiles). */
   | {
       readonly kind: 'install';
       readonly staged: string;
-      /** The file is identical to the continuous backup. Otherwise it is copied as a whole. */
+      /** Whether the file is identical to the continuous backup. Otherwise it is copied as a whole. */
       readonly isCopied?: boolean;
     }
   /** The continuous backup has the database, and the mark replaces the file. */
@@ -122,7 +122,7 @@ function* install(
     kept = renameReplacedFiles(path);
     yield;
     for (const old of ['-wal', '-shm']) rmSync(path + old, { force: true });
-    // With checksums of the old file, the new one would count as damaged.
+    // With the checksums of the old file, the new one would count as damaged.
     for (const old of [markPath(path), sumsPath(path)]) rmSync(old, { force: true });
     yield;
     renameSync(staged, path);
@@ -134,7 +134,7 @@ function* install(
   return kept;
 }
 
-/** Keeps the record of the copies, which the file continues once it is fetched. */
+/** Keeps the record of the copies, which continue once the file is fetched. */
 function* unload(path: string, mark: UnloadedMark): Generator<void> {
   writeDurably(unloadedPath(path), JSON.stringify(mark));
   yield;

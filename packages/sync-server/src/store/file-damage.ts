@@ -47,8 +47,8 @@ export function damageBeforeOpening(path: string): DamageProblem | null {
 }
 
 /**
- * Whether a file lacks pages that a WAL checkpoint was about to move into it. The log of a server that was killed at
- * that moment has them.
+ * Whether a file lacks pages that a WAL checkpoint was about to move into it. If the server was killed at that moment,
+ * its log has them.
  */
 export function isTruncated(path: string): boolean {
   const sums = PageSums.openExisting(path);

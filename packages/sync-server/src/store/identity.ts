@@ -4,8 +4,8 @@ import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /*
- * The identity of a database: 16 bytes that every client binds its local database to. It is issued when the database is
- * created, stored in the file, and belongs to one database id. A backup that is restored under the same id keeps the
+ * The identity of a database: 16 bytes to which every client binds its local database. It is issued when the database
+ * is created, stored in the file, and belongs to one database id. A backup that is restored under the same id keeps the
  * identity; a copy under another id is another database and gets a new identity.
  */
 
@@ -17,14 +17,14 @@ export function identityOf(sql: SqliteFile): Uint8Array {
   return readMeta(sql, 'identity') as Uint8Array;
 }
 
-/** The database id that the identity belongs to. Null in a file without an identity, until a server opens it. */
+/** The database id to which the identity belongs. Null in a file without an identity, until a server opens it. */
 export function identityOwner(sql: SqliteFile): string | null {
   return (readMeta(sql, 'identity_of') ?? null) as string | null;
 }
 
 /**
- * The watermark up to which log hashes do not prove that a client knows this database, because its source has the same
- * hashes.
+ * The watermark up to which log hashes do not prove that a client belongs to this database, because its source has the
+ * same hashes.
  */
 export function identityStart(sql: SqliteFile): number {
   return Number(readMeta(sql, 'identity_start') ?? 0);

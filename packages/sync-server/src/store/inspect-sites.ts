@@ -1,7 +1,7 @@
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { SERVER_SITE_NUMBER } from '../sqlite/internal-tables.ts';
 
-/** A site that has written, as its database file knows it. */
+/** A site that has written, as recorded in its database file. */
 export interface StoredSite {
   /** 32 hex digits. */
   readonly site: string;
@@ -11,7 +11,7 @@ export interface StoredSite {
   readonly lastSequence: number;
   /** The watermark up to which the site has stored the log durably, in the current log epoch. */
   readonly confirmedCursor: number;
-  /** Null: no changeset of the site was admitted. */
+  /** Null if no changeset of the site was admitted. */
   readonly lastWriteMs: number | null;
   readonly rejections: readonly Rejection[];
 }

@@ -26,8 +26,8 @@ export class LogSync {
   async sync(): Promise<void> {
     this.underWay++;
     try {
-      // If the last server closed cleanly, SQLite created the log at opening. Without a sync of the directory a power
-      // cut could lose its name.
+      // If the last server closed cleanly, SQLite created the log at opening. Unless the directory is synced, a power
+      // cut could lose the name of the log.
       this.directorySync ??= syncDirectory(this.directory);
       await Promise.all([syncDescriptor(this.descriptor), this.directorySync]);
     } finally {

@@ -13,8 +13,8 @@ export type Nulled = ReadonlyMap<number, Version>;
 export const NOTHING_NULLED: Nulled = new Map();
 
 /**
- * Puts the references of an existing row in place of their NULLs, and returns their columns. Ignores a reference that
- * was stored for another value than the present one: the schema may have had another rule in between.
+ * Replaces the NULLs of an existing row with their references, and returns the columns. Ignores a reference that was
+ * stored for another value than the present one: the schema may have had another rule in between.
  */
 export function takeReferences(
   file: DatabaseReader,
@@ -89,7 +89,7 @@ export function keysWithReference(
     .map(([key]) => decodeKey(key as Uint8Array));
 }
 
-/** The cells as the app's table has them. */
+/** The cells as stored in the app's table. */
 export function shownCells(cells: ReadonlyMap<number, Cell>, nulled: Nulled): ReadonlyMap<number, Cell> {
   if (nulled.size === 0) return cells;
   const shown = new Map(cells);

@@ -24,7 +24,7 @@ export interface DatabaseStores {
   readonly bus: Bus | null;
   /** The schemas of clients that are served. */
   readonly schemas: KnownSchemas;
-  /** Resolves once the store accepts commits. Rejects with the reason if it cannot. */
+  /** Resolves once the store accepts commits. Rejects with the reason if it cannot accept them. */
   ready(): Promise<void>;
   /** Connections to PostgreSQL by state, of each server, whose labels name it. Undefined without PostgreSQL. */
   readonly connectionCounts?: () => readonly {
@@ -94,7 +94,7 @@ export function postgresDatabases(source: PostgresSource, options: PostgresStore
   return openPostgres(source, options);
 }
 
-/** `first` leads to the only server, or to the one with the directory and the members. */
+/** `first` connects to the only server, or to the one with the directory and the members. */
 function openPostgres(
   source: PostgresSource,
   options: PostgresStoresOptions,
@@ -127,7 +127,7 @@ function openOne(url: string, options: PostgresStoresOptions): DatabaseStores & 
   };
 }
 
-/** Without its directory, an instance would create databases that another server has. */
+/** Without its directory, an instance would create databases that another server already has. */
 async function requireAlone(store: PostgresStore): Promise<void> {
   if ((await store.directoryId()) !== null)
     throw new RockpoolError('config-invalid', {
@@ -151,7 +151,7 @@ function openShards(
       connections: connections[i] as Connections,
       store: new PostgresStore({
         ...options,
-        // The folder of the first one is emptied when it starts, before the others have theirs in it.
+        // The folder of the first shard is emptied when it starts, before the others have theirs in it.
         copiesFolder: i === 0 ? copiesFolder : join(copiesFolder, `shard-${shard.name}`),
         connections: connections[i] as Connections,
         bus,
@@ -185,6 +185,6 @@ function openBus(
   storeId: Promise<string>,
   { nats, onError }: Pick<PostgresStoresOptions, 'nats' | 'onError'>,
 ): Bus {
-  storeId.catch(() => undefined); // callers of `ready` get the rejection
+  storeId.catch(() => undefined); // callers of `ready` receive the rejection
   return nats === undefined ? new PostgresBus(connections, onError) : new NatsBus(nats, storeId, onError);
 }

@@ -13,12 +13,12 @@ export type Readable<Data> = Data & { readonly [readable]: true };
 export type ReadableRows = 'everything' | RowFilter;
 
 export interface RowFilter {
-  /** The readable rows, including those of the conflict log. Leaves out groups without rows. */
+  /** The readable rows, including those of the conflict log. Omits groups without rows. */
   readonly groups: (groups: readonly ChangeGroup[]) => readonly ChangeGroup[];
   readonly presence: (states: readonly SeenPresence[]) => readonly SeenPresence[];
 }
 
-/** What one session may read of a database. Everything that a client gets to read goes through it. */
+/** What one session may read of a database. Everything that is sent to a client passes through it. */
 export interface ReadFilter {
   readonly rows: ReadableRows;
   /** The tables and columns that an older client knows; null: those of the server's schema. */
@@ -33,7 +33,7 @@ export function readsEverything({ rows, schema }: ReadFilter): boolean {
   return rows === 'everything' && schema === null;
 }
 
-/** Costs nothing for a filter that reads everything: the groups themselves. */
+/** Costs nothing for a filter that reads everything, which returns the groups themselves. */
 export function readableGroups(
   groups: readonly ChangeGroup[],
   { rows, schema }: ReadFilter,

@@ -163,7 +163,7 @@ function readBatch(
 
 function toValues(table: StoredTable, row: SqlRow | undefined): Map<number, CellValue> {
   if (row === undefined) {
-    // Throws, because another program deleted the row and a guess would spread to every device.
+    // Throws, because another program has deleted the row, and a guess would be sent to every device.
     throw new RockpoolError('storage-corrupt', {
       problem: 'a row is missing, but its version record exists',
       table: table.schema.name,
@@ -185,7 +185,7 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
   const otherSites = new Map<number, StoredVersion>();
   for (const [columnId, { version, otherSite }] of shownCells(row.cells, nulled)) {
     if (otherSite !== undefined) otherSites.set(columnId, toStored(otherSite));
-    // A reference may become NULL at the watermark of the insert; that NULL is the server's.
+    // A reference may become NULL at the watermark of the insert. That NULL belongs to the server.
     if (version.watermark === inserted.watermark && !nulled.has(columnId)) continue;
     cells.set(columnId, toStored(version));
   }

@@ -8,7 +8,7 @@ export interface StoredVersion {
 }
 
 export interface RowVersions {
-  /** Watermark of the first insert with this key. A site at an earlier cursor has never had such a row. */
+  /** The watermark of the first insert with this key. A site with an earlier cursor has never had such a row. */
   readonly bornAt: number;
   readonly inserted: StoredVersion;
   /** The last update that revived the row, under `update-wins`. */

@@ -12,12 +12,12 @@ import {
 } from '@rockpool/shared';
 import { schemaAdditions } from './schema-additions.ts';
 
-/** The part of a schema that older clients know: the value columns of each table, by id. */
+/** The part of a schema that older clients have: the value columns of each table, by id. */
 export type SchemaView = ReadonlyMap<number, ReadonlySet<number>>;
 
 /**
- * How a client of `older` sees the tables of `newer`. Null if it cannot continue unchanged: all that it knows must
- * still exist, and be decided and merged in the same way.
+ * How a client of `older` sees the tables of `newer`. Null if it cannot continue unchanged: everything in its schema
+ * must still exist, and must be decided and merged in the same way.
  */
 export function schemaView(olderSchema: Schema, newerSchema: Schema): SchemaView | null {
   const [older, newer] = [roundTrip(olderSchema), roundTrip(newerSchema)];
@@ -57,7 +57,9 @@ function mergesAlike({ columns, merge: old }: TableSchema, now: MergeRules | und
   );
 }
 
-/** The part of a delivery that a client knows. What it does not know stays here for its newer versions. */
+/**
+ * The part of a delivery for which a client has columns. The rest stays on the server for newer versions of the client.
+ */
 export function viewGroups(groups: readonly ChangeGroup[], view: SchemaView): ChangeGroup[] {
   return groups.flatMap((group) => {
     const known = view.get(group.tableId);

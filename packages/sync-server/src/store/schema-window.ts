@@ -2,7 +2,7 @@ import { RockpoolError, type Schema } from '@rockpool/shared';
 import { schemaAdditions } from './schema-additions.ts';
 import { schemaView } from './schema-view.ts';
 
-/** How a server opens a database that another schema was written with. */
+/** How a server opens a database that was written with another schema. */
 export interface OpenedSchema {
   /** The schema that the database has from now on. */
   readonly schema: Schema;
@@ -11,9 +11,10 @@ export interface OpenedSchema {
 }
 
 /**
- * A server adds to a database what only its own schema has. A database whose schema only adds to the server's own stays
- * as it is, and is served by its own schema: after a rollback, or while instances with a newer schema run. Throws
- * `schema-incompatible` for any other difference, listing what the server's schema lacks or declares differently.
+ * A server adds to a database what only the server's schema has. A database whose schema has everything of the server's
+ * and more is not changed, and is served with its own schema: after a rollback, or while instances with a newer schema
+ * run. Throws `schema-incompatible` for any other difference, listing what the server's schema lacks or declares
+ * differently.
  */
 export function openedSchema(stored: Schema, own: Schema): OpenedSchema {
   try {

@@ -13,10 +13,13 @@ export interface ScrubTimes {
 
 export const SCRUB_TIMES: ScrubTimes = { sliceIntervalMs: 50, passIntervalMs: 60 * 60_000 };
 
-/** Above this event loop utilization the scrub waits. */
+/** Above this utilization of the event loop, the scrub waits. */
 const BUSY_UTILIZATION = 0.5;
 
-/** Limits the waits per slice, so that a server that is never idle is still scrubbed, at a hundredth of the pace. */
+/**
+ * Limits the number of waits per slice, so that a server that is never idle is still scrubbed, at a hundredth of the
+ * pace.
+ */
 const MOST_BUSY_WAITS = 100;
 
 export interface ScrubberOptions {

@@ -73,7 +73,7 @@ describe('the SQLite store: the log of a killed server', () => {
     await disk.failNext(new Error('EIO'));
     await settling;
     first.close();
-    // As if closing could not move the log either.
+    // Simulates a file whose log could not be moved at closing either.
     for (const suffix of ['', '-wal', '-sums']) copyFileSync(join(kept, `a${suffix}`), path + suffix);
     const again = store.open('a', events);
     const withoutLog = join(folder, 'without-log.sqlite');
@@ -90,7 +90,7 @@ describe('the SQLite store: the log of a killed server', () => {
     const path = databasePath(folder, 'a');
     const last = Math.max(...pagesInLog(path));
     expect(statSync(path).size).toBeLessThan(last * 4096);
-    // The checkpoint had written the checksums, and no page.
+    // The checkpoint had written the checksums but no page.
     const sums = PageSums.open(path, 4096);
     sums.write(new Map([[last, 1]]));
     expect(isTruncated(path)).toBe(false);

@@ -42,7 +42,7 @@ export class SqliteStore implements Store {
   private readonly schema: Schema;
   private readonly minFreeBytes: number;
   private readonly openLogSync: OpenLogSync;
-  // The disk failed under these, so a later success of a sync proves nothing about their logs.
+  // Databases under which the disk failed: a later success of a sync proves nothing about their logs.
   private readonly lost = new Set<string>();
 
   constructor(

@@ -22,8 +22,8 @@ export function storeFailure(thrown: unknown): RockpoolError {
 }
 
 /**
- * Converts any thrown value to the error that a session or a response gets. A failure of the disk, the file or the store
- * is converted as by `storeFailure`, so that the client retries; anything else is a bug, and becomes `internal`.
+ * Converts any thrown value to the error that a session or a response receives. A failure of the disk, the file or the
+ * store is converted by `storeFailure`, so that the client retries; anything else is a bug, and becomes `internal`.
  */
 export function toStoreError(thrown: unknown): RockpoolError {
   const cause = thrown instanceof RockpoolError ? thrown.cause : thrown;

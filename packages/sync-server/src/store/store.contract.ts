@@ -20,7 +20,7 @@ import type { Store } from './store.ts';
 
 /** One store for one test. */
 export interface StorePlace {
-  /** Opens the store like a server that starts. */
+  /** Opens the store as a server does when it starts. */
   open(schema: Schema): Store | Promise<Store>;
   close(): Promise<void>;
 }
@@ -225,7 +225,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
         await open();
         const identity = identityOf(database.file.sql);
         expect(identity).toHaveLength(16);
-        // More devices have written since, and the log was restored once.
+        // More devices have written since then, and the log was restored once.
         if (hasSites) await database.commit(() => database.file.logEpoch.renew(0));
         if (hasSites)
           await run(`INSERT INTO rockpool_site VALUES (2, x'${'00'.repeat(15)}02', 'ann', 0, x'', 0, 0, 0, 0)`);
@@ -275,7 +275,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       await open(wider);
       expect(rows('SELECT price FROM extras ORDER BY id')).toEqual([[12.5], [3n], [1e300]]);
       await close();
-      // A rollback: the newer tables stay, and take what the older schema does not name.
+      // A rollback: the newer tables are kept, and accept rows without what the older schema lacks.
       await open(TEST_SCHEMA);
       expect(database.file.schema.hash).toBe(wider.hash);
       await run(`INSERT INTO accounts (id, name) VALUES ('b', 'Bank')`);

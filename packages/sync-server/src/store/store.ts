@@ -20,7 +20,7 @@ export interface Store {
    * `database-damaged` or `database-unavailable`.
    */
   open(databaseId: string, events: StoreEvents): OpenDatabase | Promise<OpenDatabase>;
-  /** The path of an open database's file on this machine. Other connections may read it meanwhile. */
+  /** The path of an open database's file on this machine. Other connections may read it while it is open. */
   pathOf(databaseId: string): string;
   /** Returns the ids of all databases, sorted. With files, includes those of missing files. */
   list(): Promise<string[]>;

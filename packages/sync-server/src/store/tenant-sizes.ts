@@ -4,7 +4,7 @@ import { databaseIds } from './data-directory.ts';
 const REFRESH_MS = 10_000;
 const SLICE_DATABASES = 100;
 
-/** The bytes that the databases of each tenant take on the disk, measured in one pass and kept for 10 s. */
+/** The bytes that the databases of each tenant take on disk, measured in one pass and kept for 10 s. */
 export class TenantSizes {
   private readonly dataDir: string;
   private readonly pathOf: (databaseId: string) => string;
@@ -52,12 +52,12 @@ export class TenantSizes {
     return [...this.byTenant].sort(([, a], [, b]) => b - a).slice(0, count);
   }
 
-  /** Tenants with at least one database, as last measured. */
+  /** The number of tenants with at least one database, as last measured. */
   get count(): number {
     return this.byTenant.size;
   }
 
-  /** The databases whose tenants hold at least this many bytes. */
+  /** The databases whose tenants use at least this number of bytes. */
   databasesOver(limitBytes: number): ReadonlySet<string> {
     return new Set(databaseIds(this.dataDir).filter((id) => (this.byTenant.get(this.tenantOf(id)) ?? 0) >= limitBytes));
   }

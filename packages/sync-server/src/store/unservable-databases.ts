@@ -7,14 +7,14 @@ import { databaseIds, databasePath } from './data-directory.ts';
 import { openedSchema } from './schema-window.ts';
 
 /**
- * The number of files, those written last, that are read at each start. If a rollback leaves a server with an older
- * schema or version, the newer one has written these.
+ * The number of files, starting with those written last, that are read at each start. If a rollback leaves a server
+ * with an older schema or version, the newer server has written these.
  */
 const SAMPLE_SIZE = 20;
 
 /**
  * Returns the databases of a data directory that a server with this schema cannot open, with the reason of each. Reads
- * all files only if one of those that were written last cannot be opened. Leaves out damaged files.
+ * all files only if one of those that were written last cannot be opened. Omits damaged files.
  */
 export function unservableDatabases(dataDir: string, own: Schema): Map<string, RockpoolError> {
   const databases = databaseIds(dataDir).map((databaseId) => ({ databaseId, path: databasePath(dataDir, databaseId) }));

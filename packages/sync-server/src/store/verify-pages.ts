@@ -56,7 +56,7 @@ export async function verifyPages(
         damaged.push(...slice.damaged);
         await pause();
       }
-      // The file was replaced meanwhile, so the compared pages may belong to two databases.
+      // The file was replaced during the reading, so the compared pages may belong to two databases.
       if (damaged.length > 0 && (sums.isReplaced || isReplaced(path, file))) return NOTHING_COMPARED;
       return { compared, unknown, damaged };
     } finally {

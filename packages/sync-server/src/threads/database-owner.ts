@@ -103,7 +103,7 @@ export class DatabaseOwner {
   private ofSession(message: OfSession): void {
     const session = this.sessions.get(message.session);
     const database = session?.database;
-    // Ignores a message for a session that has failed, of which the accepting thread does not know yet.
+    // Ignores a message for a session that has failed, if the accepting thread has not been notified yet.
     if (session === undefined || database === null || database === undefined) {
       if (message.kind === 'leave') session?.end();
       return;

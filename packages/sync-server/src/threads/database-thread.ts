@@ -14,10 +14,13 @@ import type { Snapshot } from '../snapshot/snapshots.ts';
 import { Outbox } from './outbox.ts';
 import type { FromOwner, ThreadOptions, ThreadState, ToOwner } from './thread-messages.ts';
 
-/** A thread that ends within this time of its start would end again: the next one starts after the same time. */
+/**
+ * If a thread ends within this time after its start, it would end again, so the next one starts only after the same
+ * time.
+ */
 const RESTART_DELAY_MS = 1_000;
 
-/** A thread that has closed its files ends within this time, or is ended. */
+/** A thread that has closed its files is ended by force if it does not end within this time. */
 const EXIT_PATIENCE_MS = 2_000;
 
 export interface DatabaseThreadEvents {
@@ -26,7 +29,7 @@ export interface DatabaseThreadEvents {
   readonly onRestart: () => void;
   /** A traced commit of another instance has reached the sessions of the thread. */
   readonly onFollowed: (followed: FollowedCommit) => void;
-  /** A new thread needs the messages that the earlier one received. */
+  /** A new thread must receive the messages that the earlier one has received. */
   readonly onStart: (thread: DatabaseThread) => void;
   readonly onCommit: (durationMs: number) => void;
 }
@@ -52,7 +55,7 @@ const IDLE: ThreadState = {
 };
 
 /**
- * One thread that owns databases, as the accepting thread sees it. If the thread ends unexpectedly, its sessions fail
+ * One thread that owns databases, as the accepting thread uses it. If the thread ends unexpectedly, its sessions fail
  * with `database-unavailable`, so that their clients reconnect, and another thread takes its place.
  */
 export class DatabaseThread {
@@ -82,7 +85,7 @@ export class DatabaseThread {
     this.events = events;
     this.script = script;
     this.outbox = new Outbox((messages) => this.worker?.postMessage(messages));
-    this.started.promise.catch(() => undefined); // callers of `ready` get the rejection
+    this.started.promise.catch(() => undefined); // callers of `ready` receive the rejection
     this.start();
   }
 
@@ -250,7 +253,7 @@ export class DatabaseThread {
     worker.on('message', (messages: readonly FromOwner[]) => {
       if (this.worker === worker) for (const message of messages) this.receive(message);
     });
-    // Keeps the error for `exit`, which follows.
+    // Keeps the error for the `exit` event, which follows.
     worker.on('error', (error) => (problem = error));
     worker.on('exit', (code) => this.ended(worker, code, problem));
     this.events.onStart(this);

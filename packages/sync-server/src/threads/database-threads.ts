@@ -57,7 +57,7 @@ export class DatabaseThreads implements Databases {
     return this.ownerOf(databaseId).open(databaseId);
   }
 
-  /** Only a principal that may read every row gets a snapshot. */
+  /** Only a principal that may read every row receives a snapshot. */
   async snapshot(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null> {
     return rows === 'everything' ? this.ownerOf(databaseId).snapshot(databaseId, schemaHash) : null;
   }
@@ -68,7 +68,7 @@ export class DatabaseThreads implements Databases {
     return this.ownerOf(databaseId).history(databaseId, request, nowMs);
   }
 
-  /** Only a principal that may read every row gets a past state. */
+  /** Only a principal that may read every row receives a past state. */
   async pastState(databaseId: string, moment: PastMoment, rows: ReadableRows, nowMs: number): Promise<PastState> {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     return this.ownerOf(databaseId).pastState(databaseId, moment, nowMs);
@@ -121,7 +121,7 @@ export class DatabaseThreads implements Databases {
     await Promise.all(this.threads.map((thread) => thread.close()));
   }
 
-  /** Sends a new thread what its predecessor was sent. */
+  /** Sends a new thread the messages that its predecessor received. */
   private tellState(started: DatabaseThread): void {
     started.tell({ kind: 'full-tenants', databaseIds: this.fullTenants });
     // Ignores errors, because the earlier thread answers the caller.

@@ -1,6 +1,6 @@
 /**
  * Collects messages and posts them together when the present callback ends, because each post has a fixed cost. The
- * order stays.
+ * order does not change.
  */
 export class Outbox<Message> {
   private readonly post: (messages: readonly Message[]) => void;

@@ -4,7 +4,7 @@ import type { Subscriber } from '../fanout/subscription.ts';
 import type { Outbox } from './outbox.ts';
 import type { FromOwner } from './thread-messages.ts';
 
-/** A session as the thread that owns its database sees it. The connection is at the accepting thread. */
+/** A session as the thread that owns its database uses it. The connection is on the accepting thread. */
 export class OwnerSession implements Subscriber {
   readonly number: number;
   readonly site: string;
@@ -27,7 +27,7 @@ export class OwnerSession implements Subscriber {
     this.onEnded = onEnded;
   }
 
-  /** Copies cross between the threads: one copy serves all sessions that get the same messages in a row. */
+  /** Only copies are sent between the threads. One copy serves all sessions that receive the same messages in a row. */
   send(...messages: Uint8Array[]): void {
     if (this.hasEnded) return;
     const { last } = this.outbox;

@@ -61,7 +61,7 @@ export type ToOwner =
       readonly push: Push;
       readonly principal: string;
       readonly receivedMs: number;
-      /** Null: its span is not recorded. */
+      /** Null if its span is not recorded. */
       readonly trace: Pick<PushTrace, 'traceparent' | 'startMs'> | null;
     }
   | {
@@ -134,13 +134,13 @@ export type FromOwner =
 export interface ThreadState {
   readonly openCount: number;
   readonly damagedCount: number;
-  /** The delay of its event loop since the last report, 99th percentile. */
+  /** The 99th percentile of its event loop's delay since the last report. */
   readonly loopDelaySeconds: number;
   /** The share of the time since the last report in which it was busy. */
   readonly utilization: number;
-  /** Null: a server of one instance. */
+  /** Null for a server of one instance. */
   readonly bus: BusState | null;
-  /** Null: databases are not copied while they change. */
+  /** Null if databases are not copied while they change. */
   readonly backup: BackupState | null;
 }
 

@@ -49,9 +49,9 @@ export class PostgresAdministration {
   }
 
   /**
-   * Runs `work` with the existing store. `isReadOnly`: `work` only looks, and shards that are not registered yet stay so.
-   * Throws `storage-missing` if no server has created one, or
-   * `database-unavailable` if PostgreSQL does not answer.
+   * Runs `work` with the existing store. With `isReadOnly`, `work` only reads, and shards that are not registered yet
+   * are not registered. Throws `storage-missing` if no server has created one, or `database-unavailable` if PostgreSQL
+   * does not answer.
    */
   static async use<Result>(
     source: PostgresSource,

@@ -8,22 +8,22 @@ const DIRECTORY = `${NAMESPACE}.rockpool_directory`;
 const SHARD = `${NAMESPACE}.rockpool_shard`;
 
 /**
- * How long a move may hold a database frozen between two signs of life. Then an instance ends the move, so that a move
- * that was killed does not keep the database from its clients.
+ * How long a move may keep a database frozen without a sign of life. After that, an instance ends the move, so that a
+ * move that was killed does not keep the database from its clients.
  */
 const FROZEN_MS = 30_000;
 
 /** The shard of a database, and its move. */
 export interface Placement {
   readonly shard: string;
-  /** The move under way. Null: none. */
+  /** The move under way. Null if there is none. */
   readonly moveId: number | null;
   readonly isMoveExpired: boolean;
   /** The shard where an earlier move has left rows. */
   readonly movedFrom: string | null;
 }
 
-/** A move that has begun: it may switch the database as long as the directory names it. */
+/** A move that has begun. It may switch the database as long as the directory names the move. */
 export interface Move {
   readonly databaseId: string;
   /** A later move has a higher one. */
@@ -147,7 +147,7 @@ export class Directory {
     if (rows.length === 0) throw moveEnded();
   }
 
-  /** The database is at the other shard from now on. Throws `database-unavailable` if the move has been ended. */
+  /** Records that the database is at the other shard. Throws `database-unavailable` if the move has been ended. */
   async switchTo({ databaseId, moveId, from, to }: Move): Promise<void> {
     const rows = await this.connections.query(
       `UPDATE ${DIRECTORY} SET shard = $4, moved_from = $3, move_id = NULL, move_to = NULL, move_expires = NULL

@@ -20,7 +20,7 @@ export interface InstancesPlace {
   /** Makes all commits older. */
   ageCommits(byMs: number): Promise<void>;
   forgetCommitsBefore(head: number): Promise<void>;
-  /** Takes back the commits after this one, as a restore of an older state does. */
+  /** Reverts the commits after this one, as a restore of an older state does. */
   returnTo(head: number): Promise<void>;
   deleteAccount(id: string): Promise<void>;
   /** Ends all connections, as an operator or a restart does. */
@@ -106,7 +106,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
 
     it('decide a long commit again after others have committed meanwhile, and are not overtaken a second time', async () => {
       const [a, b] = [await start(), await start()];
-      // b gets no message about a's commit, and decides on an older state.
+      // b receives no message about a's commit, and decides on an older state.
       bus.publish = () => undefined;
       await add(a, 'first');
       const seen: unknown[][] = [];
@@ -114,7 +114,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       await b.database.commit(() => {
         seen.push(namesAt(b));
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150); // a long decision
-        // While b decides for the second time, a wants to commit too.
+        // While b decides for the second time, a is about to commit too.
         if (seen.length === 2) others = add(a, 'third');
         b.database.file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', 'second', 'second');
       });
@@ -158,7 +158,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
     });
 
     it('share one catch-up among callers that ask before it starts, and see every commit from before the call', async () => {
-      // Stops the polls of the store, which would catch up as well.
+      // Stops the polls of the store, which would also catch up.
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       onTestFinished(() => void vi.useRealTimers());
       const [a, b] = [await start(), await start()];

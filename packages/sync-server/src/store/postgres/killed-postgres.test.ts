@@ -35,7 +35,7 @@ it('a server loses no acknowledged change when PostgreSQL is killed during pushe
     const connections = await Promise.all(writers.map(open));
     const enough = Math.floor((CHANGESETS * kill) / (KILLS + 1));
     await Promise.all(connections.map((connection) => pushUntil(connection, enough)));
-    // The clients keep pushing meanwhile, and notice by the pushes that cannot be decided.
+    // The clients keep pushing meanwhile, and detect the outage by the pushes that cannot be decided.
     const failures = connections.map(async (connection) => {
       await pushUntil(connection, CHANGESETS).catch(() => undefined);
       await connection.closes();

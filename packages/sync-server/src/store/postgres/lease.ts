@@ -1,11 +1,11 @@
 import type { Connection } from '../../postgres/connection.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
 
-/** Covers the round trips of a commit; others wait this long if the holder dies. */
+/** Long enough for the round trips of a commit; other instances wait this long if the holder dies. */
 const SHORTEST_MS = 2_000;
 const LONGEST_MS = 120_000;
 
-/** A lease outlasts the decision that it protects, even on a busy machine. */
+/** How much longer a lease lasts than the decision that it protects, even on a busy machine. */
 const DECISIONS = 4;
 
 /** Whether an instance other than `$2` holds an unexpired lease of the database. */

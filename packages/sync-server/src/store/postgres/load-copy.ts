@@ -12,7 +12,9 @@ import { insertRow, type CommitPosition } from './working-copy.ts';
 /** Limits the rows that are in memory at a time. */
 const ROWS_PER_FETCH = 2_000;
 
-/** Entries of rockpool_meta that belong to the instance and not to the database; they never go to PostgreSQL. */
+/**
+ * Entries of rockpool_meta that belong to the instance instead of the database. They are never written to PostgreSQL.
+ */
 export const OWN_META: readonly string[] = ['storage_format', 'schema'];
 
 /**
@@ -51,7 +53,7 @@ export async function loadCopy(
   });
 }
 
-/** Another instance has migrated the tables: the copies of this one lack columns, and have to be built again. */
+/** Another instance has migrated the tables. The copies of this instance lack columns, and have to be built again. */
 export class SchemaChanged extends RockpoolError {
   constructor() {
     super('database-unavailable', { problem: 'another instance has migrated the tables' });

@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, PostgresType>> = {
   NUMERIC: 'numeric',
 };
 
-/** Columns of Rockpool's tables that hold values of any type. */
+/** Columns of Rockpool's tables that contain values of any type. */
 const ANYTHING: ReadonlySet<string> = new Set([
   'rockpool_meta.value',
   'rockpool_conflict.lost_value',

@@ -10,7 +10,7 @@ import { moveDatabase } from './move-database.ts';
 
 const postgres = postgresUnderTest();
 
-/** Steps that are killed, of those that a move takes. */
+/** The steps at which a move is killed. */
 const KILLS = atLevel({ test: 5, verify: 1_000 });
 
 interface Setup {
@@ -34,7 +34,7 @@ async function move({ shards }: Setup, databaseId: string, to: string, kill: Kil
   return steps;
 }
 
-/** Opens a connection, again as long as the database is moving. */
+/** Opens a connection, and tries again as long as the database is moving. */
 async function openAgain(server: TestServer, databaseId: string, site: TestSite): Promise<TestConnection> {
   for (;;) {
     const connection = await server.connect(site);
@@ -150,7 +150,7 @@ describe('a move', () => {
       const [epoch, identity] = [connection.site.logEpoch, connection.site.databaseIdentity];
       await expect(move(setup, databaseId, 'b', new Kill(request)), `request ${request}`).rejects.toThrow('killed');
       connection.cut();
-      // Lets the time of the move run out.
+      // Lets the time limit of the move pass.
       await postgres.server.query(
         shards[0].database,
         `UPDATE rockpool.rockpool_directory SET move_expires = now() - interval '1 second' WHERE move_id IS NOT NULL`,

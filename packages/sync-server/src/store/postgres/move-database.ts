@@ -31,8 +31,9 @@ type Report = (step: string) => void;
  *   8  clean up   the rows at the source are deleted; the mark stays, for instances that come late
  *
  * Identity, log epoch, watermarks and outcomes are rows like others, so clients continue where they were. After a kill,
- * calling it again completes the move; without that, instances undo the freeze or finish the activation by themselves
- * (sharded-store.ts). Throws `storage-missing`, `config-invalid`, or `database-unavailable` if calling it again helps.
+ * calling this again completes the move. Otherwise, instances undo the freeze or finish the activation by themselves
+ * (sharded-store.ts). Throws `storage-missing` or `config-invalid`, and `database-unavailable` if calling it again
+ * helps.
  */
 export async function moveDatabase(databaseId: string, to: string, shards: Shards, report: Report): Promise<void> {
   await shards.ready();
@@ -95,7 +96,7 @@ async function finishEarlier(databaseId: string, shards: Shards, report: Report)
   report(`removed it from ${movedFrom}`);
 }
 
-/** Both shards must store the same columns. A migration reaches all shards after a while. */
+/** Both shards must store the same columns. A migration takes a while to reach all shards. */
 async function requireSameSchema(source: OpenShard, target: OpenShard): Promise<void> {
   const read = async ({ connections }: OpenShard): Promise<string> =>
     JSON.stringify(await connections.query(`SELECT storage_format, schema_hash FROM ${NAMESPACE}.rockpool_store`));
@@ -141,7 +142,7 @@ async function readPosition(connection: Connection, databaseId: string): Promise
   return { head: Number(row[0]), commitId: row[1] as Uint8Array };
 }
 
-/** The row of the database, and the entry of its last commit, from which the next ones follow. */
+/** The row of the database, and the entry of its last commit, from which instances follow. */
 async function insertTarget(
   writer: Connection,
   databaseId: string,
@@ -234,7 +235,7 @@ async function leave(databaseId: string, { connections, store }: OpenShard): Pro
   if (moveId !== null) await deleteRows(databaseId, moveId, connections, await store.tables());
 }
 
-/** Deletes what an earlier move to or from the target has left there. */
+/** Deletes the rows that an earlier move to or from the target has left there. */
 async function clearLeftovers(
   databaseId: string,
   moveId: number,
@@ -255,10 +256,7 @@ async function clearLeftovers(
   if (isLeft) await deleteRows(databaseId, moveId, connections, await store.tables());
 }
 
-/**
- * Deletes in parts, because PostgreSQL ends a long statement. Stops with an error if the mark is no longer that of the
- * move.
- */
+/** Deletes in parts, because PostgreSQL ends a long statement. Throws if the mark no longer belongs to the move. */
 async function deleteRows(
   databaseId: string,
   moveId: number,

@@ -15,7 +15,10 @@ import { commitStatements } from './write-changes.ts';
 
 export const COMMIT_ID_BYTES = 16;
 
-/** A decision that took less is made again inside the transaction: far below the timeouts, and fair to others. */
+/**
+ * The longest time of a decision that is repeated inside the transaction: far below the timeouts, and fair to other
+ * instances.
+ */
 const SHORT_DECISION_MS = 100;
 
 const LEASE_POLL_MS = 100;
@@ -55,8 +58,9 @@ export interface PostgresDatabaseOptions {
  *   4  apply the changes to the working copy, and resolve the commit
  *
  * Nothing that takes long is decided while a transaction is open: a decision holds the thread, for a large changeset
- * longer than any timeout of a transaction. The position is the fence: a decision counts only if it was made on the last commit. The
- * lease is for progress: without it, quick commits of others would outrun a long decision again and again.
+ * longer than any timeout of a transaction. The position ensures correctness: a decision counts only if it was made on
+ * the last commit. The lease ensures progress: without it, quick commits of others would overtake a long decision again
+ * and again.
  *
  * A crash before COMMIT leaves nothing behind but a lease, which expires. After a crash later, or a COMMIT without an
  * answer, the next commit or catch-up of any instance finds the commit; until then no client sees it.
@@ -67,7 +71,7 @@ export class PostgresDatabase implements OpenDatabase {
   private hasLease = false;
   // The duration of the last decision.
   private decisionMs = 0;
-  // The last queued operation: operations on the working copy must not overlap.
+  // The last queued operation. Operations on the working copy must not overlap.
   private last: Promise<unknown> = Promise.resolve();
   private nextCatchUp: Promise<void> | null = null;
   private closed = false;
@@ -109,7 +113,7 @@ export class PostgresDatabase implements OpenDatabase {
     return this.nextCatchUp;
   }
 
-  /** The file only holds what PostgreSQL has committed. */
+  /** The file contains only what PostgreSQL has committed. */
   settling(): null {
     return null;
   }
@@ -206,7 +210,9 @@ export class PostgresDatabase implements OpenDatabase {
     return { commit: true, result: 'stale' };
   }
 
-  /** Resolves once this instance holds the lease. Throws `database-unavailable` if another one keeps it for too long. */
+  /**
+   * Resolves once this instance has the lease. Throws `database-unavailable` if another instance keeps it for too long.
+   */
   private async waitForLease(startedMs: number): Promise<void> {
     const { databaseId, connections } = this.options;
     for (;;) {

@@ -50,7 +50,7 @@ export class PostgresStore implements Store {
   private readonly instanceId = randomUUID();
   private readonly opened = new Map<string, PostgresDatabase>();
   private readonly unsubscribes = new Map<PostgresDatabase, () => void>();
-  // The tables that this instance knows. Replaced when another instance has migrated them.
+  // The tables that this instance last saw. They are replaced when another instance has migrated them.
   private stored: Promise<StoredTables> | null = null;
   private readonly pollTimer: NodeJS.Timeout;
   private isPolling = false;
@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
     return storeId as string;
   }
 
-  /** The id of the store with the directory, if this one is a shard. Null: it stands alone. */
+  /** The id of the store with the directory, if this one is a shard. Null if this store is the only one. */
   async directoryId(): Promise<string | null> {
     await this.ready();
     const [[directory] = []] = await this.options.connections.query(
@@ -156,7 +156,7 @@ export class PostgresStore implements Store {
       tables === seen ? this.learnSchemas(followTables(connections, schema)) : tables,
     );
     this.stored = followed.catch((error: unknown) => {
-      // The next call asks again: the tables may have been restored, or this was a lost connection.
+      // The next call asks again: the tables may have been restored, or the connection may have been lost.
       this.stored = known;
       throw error;
     });
@@ -272,7 +272,7 @@ export class PostgresStore implements Store {
       );
       if (created.length === 0) return { commit: false, result: null };
       let head = 0;
-      // No instance follows from before the database existed, so the changeset stays empty and only the tables count.
+      // No instance follows from before the database existed, so the changeset can be empty: only the tables count.
       const write = (changes: readonly StoredChange[]): Promise<void> =>
         writeCommit(connection, databaseId, tables.byName, { head: ++head, commitId }, new Uint8Array(0), changes);
       for (const changes of inChunks(insertChanges(tables.byName, rowsOf))) await write(changes);
@@ -284,7 +284,7 @@ export class PostgresStore implements Store {
     this.unsubscribes.get(database)?.();
     this.unsubscribes.delete(database);
     const { databaseId } = database;
-    // Another opening of the database may have taken its place.
+    // The database may have been opened again meanwhile.
     if (this.opened.get(databaseId) === database) this.opened.delete(databaseId);
   }
 
@@ -297,7 +297,7 @@ export class PostgresStore implements Store {
 
   private catchUp(database: PostgresDatabase): void {
     database.catchUp().catch((error: unknown) => {
-      // A database that closes meanwhile does not need to catch up.
+      // A database that is closed meanwhile does not need to catch up.
       if (!database.isClosed) this.options.onError(error);
     });
   }
@@ -319,7 +319,7 @@ export class PostgresStore implements Store {
         // The position has changed since, so the answer may be older.
         if (database.isClosed || database.position !== position) continue;
         const now = stored.get(database.databaseId);
-        // A database that is deleted or moving has no stored position; the catch-up tells which it is. After a restore
+        // A database that is deleted or moving has no stored position; the catch-up determines which. After a restore
         // to an older state, the head is lower, or equal but made by another commit.
         if (now === undefined || !isSamePosition(now, position)) this.catchUp(database);
       }

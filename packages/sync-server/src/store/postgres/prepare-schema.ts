@@ -15,7 +15,7 @@ import {
   type MirroredTable,
 } from './mirrored-table.ts';
 
-/** Used at the first of several shards. The tables are everywhere, so that a server can become one. */
+/** Used only at the first of several shards. Every shard has the tables, so that any server can become the first. */
 const DIRECTORY_SQL = `
 CREATE TABLE IF NOT EXISTS ${NAMESPACE}.rockpool_shard (      -- the shards that databases may be at
   name text COLLATE "C" PRIMARY KEY,
@@ -87,9 +87,10 @@ CREATE TABLE ${NAMESPACE}.rockpool_invitation (
 );`;
 
 /**
- * Creates the tables, or migrates them additively to the instance's schema, and returns them. Tables whose schema adds to
- * the instance's stay as they are. One instance at a time does this; the others wait and find it done. Throws
- * `schema-incompatible` for any other difference, and `config-invalid` if PostgreSQL cannot store what SQLite stores.
+ * Creates the tables, or migrates them additively to the instance's schema, and returns them. Tables whose schema adds
+ * to the instance's stay as they are. One instance at a time does this; the others wait, and then have nothing to do.
+ * Throws `schema-incompatible` for any other difference, and `config-invalid` if PostgreSQL cannot store what SQLite
+ * stores.
  */
 export async function prepareSchema(connections: Connections, own: Schema): Promise<StoredTables> {
   const schema = await connections.transaction(null, 'READ WRITE', async (connection) => {
@@ -197,7 +198,7 @@ async function migrate(connection: Connection, own: Schema): Promise<Schema> {
       `ALTER TABLE ${NAMESPACE}.${table} ${columns.map((column) => `ADD COLUMN ${column}`).join(', ')}`,
     );
   await connection.query(DIRECTORY_SQL);
-  // Creates the table of a store from before requests were forwarded.
+  // Creates a table in a store that predates the forwarding of requests.
   await connection.query(INSTANCE_TABLE_SQL);
   if (stored === encodeSchema(own)) return own;
   const before = decodeSchema(stored as string);
@@ -261,7 +262,7 @@ async function addTables(
   await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET storage_format = $1`, [STORAGE_FORMAT]);
 }
 
-/** CHECK, UNIQUE and foreign keys are SQLite's to decide, and not declared here: docs/decisions. */
+/** CHECK, UNIQUE and foreign keys are decided by SQLite and not declared here: docs/decisions. */
 function createTableSql({ name, columns }: MirroredTable): string {
   const keys = columns.filter(({ isKey }) => isKey).map((column) => quoteName(column.name));
   const parts = [
@@ -278,8 +279,8 @@ function columnSql(column: MirroredColumn): string {
 }
 
 /**
- * Existing rows get the default that SQLite would give them. The DEFAULT is dropped again, because new rows always come
- * with a value.
+ * Existing rows receive the default that SQLite would give them. The DEFAULT is then dropped, because new rows always
+ * contain a value.
  */
 function addColumnSql(table: MirroredTable, column: MirroredColumn): string {
   const name = quoteName(column.name);

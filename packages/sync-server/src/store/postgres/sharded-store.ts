@@ -5,10 +5,15 @@ import type { Readiness, Store, StoreEvents } from '../store.ts';
 import { DatabaseMoving, type MoveMark } from './move-mark.ts';
 import type { OpenShard, Shards } from './shards.ts';
 
-/** A server that accepts connections and does not answer is unavailable, and the others stay ready. */
+/**
+ * How long a server that accepts connections may take to answer before it counts as unavailable. The others stay ready.
+ */
 const SHARD_ANSWER_MS = 2_000;
 
-/** A database that moves again while it is looked up needs a second look, and never more in practice. */
+/**
+ * How often a database is looked up: one that moves again during the lookup needs a second one, and in practice never
+ * more.
+ */
 const LOOKUPS = 5;
 
 /**
@@ -17,7 +22,8 @@ const LOOKUPS = 5;
  */
 export class ShardedStore implements Store {
   private readonly shards: Shards;
-  // Where databases were when they were last opened. What has moved since is found out at its shard, by the mark of the move.
+  // Where databases were when they were last opened. For a database that has moved since, the mark at its shard shows
+  // that.
   private readonly known = new Map<string, string>();
   private readonly states = new Map<string, Readiness>();
 
@@ -109,14 +115,15 @@ export class ShardedStore implements Store {
 
   /**
    * Resolves the state of a move. Returns if the database should be looked up again, and throws the error while it is
-   * still moving. A move that was killed needs no operator: the directory has decided, or it decides now, and the mark
-   * is removed.
+   * still moving. A move that was killed needs no operator: the directory has decided it or decides it now, and the
+   * mark is removed.
    */
   private async settle(databaseId: string, { name, store }: OpenShard, moving: DatabaseMoving): Promise<void> {
     const { mark } = moving;
     const placement = await this.shards.directory.find(databaseId);
     if (placement?.shard !== name) return;
-    if (this.shards.isReadOnly || mark.role === 'moved') throw moving; // the directory was restored to an older state: doctor reports it
+    // the directory was restored to an older state: doctor reports it
+    if (this.shards.isReadOnly || mark.role === 'moved') throw moving;
     if (mark.role === 'source' && placement.moveId === mark.moveId) {
       if (!placement.isMoveExpired) throw moving;
       if (!(await this.shards.directory.endExpiredMove(databaseId, mark.moveId))) return;

@@ -19,7 +19,7 @@ export class Shards {
   readonly all: readonly OpenShard[];
   readonly first: OpenShard;
   readonly directory: Directory;
-  /** Shards are checked, not registered, and no database is placed. */
+  /** If true, shards are checked but not registered, and no database is placed. */
   readonly isReadOnly: boolean;
   private registering: Promise<void> | null = null;
   private readonly registered = new Set<string>();

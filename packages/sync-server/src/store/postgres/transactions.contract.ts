@@ -62,7 +62,9 @@ export function transactionsContract(name: string, makePlace: () => Promise<Tran
   let connections: Connections;
   let countWaiting: TransactionsPlace['countWaiting'];
   let store: PostgresStore;
-  /** Resolves once this number of transactions wait for the lock: a statement that was sent may not have arrived. */
+  /**
+   * Resolves once this number of transactions waits for the lock. A statement that was sent may not have arrived yet.
+   */
   const waiting = async (count: number): Promise<void> => {
     while ((await countWaiting()) < count);
   };

@@ -33,31 +33,31 @@ interface ChangeGroup {
 
 /*
  * Limits of the commits that are kept for other instances to follow. An instance that is further behind loads the whole
- * database again. A busy database commits some hundred times a second, so a number bounds what it keeps; for a quiet
- * one an hour is enough, since instances poll every second.
+ * database again. A busy database commits some hundred times a second, so the number limits what it keeps; for a quiet
+ * one, an hour is sufficient, because instances poll every second.
  */
 const KEPT_COMMITS = 2_000;
 const KEPT_TIME = '1 hour';
 
-/** Bounds the work per commit, so that no commit waits long for the pruning of an old database. */
+/** Limits the work per commit, so that no commit waits long for the pruning of an old database. */
 const PRUNED_BY_TIME = 100;
 
 /** Advances the head, and writes and prunes the log of commits. `$1` is the database; `$2` to `$4` are the commit. */
 const COMMIT_PARTS: readonly string[] = [
   `moved AS (UPDATE ${NAMESPACE}.rockpool_database SET head = $2, commit_id = $3 WHERE id = $1::text)`,
   `oldest AS (SELECT head, committed_at FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text ORDER BY head LIMIT ${PRUNED_BY_TIME})`,
-  // The last commit before that time stays: instances at that commit follow from it.
+  // The last commit before that time is kept, because instances at that commit follow from it.
   `pruned AS (DELETE FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text AND (head <= $2::bigint - ${KEPT_COMMITS}
      OR head < (SELECT max(head) FROM oldest WHERE committed_at < clock_timestamp() - interval '${KEPT_TIME}')))`,
   `logged AS (INSERT INTO ${NAMESPACE}.rockpool_commit (${DATABASE_COLUMN}, head, commit_id, changeset) VALUES ($1::text, $2, $3, $4))`,
 ];
 
-/** Bounds the memory and the time of one statement. PostgreSQL ends a statement after 60 s. */
+/** Limits the memory and the time of one statement. PostgreSQL ends a statement after 60 s. */
 const ROWS_PER_STATEMENT = 10_000;
 
 /**
- * Yields the statements of a commit, to run in one transaction: one for nearly every commit, so it takes one round trip.
- * The last statement advances the head. `changeset` encodes the same changes as `changes`, for other instances.
+ * Yields the statements of a commit, to run in one transaction. Nearly every commit is one statement and so one round
+ * trip. The last statement advances the head. `changeset` encodes the same changes as `changes`, for other instances.
  */
 export function* commitStatements(
   databaseId: string,
