@@ -7,7 +7,9 @@ import { PROTOCOL_FLOOR, PROTOCOL_VERSION } from '../src/protocol/protocol-versi
 import type { Outcome } from '../src/protocol/outcome.ts';
 import type { PushedChangeset } from '../src/protocol/push.ts';
 
-/** A record with the ordinary prototype: fast-check also makes records without one, which no decoder returns. */
+/**
+ * A record with the ordinary prototype, because fast-check also produces records without one, which no decoder returns.
+ */
 function plain<T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
   return fc.record<T>(shape, { noNullPrototype: true });
 }

@@ -37,8 +37,8 @@ interface Edited {
   readonly start: Uint8Array;
   readonly documentId: Uint8Array;
   /**
-   * An honest edit with all kinds of values, and some about texts alone: formats, and embedded content, which is not
-   * allowed anywhere.
+   * An honest edit with all kinds of values, and some edits of texts alone: formats, and embedded content, which is
+   * allowed nowhere.
    */
   readonly edits: readonly Uint8Array[];
 }
@@ -122,9 +122,9 @@ const ofPieces: fc.Arbitrary<Damage> = fc
   });
 
 /**
- * Damages edits in `runs` ways. Each is rejected and leaves the document unchanged, or gives JSON that every replica
- * with the rule reads alike, also those that trust the server. Later edits are merged as if nothing had happened.
- * Returns the number of rejected and of accepted edits.
+ * Damages edits in `runs` ways. Each damaged edit is rejected and leaves the document unchanged, or produces JSON that
+ * every replica with the rule reads in the same way, including those that trust the server. Later edits are merged as
+ * if nothing had happened. Returns the number of rejected and of accepted edits.
  */
 export function checkDamagedEdits(runs: number): { readonly refused: number; readonly taken: number } {
   let refused = 0;

@@ -6,7 +6,7 @@ import { PathRule, type DocumentRule } from '../src/document/document-rule.ts';
 import type { JsonValue } from '../src/document/json.ts';
 import { writeJson } from '../src/document/write-json.ts';
 
-/** An author who edits one document repeatedly, in a Y.Doc that no other author writes into. */
+/** An author who edits one document repeatedly, in a Y.Doc into which no other author writes. */
 export class DocumentAuthor {
   private readonly documentId: Uint8Array;
   private readonly doc = new Y.Doc();

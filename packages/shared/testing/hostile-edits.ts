@@ -4,13 +4,13 @@ import type { JsonObject } from '../src/document/json.ts';
 import { PLAIN } from '../src/document/json-node.ts';
 import { RICH } from '../src/document/rich-text-node.ts';
 
-/** The content of the document that the edits are made for. `body` is a text merged by character. */
+/** The content of the document for which the edits are made. `body` is a text merged by character. */
 export const HOSTILE_START: JsonObject = { body: 'low tide', items: [{ id: 'x', n: 1 }] };
 
 export interface HostileBase {
   /** The Yjs state of a new document of HOSTILE_START. */
   readonly update: Uint8Array;
-  /** The site whose edits of generation 1 they claim to be. */
+  /** The site as which the edits of generation 1 present themselves. */
   readonly site: string;
   /** The limit of the column's rule. */
   readonly maxLength: number;
@@ -22,7 +22,7 @@ export const HOSTILE_RICH_START: JsonObject = {
   title: 'log',
 };
 
-/** Edits that an attacker can make with Yjs itself in a copy of the document. */
+/** Edits that an attacker can create with Yjs itself in a copy of the document. */
 export function madeWithYjs(
   { update: start, site }: Pick<HostileBase, 'update' | 'site'>,
   change: (root: Y.Map<unknown>, doc: Y.Doc) => void,
@@ -140,7 +140,7 @@ function listContentBy(site: string, { client, clock }: Y.ID, kind: number, cont
 }
 
 /**
- * Deleted elements, each before the one made before it: the second encoding shrinks them to almost nothing, but its
+ * Deleted elements, each before the one made before it: the second encoding compresses them to almost nothing, but its
  * reader expands them all.
  */
 function deletedElements(count: number): Uint8Array {

@@ -4,7 +4,7 @@ import { findFault, runWorkload } from '../testing/crash-workload.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
-// The mock applies to the whole file, so this test has its own.
+// The mock applies to the whole file, so this test has a file of its own.
 vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));
 
 it('the crash images detect a checksum that accepts every record [CT-no-checksum]', async () => {

@@ -8,7 +8,7 @@ import { atLevel } from '../../../tests/kit/level.ts';
 const SEED = 20260921;
 let imageTotal = 0;
 
-/** Examines one crash of this many; `npm run verify` examines all. */
+/** One crash in this number is examined; `npm run verify` examines all. */
 const oneOf = atLevel({ test: 4, verify: 1 });
 
 describe('a crash after any disk call', () => {
@@ -48,7 +48,7 @@ describe('a crash after any disk call', () => {
     for (const image of crashImages(disk, random, 1)) {
       if (random() > 0.2) continue;
       const recovering = image.restore();
-      // Only opens the storage before the worker dies: the recovery's own writes are torn in turn.
+      // Only opens the storage before the worker dies, so that the recovery's own writes are torn in turn.
       await openCrashStorage(recovering, 'strict');
       for (const second of crashImages(recovering, random, 1)) {
         count += 1;

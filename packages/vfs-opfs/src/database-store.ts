@@ -15,7 +15,7 @@ export interface DatabaseStore {
   sizeBytes(): number;
   /** Copies into `heap[target, target + length)` and returns the number of bytes available; the rest is unchanged. */
   read(heap: Uint8Array, target: number, length: number, at: number): number;
-  /** Adds to the open transaction, which only this connection sees until `commit`. */
+  /** Adds to the open transaction, which only this connection can see until `commit`. */
   write(heap: Uint8Array, source: number, length: number, at: number): void;
   truncate(sizeBytes: number): void;
   /** Commits everything written since the last `commit` or `rollback`, or throws and commits nothing. */

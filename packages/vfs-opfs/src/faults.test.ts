@@ -83,7 +83,7 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   const after = new TestConnection(module, again);
   const recovered = listed(after);
   // If even the truncation fails, the outcome of the transaction in flight is unknown: its COMMIT failed, but it may be
-  // there.
+  // stored.
   const mayBeThere = fault === 'lost' && failures.length > 0 ? [failures[0]!.number] : [];
   expect(recovered.filter((number) => !mayBeThere.includes(Number(number)))).toEqual(acknowledged);
   expect(after.value('PRAGMA integrity_check')).toBe('ok');

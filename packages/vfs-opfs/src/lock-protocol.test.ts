@@ -4,8 +4,8 @@ import { LOCK_SCENARIOS, everyLockSchedule } from '../testing/lock-protocol.ts';
 
 describe('the lock protocol', () => {
   for (const [title, scenario] of Object.entries(LOCK_SCENARIOS)) {
-    // A death means ten times as many schedules. With two workers one dies from `npm run verify` on; with three in
-    // lock-protocol.deep.test.ts.
+    // A death requires ten times as many schedules. With two workers, one dies at `npm run verify` and above; with
+    // three, in lock-protocol.deep.test.ts.
     const deaths = Object.keys(scenario).length < 3 ? atLevel({ test: 0, verify: 1 }) : 0;
     it(`holds under every schedule: ${title}${deaths > 0 ? ', with one death at any step' : ''} [CT-locks]`, async () => {
       const { schedules, faults } = await everyLockSchedule(scenario, { preemptions: 1, deaths });

@@ -17,8 +17,8 @@ import type { Tuning } from './tuning.ts';
 const LOOK_AGAIN_MS = 20;
 
 /**
- * How often in a row the log may move on between reading it and locking it, before that counts against the time limit.
- * A writer swaps the log's segments seldom, so only damage would do it more often.
+ * How often in a row the log may change between reading it and locking it before that counts against the time limit. A
+ * writer seldom swaps the log's segments, so only damage can cause it more often.
  */
 const MOST_MOVES = 100;
 
@@ -65,7 +65,7 @@ export async function openReader(options: OpenReaderOptions): Promise<OpenedStor
 
 /**
  * Reads the log and locks the generation in which it ends. Returns `undefined` when the log has no generation, and
- * `moved` when a writer moved on in between.
+ * `moved` if a writer continued in between.
  */
 async function pinnedLog(
   files: OpenFiles,

@@ -98,7 +98,7 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
         await maintenance.close();
         maintenance.flush();
         const logBytes = view.active.end + (view.sealed?.end ?? 0);
-        // Without room for the copy the log keeps everything, and the next opener copies it.
+        // Without space for the copy, the log keeps everything, and the next opening copies it.
         if (!leavesLog && logBytes <= MAX_LOG_COPIED_ON_CLOSE_BYTES) await maintenance.checkpoint(0).catch(onError);
       } finally {
         files.close();
@@ -118,7 +118,7 @@ function checkFile({ database }: OpenFiles): void {
 }
 
 /**
- * Begins the first generation over a database file that is complete by itself: a new file, an imported one, or one with
+ * Begins the first generation over a database file that is complete in itself: a new file, an imported one, or one with
  * a log that is `done`.
  */
 function beginFirstGeneration(log: LogWriter, files: OpenFiles, recovered: RecoveredLog | undefined): Generation {

@@ -9,7 +9,7 @@ export interface OpenedStore {
   checkpoint(waitMs: number): Promise<boolean>;
   /** Opens a reader on the same files; see `Storage.openReader`. */
   openReader(onError: (error: unknown) => void): Promise<OpenedStore>;
-  /** `leavesLog`: see `Storage.close`. */
+  /** For `leavesLog`, see `Storage.close`. */
   close(leavesLog?: boolean): Promise<void>;
 }
 

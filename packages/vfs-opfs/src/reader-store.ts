@@ -40,7 +40,7 @@ export class ReaderStore extends ReadOnlyStore {
   }
 
   /**
-   * Leaves the old generation that the writer waits to copy: at once, or at the end of the current read transaction.
+   * Leaves the old generation, which the writer waits to copy: at once, or at the end of the current read transaction.
    */
   advanceWhenIdle(): void {
     this.#mustAdvance = this.#isReading;

@@ -6,7 +6,7 @@ import type { TestModule } from '../testing/test-connection.ts';
 import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from '../testing/test-worker.ts';
 import { exportFile } from './files/export-file.ts';
 
-// Stages moments between two states that random tests seldom reach.
+// Produces moments between two states that random tests seldom reach.
 
 let modules: TestModule[] = [];
 
@@ -132,8 +132,8 @@ describe('a reader', () => {
       disk.observer = undefined;
       disk.fault = undefined;
       expect(seen).toContain('n');
-      // The same length: the change counter and the size equal those that SQLite remembers. A shorter one: the end of
-      // the failed record is still where the reader looks, unless it was truncated.
+      // With the same length, the change counter and the size equal those in SQLite's cache. With a shorter one, the
+      // end of the failed record is still where the reader looks, unless it was truncated.
       writer.connection.run("UPDATE note SET content = 'second' WHERE id = 1");
       expect(reader.connection.value(initial)).toBe('s');
       for (const worker of [reader, writer]) await closeWorker(worker);

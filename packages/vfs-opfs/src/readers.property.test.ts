@@ -104,7 +104,7 @@ class Model {
       try {
         for (const reader of this.readers) if (reader.peeks && reader.statement === undefined) this.read(reader);
       } catch (error) {
-        // An error thrown from here would look like a failing disk.
+        // An error thrown here would look like a failing disk.
         this.peekFailure ??= error;
       }
     };
@@ -138,7 +138,7 @@ class Model {
     reader.statement = statement;
   }
 
-  /** Continues reading in the open transaction. A revoked reader gets an error and may then begin again. */
+  /** Continues to read in the open transaction. A revoked reader fails and may then begin again. */
   next(reader: ReaderTab): void {
     try {
       const row = reader.statement?.step();

@@ -48,7 +48,7 @@ describe('a database in OPFS', () => {
     let committed = 0;
     for (let round = 0; round < 5; round += 1) {
       const tab = newTab();
-      // A terminated worker may hold its lock for about two more seconds.
+      // A terminated worker may keep its lock for about two more seconds.
       await tab.call('open', name, 'writer', 10_000);
       if (round === 0) await tab.call('run', CREATE);
       expect(await tab.call('run', COUNT)).toEqual([[committed]]);

@@ -30,8 +30,8 @@ export interface OpenStorageOptions {
   readonly tuning?: Partial<Tuning>;
   /**
    * Called when the medium rejected a commit after COMMIT had returned, once the pages are back to the state before it:
-   * before `committed()` rejects, and also if no caller waits for `committed()`. Use it to drop what memory holds of
-   * the database. Only IndexedDB calls it.
+   * before `committed()` rejects, and also if no caller waits for `committed()`. Use it to discard cached data of the
+   * database. Only IndexedDB calls it.
    */
   readonly onUndone?: (error: StorageError) => void;
 }
@@ -47,7 +47,7 @@ export interface Storage {
   /** The last failure, with its code. SQLite itself passes on only a number. */
   readonly lastError: StorageError | undefined;
   /**
-   * Time of the oldest commit that a power cut could take, in milliseconds since 1970; `undefined` when there is none.
+   * Time of the oldest commit that a power cut could undo, in milliseconds since 1970; `undefined` if there is none.
    */
   readonly dirtySinceMs: number | undefined;
   /** Registers this storage with a `wa-sqlite` module of the synchronous build. */

@@ -4,7 +4,7 @@ import type { PageView } from './pages/page-view.ts';
 import { TransactionPages } from './pages/transaction-pages.ts';
 
 /**
- * Larger transactions are logged whole. Comparing takes about as long as writing, and saves most where a page has one
+ * Larger transactions are logged whole. Comparing takes about as long as writing, and saves most for a page with one
  * new row.
  */
 const MAX_COMPARED_BYTES = 128 * 1024;
@@ -38,7 +38,7 @@ export class WriterStore implements DatabaseStore {
     this.#onCommit = onCommit;
   }
 
-  // The only writer always sees the latest commit.
+  // As the only writer, it always sees the latest commit.
   beginRead(): void {}
   endRead(): void {}
 

@@ -4,7 +4,7 @@ import { SimulatedDisk } from './simulated-disk.ts';
 import { tear, type Random } from './torn-write.ts';
 
 /**
- * - `everything`: the process died and the machine did not. All calls survive.
+ * - `everything`: the process died, but not the machine. All calls survive.
  * - `flushed-only`: a power cut before any unflushed call had reached the disk.
  * - `some`: a power cut after any of the unflushed calls had reached the disk, in any order.
  * - `torn`: like `some`, and one unflushed write had reached the disk in part: any of its sectors.

@@ -7,8 +7,7 @@ import { TestConnection } from './test-connection.ts';
 import type { TestModule } from './test-connection.ts';
 
 /**
- * Small enough that a few dozen transactions pass through records of several parts, several generations and WAL
- * checkpoints.
+ * Small enough that a few dozen transactions include records of several parts, several generations and WAL checkpoints.
  */
 export const SMALL_TUNING: Partial<Tuning> = {
   poolSizeBytes: 4 * 65536,
@@ -136,7 +135,7 @@ async function onStorage<T>(
   }
 }
 
-/** A kill keeps all acknowledged commits. A power cut keeps all flushed ones, which with `strict` is the same. */
+/** A kill keeps all acknowledged commits. A power cut keeps all flushed commits, which with `strict` are the same. */
 function bounds(image: CrashImage, workload: Workload): readonly [number, number] {
   const { transactions, flushes, durability } = workload;
   const acknowledged = transactions.findLast((transaction) => transaction.to <= image.callCount)?.number ?? 0;

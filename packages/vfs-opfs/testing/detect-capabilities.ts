@@ -1,4 +1,4 @@
-/** The capabilities that the media need, as a worker of this browser has them; a text is the reason for a failure. */
+/** The capabilities that the media need, in a worker of this browser; a text is the reason for a failure. */
 export type Capabilities = Readonly<Record<(typeof CAPABILITIES)[number], boolean | string>>;
 
 const CAPABILITIES = [

@@ -18,7 +18,7 @@ export type DiskCall =
  */
 export type DiskFault = 'short' | 'negative' | 'negative-after-write' | 'quota' | 'lost';
 
-/** A call about to be made, for deciding whether it fails. */
+/** A call that is about to be made, used to decide whether it fails. */
 export interface PlannedCall {
   readonly kind: 'write' | 'truncate' | 'flush';
   readonly file: string;

@@ -64,7 +64,7 @@ async function readTwice(
       onError: () => undefined,
     });
   } catch (error) {
-    // The log moved on while it was read. A reader retries until its timeout, which is zero here.
+    // The log changed while it was read. A reader retries until its timeout, which is zero here.
     if (error instanceof StorageError && error.code === 'storage-missing') return;
     throw error;
   }

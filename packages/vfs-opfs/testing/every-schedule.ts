@@ -1,5 +1,5 @@
 /**
- * Called wherever more than one event could come next. Returns the index of the chosen event, from 0 to `count` − 1.
+ * Called whenever more than one event could come next. Returns the index of the chosen event, from 0 to `count` − 1.
  */
 export type Choose = (count: number) => number;
 

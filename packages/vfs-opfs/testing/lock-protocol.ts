@@ -57,9 +57,9 @@ export interface LockFindings {
 }
 
 /**
- * Runs workers that open, work and close under every schedule within the bounds. No reader may see a mixture of
- * commits, miss an acknowledged one, or have to read again, since no limit is reached. Afterwards, whichever workers
- * died, a new writer must open, find everything acknowledged, and find no lock that blocks its WAL checkpoint.
+ * Runs workers that open, work and close under every schedule within the bounds. No reader may see pages of different
+ * commits, miss an acknowledged commit, or have to read again, because no limit is reached. Afterwards, whichever
+ * workers died, a new writer must open, find everything acknowledged, and find no lock that blocks its WAL checkpoint.
  */
 export async function everyLockSchedule(scenario: LockScenario, bounds: ScheduleBounds): Promise<LockFindings> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

@@ -210,7 +210,7 @@ function describeMedium(medium: ContractMedium): void {
         const name = newName();
         for (let round = 1; round <= 4; round += 1) {
           const tab = medium.newTab();
-          // A terminated worker may run on for two seconds.
+          // A terminated worker may continue to run for two seconds.
           await tab.call('open', name, 'writer', 10_000);
           if (round === 1) await tab.call('run', 'CREATE VIRTUAL TABLE note USING fts5(body)');
           await tab.call('run', `INSERT INTO note VALUES ('coffee, round ${round}'), ('tea')`);

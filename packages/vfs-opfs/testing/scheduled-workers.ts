@@ -11,7 +11,7 @@ export interface ScheduleBounds {
   readonly preemptions: number;
   /** How many workers die, at any step or between any two disk calls. */
   readonly deaths: number;
-  /** For a control test: grants every lock at once. */
+  /** For a control test: grants every lock immediately. */
   readonly areLocksBroken?: boolean;
 }
 

@@ -31,8 +31,8 @@ interface Unflushed {
 
 export interface SimulatedMediumOptions {
   /**
-   * The browser grants a file's handle to one worker at a time, as on exclusive OPFS. A dead worker keeps its handles
-   * for a while. Default false.
+   * Whether the browser grants a file's handle to only one worker at a time, as on exclusive OPFS. A dead worker keeps
+   * its handles for a while. Default false.
    */
   readonly isExclusive?: boolean;
 }
@@ -44,14 +44,14 @@ interface Life {
   freeAtMs: number;
 }
 
-/** One worker on a simulated disk: a medium with a death that tests can stage. */
+/** One worker on a simulated disk: a medium whose death tests can cause. */
 export interface SimulatedMedium extends FileMedium {
-  /** The worker dies: its handles stop working, its locks are freed, and its writes stay with the operating system. */
+  /** Ends the worker: its handles stop working, its locks are freed, and its writes stay with the operating system. */
   kill(options?: {
     /** How long the dead worker keeps exclusive handles, in ms. Default 0. */
     readonly keepsHandlesMs?: number;
   }): void;
-  /** A frozen worker receives no signals and runs no timers of its own; it keeps its locks. */
+  /** While frozen, a worker receives no signals and runs no timers, but keeps its locks. */
   freeze(isFrozen: boolean): void;
 }
 

@@ -23,9 +23,9 @@ export interface SimulatedExtentsOptions {
   readonly pendingMs?: () => number;
   /** Whether the pending batch of a dying worker takes effect. Default: it never does. */
   readonly outlivesWorker?: () => boolean;
-  /** Records what a power cut could take, for `losePower`. Default false. */
+  /** Records what a power cut could undo, for `losePower`. Default false. */
   readonly canLosePower?: boolean;
-  /** The medium starts with the databases of this one. */
+  /** The medium starts with the databases of this medium. */
   readonly copyOf?: SimulatedExtents;
 }
 
@@ -120,8 +120,8 @@ export class SimulatedExtents implements ExtentCatalog {
   }
 
   /**
-   * Cuts the power, after all workers have died: the last batches without a flush are lost, any number of them. Returns
-   * how many. A strict batch flushes all before it.
+   * Cuts the power, after all workers have died: the last batches without a flush are lost, in any number. Returns the
+   * number. A strict batch flushes all batches before it.
    */
   losePower(random: Random): number {
     const lost = Math.floor(random() * (this.#unflushed.length + 1));

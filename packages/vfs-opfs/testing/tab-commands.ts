@@ -96,7 +96,7 @@ export interface TabTools {
   setFreeBytes(freeBytes: number): void;
 }
 
-/** One tab over a medium, with at most one storage and one connection at a time. */
+/** One tab on a medium, with at most one storage and one connection at a time. */
 export function createTab(tools: TabTools): TabCommands {
   const { medium } = tools;
   let storage: Storage | undefined;

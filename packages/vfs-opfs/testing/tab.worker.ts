@@ -32,7 +32,7 @@ function createCommands(kind: TestMedium): WorkerCommands {
     loadSqlite: loadBrowserSqlite,
     setFull,
     setFreeBytes: (freeBytes) => {
-      // Some WebKits have no `navigator.storage`.
+      // Some WebKit browsers have no `navigator.storage`.
       const storage: object = navigator.storage ?? {};
       Object.defineProperty(storage, 'estimate', {
         value: async () => ({ quota: freeBytes, usage: 0 }),

@@ -10,8 +10,8 @@ export interface RowHash {
 }
 
 // Two lanes with different seeds and multipliers (odd constants with well spread bits, from the golden ratio and from
-// xxHash), as good as 64 bits together. It is not cryptography: both sides belong to us, and an audit looks for
-// accidents.
+// xxHash), which together are as good as 64 bits. They are not cryptographic: Rockpool writes both sides, and an audit
+// looks for accidents.
 const SEED_LOW = 0x9e3779b1;
 const SEED_HIGH = 0x85ebca77;
 const FACTOR_LOW = 0x85ebca6b;
@@ -26,7 +26,7 @@ const real = new DataView(new ArrayBuffer(8));
 
 /**
  * Hashes a row into `hash`. `cells` are its values outside the key, in the order of `columnIds`, which both sides sort
- * by id. Values differ as in SQLite: `1` is not `1.0`, and `-0.0` equals `0.0`.
+ * by id. Values are distinguished as in SQLite: `1` is not `1.0`, and `-0.0` equals `0.0`.
  */
 export function hashRow(
   hash: RowHash,

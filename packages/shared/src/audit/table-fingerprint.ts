@@ -2,7 +2,7 @@ import type { CellValue } from '../change/cell-value.ts';
 import { valueColumns, type TableSchema } from '../schema/schema.ts';
 import { hashRow, type RowHash } from './row-hash.ts';
 
-/** Maximum number of ranges per table: with a million rows, a range has about 250. */
+/** The maximum number of ranges per table: with a million rows, a range has about 250 rows. */
 export const MAX_AUDIT_RANGES = 4096;
 
 // A repair fetches whole ranges, so ranges are small, but not so small that their hashes outweigh the rows.
@@ -10,8 +10,8 @@ const ROWS_PER_RANGE = 64;
 
 /**
  * Fingerprint of a table: numbers that depend on every value and not on the order of the rows. Rows fall into ranges by
- * the hash of their key, and each range has the sum of the hashes of its rows. Sums can be subtracted from, so a
- * changed row costs two hashes.
+ * the hash of their key, and each range has the sum of the hashes of its rows. A hash can be subtracted from a sum, so
+ * a changed row costs only two hashes.
  */
 export class TableFingerprint {
   /** A power of two. */

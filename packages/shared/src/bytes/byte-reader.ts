@@ -2,8 +2,8 @@ import type { ErrorCode } from '../errors/error-codes.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 
 /**
- * Reads what ByteWriter wrote, trusting nothing: every read checks the end of the input, every varint its size. Invalid
- * input throws a RockpoolError of the given code, with the position and never the bytes.
+ * Reads what ByteWriter wrote. Trusts nothing: every read checks the end of the input, and every varint is checked for
+ * its size. Invalid input throws a RockpoolError of the given code, with the position and never the bytes.
  */
 export class ByteReader {
   private readonly buffer: Uint8Array;
@@ -69,7 +69,7 @@ export class ByteReader {
   }
 
   /**
-   * A count of items that take at least `minBytesEach` bytes each. The rest of the input bounds it, so that a forged
+   * A count of items that take at least `minBytesEach` bytes each. The rest of the input limits it, so that a forged
    * count cannot allocate memory.
    */
   count(minBytesEach: number): number {
@@ -130,5 +130,5 @@ export class ByteReader {
   }
 }
 
-// `ignoreBOM`: a leading U+FEFF is part of the text, not a mark to drop.
+// `ignoreBOM`: a leading U+FEFF is kept as part of the text.
 const textDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

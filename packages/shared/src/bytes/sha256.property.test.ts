@@ -4,7 +4,7 @@ import { sha256 } from './sha256.ts';
 
 declare const crypto: { readonly subtle: { digest(algorithm: 'SHA-256', bytes: Uint8Array): Promise<ArrayBuffer> } };
 
-/** The hash as the runtime's own cryptography computes it. */
+/** The hash as computed by the runtime's own cryptography. */
 async function expected(...parts: readonly Uint8Array[]): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(parts.flatMap((part) => [...part]))));
 }

@@ -14,7 +14,7 @@ export function cellValuesEqual(a: CellValue, b: CellValue): boolean {
   return a === b;
 }
 
-/** The reason why a value can never be synced, or null. SQLite turns NaN into NULL before this check. */
+/** Returns the reason why a value can never be synced, or null. SQLite turns NaN into NULL before this check. */
 export function cellValueProblem(
   value: CellValue,
 ): 'not-finite' | 'integer-range' | 'text-nul' | 'text-surrogate' | null {

@@ -25,7 +25,7 @@ const CODEC_VERSION = 1;
 const ATOMIC = 1;
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
 
-/** The rows and cells that may still follow. */
+/** The number of rows and cells that may still follow. */
 interface Room {
   readonly rows: number;
   readonly cells: number;
@@ -107,7 +107,7 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   const kind = KINDS[reader.u8() - 1];
   if (kind === undefined) return reader.fail('the kind of change is unknown');
   const tableId = reader.u32();
-  // A key part takes at least one byte per row, so the remaining rows bound the count.
+  // A key part takes at least one byte per row, so the remaining rows limit the count.
   const rowCount = reader.count(1);
   const keyCount = reader.count(1);
   const columnCount = reader.count(4);
@@ -130,7 +130,7 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   return { tableId, kind, rowCount, keys, columnIds, values };
 }
 
-/** The room that a group leaves. Throws `changeset-too-large` if the group does not fit. */
+/** The rows and cells that may follow a group. Throws `changeset-too-large` if the group does not fit. */
 function roomAfter({ rows, cells }: Room, rowCount: number, cellsPerRow: number): Room {
   const left = { rows: rows - rowCount, cells: cells - rowCount * cellsPerRow };
   if (left.rows < 0 || left.cells < 0)

@@ -4,7 +4,7 @@ import type { Changeset } from './changeset.ts';
 
 export const CHANGESET_HASH_BYTES = 16;
 
-/** The previous hash of a site's first changeset. */
+/** The previous hash for a site's first changeset. */
 export const FIRST_PREVIOUS_HASH: Uint8Array = new Uint8Array(CHANGESET_HASH_BYTES);
 
 /** SHA-256 of two byte strings, concatenated. */

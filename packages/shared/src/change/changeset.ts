@@ -32,8 +32,8 @@ export interface BeforeGroup {
 }
 
 /**
- * A cell with a newer server value that an earlier pending write of the same site hid from the author. For this cell
- * the base of the changeset is too new; `base` is the older watermark that the author had seen.
+ * A cell whose newer server value the author did not see, because an earlier pending write of the same site covered it.
+ * For this cell the base of the changeset is too new; `base` is the older watermark up to which the author had seen it.
  */
 export interface CellBase {
   readonly tableId: number;
@@ -45,8 +45,8 @@ export interface CellBase {
 /** The net effect of one SQL transaction on the synced tables: at most one change per row. */
 export interface ChangesetBody {
   /**
-   * Whether the changeset is admitted only if none of its writes loses to a concurrent one. Otherwise it is rejected
-   * whole, so that no reader sees a part of it.
+   * Whether the changeset is admitted only if none of its writes loses to a concurrent one. Otherwise it is rejected as
+   * a whole, so that no reader sees a part of it.
    */
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
@@ -55,8 +55,8 @@ export interface ChangesetBody {
 
 /**
  * The first changeset from which another one was re-created. Two copies of a client's file may have written different
- * changesets under one site and sequence; the hash tells them apart. It also proves that the sender has the changeset,
- * because a hash is known only to its author and the server.
+ * changesets under one site and sequence; the hash distinguishes them. It also proves that the sender has the
+ * changeset, because a hash is known only to its author and the server.
  */
 export interface ChangesetOrigin {
   readonly siteId: Uint8Array;
@@ -70,13 +70,14 @@ export interface Changeset {
   readonly sequence: number;
   /** The clock of the author at commit, in µs since 1970. Rises strictly per site. See clock/stamp.ts. */
   readonly stampUs: number;
-  /** The watermark of the rows that the author saw. */
+  /** The watermark of the rows that the author had seen. */
   readonly base: number;
   /** The encoded ChangesetBody. These bytes are hashed, stored and sent, and never encoded again. */
   readonly body: Uint8Array;
   /**
    * The changeset that this one was re-created from: under a new site id, or by a retry after a rejection. It takes
-   * effect only if its origin, and everything else re-created from it, does not. Absent: the changeset is the first.
+   * effect only if its origin, and everything else re-created from it, does not. Absent if the changeset itself is the
+   * first.
    */
   readonly origin?: ChangesetOrigin;
 }

@@ -15,8 +15,8 @@ import type { ChangeGroup } from './changeset.ts';
  */
 
 /**
- * Limit for the sum of the parts of a key, in bytes of UTF-8, integers in digits. An index entry of PostgreSQL holds
- * 2,704 bytes, of which the key is a part.
+ * The limit for all parts of a key together, in bytes of UTF-8; an integer counts by its digits. An index entry of
+ * PostgreSQL holds 2,704 bytes, of which the key is a part.
  */
 export const MAX_KEY_BYTES = 2_000;
 
@@ -26,7 +26,7 @@ const MAX_INTEGER_DIGITS = 20;
 interface ColumnDomain {
   readonly name: string;
   readonly type: ColumnType;
-  /** The policy's check, which replaces that of the column type (merge/column-policy.ts). */
+  /** The policy's check, which replaces the check by column type (merge/column-policy.ts). */
   readonly validate?: ColumnPolicy['validate'] | undefined;
 }
 
@@ -50,9 +50,9 @@ export function tableDomain(table: TableSchema): TableDomain {
 
 /**
  * Throws for a value that its column cannot hold: `constraint-data-type`, the error of the column's policy, or
- * `key-invalid` for a key. The error has the table, the column and their types, and no value. NULL is left to NOT NULL.
- * Keys are checked in inserts only: rows of an older version with keys that are no longer accepted can still be changed
- * and deleted.
+ * `key-invalid` for a key. The error has the table, the column and their types, and no value. NULL is not checked here,
+ * because NOT NULL does that. Keys are checked only in inserts: rows of an older version with keys that are no longer
+ * accepted can still be changed and deleted.
  */
 export function requireInDomain({ table, keys, byId }: TableDomain, group: ChangeGroup): void {
   if (group.kind === 'insert') {
@@ -85,7 +85,7 @@ export function requireInDomain({ table, keys, byId }: TableDomain, group: Chang
   });
 }
 
-/** The first value that a column of this type cannot hold. */
+/** Returns the first value that a column of this type cannot hold. */
 function misfitOf(type: ColumnType, values: readonly CellValue[]): CellValue | undefined {
   switch (type) {
     case 'text':

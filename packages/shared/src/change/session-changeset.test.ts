@@ -7,7 +7,7 @@ type Told = readonly [table: string, kind: string, ...records: PartialRecord[]];
 
 /*
  * The changeset that SQLite 3.47 made of a table t (a BLOB, id TEXT PRIMARY KEY, b BLOB) with the rows (-5, 'k2', 'ü')
- * and (0.5, 'k3', x'00ff'): a of k2 becomes 'text', k3 is deleted, (2^53 + 1, 'k4', 1.5) is inserted.
+ * and (0.5, 'k3', x'00ff'): column a of k2 becomes 'text', k3 is deleted, (2^53 + 1, 'k4', 1.5) is inserted.
  */
 const RECORDED = Uint8Array.from(
   (

@@ -29,15 +29,15 @@ const TEXT = 3;
 const BLOB = 4;
 const NULL = 5;
 
-// Below this a loop beats TextDecoder's fixed cost.
+// Below this length, a loop is faster than TextDecoder's fixed cost.
 const SHORT_TEXT_BYTES = 32;
 
-// `ignoreBOM`: a leading U+FEFF is part of the text, not a mark to drop.
+// `ignoreBOM`: a leading U+FEFF is kept as part of the text.
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: false });
 type Decoder = typeof strictDecoder;
 
-/** A record of an update: undefined for a column that did not change. */
+/** A record of an update: undefined for each column that did not change. */
 export type PartialRecord = readonly (CellValue | undefined)[];
 
 /** Receives the rows of one table. Records are in the column order of the session. */
@@ -46,7 +46,7 @@ export interface SessionRowReader {
   delete(before: readonly CellValue[]): void;
   /** `before` has the key and the changed columns, `after` the changed columns. */
   update(before: PartialRecord, after: PartialRecord): void;
-  /** The name of the column at a position, for errors. */
+  /** Returns the name of the column at a position, for errors. */
   columnName(position: number): string;
 }
 
@@ -72,7 +72,7 @@ export function readSessionChangeset(
 
 function readRow(reader: SessionReader, table: string, columnCount: number, rows: SessionRowReader): void {
   const op = reader.byte();
-  reader.byte(); // indirect: the effect of a trigger or a foreign key, handled like any other
+  reader.byte(); // "indirect" marks the effect of a trigger or a foreign key, which is handled like any other change
   if (op === OP_INSERT) rows.insert(complete(newRecord(reader, table, columnCount, rows)));
   else if (op === OP_DELETE) rows.delete(complete(oldRecord(reader, columnCount)));
   else if (op === OP_UPDATE) {

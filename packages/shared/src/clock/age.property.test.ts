@@ -8,7 +8,7 @@ const START_MS = 1_700_000_000_000;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** A device whose app writes, is closed and opened again, and whose clock is set; true time is the server's. */
+/** A device whose app writes, is closed and is opened again, and whose clock is set. True time is the server's. */
 class Device {
   trueMs = START_MS;
   offsetMs: number;
@@ -37,7 +37,7 @@ class Device {
     return { localUs: this.contactUs, serverMs: this.trueMs };
   }
 
-  /** The time, in ms, at which the server places each changeset if its log has nothing else. */
+  /** The time, in ms, that the server assigns to each changeset if its log is otherwise empty. */
   placed(earlier: ClockContact | null): number[] {
     const latest = this.contact();
     let lastOfSiteUs = 0;

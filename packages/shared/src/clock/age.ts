@@ -1,20 +1,23 @@
 import { LATEST_STAMP_US } from './stamp.ts';
 
 /*
- * Only the age of a changeset counts, not its stamp. While the device's clock runs evenly, the age is a subtraction, but
- * not if the clock was set in the meantime. The server's clock shows whether it was: between two contacts A and B, the
- * same time has passed on both sides.
+ * Only the age of a changeset counts, not its stamp. While the device's clock runs evenly, the age is a simple
+ * difference, but not if the clock was set in the meantime. The server's clock reveals that: between two contacts A and
+ * B, the same time has passed on both sides.
  *
  *             A ────────── stamp ────────────── B        by the device
  *             A ─────────────────────────────── B        by the server
  *
  * If the two lengths differ, the clock was set in between. A stamp from before that moment is right when counted from
- * A, a later one when counted back from B, and which of them applies is unknown. The earlier result counts, but
- * never a time before A: setting a clock gains nothing.
+ * A, and a later one when counted back from B. Which case applies is unknown. The earlier result counts, but never a
+ * time before A: setting a clock gains nothing.
  */
 const US_PER_MS = 1000;
 
-/** Difference between two contacts that counts as normal: a slow network, and a clock that drifts for weeks. */
+/**
+ * The difference between two contacts that counts as normal, because a network may be slow and a clock may drift for
+ * weeks.
+ */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 /** One moment on two clocks: the device's local time (local-time.ts) and the server's clock. */
@@ -25,7 +28,8 @@ export interface ClockContact {
 
 /**
  * The age of a stamp in µs, 0 or more. `earlier`: the last contact with nothing pending, null for none. `latest`: the
- * contact of this connection, null for an age by the device alone. A stamp ahead of its clock counts as made now.
+ * contact of this connection, null for an age by the device alone. A stamp that is ahead of its clock counts as taken
+ * now.
  */
 export function ageOfStampUs(
   stampUs: number,
@@ -41,7 +45,7 @@ export function ageOfStampUs(
   );
   const fromEarlierUs = Math.max(0, sinceEarlierUs - (stampUs - earlier.localUs));
   if (stampUs < earlier.localUs) return fromEarlierUs;
-  // If neither clock is trusted, a stamp gives only its position in the order.
+  // If neither clock can be trusted, a stamp determines only its position in the order.
   return stampUs >= LATEST_STAMP_US ? sinceEarlierUs : Math.min(Math.max(byDeviceUs, fromEarlierUs), sinceEarlierUs);
 }
 

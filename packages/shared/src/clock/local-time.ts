@@ -20,7 +20,7 @@ export interface LocalTime {
 /**
  * Local time starts at the wall clock and never goes back, not even between two starts of the app: after the wall clock
  * was set back, local time stays ahead by that much. While the app runs, local time advances evenly whatever happens to
- * the wall clock, with one exception: a forward jump is followed, because a device that slept looks the same.
+ * the wall clock, with one exception: it follows a forward jump, because a device that slept looks the same.
  */
 export function createLocalTime(last: LastStamp, wallMs: () => number, elapsedMs: () => number): LocalTime {
   const startUs = wallUs(wallMs());

@@ -5,7 +5,7 @@
  */
 const US_PER_MS = 1000;
 
-/** January 1, 2200. No clock is trusted beyond it, which leaves room for more stamps than will ever be made. */
+/** January 1, 2200. No clock is trusted beyond this, which leaves room for more stamps than can ever occur. */
 export const LATEST_STAMP_US = 7_258_118_400_000_000;
 
 /** The next stamp of a site: its local time, or one more than its last stamp if local time has not passed it. */
@@ -16,17 +16,20 @@ export function nextLocalStampUs(localUs: number, lastStampUs: number): number {
 export interface StampCorrection {
   /** Age of the changeset when the client sent it. */
   readonly ageUs: number;
-  /** The clock of the server when it received the push. */
+  /** The server's clock when it received the push. */
   readonly receivedMs: number;
-  /** The highest corrected stamp of this site so far; 0: none. */
+  /** The highest corrected stamp of this site so far; 0 if there is none. */
   readonly lastOfSiteUs: number;
-  /** The highest corrected stamp in the log up to the base of the changeset, which the author had seen; 0: nothing. */
+  /**
+   * The highest corrected stamp in the log up to the base of the changeset, which the author had seen; 0 if it had seen
+   * nothing.
+   */
   readonly seenUs: number;
 }
 
 /**
- * The time of writing by the server's clock. Only the age counts, so the setting of a client's clock decides nothing.
- * Never later than the receipt, and never before what the author had seen or written earlier.
+ * The time of writing by the server's clock. Only the age counts, so how a client's clock is set does not matter. The
+ * time is never later than the receipt, and never before what the author had seen or written earlier.
  */
 export function correctStampUs(correction: StampCorrection): number {
   const { ageUs, receivedMs, lastOfSiteUs, seenUs } = correction;

@@ -3,7 +3,7 @@ import { checkDamagedEdits } from '../../testing/damaged-edits.ts';
 
 it('a document rejects a damaged edit or reads JSON from it, and merges later edits either way', () => {
   const { refused, taken } = checkDamagedEdits(2000);
-  // Most damage is rejected. The accepted edits show that the rest of the test has something to check.
+  // Most damage is rejected. That some edits are accepted shows that the rest of the test has something to check.
   expect(refused).toBeGreaterThan(taken);
   expect(taken).toBeGreaterThan(10);
 });

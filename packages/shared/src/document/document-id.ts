@@ -5,9 +5,9 @@ import { canonicalJson, type JsonValue } from './json.ts';
 /*
  * Yjs identifies operations by (client id, clock). Two operations with the same pair corrupt a document permanently.
  * Every client id is therefore derived: the id of a site's edits from the site and a generation, the id of initial
- * content from that content, the generation of what the server carries over from all of its sources. The server can
- * check the ids, and no site can write as another. 48 bits: with 100,000 ids in one document, the odds of a collision
- * are 1 in 50,000.
+ * content from that content, the generation of an edit that the server carries over from all its sources. The server
+ * can check the ids, and no site can write as another. 48 bits: with 100,000 ids in one document, the odds of a
+ * collision are 1 in 50,000.
  */
 export const DOCUMENT_ID_BYTES = 8;
 const CLIENT_ID_BYTES = 6;
@@ -21,13 +21,13 @@ export function clientIdOf(site: string, generation: number): number {
 }
 
 export interface InitialIds {
-  /** Equal for equal content under an equal rule: creating the same document twice gives one document. */
+  /** Equal content under an equal rule has equal ids: creating the same document twice gives one document. */
   readonly documentId: Uint8Array<ArrayBuffer>;
   readonly clientId: number;
 }
 
 /**
- * `previous`: the document that this one replaces by compaction. It gives the new document another id even if the
+ * `previous` is the document that this one replaces by compaction. It gives the new document another id even if the
  * content equals that of the first one.
  */
 export function initialIds(

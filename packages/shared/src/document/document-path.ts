@@ -6,7 +6,7 @@ export type PathStep = string | number | { readonly [elementKey: string]: string
 /** The steps from the document down. Empty: the document itself. */
 export type DocumentPath = readonly PathStep[];
 
-/** The value at the path; undefined if there is none. */
+/** The value at the path; undefined if there is no value. */
 export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath): JsonValue | undefined {
   if (step === undefined || value === undefined) return value;
   if (typeof step === 'string')
@@ -38,7 +38,10 @@ export function withValueAt(
   return element === undefined || index >= value.length ? undefined : value.with(index, element);
 }
 
-/** The value without the place: the same value if it lacks the place, undefined if the place is the whole document. */
+/**
+ * The value without the part at the path: the same value if it has no such part, undefined if the path is that of the
+ * whole document.
+ */
 export function withoutValueAt(value: JsonValue, path: DocumentPath): JsonValue | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return undefined;

@@ -18,9 +18,10 @@ export interface DocumentRule {
   /** Maximum nesting of arrays and objects. Default 32. */
   readonly maxDepth: number;
   /**
-   * How a device stores the column. `text`: as JSON text. `binary`: as SQLite's JSONB, from which `json_extract`, `->>`,
-   * filters and orders read a value without parsing the document; reading or writing a whole document takes longer.
-   * SQL and every API see the same text either way. It has no effect on merging, so devices may differ. Default `text`.
+   * How a device stores the column. `text`: as JSON text. `binary`: as SQLite's JSONB, from which `json_extract`,
+   * `->>`, WHERE and ORDER BY read a value without parsing the document, while reading or writing a whole document
+   * takes longer. SQL and every API see the same text either way. It has no effect on merging, so devices may differ.
+   * Default `text`.
    */
   readonly storage?: DocumentStorage;
 }
@@ -32,7 +33,7 @@ export const DEFAULT_DOCUMENT_RULE: DocumentRule = { text: [], elementKey: 'id',
 /** Upper limit for `maxDepth`: the server stops reading there whatever the schema says. */
 export const MAX_DOCUMENT_DEPTH = 64;
 
-/** Upper limit for `maxLength`: with its history, such a document still fits into one value (protocol/limits.ts). */
+/** Upper limit for `maxLength`: such a document, with its history, still fits into one value (protocol/limits.ts). */
 export const MAX_DOCUMENT_LENGTH: number = 2 * 1024 * 1024;
 
 /** Nesting of a rich text: an array of objects that contain an object. */

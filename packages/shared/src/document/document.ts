@@ -24,8 +24,8 @@ import { isOpen, keepOpen, sameBytes, takeOpen, type OpenDocument } from './open
 import { writeJson } from './write-json.ts';
 
 /*
- * A document on client and server: a state (document-cell.ts) that edits are merged into. Pure functions over blobs, so
- * that documents take the path of every other cell.
+ * A document on client and server: a state (document-cell.ts) into which edits are merged. Pure functions over blobs,
+ * so that documents take the same path as any other cell.
  */
 
 /** Reads the base of layers by its id. */
@@ -80,7 +80,7 @@ export interface DocumentEdit {
   readonly state: Uint8Array<ArrayBuffer>;
 }
 
-/** Makes the edit that gives a document other content. The edit is empty if the content is equal. */
+/** Creates the edit that gives a document other content. The edit is empty if the content is equal. */
 export function editDocument(
   state: CellValue,
   content: JsonValue,
@@ -194,7 +194,8 @@ export interface CarriedEdit extends MergedEdit {
 
 /**
  * Merges an edit of another site. The edit is not trusted, and the document does not change unless the whole edit is
- * valid. Reports what the edit overwrote unseen, and which parts of the edit were overwritten before it arrived.
+ * valid. Reports what the edit overwrote without its author having seen it, and which parts of the edit were
+ * overwritten before it arrived.
  *
  * Throws `document-invalid` for an edit that no honest author sends or that the rule does not allow, and
  * `document-gap`.
@@ -226,7 +227,7 @@ export function mergeForeignEdit(
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   rememberText(text, json, MAX_DOCUMENT_DEPTH);
   const merged = close(opened, [update], json);
-  // The caller asks for the text next, and a small document is not kept open.
+  // The caller asks for the text next, and a small document does not stay open.
   rememberDocumentText(merged, text);
   return { state: merged, overwritten };
 }
@@ -243,9 +244,9 @@ export function clientsOf(update: Uint8Array): number[] {
 }
 
 /**
- * Repeats in a document an edit of the document that it replaced. `before` and `after` are the replaced document
- * without and with the edit. Reports everything that was written in the new document and that the edit met, because the
- * author of the edit had seen none of it.
+ * Repeats an edit of a replaced document in the document that replaced it. `before` and `after` are the replaced
+ * document without and with the edit. Reports every value of the new document that the edit meets, because its author
+ * had seen none of them.
  *
  * Throws `document-invalid` if the document would exceed the length that the rule allows.
  */
@@ -265,8 +266,8 @@ export function carryOver(
   const change = diffJson(old, wanted, path);
   if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [], update: NO_OPERATIONS };
   const made = applyChange(now, change, path);
-  // The document and the repeated edit can each be within the limit while the result exceeds it. No further edit would
-  // then be possible.
+  // The document and the repeated edit can each be within the limit while the result exceeds it; then no further edit
+  // would be possible.
   if (canonicalJson(made.value).length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   const opened = openState(state, NO_BASES);
   const overwritten = overwrittenByCarrying(opened.doc, made.overwritten, now, wanted, made.value);
@@ -275,7 +276,7 @@ export function carryOver(
   return { state: edited.state, overwritten, update: expectKind(edited.edit, 'edit').update };
 }
 
-/** Texts by the identical bytes of states that were read already, on this or another thread. */
+/** Texts of states that were read before, on this or another thread, by the identical bytes. */
 const textOfState = new WeakMap<Uint8Array, string>();
 
 /** Records the result of `documentText` for these bytes, for a caller that has it from another thread. */
@@ -284,7 +285,7 @@ export function rememberDocumentText(state: Uint8Array, text: string): void {
 }
 
 /**
- * The text in the app's column: canonical JSON. Throws `document-invalid` for a state that none of our edits can make.
+ * The text in the app's column: canonical JSON. Throws `document-invalid` for a state that no valid edit can produce.
  */
 export function documentText(state: CellValue, readBase: ReadBase = NO_BASES): string {
   const known = state instanceof Uint8Array ? textOfState.get(state) : undefined;
@@ -319,7 +320,7 @@ export function toLayers(
   return { state: layers, base: cell.update, baseId };
 }
 
-/** The id of the base of a state; null for a whole state. */
+/** The id of the base of a state; null if the state has no layers. */
 export function baseIdOf(state: CellValue): Uint8Array | null {
   const cell = expectState(state);
   return cell.kind === 'layers' ? cell.baseId : null;
@@ -337,12 +338,12 @@ export function completeState(state: CellValue, readBase: ReadBase): CellValue {
   });
 }
 
-/** Smaller states are written whole, which costs no more than the table pages that an edit writes anyway. */
+/** Smaller states are written whole, because the table pages that an edit writes anyway have room for them. */
 const MIN_BASE_BYTES = 8 * 1024;
 
 /**
- * Limit for the updates on a base, in bytes. Every edit writes all of them; the edit that exceeds the limit writes the
- * base once.
+ * The limit for the updates on a base, in bytes. Every edit writes all of them; the edit that exceeds the limit writes
+ * a new base once.
  */
 function maxUpdateBytes(baseBytes: number): number {
   return Math.min(64 * 1024, baseBytes / 8);

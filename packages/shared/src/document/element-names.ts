@@ -11,7 +11,7 @@ const known = new WeakMap<readonly JsonValue[], NamesByKey>();
 
 /**
  * The names of the elements of an array, in order, if all are objects that their `elementKey` identifies; otherwise
- * null. `before`: an array from which this one was made; if no name differs, returns its list of names.
+ * null. `before` is an array from which this one was created; if no name differs, returns that array's list of names.
  */
 export function elementNames(
   array: readonly JsonValue[],

@@ -43,7 +43,7 @@ function send(update: Uint8Array, start = START, rule: DocumentRule = RULE): str
   }
 }
 
-/** The edits of an author who types this many characters. */
+/** The edits of an author who types this number of characters. */
 function editsOfOne(count: number): Uint8Array[] {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, BASE.update);
@@ -65,7 +65,7 @@ describe('an edit that our code did not make', () => {
   it.each(hostileEdits(BASE))('is refused: an edit %s', (_, update) => {
     const startMs = cpuMs();
     expect(send(update)).toBe('document-invalid');
-    // Ten times what the server allows, as a guard against hangs. It does not measure speed.
+    // Ten times what the server allows, as protection against a hang. It does not measure speed.
     expect(cpuMs() - startMs).toBeLessThan(2500);
   });
 

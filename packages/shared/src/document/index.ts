@@ -1,4 +1,4 @@
-// A separate entry point because it imports Yjs: an app without document columns never loads it.
+// A separate entry point because it imports Yjs, which an app without document columns never loads.
 export {
   baseIdOf,
   carryOver,

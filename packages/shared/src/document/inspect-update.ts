@@ -70,7 +70,7 @@ class Inspection {
     const clients = reader.varint();
     if (clients > 1) reader.fail('the edit has operations of several clients');
     if (clients === 0) return;
-    // A struct takes at least an info byte and a byte of content, which bounds the count.
+    // A struct takes at least an info byte and a byte of content, which limits the count.
     const count = reader.count(2);
     if (reader.varint() !== policy.clientId) reader.fail('the edit has operations of another client');
     const start = reader.varint();
@@ -174,7 +174,7 @@ class Inspection {
       case 120: // true
         return;
       case 125: {
-        // An integer has six bits and a sign, then seven bits a byte.
+        // An integer has six bits and a sign in its first byte, then seven bits per byte.
         let byte = reader.u8();
         for (let count = 0; (byte & 0x80) !== 0; count++) {
           if (count > 8) reader.fail('the edit has a number with too many bytes');

@@ -171,12 +171,12 @@ export interface ChangedJson {
 
 /**
  * A path whose value was not the one that the change replaced. The change is applied there as far as possible. Texts
- * and unnamed elements that survive in both versions are not reported, because a change removes only parts that it
- * knew.
+ * and unnamed elements that survive in both versions are not reported, because a change removes only parts that its
+ * author had seen.
  */
 export interface ChangedPlace {
   readonly path: DocumentPath;
-  /** The change moves an element whose neighbours have changed. Otherwise its value has changed. */
+  /** Whether the change moves an element whose neighbours have changed. Otherwise its value has changed. */
   readonly isMove: boolean;
 }
 
@@ -210,7 +210,7 @@ function changed(value: JsonValue, change: JsonChange, at: At): JsonValue {
   }
   if ('elements' in change && isJsonArray(value)) return changeElements(value, change, at);
   if ('list' in change && isJsonArray(value)) return spliceList(value, change.list, at);
-  // The place now has a value of another kind, which stays.
+  // The place now has a value of another kind, which is kept.
   tell(at);
   return value;
 }
@@ -263,8 +263,8 @@ function changeElements(
 }
 
 /**
- * Puts the elements that the change moved behind their new predecessors; all others keep their order. Reports elements
- * that others had moved elsewhere.
+ * Places the elements that the change moved behind their new predecessors; all others keep their order. Reports
+ * elements that others have moved elsewhere.
  */
 function reorder(
   names: readonly string[],
@@ -320,7 +320,7 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
     const found = nearest(at + shift, texts.length, (start) =>
       wanted.every((text, index) => texts[start + index] === text),
     );
-    // Others can only have made the same change to a scalar; a container may have been changed inside, and stays.
+    // For a scalar, others can only have made the same change. A container may have been changed inside, and is kept.
     if (found === null && removed.some((element) => isJsonObject(element) || isJsonArray(element))) isChanged = true;
     const start = found ?? Math.min(at + shift, texts.length);
     const count = found === null ? 0 : removed.length;

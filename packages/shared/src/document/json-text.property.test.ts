@@ -18,7 +18,7 @@ function read(read: () => unknown): unknown {
   }
 }
 
-/** A text with any stretch of it replaced by any other, which is seldom JSON. */
+/** A text in which any stretch is replaced with any other, so that it is seldom JSON. */
 const damaged = fc.record({
   value: json,
   at: fc.nat(),

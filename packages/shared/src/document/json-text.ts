@@ -13,8 +13,8 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 
 /*
  * Caches canonical texts of documents with their values, so that a text that differs from a known one in a few places
- * is parsed only there. A value made from another one shares all equal parts with it, and identical objects need no
- * comparison.
+ * is parsed only there. A value that was created from another one shares all equal parts with it, and identical objects
+ * need no comparison.
  */
 export interface JsonText {
   /** The text in canonical form. */
@@ -23,9 +23,9 @@ export interface JsonText {
 }
 
 interface KnownText extends JsonText {
-  /** Upper bound for the depth of the value. */
+  /** An upper limit for the depth of the value. */
   readonly maxDepth: number;
-  /** The text that this one replaced, so that a write can be compared with both. */
+  /** The text that this one replaced, kept so that a write can be compared with both. */
   readonly replaced: JsonText | null;
 }
 
@@ -52,7 +52,7 @@ export function canonicalTextOf(value: JsonValue): string {
   return (isContainer(value) ? textOfValue.get(value) : undefined) ?? canonicalJson(value);
 }
 
-/** Adds a text to the cache. `maxDepth`: upper bound for the depth of the value. */
+/** Adds a text to the cache. `maxDepth` is an upper limit for the depth of the value. */
 export function rememberText(text: string, value: JsonValue, maxDepth: number): void {
   remember({ text, value, maxDepth, replaced: null }, null);
 }
@@ -73,8 +73,8 @@ export function readStoredJson(text: string, limits: JsonLimits): JsonValue {
 }
 
 /**
- * The canonical form of a text that replaces another one (null: none). Parses only the part that differs. Throws like
- * parseJson.
+ * The canonical form of a text that replaces another one (null if there is none). Parses only the part that differs.
+ * Throws like parseJson.
  */
 export function readChangedJson(text: string, before: string | null, limits: JsonLimits): JsonText {
   const from = before === null || before.length < MIN_KNOWN_LENGTH ? undefined : knownText(before, limits);
@@ -125,7 +125,7 @@ interface Spans {
   readonly ends: Uint32Array;
 }
 
-/** A container on the path down, and the child through which the path goes. */
+/** A container on the path to a value, and the child through which the path leads. */
 interface Step {
   readonly container: Container;
   readonly index: number;
@@ -211,7 +211,7 @@ function wayTo(root: JsonValue, stretch: Stretch): Step[] {
     const [first, last] = childrenAround(spans, stretch, at);
     const start = at + (spans.starts[first] as number);
     const isInside = first === last && start <= stretch.start && stretch.oldEnd <= at + (spans.ends[first] as number);
-    // Between members, the whole object is parsed; between elements, only those.
+    // If the change is between members, the whole object is parsed; if it is between elements, only those.
     if (!isInside && !isJsonArray(value)) break;
     way.push({ container: value, index: first, at });
     if (!isInside) break;
@@ -221,7 +221,7 @@ function wayTo(root: JsonValue, stretch: Stretch): Step[] {
   return way;
 }
 
-/** The children from the last that begins before the stretch to the first that ends after it. */
+/** The children from the last one that begins before the stretch to the first one that ends after it. */
 function childrenAround(
   { starts, ends }: Spans,
   { start, oldEnd }: Stretch,
@@ -254,7 +254,7 @@ function rebuilt(way: readonly Step[], changed: JsonValue, grownBy: number): Jso
 }
 
 /**
- * A container with other children from `first` to `last`. If their number is unchanged, the spans of the others only
+ * A container with other children from `first` to `last`. If their number is unchanged, only the spans of the others
  * shift.
  */
 function withChildren(
@@ -309,7 +309,7 @@ function childOf(container: Container, { keys }: Spans, index: number): JsonValu
     : ((container as Record<string, JsonValue>)[keys?.[index] as string] as JsonValue);
 }
 
-/** Text that JSON writes without escapes. Other text is written out and measured. */
+/** Text that JSON writes without escapes. Other text is written out and then measured. */
 const UNESCAPED = /^[^"\\\p{Cc}\p{Cs}]*$/u;
 
 /** Length of the canonical text. */
@@ -341,7 +341,7 @@ function differingStretch(before: string, after: string): Stretch {
 
 /**
  * Equal stretches are compared block by block, which is many times faster than by character, and the last block in
- * smaller ones.
+ * smaller blocks.
  */
 const BLOCKS: readonly number[] = [4096, 256, 16, 1];
 

@@ -14,7 +14,7 @@ export interface JsonLimits {
   readonly maxDepth: number;
 }
 
-/** Keys that much code copies into objects, and thereby changes their prototype. */
+/** Keys that much code copies into objects, which would change the prototype of those objects. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Text that may contain a number beyond what a JSON number represents exactly. */
@@ -103,8 +103,8 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * JSON.stringify takes a list of keys as order, but looks up all of them in every object: with more keys, a copy is
- * faster.
+ * JSON.stringify accepts a list of keys as an order, but looks up all of them in every object. With more keys than
+ * this, a copy is faster.
  */
 const FEW_KEYS = 16;
 
@@ -112,7 +112,7 @@ const FEW_KEYS = 16;
 function hasFewKeys(value: JsonValue, keys: Set<string>): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (isJsonArray(value)) return value.every((element) => hasFewKeys(element, keys));
-  // A `for…in` loop allocates no list of keys. This runs once per object of an import, before it is compiled.
+  // A `for…in` loop allocates no list of keys. It runs once per object of an import, before it is compiled.
   for (const key in value) {
     keys.add(key);
     if (keys.size > FEW_KEYS || !hasFewKeys(value[key] as JsonValue, keys)) return false;
@@ -153,8 +153,8 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
 }
 
 /**
- * The indexes at which two arrays of the same length have different values, by identity. A loop: it visits all elements
- * of a large list for every edit of one.
+ * The indexes at which two arrays of the same length have different values, by identity. A loop, because it visits all
+ * elements of a large list for every edit of one.
  */
 export function differingIndexes(before: readonly JsonValue[], after: readonly JsonValue[]): number[] {
   const indexes: number[] = [];
@@ -188,7 +188,9 @@ export function invalid(problem: string, fields: Readonly<Record<string, number>
   return new RockpoolError('document-invalid', { problem, ...fields });
 }
 
-/** False for text with NUL, where SQLite's functions stop reading, or a lone surrogate, which has no UTF-8 form. */
+/**
+ * False for text with NUL, where SQLite's functions stop reading, or with a lone surrogate, which has no UTF-8 form.
+ */
 export function isJsonText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }

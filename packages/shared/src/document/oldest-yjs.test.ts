@@ -1,4 +1,4 @@
-// Runs documents with the oldest Yjs that the packages allow, alone and beside the newest.
+// Runs documents with the oldest Yjs that the packages allow, both alone and together with the newest.
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import * as allowed from 'yjs-floor';
@@ -33,7 +33,8 @@ it('the oldest and the newest supported Yjs produce the same document on every d
   expect(newest.Doc).not.toBe(allowed.Doc);
   fc.assert(
     fc.property(edits, (history) => {
-      const oldest = allowed as unknown as typeof newest; // TypeScript treats the classes of the two versions as unrelated.
+      // TypeScript treats the classes of the two versions as unrelated.
+      const oldest = allowed as unknown as typeof newest;
       const devices = [oldest, newest, oldest, newest].map((yjs, index) => {
         const doc = new yjs.Doc({ gc: true });
         doc.clientID = index + 1;

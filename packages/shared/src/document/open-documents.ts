@@ -10,7 +10,7 @@ const MAX_OPEN_BYTES = 8 * 1024 * 1024;
 /** Limit for the number of open documents, which are searched linearly. */
 const MAX_OPEN = 32;
 
-/** Smaller states are built faster than looked up. */
+/** Smaller states are built faster than they are looked up. */
 const MIN_OPEN_BYTES = 4 * 1024;
 
 export interface OpenDocument {

@@ -25,27 +25,30 @@ export interface OverwrittenMember {
    */
   readonly own: JsonValue | undefined;
   /**
-   * The value that the author of the edit had not seen; undefined if it was removed, or for a position among other
-   * elements.
+   * The value that the author of the edit had not seen; undefined if it was removed, or if it was a position among
+   * other elements.
    */
   readonly other: JsonValue | undefined;
   /**
-   * Operations of the other author: the latest identifies the author. Empty for a removal, whose author is not
+   * Operations of the other author, the latest of which identifies the author. Empty for a removal, whose author is not
    * recorded.
    */
   readonly otherIds: readonly OperationId[];
-  /** Whether the value of the edit stands now. */
+  /** Whether the value of the edit is the current one. */
   readonly ownStands: boolean;
 }
 
 /**
- * Merges an edit of `author` into the document, and reports what was overwritten unseen, in either direction.
+ * Merges an edit of `author` into the document, and reports every value that was overwritten by an author who had not
+ * seen it, in either direction.
  *
- * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one stands.
+ * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one
+ *   stands.
  *   An edit met an unseen write if the last one is not the one that its author had seen.
- * - An edit that removes a member names everything in it that its author knew. Anything else that goes with the member
- *   was unseen.
- * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once per
+ * - An edit that removes a member names everything in it that its author knew. Anything else that is removed with
+ *   the member was unseen.
+ * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once
+ *   per
  *   edit.
  */
 export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, update: Uint8Array): OverwrittenMember[] {
@@ -75,8 +78,8 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
 }
 
 /**
- * The conflicts of an edit that was carried over from another document: `now` is the value at each path before,
- * `wanted` the value of the edit, `made` the result of both.
+ * The conflicts of an edit that was carried over from another document: at each path, `now` is the value before,
+ * `wanted` the value of the edit, and `made` the result of both.
  */
 export function overwrittenByCarrying(
   doc: Y.Doc,
@@ -123,7 +126,7 @@ function operationsAt(doc: Y.Doc, path: DocumentPath): OperationId[] {
   return [...last].map(([client, clock]) => ({ client, clock }));
 }
 
-/** Members of an object, named elements with their places, and the document itself; not our own keys. */
+/** Members of an object, named elements with their places, and the document itself, but not the internal keys. */
 function isMember(type: SharedType, key: string): boolean {
   return key !== PLAIN && type instanceof Y.Map;
 }
@@ -153,7 +156,7 @@ function overwrittenMember(
     return [];
   const ownStands = stands === last;
   const otherIsThere = wasThere(transaction, other);
-  // The author of the removal had not seen the edit, which stands now.
+  // The author of the removal had not seen the edit, whose value is the current one.
   if (ownStands && !otherIsThere) return [];
   const written: OverwrittenMember = {
     path: pathOf(transaction.doc, type, key, elementKey),
@@ -163,7 +166,7 @@ function overwrittenMember(
     ownStands,
   };
   if (written.other !== undefined && jsonEquals(written.own as JsonValue, written.other)) return [];
-  // A position means nothing outside its list, so only the move is reported.
+  // A position has no meaning outside its list, so only the move is reported.
   return [
     key === PLACE
       ? { ...written, path: pathOfType(transaction.doc, type, elementKey), own: undefined, other: undefined }
@@ -218,7 +221,7 @@ function itemsBelow(type: SharedType): Y.Item[] {
   ]);
 }
 
-/** Yjs turns operations into garbage whose parent is garbage. */
+/** Yjs turns operations into garbage if their parent is garbage. */
 function wroteIntoNothing({ doc, beforeState }: Y.Transaction, author: number): boolean {
   const before = beforeState.get(author) ?? 0;
   return (doc.store.clients.get(author) ?? []).some(

@@ -10,7 +10,7 @@ const BASE = DIGITS.length;
 const WHOLE_DIGITS = 6;
 const FIRST = Math.floor(BASE ** WHOLE_DIGITS / 2);
 
-/** A position between `left` and `right`; null is an end. `left` must be smaller than `right`. */
+/** A position between `left` and `right`; null stands for an end. `left` must be smaller than `right`. */
 export function positionBetween(left: string | null, right: string | null): string {
   if (left === null && right === null) return wholeToText(FIRST);
   if (right === null) return wholeToText(wholeOf(left as string) + 1);

@@ -70,7 +70,10 @@ export function invertRichTextChange(splices: readonly RichTextSplice[]): RichTe
   });
 }
 
-/** Applies a change to a text that may have changed since: removes only characters that the change knew. */
+/**
+ * Applies a change to a text that may have changed since. Removes only characters that the author of the change had
+ * seen.
+ */
 export function applyRichTextChange(value: readonly Run[], splices: readonly RichTextSplice[]): readonly Run[] {
   let runs = value;
   let shift = 0;

@@ -2,7 +2,7 @@ import { emptyObject, jsonEquals } from './json.ts';
 import { attributesOf, plainText, RunReader, type AttributeValue, type Run } from './rich-text.ts';
 import { diffText } from './text-diff.ts';
 
-/** Formats by name; null: no format of this name. */
+/** Formats by name; null if there is no format of this name. */
 export type Formats = Readonly<Record<string, AttributeValue | null>>;
 
 /** Replaces runs at the unit `at` of the old text. */

@@ -13,8 +13,8 @@ import {
 import { diffRichText } from './rich-text-diff.ts';
 
 /**
- * The attribute that marks a Y.Text as a rich text, so that a document's state determines its JSON: runs, not a string.
- * Our own keys begin with NUL.
+ * The attribute that marks a Y.Text as a rich text, so that the state of a document shows that its JSON consists of
+ * runs instead of a string. Internal keys begin with NUL.
  */
 export const RICH = '\u0000rich';
 
@@ -103,7 +103,7 @@ export function writeRichText(text: Y.Text, runs: readonly Run[]): void {
 }
 
 /**
- * Copies the formats: Yjs writes into the object that it gets and keeps its order, and the same text has to be the same
+ * Copies the formats: Yjs writes into the object that it receives and keeps its order, and equal texts must have equal
  * operations everywhere.
  */
 function toInsertion(run: Run): { readonly insert: string; readonly attributes: object } {

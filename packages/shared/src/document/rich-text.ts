@@ -28,7 +28,7 @@ export type AttributeValue = boolean | number | string;
 /** Length of a format's name, in UTF-16 units: names are words of editors. */
 const MAX_NAME_LENGTH = 64;
 
-/** Length of a format's value, in UTF-16 units: the longest are URLs of links. */
+/** Length of a format's value, in UTF-16 units. The longest values are URLs of links. */
 export const MAX_FORMAT_LENGTH = 2048;
 
 export function isFormatName(name: string): boolean {

@@ -14,7 +14,7 @@ function patched(before: string, after: string): string {
   return result + before.slice(at);
 }
 
-/** Length of the longest common subsequence, by the plain table. */
+/** Length of the longest common subsequence, by the textbook table. */
 function commonLength(a: string, b: string): number {
   let row = new Array<number>(b.length + 1).fill(0);
   for (const x of a) {

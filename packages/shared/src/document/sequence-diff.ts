@@ -1,4 +1,4 @@
-/** Replaces `remove` elements at `at` of the old sequence by the elements `from` to `to` of the new one. */
+/** Replaces `remove` elements at `at` of the old sequence with the elements `from` to `to` of the new one. */
 export interface Splice {
   readonly at: number;
   readonly remove: number;

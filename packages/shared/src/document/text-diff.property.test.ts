@@ -48,18 +48,18 @@ describe('the difference of two texts', () => {
         fc.uniqueArray(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 60, maxLength: 100 }),
         fc.nat({ max: 59 }),
         (numbers, cut) => {
-          // Neighbours differ in most digits: the common part of two lines must not be long enough to count as
+          // Neighbouring lines differ in most digits: the common part of two lines must not be long enough to count as
           // unchanged.
           const lines = numbers
             .map((n) => Math.imul(n + 1, 0x9e3779b1) >>> 0)
             .map((n) => `${n} stands in a line of its own, which is that of ${n}\n`);
           const before = lines.slice(20).join('');
-          // Longer than the longest path that the difference searches for.
+          // Longer than the longest path for which the difference searches.
           const [first, second] = [lines.slice(0, 10).join(''), lines.slice(10, 20).join('')];
           const place = before.indexOf('\n', (before.length * cut) / 60) + 1;
           const after = `${first}${before.slice(0, place)}${second}${before.slice(place)}!`;
-          // A segment shorter than an anchor may count as a part of an insertion beside it: the difference may be up to
-          // half as long again, for a text three times as long.
+          // A segment that is shorter than an anchor may count as a part of an adjacent insertion: the difference may
+          // be up to half as long again, for a text three times as long.
           expect(weight(diffText(before, after))).toBeLessThan(1.5 * (first.length + second.length));
         },
       ),

@@ -1,6 +1,6 @@
 import { diffSequences } from './sequence-diff.ts';
 
-/** Replaces `removed`, at the unit `at` of the old text, by `inserted`. */
+/** Replaces `removed`, at the unit `at` of the old text, with `inserted`. */
 export interface TextChange {
   readonly at: number;
   readonly removed: string;
@@ -19,7 +19,7 @@ export function diffText(before: string, after: string): TextChange[] {
 
 /** Like diffText, for a stretch that begins at the unit `unit` of the old text. */
 function diffStretch(before: string, after: string, unit: number): TextChange[] {
-  // Equal ends cost a comparison instead of a list of characters.
+  // Comparing equal ends is cheaper than making a list of their characters.
   const start = commonStart(before, after);
   const end = commonEnd(before, after, Math.min(before.length, after.length) - start);
   const oldChars = Array.from(before.slice(start, before.length - end));

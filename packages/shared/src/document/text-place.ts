@@ -9,7 +9,7 @@ const CONTEXT_LENGTH = 12;
 /** The distance from the old offset within which a run of characters or elements is searched. */
 const REACH = 1000;
 
-/** The last characters, enough to find a place again. */
+/** The last characters, as many as are needed to find a place again. */
 export function lastCharacters(text: string): string {
   // Twice as many units contain as many characters, plus the surrogate pair that they may begin in.
   return Array.from(text.slice(-2 * CONTEXT_LENGTH - 1))
@@ -17,7 +17,7 @@ export function lastCharacters(text: string): string {
     .join('');
 }
 
-/** The first characters, enough to find a place again. */
+/** The first characters, as many as are needed to find a place again. */
 export function firstCharacters(text: string): string {
   return Array.from(text.slice(0, 2 * CONTEXT_LENGTH + 1))
     .slice(0, CONTEXT_LENGTH)
@@ -25,7 +25,7 @@ export function firstCharacters(text: string): string {
 }
 
 /**
- * The offset behind the longest match of the context: a change by others a little before does not separate a change
+ * The offset behind the longest match of the context: a change by others shortly before it does not separate a change
  * from its word.
  */
 export function placeOf(text: string, at: number, context: string, removed: string): number | null {

@@ -25,16 +25,16 @@ import { diffSequences } from './sequence-diff.ts';
 import { diffText } from './text-diff.ts';
 
 /**
- * Makes a document equal to `value` with as few operations as possible. Equal parts are not touched, so concurrent
- * changes there stay. Call it in a transaction of the document. `known`: the JSON of the document, if known; identical
- * values in it are skipped.
+ * Makes a document equal to `value` with as few operations as possible. Equal parts are not changed, so concurrent
+ * changes of them are kept. Call it in a transaction of the document. `known` is the JSON of the document, if known;
+ * identical values in it are skipped.
  */
 export function writeJson(doc: Y.Doc, value: JsonValue, rule: PathRule, known?: JsonValue): void {
   const node = rootValue(doc);
   if (!changeInPlace(node, value, rule, known)) setRootValue(doc, createNode(value, rule));
 }
 
-/** False when the node cannot become the value and has to be replaced. */
+/** Returns false if the node cannot become the value and has to be replaced. */
 function changeInPlace(
   node: Node | undefined,
   value: JsonValue,
@@ -49,7 +49,7 @@ function changeInPlace(
       return isJsonArray(value) && changeList(node, value, rule, isJsonArray(known) ? known : undefined);
     return isJsonObject(value) && changeMap(node, value, rule, isJsonObject(known) ? known : undefined);
   }
-  // A string that became a text by a later rule stays a string until it changes.
+  // A string stays a string until it changes, even if a later rule makes it a text.
   return node === value;
 }
 
@@ -157,7 +157,7 @@ function changeNamed(
  */
 function keptPlaces(names: readonly string[], current: ReadonlyMap<string, NamedElement>): ReadonlySet<string> {
   const known = names.flatMap((name) => current.get(name) ?? []);
-  const tails: number[] = []; // tails[n]: the element with the smallest place that ends a run of n + 1
+  const tails: number[] = []; // tails[n] is the element with the smallest place that ends a run of n + 1
   const before: number[] = [];
   for (const [index, { place }] of known.entries()) {
     let low = 0;

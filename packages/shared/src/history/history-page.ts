@@ -4,12 +4,12 @@ import type { CellValue } from '../change/cell-value.ts';
 import type { ChangeKind } from '../change/changeset.ts';
 import { readTagged, writeTagged } from '../change/column-codec.ts';
 
-/* The answers of the server about the history of a row, as bytes. */
+/* The server's answers about the history of a row, as bytes. */
 
 /** A column that a version changed. */
 export interface VersionChange {
   readonly columnId: number;
-  /** The values of a document are left out (`null`), because they may be large: ask for the row at the version. */
+  /** The values of a document are omitted (`null`), because they may be large: request the row at the version. */
   readonly values: { readonly before: CellValue; readonly after: CellValue } | null;
 }
 
@@ -27,16 +27,16 @@ export interface StoredRowVersion {
   readonly writtenMs: number;
   /** When the server received it, in ms since 1970. */
   readonly receivedMs: number;
-  /** insert: all columns, with NULL before; delete: all columns, with NULL after. */
+  /** For an insert, all columns, with NULL before; for a delete, all columns, with NULL after. */
   readonly changes: readonly VersionChange[];
 }
 
 export interface HistoryPage {
   /** Newest first. */
   readonly versions: readonly StoredRowVersion[];
-  /** The next page begins below this watermark. Null: this is the last one. */
+  /** The next page begins below this watermark. Null if this is the last one. */
   readonly nextBefore: number | null;
-  /** Older versions than those of this page and the next ones were never kept, or are pruned. */
+  /** Whether versions older than those of this page and the next ones were never kept, or are pruned. */
   readonly isTruncated: boolean;
   /** The columns of the table that were added since the log began. */
   readonly laterColumns: readonly LaterColumn[];
@@ -49,10 +49,10 @@ export interface LaterColumn {
   readonly until: number;
 }
 
-/** A row at one of its versions, by column id, without columns that did not exist. Null: the row did not exist. */
+/** A row at one of its versions, by column id, without columns that did not exist. Null if the row did not exist. */
 export type RowAtVersion = ReadonlyMap<number, CellValue> | null;
 
-/** Format 1 has no `laterColumns`; it is the only one that older clients read. */
+/** Format 1 has no `laterColumns`. It is the only format that older clients can read. */
 export type HistoryPageFormat = 1 | 2;
 
 const FORMAT = 1;

@@ -1,11 +1,11 @@
 /**
- * The one stretch in which two texts differ: `middle` replaces what lies between the common prefix and the common
+ * The one stretch in which two texts differ: `middle` replaces the text between the common prefix and the common
  * suffix.
  */
 export interface TextSplice {
-  /** UTF-16 units that both texts begin with. */
+  /** The number of UTF-16 units at the beginning of both texts. */
   readonly prefix: number;
-  /** UTF-16 units that both texts end with. */
+  /** The number of UTF-16 units at the end of both texts. */
   readonly suffix: number;
   readonly middle: string;
 }

@@ -4,23 +4,23 @@ import type { CellValue } from '../change/cell-value.ts';
 import { readTagged, writeTagged } from '../change/column-codec.ts';
 import type { RowAtVersion } from './history-page.ts';
 
-/** A row that the chosen transactions changed. */
+/** A row that the selected transactions changed. */
 export interface WrittenRow {
   readonly tableId: number;
   /** See encodeKey. */
   readonly key: Uint8Array;
-  /** The values after the last chosen transaction, with documents as JSON. */
+  /** The values after the last selected transaction, with documents as JSON. */
   readonly after: RowAtVersion;
   /**
-   * The values without the writes of the chosen transactions. Columns that they did not write have the value of
+   * The values without the writes of the selected transactions. Columns that they did not write have the value of
    * `after`.
    */
   readonly before: RowAtVersion;
 }
 
-/** The rows that some transactions changed, as the server knows them. */
+/** The rows that some transactions changed, as the server stores them. */
 export interface WrittenRows {
-  /** The watermark of the last transaction that was chosen; 0 for none. */
+  /** The watermark of the last selected transaction; 0 if there is none. */
   readonly upTo: number;
   /** The number of transactions. */
   readonly count: number;

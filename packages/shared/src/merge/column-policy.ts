@@ -5,11 +5,11 @@ import type { Cell, Conflict } from './row-model.ts';
 import type { Version } from './version.ts';
 
 /**
- * How concurrent writes of one column merge, and what follows from that on the path of a write: what is checked and
- * sent, what the server stores, what a device shows while the write is pending, and how it is undone.
+ * How concurrent writes of one column merge, and the consequences on the path of a write: what is checked and sent,
+ * what the server stores, what a device shows while the write is pending, and how the write is undone.
  *
  * If a policy omits a part, that of `policies/last-writer.ts` applies: the value is sent as written, and the later
- * write replaces the earlier one. Each policy file says why it leaves out what it leaves out.
+ * write replaces the earlier one. Each policy file says why it omits a part.
  *
  * Policies are pure and independent of rows. A document's policy needs its stored state and code that loads on demand,
  * so each side binds it to both (policies/document.ts).
@@ -17,33 +17,36 @@ import type { Version } from './version.ts';
 export interface ColumnPolicy {
   readonly name: 'last-writer' | 'counter' | 'group' | 'document';
 
-  /** The ids of the columns that are written, win and lose together with this one, itself among them. */
+  /** The ids of the columns that are written, win and lose together with this one, including this one. */
   readonly together?: readonly number[];
-  /** A write adds to the value that it meets, so it replaces no other write: it cannot lose to one that stays. */
+  /**
+   * Whether a write adds to the value that it meets. It then replaces no other write, and cannot lose to one that
+   * stays.
+   */
   readonly accumulates?: true;
-  /** An update carries a difference, so equal values do not mean that both writes are kept. */
+  /** Whether an update carries a difference, so that equal values do not mean that both writes are kept. */
   readonly sendsDifference?: true;
-  /** The old value that a device records for an update is the change, so it cannot be written back. */
+  /** Whether the old value that a device records for an update is the change, so that it cannot be written back. */
   readonly recordsChange?: true;
-  /** The problem with which restoring a conflict refuses a column of this policy. */
+  /** The problem that is reported when a conflict of such a column cannot be restored. */
   readonly refusesRestore?: 'counter';
 
   /**
-   * Checks the sent values of the column, on the device before COMMIT and on the server at admission. Throws what
-   * rejects the transaction.
+   * Checks the sent values of the column, on the device before COMMIT and on the server at admission. Throws the error
+   * that rejects the transaction.
    */
   validate?(values: readonly CellValue[], place: ColumnPlace): void;
   /** On the device: the value that an update carries. Throws `value-invalid`. */
   capture?(before: CellValue, after: CellValue): CellValue;
-  /** On the server: an update in a row that exists. Null: it is merged as the last writer's. */
+  /** On the server: an update in a row that exists. Null if it is merged as the last writer's. */
   merge?(write: CellWrite): CellMerge | null;
   /** The entry of the conflict log for an update that lost with its row or to another row. Default: the value. */
   lost?(value: CellValue, standing: CellValue, site: string): LostValue;
   /** On the device: a write on top of the rows of the server. */
   readonly rebase?: ColumnRebase;
-  /** On the device: the value that takes an update back; undefined if another write has replaced it. */
+  /** On the device: the value that reverts an update; undefined if another write has replaced the updated value. */
   undo?(current: CellValue, written: CellValue, before: CellValue): CellValue | undefined;
-  /** Describes a rejected update as the app sees it. */
+  /** Describes a rejected update in the form that the app receives. */
   describe?(before: CellValue, written: CellValue): DescribedValue;
 }
 
@@ -58,21 +61,21 @@ export interface ColumnPlace {
 
 export interface CellWrite {
   readonly columnId: number;
-  /** Undefined for a column that the row has no cell of yet. */
+  /** Undefined if the row has no cell of the column yet. */
   readonly before: Cell | undefined;
   readonly value: CellValue;
   readonly version: Version;
   /** Whether the author had seen everything in `before`. */
   readonly seen: boolean;
-  /** The row's insert: the winner if `before` is undefined. */
+  /** The row's insert, which is the winner if `before` is undefined. */
   readonly inserted: Version;
 }
 
 export interface CellMerge {
-  /** The same object as `before` when the write leaves the cell as it is. */
+  /** The same object as `before` if the write does not change the cell. */
   readonly cell: Cell | undefined;
   readonly conflicts: readonly Conflict[];
-  /** The author's copy differs from the cell now. */
+  /** Whether the author's copy differs from the cell now. */
   readonly isCorrected: boolean;
 }
 
@@ -84,13 +87,18 @@ export interface LostValue {
 
 /** How pending, admitted and delivered writes of a column meet on a device. */
 export interface ColumnRebase {
-  /** The cell with a pending write on top. Throws what masks the changeset. */
+  /** The cell with a pending write on top. Throws the error that masks the changeset. */
   pending(before: CellValue, value: CellValue, kind: ChangeKind): CellValue;
-  /** The cell with an admitted write in it. The write fitted on the server, so it never throws for its value. */
+  /**
+   * The cell with an admitted write in it. The write fitted on the server, so this never throws because of its value.
+   */
   admitted(before: CellValue, value: CellValue, kind: ChangeKind): CellValue;
-  /** The cell as a delivery says; `atCursor` is the server's cell before it. Default: the delivered value. */
+  /** The cell after a delivery; `atCursor` is the server's cell before it. Default: the delivered value. */
   delivered?(atCursor: CellValue, value: CellValue): CellValue;
-  /** Merges a run of edits at once. One by one, each edit would cost as much as the cell and the edits before it. */
+  /**
+   * Merges a run of edits at once. If merged one by one, each edit would cost as much as the cell and the edits before
+   * it.
+   */
   readonly edits?: {
     isEdit(value: CellValue): boolean;
     pending(cell: CellValue, edits: readonly CellValue[]): CellValue;
@@ -98,12 +106,12 @@ export interface ColumnRebase {
   };
 }
 
-/** `change`: the change itself, if no value after it is known. */
+/** `change` is the change itself, if no value after it is known. */
 export type DescribedValue = { readonly after: CellValue } | { readonly change: CellValue };
 
 /**
- * How a policy is declared: `MergeRules[key]` is a list of entries, each of one column or several. Apart from
- * ColumnPolicy, so that a page that checks a schema does not load what merges.
+ * How a policy is declared: `MergeRules[key]` is a list of entries, each of one column or several. Separate from
+ * ColumnPolicy, so that a page that checks a schema does not load the code that merges.
  */
 export interface PolicyDeclaration<Entry = unknown> {
   readonly key: 'counters' | 'groups' | 'documents';
@@ -118,8 +126,8 @@ export interface PolicyDeclaration<Entry = unknown> {
   columnProblem?(column: ColumnSchema): string | null;
   reportEntry?(entry: Entry, table: TableSchema, report: (column: string | null, problem: string) => void): void;
   /**
-   * Why a column that has rows cannot take or lose this policy: pending changesets would mean something else. Null: it
-   * can.
+   * Why a column that has rows cannot take or lose this policy: pending changesets would have another meaning. Null if
+   * it can.
    */
   readonly changeProblem: string | null;
 }

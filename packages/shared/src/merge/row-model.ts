@@ -21,14 +21,14 @@ export interface Cell {
  */
 export interface StoredRow {
   readonly inserted: Version;
-  /** The last update that brought the row back, under `update-wins`. */
+  /** The last update that restored the row, under `update-wins`. */
   readonly revived: Version | null;
   /**
    * Under `update-wins`, the last update of each site: a delete loses to any of them that its author had not seen, even
    * if the cells of the update have been overwritten since. Empty under `delete-wins`.
    */
   readonly updated: ReadonlyMap<string, Version>;
-  /** Null for a live row. The cells of a deleted row are kept, as the image of the tombstone. */
+  /** Null for a live row. The cells of a deleted row are kept as the image of the tombstone. */
   readonly deleted: Version | null;
   readonly cells: ReadonlyMap<number, Cell>;
 }
@@ -36,7 +36,10 @@ export interface StoredRow {
 /** The change of one row by one changeset. */
 export interface RowChange {
   readonly kind: ChangeKind;
-  /** insert: every column outside the key; update: the changed columns, as their policies capture them; delete: none. */
+  /**
+   * For an insert, every column outside the key; for an update, the changed columns, as their policies capture them;
+   * for a delete, none.
+   */
   readonly values: ReadonlyMap<number, CellValue>;
   readonly version: Version;
   /** The watermark the author had seen, for a column or (EXISTENCE_COLUMN_ID) for the row as a whole. */
@@ -61,7 +64,7 @@ export interface Conflict {
 }
 
 export interface RowMerge {
-  /** The row after the merge; the identical object when nothing changed. */
+  /** The row after the merge; the identical object if nothing changed. */
   readonly row: StoredRow | undefined;
   readonly conflicts: readonly Conflict[];
   /** Columns in which the author's copy now differs from the row. The server delivers their values to the author. */

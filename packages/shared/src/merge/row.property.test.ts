@@ -34,7 +34,7 @@ interface Write {
   readonly values: ReadonlyMap<number, CellValue>;
 }
 
-/** One row, three sites that saw the same state and then wrote without seeing each other. */
+/** One row, and three sites that saw the same state and then wrote without seeing each other's writes. */
 interface History {
   readonly startsWithRow: boolean;
   readonly bySite: readonly (readonly Write[])[];
@@ -59,14 +59,14 @@ const history: fc.Arbitrary<History> = fc
         // A site can only update or delete what it sees, and only insert what it does not.
         const kind = alive ? (wish === 'delete' ? 'delete' : 'update') : 'insert';
         alive = kind !== 'delete';
-        stampUs += gap; // sites share stamps now and then, because the tie is part of the rule
+        stampUs += gap; // sites sometimes share stamps, because the tie is part of the rule
         const columns = kind === 'insert' ? COLUMNS : kind === 'update' ? [column] : [];
         return [{ site, stampUs, kind, values: new Map(columns.map((id) => [id, value])) }];
       });
     }),
   }));
 
-/** The values as they travel: an update of one column carries all of its group. */
+/** The values as they are sent: an update of one column carries all of its group. */
 function carried(
   { kind, values }: Pick<Write, 'kind' | 'values'>,
   { policies }: RowRules,
@@ -192,7 +192,7 @@ describe('a deleted row', () => {
         history.filter(({ startsWithRow }) => startsWithRow),
         fc.constantFrom(...ALL_RULES),
         ({ bySite }, rules) => {
-          // Leaves out inserts, which make a new row.
+          // Omits inserts, which create a new row.
           const writes = bySite.map((queue) =>
             queue.slice(0, queue.findIndex(({ kind }) => kind === 'delete') + 1 || queue.length),
           );
@@ -286,7 +286,7 @@ function withValuesOfTheirOwn(writes: readonly Write[], siteIndex: number): Writ
   }));
 }
 
-/** The cells that a site has left in the row; nothing if it deleted the row in the end. */
+/** The cells that a site has left in the row; none if the site finally deleted the row. */
 function lastCells(writes: readonly Write[]): [number, CellValue][] {
   const cells = new Map<number, CellValue>();
   for (const { kind, values } of writes) {

@@ -9,15 +9,18 @@ import type { RowRules } from './row-rules.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
 
 /**
- * Merges one change into one stored row. Pure, and the same on server and client.
+ * Merges one change into one stored row, in the same way on server and client.
  *
  * 1. A write replaces what its author had seen, without comparing clocks (its corrected stamp is later anyway).
- * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id. Writes of a column that
+ * 2. Of two concurrent writes of a cell the later corrected stamp wins, with ties decided by site id. Writes of a
+ *    column that
  *   accumulates are added up or merged, and none loses.
  * 3. Of two concurrent inserts of one key, one whole row wins, by the same order.
  * 4. Of a delete and a concurrent update the delete wins, or under `update-wins` the whole row comes back.
- * 5. An edit is always merged into its document, unless another document has replaced it: then the edit lost to that.
- * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are not a conflict, unless other
+ * 5. An edit is always merged into its document, unless another document has replaced it: then the edit loses to
+ *    that document.
+ * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are not a conflict, unless
+ *    other
  *   columns of their group are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
@@ -32,7 +35,7 @@ function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: R
 }
 
 /**
- * The author had seen the row, so it existed: it was deleted so long ago that its tombstone is pruned, and with it the
+ * The author had seen the row, so it existed. It was deleted so long ago that its tombstone is pruned, and with it the
  * documents that an edit would have changed.
  */
 function missingRow(change: RowChange, { policies }: RowRules): RowMerge {
@@ -71,12 +74,12 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   const { site } = change.version;
   if (!hasSeen(base, site, stored.inserted)) {
-    // The author deleted an earlier incarnation, so this one stays.
+    // The author deleted an earlier incarnation, so this one is kept.
     return { row: stored, conflicts: [], corrected: correctedBy(change) };
   }
   if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
   const won = { value: null, version: change.version };
-  // Which columns an update wrote is not stored. So the oldest cell base of the delete counts for all columns.
+  // It is not stored which columns an update wrote, so the oldest cell base of the delete counts for all columns.
   const oldest = Math.min(base, ...[...stored.cells.keys()].map((columnId) => change.baseOf(columnId)));
   const unseen =
     deleteRule === 'delete-wins'
@@ -128,7 +131,7 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
     lost: { value: null, version: stored.deleted },
     won: { value: null, version },
   };
-  // A delivery may have deleted the row at its author in the meantime, so the author gets the whole row.
+  // A delivery may have deleted the row at its author in the meantime, so the author receives the whole row.
   return { row, conflicts: [...conflicts, loss], corrected: correctedBy(change) };
 }
 
@@ -166,7 +169,7 @@ function conflictOf(
   return path === undefined ? { columnId, rule, lost, won } : { columnId, path, rule, lost, won };
 }
 
-// Shared by all fresh rows: a map for each takes a tenth of the memory of a large changeset.
+// Shared by all fresh rows, because one map for each row would take a tenth of the memory of a large changeset.
 const NO_UPDATES: ReadonlyMap<string, Version> = new Map();
 
 function freshRow({ values, version }: RowChange): StoredRow {
@@ -175,7 +178,7 @@ function freshRow({ values, version }: RowChange): StoredRow {
   return { inserted: version, revived: null, updated: NO_UPDATES, deleted: null, cells };
 }
 
-/** The author's copy of the row, or of the columns that it wrote, differs from the server's. */
+/** The author's copy of the row, or of the columns that the author wrote, differs from the server's. */
 function correctedBy(change: RowChange): number[] {
   return [EXISTENCE_COLUMN_ID, ...change.values.keys()];
 }
@@ -186,8 +189,8 @@ function wholeRowConflicts(loser: StoredRow, winner: StoredRow, { byColumn }: Ta
     const winning = winner.cells.get(columnId);
     const value = winner.deleted === null ? (winning?.value ?? null) : null;
     const isEqual = winner.deleted === null && cellValuesEqual(value, cell.value);
-    // Differences that one row collected are missing in the other, even if both sums are equal. Equal values that both
-    // rows began with are not a loss.
+    // The differences that one row has collected are missing in the other, even if both sums are equal. Equal values
+    // with which both rows began are not lost.
     const hasMore =
       byColumn.get(columnId)?.sendsDifference === true &&
       (cell.version.watermark !== loser.inserted.watermark || winning?.version.watermark !== winner.inserted.watermark);
@@ -214,10 +217,10 @@ function updateConflicts(
     const policy = byColumn.get(columnId);
     const cell = stored.cells.get(columnId);
     const winning = stored.deleted === null ? (cell?.value ?? null) : null;
-    // A lost difference is a loss even if the sum would have been the same.
+    // A lost difference is lost even if the sum would have been the same.
     if (stored.deleted === null && policy?.sendsDifference !== true && cellValuesEqual(winning, value)) continue;
     const lost = policy?.lost?.(value, cell?.value ?? null, change.version.site) ?? { value };
-    // A cell of a row that exists may be by an author who changed it after the insert.
+    // A cell of an existing row may be from an author who changed it after the insert.
     const won = { value: winning, version: stored.deleted === null ? (cell?.version ?? by) : by };
     conflicts.push(conflictOf(columnId, rule, lost, change.version, won));
   }

@@ -7,8 +7,8 @@ import { readGroups, writeGroups } from '../change/changeset-codec.ts';
 export interface DifferingTable {
   readonly tableId: number;
   /**
-   * The ranges whose rows follow. More may differ; the next audit finds those. Empty if the audit asked about the table
-   * as a whole.
+   * The ranges whose rows follow. Others may differ too, and the next audit finds them. Empty if the audit asked about
+   * the table as a whole.
    */
   readonly ranges: readonly number[];
 }
@@ -18,7 +18,7 @@ export interface AuditAnswer {
   readonly type: 'audit-answer';
   /** The watermark of the comparison. */
   readonly cursor: number;
-  /** False: the log was not at that watermark or moved on, and nothing was compared. */
+  /** False if the log was not at that watermark or moved on, and nothing was compared. */
   readonly compared: boolean;
   readonly differing: readonly DifferingTable[];
   /** All rows of these ranges, as inserts. */

@@ -14,15 +14,17 @@ export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
  * takes the client from watermark `from` to `to` in one transaction:
  *
  * 1. `outcomes` are the decisions about the client's changesets, up to `lastAckedSequence`. They are applied first.
- * 2. `groups` hold the state at `to` of everything that changed after `from`: new rows (insert: the whole row), cells
- *   of rows (update) and deleted rows (delete). They leave out cells that the client wrote and that stand as sent. They
- *   include those of its decided changesets that came out otherwise, however old the winning value is.
+ * 2. `groups` hold the state at `to` of everything that changed after `from`: new rows (insert: the whole row),
+ *    cells
+ *   of rows (update) and deleted rows (delete). They omit cells that have the value that the client wrote. They
+ *   include the cells of its decided changesets that have another value, however old that value is.
  */
 export interface Delivery {
   readonly type: 'delivery';
   /**
-   * Replaces the local state. From 0 the groups are the full state at `to`: a row that they do not name is deleted.
-   * From another watermark they are the changes since the snapshot that the hello named. See Welcome.fullResync.
+   * Whether the delivery replaces the local state. From 0 the groups are the full state at `to`: a row that they do not
+   * name is deleted. From another watermark they are the changes since the snapshot that the hello named. See
+   * Welcome.fullResync.
    */
   readonly whole: boolean;
   readonly from: number;

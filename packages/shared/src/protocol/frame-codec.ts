@@ -36,7 +36,7 @@ export class FrameAssembler {
     this.maxMessageBytes = maxMessageBytes;
   }
 
-  /** Returns the message that this frame completes, else null. */
+  /** Returns the message that this frame completes; null if it completes none. */
   add(frame: Uint8Array): Uint8Array | null {
     if (frame.length > MAX_FRAME_BYTES)
       throw new RockpoolError('frame-too-large', { sizeBytes: frame.length, limitBytes: MAX_FRAME_BYTES });

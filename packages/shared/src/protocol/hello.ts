@@ -38,16 +38,16 @@ export interface Hello {
    * has another one.
    */
   readonly cursorHash: Uint8Array;
-  /** The last changeset of this site with a durably applied outcome; 0: none. */
+  /** The last changeset of this site with a durably applied outcome; 0 if there is none. */
   readonly lastAckedSequence: number;
   /**
-   * The hash of that changeset (zeros for none). Only its author knows it before the hello, so it proves that a user
-   * who signs in again continues with the same file.
+   * The hash of that changeset (zeros if there is none). Only its author has this hash before the hello, so it proves
+   * that a user who signs in again continues with the same file.
    */
   readonly decidedHash: Uint8Array;
-  /** The number of the last changeset of this site; 0: none. */
+  /** The number of the last changeset of this site; 0 if there is none. */
   readonly lastSequence: number;
-  /** Updates cannot repair the local state: the client asks for a full resync. */
+  /** True if deliveries cannot repair the local state: the client asks for a full resync. */
   readonly fullResync: boolean;
   /**
    * The forms of a full resync that the client accepts: deliveries alone, or also a snapshot; or the snapshot that it

@@ -1,6 +1,6 @@
 /*
- * Every size that client and server agree on. A client can always send what it can commit locally, because the limits
- * of a changeset hold at the local COMMIT.
+ * Every size on which client and server agree. A client can always send what it can commit locally, because the limits
+ * of a changeset apply at the local COMMIT.
  */
 
 /** Size of one WebSocket frame. Small, so that a server can reject a large one before reading it. */
@@ -9,7 +9,10 @@ export const MAX_FRAME_BYTES: number = 256 * 1024;
 /** Size of one reassembled message. Room for the largest changeset and its header. */
 export const MAX_MESSAGE_BYTES: number = 64 * 1024 * 1024;
 
-/** Changesets per push: far above what PUSH_BYTES holds, far below what would exhaust the server's memory. */
+/**
+ * The number of changesets per push: far more than PUSH_BYTES can hold, far fewer than would exhaust the server's
+ * memory.
+ */
 export const MAX_PUSH_CHANGESETS: number = 64 * 1024;
 
 /** Size of a message before the session is authenticated: a token and a few ids. */
@@ -20,13 +23,13 @@ export const MAX_CHANGESET_BYTES: number = 48 * 1024 * 1024;
 
 /**
  * Rows per changeset. The server merges them in one go. Each takes some KB of memory until it is decided and delivered,
- * in total half a gigabyte, and the whole some seconds of the thread. The size in bytes does not bound them: a body of
+ * in total half a gigabyte, and the whole some seconds of the thread. The size in bytes does not limit them: a body of
  * 9 MB has room for a million rows.
  */
 export const MAX_CHANGESET_ROWS: number = 128 * 1024;
 
 /**
- * Cells per changeset, keys included. The size in bytes does not bound them: a run of NULLs takes one byte for any
+ * Cells per changeset, keys included. The size in bytes does not limit them: a run of NULLs takes one byte for any
  * number of rows, so a body of some kilobytes could make its reader allocate gigabytes. Room for 100,000 rows of twenty
  * columns.
  */
@@ -35,7 +38,7 @@ export const MAX_CHANGESET_CELLS: number = 2 * 1024 * 1024;
 /** Size of one text or blob. */
 export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;
 
-/** A push holds changesets up to this size in total, or a single larger one. */
+/** A push contains changesets up to this size in total, or a single larger one. */
 export const PUSH_BYTES: number = 256 * 1024;
 
 /**
@@ -62,7 +65,7 @@ export const HELLO_DEADLINE_MS = 10_000;
 /** Presence states per site, over all tabs and topics: some tabs, each with a document or two open. */
 export const MAX_PRESENCE_STATES = 32;
 
-/** Size of one presence state, as JSON: a cursor takes some 100 bytes, a name and a page a few more. */
+/** Size of one presence state, as JSON: a cursor takes some 100 bytes, a name and a page a little more. */
 export const MAX_PRESENCE_STATE_BYTES: number = 2 * 1024;
 
 /** Size of the topic of a presence state: a table, a key and a column. */

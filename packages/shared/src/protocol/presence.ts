@@ -8,7 +8,7 @@ export interface PresenceState {
   readonly tabId: Uint8Array;
   /** Empty for the database; otherwise clients choose the meaning, such as a document. */
   readonly topic: string;
-  /** Null: the tab no longer shows it. */
+  /** Null if the tab no longer shows it. */
   readonly stateJson: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface SeenPresence extends PresenceState {
 /** Server to client: the presence of all sites, including this one. */
 export interface PresenceUpdate {
   readonly type: 'presence-update';
-  /** True: all states, which replace earlier ones; false: those that changed. */
+  /** True for all states, which replace earlier ones; false: those that changed. */
   readonly whole: boolean;
   readonly seen: readonly SeenPresence[];
 }

@@ -9,12 +9,13 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 export const PROTOCOL_VERSION = 3;
 
 /**
- * The oldest version that this side supports. A client of version 1 does not name the database that its rows belong to.
+ * The oldest version that this side supports. A client of version 1 does not name the database to which its rows
+ * belong.
  */
 export const PROTOCOL_FLOOR = 2;
 
 /**
- * Checks the version with which hello and welcome begin; the rest is only read for a supported version. Throws
+ * Checks the version at the start of hello and welcome; the rest is read only for a supported version. Throws
  * `protocol-version`.
  */
 export function requireProtocolVersion(received: number): number {

@@ -20,7 +20,7 @@ export interface Push {
   readonly previousHash: Uint8Array;
   /**
    * Changesets up to this number were written under an earlier log epoch. Their bases count as far as this log still
-   * has that epoch. 0: none.
+   * has that log epoch. 0 if there are none.
    */
   readonly olderEpochUpTo: number;
   /** At least one. */

@@ -24,25 +24,26 @@ export interface Welcome {
   readonly lastAckedSequence: number;
   /**
    * The hash of that changeset (zeros for none). A client with another hash for that number, or with no such changeset,
-   * is a copy: the outcomes that follow are not about its changesets, so it takes a new site id before it applies any.
+   * is a copy: the outcomes that follow do not belong to its changesets, so it takes a new site id before it applies
+   * any.
    */
   readonly decidedHash: Uint8Array;
   /**
-   * The client's cursor belongs to another log epoch or is below the tombstone horizon, or the client holds a snapshot.
-   * The first delivery is then the full state, or the part of it that the snapshot lacks. The client keeps its site
-   * id, its local tables and its changesets; those after `lastAckedSequence` are pending (again).
+   * Whether the client's cursor belongs to another log epoch or is below the tombstone horizon, or the client holds a
+   * snapshot. The first delivery is then the full state, or the part of it that the snapshot lacks. The client keeps
+   * its site id, its local tables and its changesets; those after `lastAckedSequence` are pending, or pending again.
    */
   readonly fullResync: boolean;
   /**
-   * The wall clock of the server, in ms since 1970, from which the client can tell that the clock of the device is
+   * The wall clock of the server, in ms since 1970, from which the client can see that the clock of the device is
    * wrong.
    */
   readonly serverNowMs: number;
-  /** False: the token is read-only. */
+  /** False if the token is read-only. */
   readonly canWrite: boolean;
   /**
-   * A full resync is needed and is faster as a snapshot: no delivery follows. The client fetches the snapshot and sends
-   * another hello.
+   * Whether a full resync is needed and a snapshot is faster: then no delivery follows. The client fetches the snapshot
+   * and sends another hello.
    */
   readonly takeSnapshot: boolean;
 }

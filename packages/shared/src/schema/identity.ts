@@ -35,7 +35,7 @@ export function schemaHash(tables: readonly TableSchema[]): string {
   return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The hash as earlier versions stored it, which left out the paths of rich texts. */
+/** The hash as earlier versions stored it, without the paths of rich texts. */
 export function hashWithoutRichTexts(tables: readonly TableSchema[]): string {
   return schemaHash(
     tables.map((table) => ({

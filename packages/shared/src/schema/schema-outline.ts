@@ -5,8 +5,8 @@ import { syncedTables, type ColumnSchema, type Schema, type TableSchema } from '
 
 /*
  * Sent to a client with an unsupported schema, so that the client can name the differences: the names of the synced
- * tables and columns, and their declarations. The app's SQL (defaults, checks) is a digest, which is enough to see that
- * it differs.
+ * tables and columns, and their declarations. The app's SQL (defaults, checks) is included as a digest, which is
+ * sufficient to see that it differs.
  */
 
 /** The declarations by name. */
@@ -21,9 +21,9 @@ export interface SchemaOutline {
 
 export interface SchemaDifference {
   readonly table: string;
-  /** Null: the table as a whole. */
+  /** Null for the table as a whole. */
   readonly column: string | null;
-  /** The side that lacks it; `both`: declared differently. */
+  /** The side that lacks it; `both` if it is declared differently. */
   readonly side: 'client' | 'server' | 'both';
   readonly problem: string;
 }
@@ -77,7 +77,7 @@ export function encodeOutline(schema: Schema): string {
   return text.length > MAX_OUTLINE_CHARACTERS ? '' : text;
 }
 
-/** Reads an outline, trusting nothing. Null for anything else. */
+/** Reads an outline, trusting nothing. Null if the text is not an outline. */
 export function decodeOutline(text: unknown): SchemaOutline | null {
   if (typeof text !== 'string' || text === '') return null;
   try {

@@ -9,7 +9,7 @@ const id = sampleColumn('id', 'text', { notNull: true });
 
 describe('schema identity', () => {
   it('gives a name an id that never changes', () => {
-    // Stored changesets name tables and columns by these numbers.
+    // Stored changesets refer to tables and columns by these numbers.
     expect([tableIdOf('entry'), columnIdOf('entry'), columnIdOf('id')]).toMatchInlineSnapshot(`
       [
         3941292034,

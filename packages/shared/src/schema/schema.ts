@@ -39,8 +39,8 @@ export interface IndexSchema {
 }
 
 /**
- * A full-text index that each device keeps over one table: an FTS5 table with a name of its own. It has no effect on
- * rows, so the schema hash does not cover it.
+ * A full-text index that each device keeps over one table: an FTS5 table with its own name. It has no effect on rows,
+ * so the schema hash does not cover it.
  */
 export interface SearchIndexSchema {
   /** The name to use with MATCH. */
@@ -56,15 +56,21 @@ export const DEFAULT_TOKENIZE = 'unicode61 remove_diacritics 2';
 
 /** How concurrent writes of one table merge. Every column not named here is last writer wins. */
 export interface MergeRules {
-  /** What happens to a row that one device deletes while another updates it, neither having seen the other. */
+  /**
+   * What happens to a row that one device deletes while another updates it, if neither device has seen the write of the
+   * other.
+   */
   readonly deleteRule: DeleteRule;
   /** What happens to a row that takes a unique value of another row. Default: `reject`. */
   readonly uniqueRule?: UniqueRule;
-  /** What happens to rows whose parent another author deletes. Default: as `ON DELETE` (foreignKeyRule). */
+  /**
+   * What happens to rows whose parent another author deletes. Default: the rule that follows from `ON DELETE`
+   * (foreignKeyRule).
+   */
   readonly foreignKeyRules?: readonly ForeignKeyRuleDeclaration[];
   /** INTEGER NOT NULL columns whose changes add up: an update carries its difference. */
   readonly counters: readonly string[];
-  /** Columns that win or lose together, because they mean something only together. */
+  /** Columns that win or lose together, because they have a meaning only together. */
   readonly groups: readonly (readonly string[])[];
   /** TEXT columns whose JSON is merged inside: two users can change different parts of it. */
   readonly documents: readonly DocumentColumn[];
@@ -84,7 +90,7 @@ export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', coun
  * it.
  */
 export interface HistoryRule {
-  /** In days, at least 1. Null: without limit. */
+  /** In days, at least 1. Null for no limit. */
   readonly retainedDays: number | null;
 }
 
@@ -104,7 +110,7 @@ export interface TableSchema {
   readonly merge: MergeRules;
   /** Default: the server keeps no versions of its rows. */
   readonly history?: HistoryRule;
-  /** False: the table is local to each device. */
+  /** False if the table is local to each device. */
   readonly synced: boolean;
 }
 
@@ -144,20 +150,20 @@ export function syncedTables(schema: Schema): TableSchema[] {
  * What the server does with a row that takes a unique value of another row. The row that came first keeps the value.
  *
  * - `reject`: the changeset is rejected whole and stays with its author.
- * - RenameRule: the row gets the next free name, and the conflict log keeps the name that its author chose.
+ * - RenameRule: the row receives the next free name, and the conflict log keeps the name that its author chose.
  */
 export type UniqueRule = 'reject' | RenameRule;
 
 export interface RenameRule {
-  /** The TEXT column that gets the suffix. A collision that does not involve it rejects the changeset. */
+  /** The TEXT column whose value receives the suffix. A collision in other columns rejects the changeset. */
   readonly rename: string;
-  /** Contains `{n}` once: the number, from 2. */
+  /** Contains `{n}` once, which stands for the number, from 2 on. */
   readonly suffix: string;
 }
 
 /**
- * What the server does with a row that refers to a parent which another author has deleted, neither having seen the
- * other's write.
+ * What the server does with a row that refers to a parent that another author has deleted, if neither author has seen
+ * the write of the other.
  *
  * - `reject`: the changeset that comes second is rejected.
  * - `cascade`: the row is deleted with its parent, and comes back with it. Needs `ON DELETE CASCADE`.

@@ -11,7 +11,7 @@ function column(name: string, type: ColumnType, notNull: boolean): ColumnSchema 
 }
 
 /**
- * The conflict log: one row per concurrent write that lost. The server alone writes it; it is synced to every client of
+ * The conflict log: one row per concurrent write that lost. Only the server writes it; it is synced to every client of
  * the database like any other table, and read with plain SQL.
  */
 export const CONFLICT_TABLE: TableSchema = {
@@ -24,7 +24,7 @@ export const CONFLICT_TABLE: TableSchema = {
     column('column_name', 'text', false), // NULL: the row as a whole
     column('rule', 'text', true), // a MergeRule of merge/row-model.ts
     column('lost_value', 'blob', false), // the old value, whatever its type: a column without affinity
-    column('won_value', 'blob', false), // NULL also if a delete won
+    column('won_value', 'blob', false), // also NULL if a delete won
     column('lost_by', 'text', true), // principal of the author
     column('won_by', 'text', true),
     column('lost_site', 'text', true),

@@ -4,7 +4,7 @@ import type { ForeignKeySchema, RenameRule, TableSchema, UniqueRule } from './sc
 
 export const DEFAULT_RENAME_SUFFIX = ' ({n})';
 
-/** Renamed rows of one name; the next one rejects its changeset. */
+/** The maximum number of renamed rows of one name; the next one rejects its changeset. */
 export const MAX_RENAMES = 100;
 
 const NUMBER = '{n}';
@@ -26,7 +26,7 @@ export function readUniqueRule(value: unknown): UniqueRule {
   return { rename: text(rule['rename'], 'the column to rename'), suffix: text(rule['suffix'], 'the suffix') };
 }
 
-/** `foreignKeys` are those of all tables. */
+/** `foreignKeys` are the foreign keys of all tables. */
 export function reportUniqueRule(
   table: TableSchema,
   foreignKeys: readonly ForeignKeySchema[],

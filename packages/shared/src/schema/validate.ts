@@ -62,7 +62,7 @@ const TOKENIZERS: readonly string[] = ['unicode61', 'ascii', 'porter', 'trigram'
 /** FTS5 creates tables with these suffixes for each index. */
 const SHADOW_SUFFIXES: readonly string[] = ['', '_data', '_idx', '_content', '_docsize', '_config'];
 
-/** Names that FTS5 uses itself, or that a join from the index to the row uses. */
+/** Names that FTS5 itself uses, or that a join from the index to the row uses. */
 const ROWID_NAMES: readonly string[] = ['rowid', '_rowid_', 'oid'];
 
 function reportSearchIndex(

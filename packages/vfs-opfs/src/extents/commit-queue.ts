@@ -8,8 +8,8 @@ interface Waiter {
 
 /**
  * Sends SQLite's commits to a medium that stores them asynchronously. At most one batch is pending; commits that arrive
- * meanwhile form the next batch. So batches take effect in order, no batch builds on one that failed, and a burst of
- * small commits writes each extent once.
+ * meanwhile form the next batch. Batches therefore take effect in order, no batch builds on one that failed, and a
+ * burst of small commits writes each extent only once.
  */
 export class CommitQueue {
   readonly #send: () => Promise<void>;
@@ -39,7 +39,7 @@ export class CommitQueue {
   }
 
   /**
-   * Resolves when all commits so far have taken effect; rejects when one has not. A failure that no caller waited for
+   * Resolves when all commits so far have taken effect; rejects if one has not. A failure for which no caller waited
    * rejects the next call.
    */
   committed(): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Patch } from './patch.ts';
 
 /**
- * The content of a database: its size, its extents of equal size (64 KB by default), and patches over them, later ones
- * over earlier ones. A missing extent, or the missing end of a short one, reads as zeros.
+ * The content of a database: its size, its extents of equal size (64 KB by default), and patches over them, of which
+ * later ones override earlier ones. A missing extent, or the missing end of a short one, reads as zeros.
  */
 export interface LoadedExtents {
   readonly sizeBytes: number;
-  /** A database keeps the extent size that it was created with. */
+  /** The extent size, which a database keeps from its creation on. */
   readonly extentBytes: number;
   readonly extents: Map<number, Uint8Array>;
   readonly patches: readonly Patch[];
@@ -19,7 +19,7 @@ export interface LoadedExtents {
 export interface ExtentBatch {
   readonly sizeBytes: number;
   readonly extentBytes: number;
-  /** Deletes all stored patches: `extents` includes their content. */
+  /** Whether to delete all stored patches, because `extents` includes their content. */
   readonly dropsPatches: boolean;
   /**
    * Deletes the stored extents from this number on; Infinity when the database was not truncated. Applies before

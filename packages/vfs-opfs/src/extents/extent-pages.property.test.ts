@@ -4,7 +4,7 @@ import { seededRandom } from '../../testing/crash-images.ts';
 import type { Patch } from './patch.ts';
 import { ExtentPages, type ExtentSnapshot } from './extent-pages.ts';
 
-/** The step is not a divisor of the extent, so that writes cross its edges. */
+/** The step does not divide the extent size, so that writes cross the edges of extents. */
 const STEP_BYTES = 9_973;
 const MAX_BYTES = 6 * EXTENT_BYTES;
 const EXTENT_SIZES = [EXTENT_BYTES, EXTENT_BYTES / 8, EXTENT_BYTES * 2];

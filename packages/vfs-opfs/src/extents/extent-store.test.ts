@@ -40,7 +40,7 @@ async function openWithTable(
   return { ...opened, medium };
 }
 
-/** One turn of the event loop, in which every promise that can settle does. */
+/** One turn of the event loop, in which every promise settles that can settle. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Resolves when the last batch has reached this outcome and every waiting caller has been notified. */
@@ -233,7 +233,7 @@ describe('any sequence of commits, aborts and deaths', () => {
       await opened.storage.committed();
       let number = 0;
       let acknowledged: number[] = [];
-      // Commits made since the last acknowledgement, in order. A prefix of them may be there.
+      // Commits made since the last acknowledgement, in order. A prefix of them may be stored.
       let pending: number[] = [];
       catalog.outcome = () => (chance(6) ? 'aborts' : 'completes');
       const listed = (): number[] =>

@@ -20,8 +20,8 @@ const NO_LISTENERS: ExtentListeners = { onError: () => undefined, onUndone: () =
  *
  * COMMIT returns before the medium has the commit; `committed` resolves when it has. When the medium rejects a batch,
  * everything since the last batch that took effect is undone: the pages are loaded again, and a transaction that was
- * open over the lost pages gets the error at its next step. SQLite drops its page cache by itself, because every undone
- * commit had raised the change counter in page 1.
+ * open over the lost pages fails at its next step. SQLite drops its page cache by itself, because every undone commit
+ * had raised the change counter in page 1.
  */
 export class ExtentStore implements DatabaseStore {
   readonly isReadOnly = false;

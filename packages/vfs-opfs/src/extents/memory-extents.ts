@@ -1,7 +1,7 @@
 import type { ExtentBackend, ExtentBatch, LoadedExtents } from './extent-backend.ts';
 import type { Patch } from './patch.ts';
 
-/** A backend that stores nothing: holds the content of an import while it is checked. */
+/** A backend that stores nothing, for the content of an import while it is checked. */
 export class MemoryExtents implements ExtentBackend {
   readonly #extents: Map<number, Uint8Array>;
   #patches: readonly Patch[];

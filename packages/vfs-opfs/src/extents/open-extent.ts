@@ -1,4 +1,6 @@
-/** More ranges than this merge into one: a transaction that writes all over an extent changes most of it. */
+/**
+ * If there are more ranges than this, they become one: a transaction that writes all over an extent changes most of it.
+ */
 const MAX_RANGES = 8;
 
 /** The open transaction's copy of an extent, with the ranges that were written. Only these are searched for changes. */

@@ -7,8 +7,8 @@ export interface Patch {
 }
 
 /**
- * Granularity of the comparison. Shorter runs of equal bytes between two changes are included: each patch costs 8 bytes
- * of its own, and finer comparison costs time.
+ * The granularity of the comparison. Shorter runs of equal bytes between two changes are included, because each patch
+ * costs 8 extra bytes, and finer comparison costs time.
  */
 const BLOCK_BYTES = 128;
 const PATCH_HEADER_BYTES = 8;
@@ -42,7 +42,7 @@ export function differences(
   return patches;
 }
 
-/** Compares four words a step, because most blocks are equal and are compared to the end. */
+/** Compares four words per step, because most blocks are equal and are compared to the end. */
 function isBlockEqual(one: Int32Array, other: Int32Array, from: number): boolean {
   for (let word = from; word < from + BLOCK_BYTES / 4; word += 4) {
     const difference =

@@ -8,7 +8,7 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
-/** Beyond a megabyte, fewer calls save no more time. */
+/** Above a megabyte, fewer calls save no more time. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
@@ -35,7 +35,7 @@ export function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
       },
       cancel: () => source.close(),
     },
-    // Reads nothing before the consumer asks.
+    // Reads nothing before the consumer asks for data.
     { highWaterMark: 0 },
   );
 }

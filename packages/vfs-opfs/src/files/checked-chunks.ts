@@ -47,7 +47,7 @@ async function* chunksOf(source: ImportSource): AsyncGenerator<Uint8Array, void,
       yield next.value;
     }
   } finally {
-    // The consumer stopped early; cancelling notifies the sender.
+    // The consumer stopped early. Cancelling notifies the sender.
     if (!isDone) await reader.cancel().catch(() => undefined);
   }
 }

@@ -16,12 +16,12 @@ const MOST_ATTEMPTS = 100;
  * `stream.pipeTo(file)`. The stream is one snapshot, unaffected by a writer. It holds the files open, so read it to the
  * end or cancel it.
  *
- * A database that cannot be opened is exported too: a quarantined database comes as it is, with the part of its log
- * that can be read.
+ * A database that cannot be opened is exported too: a quarantined database is exported unchanged, with the part of its
+ * log that can be read.
  *
- * Throws `storage-missing`, and `storage-busy` while the database is open on a medium for one opener at a time. There
- * the opener exports it with `storage.exportFile()`. On other media it throws `storage-busy` only if a writer leaves no
- * moment in which its log can be read.
+ * Throws `storage-missing`, and `storage-busy` while the database is open on a medium for one opener at a time. There,
+ * the tab that has it open exports it with `storage.exportFile()`. On other media it throws `storage-busy` only if a
+ * writer leaves no moment in which its log can be read.
  */
 export async function exportFile(name: string, medium: Medium): Promise<ReadableStream<Uint8Array>> {
   checkStorageName(name);

@@ -117,7 +117,8 @@ describe('a full disk', () => {
       const mark = String(connection.value('SELECT mark FROM entry'));
       expect(connection.value('SELECT count(*) FROM entry')).toBe(mark === 'old' ? 40 : 90);
       await close();
-      // The caller gets no error for a failed copy of the old log, because the next WAL checkpoint repeats it.
+      // The caller receives no error for a failed copy of the old log, because the next WAL checkpoint repeats the
+      // copy.
       if (failure === undefined) expect(mark).toBe('new');
       else expect(failure).toMatchObject({ code: 'storage-full' });
       outcomes.add(`${mark}, ${failure === undefined ? 'imported' : 'failed'}`);

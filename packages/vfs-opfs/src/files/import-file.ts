@@ -29,7 +29,8 @@ export interface ImportOptions {
   readonly source: ImportSource;
   /**
    * Receives the imported database before it replaces anything, as a storage for one connection: run `PRAGMA
-   * quick_check`, inspect the schema, migrate. Close the connection, not the storage. Throwing cancels the import.
+   * quick_check`, inspect the schema, or migrate. Close the connection, but not the storage. Throwing cancels the
+   * import.
    */
   readonly check?: (storage: Storage) => void | Promise<void>;
   /** How long to wait for the writer's lock and for readers. Default 3000. */
@@ -84,8 +85,8 @@ function checkAndClose({ name, medium, check }: ImportOptions): CheckStaged {
 }
 
 /**
- * Media with files hold the staged file and the database, which grows to the same size. IndexedDB stores the new
- * content beside the old.
+ * Media with files hold both the staged file and the database, which grows to the same size. IndexedDB stores the new
+ * content beside the old one.
  */
 async function neededBytes(name: string, medium: Medium, sizeBytes: number): Promise<number> {
   if ('openWriter' in medium) return sizeBytes;

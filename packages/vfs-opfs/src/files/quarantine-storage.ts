@@ -25,7 +25,7 @@ export async function quarantineStorage(name: string, medium: Medium): Promise<s
   const release = await holdWriterLock(medium.locks, name, TIMEOUT_MS);
   try {
     // The database is renamed first. After a kill in between, the next opening reports the log without a database as
-    // damage, instead of taking it for an empty database.
+    // damage instead of mistaking it for an empty database.
     const newFileNames = storageFileNames(newName);
     for (const [index, fileName] of storageFileNames(name).entries())
       await medium.rename(fileName, newFileNames[index]!);

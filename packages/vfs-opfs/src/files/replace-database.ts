@@ -16,10 +16,10 @@ const CHUNK_BYTES = 1024 * 1024;
  * Replaces a database with the staged import, which must be flushed. The caller holds the writer's lock and has moved
  * the database's log into its file.
  *
- * A kill between any two calls is harmless because of their order: make room for the new file; write and flush one
+ * A kill between any two calls is harmless because of their order: reserve space for the new file; write and flush one
  * sector, the header `importing`, which decides the import; copy the staged file over the database file; flush it;
  * write `done`. Before the decision the old database is unchanged; after it, every writer that opens repeats the copy.
- * After the decision nothing needs more room.
+ * After the decision, no step needs more space.
  */
 export async function replaceWithStaged(
   name: string,
@@ -49,7 +49,7 @@ export async function replaceWithStaged(
       'importing',
     );
     writer.flush();
-    // A reader that opens now must not take the old generation for the content of the database file.
+    // A reader that opens now must not mistake the old generation for the content of the database file.
     writer.setState(log.active, 'done');
     await finishImport(name, medium, files);
   } finally {
@@ -58,7 +58,7 @@ export async function replaceWithStaged(
   }
 }
 
-/** Finishes a decided import, if there is one. */
+/** Finishes an import that has been decided, if there is one. */
 export async function finishImport(name: string, medium: FileMedium, files: OpenFiles): Promise<void> {
   const header = pendingImport(files.segments);
   if (header === undefined) return;

@@ -12,11 +12,11 @@ import { removeStaged } from './replace-database.ts';
 import { assertRoom } from './room.ts';
 import { writeStaged } from './write-staged.ts';
 
-/** A worker that was just terminated may still hold the previous staged file. */
+/** A worker that was just terminated may still have the previous staged file open. */
 const LOCK_TIMEOUT_MS = 3000;
 
 export interface StageOptions {
-  /** The database to stage the file beside. The caller must be its writer. */
+  /** The database beside which the file is staged. The caller must be its writer. */
   readonly name: string;
   readonly medium: Medium;
   /** A plain SQLite file. */
@@ -33,8 +33,8 @@ export interface StagedFile {
 
 /**
  * Opens a SQLite file as a temporary database beside another one: as a file on media with files, and in memory on
- * IndexedDB, which holds every database in memory. What a kill leaves behind is removed by the next call, by an import,
- * and with the database.
+ * IndexedDB, which holds every database in memory. If a kill leaves a file behind, the next call, an import or the
+ * deletion of the database removes it.
  *
  * Throws `storage-full`, `storage-corrupt` (the source is not a SQLite file or is truncated), and any error of the
  * source stream. After each of these nothing is left behind.

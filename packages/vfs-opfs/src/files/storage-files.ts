@@ -29,7 +29,8 @@ export async function deleteStorage(name: string, medium: Medium): Promise<void>
   if ('openWriter' in medium) return medium.remove(name);
   const release = await holdWriterLock(medium.locks, name, 0);
   try {
-    // The log is deleted first: a database without its log is old but whole; a log without its database is useless.
+    // The log is deleted first, because a database without its log is old but complete, while a log without its
+    // database is useless.
     const [database, first, second] = storageFileNames(name);
     for (const fileName of [...storageFileNames(stagedName(name)), second, first, database])
       await medium.remove(fileName);

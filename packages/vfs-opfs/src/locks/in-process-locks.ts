@@ -17,7 +17,7 @@ export class InProcessLocks {
   readonly #queues = new Map<string, Queue>();
   readonly #listeners = new Map<string, Set<Listener>>();
 
-  /** Creates an owner of locks; its death frees them. */
+  /** Creates an owner of locks, whose death frees them. */
   owner(): InProcessOwner {
     return new InProcessOwner(this.#queues, this.#listeners);
   }
@@ -28,7 +28,7 @@ interface Listener {
   readonly onSignal: () => void;
 }
 
-/** One worker's view of the locks. `die()` frees all it holds, as the end of a worker does. */
+/** One worker's view of the locks. `die()` frees all its locks, as the end of a worker does. */
 export class InProcessOwner implements StorageLocks, StorageSignals {
   readonly #queues: Map<string, Queue>;
   readonly #listeners: Map<string, Set<Listener>>;

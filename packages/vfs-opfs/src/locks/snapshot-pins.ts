@@ -3,8 +3,8 @@ import type { StorageLocks } from './storage-locks.ts';
 
 /**
  * A reader's locks on the generation in which its snapshot ends. The old generation is released only when the new one
- * is locked. Until then the old lock protects both, because generations are moved into the database file in order. So a
- * read transaction, which cannot wait, may move on at once and let the lock follow.
+ * is locked. Until then the old lock protects both, because generations are moved into the database file in order. A
+ * read transaction, which cannot wait, may therefore move on at once and lock the new generation later.
  */
 export class SnapshotPins {
   readonly #locks: StorageLocks;
@@ -40,7 +40,7 @@ export class SnapshotPins {
   /** Requests the lock of `generation` and does not wait for it. */
   moveTo(generation: number): void {
     if (generation === this.#wanted) return;
-    // A reader without its lock is still safe, but may have to read again sooner; so a failure needs no handling.
+    // A reader without its lock is still safe but may have to read again sooner, so a failure needs no handling.
     void this.acquire(generation, MAX_WAIT_MS).catch(() => undefined);
   }
 

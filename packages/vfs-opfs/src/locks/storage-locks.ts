@@ -29,7 +29,8 @@ export async function holdWriterLock(locks: StorageLocks, storageName: string, t
 
 /**
  * Lock of a generation of the log: shared by every reader whose snapshot ends in it, and taken exclusively by the
- * writer before it moves that generation into the database file. It changes hands only when the log's segments swap.
+ * writer before it moves that generation into the database file. Readers and writer exchange it only when the log's
+ * segments swap.
  */
 export function snapshotLockName(storageName: string, generation: number): string {
   return `rockpool:${storageName}:snapshot:${generation}`;

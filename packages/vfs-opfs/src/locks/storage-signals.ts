@@ -1,6 +1,6 @@
 /**
- * Wake-up signals between the openers of one database. They carry no data and may be lost, doubled or late: correctness
- * never depends on them. The writer posts one when it waits for readers to leave an old snapshot.
+ * Wake-up signals between the openers of one database. They carry no data and may be lost, doubled or late: so
+ * correctness never depends on them. The writer posts one when it waits for readers to leave an old snapshot.
  */
 export interface StorageSignals {
   post(name: string): void;

@@ -1,6 +1,6 @@
-// Four independent lanes keep the multiplier busy: a page of 8 KB takes 2 to 4 µs, a tenth of the time of writing it.
-// The constants are odd, with about half their bits set, so that a multiplication spreads every bit upwards; the
-// rotation brings them back down.
+// Four independent lanes keep the multiplier busy: a page of 8 KB takes 2 to 4 µs, a tenth of the time that writing it
+// takes. The constants are odd, and about half of their bits are set, so that a multiplication spreads every bit
+// upwards; the rotation brings the bits back down.
 const MULTIPLY_A = 0x9e3779b1 | 0;
 const MULTIPLY_B = 0x85ebca77 | 0;
 const MULTIPLY_C = 0xc2b2ae3d | 0;

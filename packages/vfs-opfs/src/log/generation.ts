@@ -17,7 +17,7 @@ export interface Generation {
   end: number;
   lastTransactionId: number;
   lastChecksum: number;
-  /** Offset of the last record; 0 when there is none. */
+  /** Offset of the last record; 0 if there is none. */
   lastRecordAt: number;
   /** Size of the database after the last record. */
   sizeBytes: number;

@@ -82,7 +82,10 @@ export class LogFollower {
     return true;
   }
 
-  /** Applies the transaction just read to the pool: patches extents with the bytes at hand, drops the others. */
+  /**
+   * Applies the transaction that was just read to the pool: patches extents whose bytes are available, and drops the
+   * others.
+   */
   #updatePool(sizeBefore: number): void {
     const { pool, pageSizeBytes, active } = this.#view;
     const { pageNumbers, inBufferFrom, buffer } = this.#reader;
@@ -125,7 +128,8 @@ export class LogFollower {
     )
       return false;
     if (active.lastRecordAt === 0) return true;
-    // The last record that we read must be unchanged: a write that failed as a whole is truncated and its space reused.
+    // The last record that was read must be unchanged: a write that failed as a whole is truncated, and its space is
+    // reused.
     segment.readOrZeros(this.#probe.bytes, active.lastRecordAt);
     if (!getRecordHeader(this.#probe.words, 0, active.number, active.salt, this.#header)) return false;
     const trailer = trailerAt(this.#header.pageCount, this.#view.pageSizeBytes);
@@ -143,7 +147,7 @@ export class LogFollower {
     const other = readSettledHeader(files.segments[sealed.segment]!);
     if (other === undefined) throw new StorageError('storage-snapshot-lost', { generation: sealed.number });
     if (other.generation === sealed.number && other.salt === sealed.salt) return 'good';
-    // The sealed segment was reused, so the database file has all of its pages; read them from there.
+    // The sealed segment was reused, so the database file has all of its pages, which must be read from there.
     this.#view.sealed = undefined;
     return 'again';
   }

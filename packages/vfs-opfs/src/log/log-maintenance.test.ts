@@ -18,7 +18,7 @@ beforeAll(async () => {
   module = await loadNodeSqlite();
 });
 
-/** Length of the log that the next opener would have to read. */
+/** Length of the log that the next tab to open the database would have to read. */
 async function logBytes(disk: SimulatedDisk): Promise<number> {
   const files = (await openFiles(disk.medium(), 'one', false))!;
   const log = readLog(files.segments);

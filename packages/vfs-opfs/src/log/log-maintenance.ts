@@ -7,7 +7,7 @@ import type { Tuning } from '../tuning.ts';
 import type { LogWriter } from './log-writer.ts';
 import { copyIntoDatabase } from './wal-checkpoint.ts';
 
-/** Copying pauses after this long, so that a writer that also answers requests is never busy for 50 ms. */
+/** Copying pauses after this time, so that a writer that also answers requests is never busy for 50 ms. */
 const MAX_SLICE_MS = 20;
 /** A reader moves on within a millisecond of the signal; one in a long read transaction needs few reminders. */
 const FIRST_PAUSE_MS = 2;
@@ -50,8 +50,8 @@ export class LogMaintenance {
   }
 
   /**
-   * Schedules a WAL checkpoint for a long log that was found at opening: every further opening would read it again,
-   * even if nothing is written. The delay lets the opener do its own work first.
+   * Schedules a WAL checkpoint for a long log that was found at opening; otherwise every further opening would read it
+   * again, even if nothing is written. The delay lets the opening tab do its own work first.
    */
   scheduleShortening(): void {
     const { view, tuning } = this.#context;
@@ -69,7 +69,7 @@ export class LogMaintenance {
   }
 
   flush(): void {
-    // Comes first: if it fails, the timer stays set and tries again.
+    // This comes first: if it fails, the timer stays set and tries again.
     this.#context.log.flush();
     clearTimeout(this.#flushTimer);
     this.#dirtySinceMs = undefined;
@@ -138,7 +138,7 @@ export class LogMaintenance {
       });
   }
 
-  /** Repeats, because the next generation may have grown just as long during the copy. */
+  /** Repeats, because the next generation may have grown as long during the copy. */
   async #copyUntilShort(): Promise<boolean> {
     while (await this.#copySealed(BACKGROUND_WAIT_MS, true)) {
       if (!this.#isLong || this.#isClosed || this.#requestedCheckpoints > 0) return true;
@@ -167,9 +167,9 @@ export class LogMaintenance {
       baseSizeBytes: ended.sizeBytes,
       isFirst: false,
     });
-    // Before the new header was written, a reader could still be reading the segment's old records.
+    // Before the new header was written, a reader could still be reading old records of the segment.
     log.shrink(begun.segment, 2 * tuning.checkpointAfterBytes);
-    // The seal comes last: a reader that sees it finds the next generation in place.
+    // The seal comes last, so that a reader that sees it finds the next generation in place.
     log.markSealed(ended);
     view.sealed = ended;
     view.active = begun;
@@ -180,7 +180,7 @@ export class LogMaintenance {
     const sealed = view.sealed;
     if (sealed === undefined) return true;
     const release = await this.#waitForReaders(sealed.number, waitMs, isBackground);
-    // Beyond its limit, bounding the log matters more than a reader that does not answer. That reader detects the copy
+    // Beyond its limit, limiting the log matters more than a reader that does not answer. That reader detects the copy
     // and reads again (log-follower.ts).
     if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
     try {
@@ -199,7 +199,7 @@ export class LogMaintenance {
 
   /**
    * Takes the generation's lock as soon as no reader's snapshot ends in it. Returns `undefined` after `waitMs`, on
-   * closing, and, in the background, as soon as a caller requests a WAL checkpoint, which should not wait behind it.
+   * closing, and, in the background, as soon as a caller requests a WAL checkpoint, which must not wait for it.
    */
   async #waitForReaders(generation: number, waitMs: number, isBackground: boolean): Promise<(() => void) | undefined> {
     const { locks, signals, storageName } = this.#context;

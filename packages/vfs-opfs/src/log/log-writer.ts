@@ -40,8 +40,8 @@ export class LogWriter {
   readonly #mark = wordBuffer(RECORD_HEADER_BYTES);
   readonly #lengths: [number, number];
   /**
-   * Segments with writes that may not be flushed. An existing segment counts: its writer may have died before it
-   * flushed what is now recovered.
+   * Segments with writes that may not be flushed. An existing segment is one of them, because its writer may have died
+   * before it flushed what is now recovered.
    */
   readonly #dirty: [boolean, boolean];
 
@@ -55,8 +55,8 @@ export class LogWriter {
   }
 
   /**
-   * Appends one transaction to `generation`, one write a record, and flushes it if `isFlushed`. When it throws, it has
-   * cut off the tail again and `generation` is unchanged.
+   * Appends one transaction to `generation`, one write a record, and flushes it if `isFlushed`. If it throws, it has
+   * truncated the segment again and `generation` is unchanged.
    */
   append(generation: Generation, pages: TransactionPages, sizeBytes: number, isFlushed: boolean): void {
     const { recordCount } = pages;
@@ -132,9 +132,9 @@ export class LogWriter {
   }
 
   /**
-   * Ensures that nothing after the end of `generation` can be read as a record. The end mark overwrites existing bytes,
-   * so it needs no quota. If the mark fails, the file is truncated; if that fails too, the checksum invalidates a
-   * half-written record.
+   * Ensures that no bytes after the end of `generation` can be read as a record. The end mark overwrites existing
+   * bytes, so it needs no quota. If the mark fails, the file is truncated; if that fails too, the checksum invalidates
+   * a half-written record.
    */
   cut(generation: Generation): void {
     const segment = this.#segments[generation.segment]!;
@@ -153,7 +153,7 @@ export class LogWriter {
     }
   }
 
-  /** Marks the end of a generation: nothing follows yet. */
+  /** Marks the end of a generation after which nothing follows yet. */
   markEnd(generation: Generation): void {
     this.#writeMark(generation, KIND_END);
   }
@@ -252,7 +252,7 @@ export class LogWriter {
 
   /**
    * Grows a segment in large steps, because growing asks the browser's own process for quota. With a flush at every
-   * commit the new space is zeros, a megabyte at a time, which spares each flush the file system's journal. Otherwise
+   * commit the new space is zeros, a megabyte at a time, which saves the file system's journal at each flush. Otherwise
    * it is a hole.
    */
   #reserve(segment: number, neededBytes: number, isFlushed: boolean): void {
@@ -265,7 +265,7 @@ export class LogWriter {
       else this.#segments[segment]!.truncate(length + growthBytes);
       this.#lengths[segment] = length + growthBytes;
     } catch {
-      // No room to grow ahead; the record itself may still fit.
+      // There is no space to grow ahead, but the record itself may still fit.
     }
   }
 }

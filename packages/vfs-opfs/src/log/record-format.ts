@@ -85,7 +85,7 @@ export function getRecordHeader(
   return true;
 }
 
-/** Offset of the page numbers from the start of the record. */
+/** The offset of the page numbers from the start of the record. */
 export function pageNumbersAt(pageCount: number, pageSizeBytes: number): number {
   return RECORD_HEADER_BYTES + pageCount * pageSizeBytes;
 }

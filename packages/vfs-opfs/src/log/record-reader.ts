@@ -19,8 +19,8 @@ import { wordBuffer } from './words.ts';
 import type { WordBuffer } from './words.ts';
 
 /**
- * How much of a transaction is verified. After a crash every record may be torn: `every-record`. With a live writer
- * only the last one can be half visible, because the calls that wrote the earlier records had returned: `last-record`.
+ * How much of a transaction is verified. `every-record`: after a crash, every record may be torn. `last-record`: with a
+ * live writer, only the last one can be partly visible, because the calls that wrote the earlier records have returned.
  */
 export type Proof = 'every-record' | 'last-record';
 

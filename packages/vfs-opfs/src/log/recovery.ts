@@ -8,7 +8,7 @@ import type { SegmentHeader } from './segment-header.ts';
 /** The result of reading both segments from their start. */
 export interface RecoveredLog {
   readonly pageSizeBytes: number;
-  /** The generation that is being written; `undefined` when the database file holds everything. */
+  /** The generation that is being written; `undefined` if the database file has everything. */
   readonly active: Generation | undefined;
   /** The complete generation before it, when the database file may not hold all of it yet. */
   readonly sealed: Generation | undefined;
@@ -24,9 +24,11 @@ export interface RecoveredLog {
  * Why the result is a prefix of the commits:
  * 1. A record counts only if its checksum holds and it contains the checksum of the record before: no gaps, nothing
  *    stale.
- * 2. A generation counts only if its base is at hand: the generation before ends at exactly that base, or is `done`
+ * 2. A generation counts only if its base is available: the generation before it ends at exactly that base, or is
+ *    `done`
  *    (which is flushed only after the database file is), or the base is the database file itself (`isFirst`).
- * 3. A segment is reused only after its `done` is flushed: a half overwritten old generation can never be taken for a
+ * 3. A segment is reused only after its `done` is flushed: a half overwritten old generation can never be taken for
+ *    a
  *    live one.
  */
 export function readLog(segments: readonly [GuardedFile, GuardedFile]): RecoveredLog | undefined {
@@ -46,12 +48,12 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
   if (newer === undefined) return hasBase(older, headers) ? result(scan(segments, older)) : result(undefined);
   const first = scan(segments, older);
   const continues = first.lastTransactionId === newer.baseTransactionId && first.lastChecksum === newer.baseChecksum;
-  // If the older generation ends elsewhere, the base of the newer one is lost. The newer one has no effect: no later
-  // record of the older one can have the checksum of that base, and the next swap overwrites it.
+  // If the older generation ends elsewhere, the base of the newer one is lost. The newer generation then has no effect:
+  // no later record of the older one can have the checksum of that base, and the next swap overwrites the newer one.
   return continues ? result(scan(segments, newer), first) : result(first);
 }
 
-/** Returns the header of a decided, unfinished import, if there is one. It invalidates all generations. */
+/** Returns the header of an import that is decided but unfinished, if there is one. It invalidates all generations. */
 export function pendingImport(segments: readonly [GuardedFile, GuardedFile]): SegmentHeader | undefined {
   const newest = readHeaders(segments).at(-1);
   return newest?.state === 'importing' ? newest : undefined;
@@ -72,7 +74,7 @@ function liveHeaders(sorted: readonly SegmentHeader[]): readonly SegmentHeader[]
   return sorted.filter((header) => header.generation > done && header.generation >= first);
 }
 
-/** A generation without its predecessor counts only if the database file holds its base. */
+/** A generation without its predecessor counts only if the database file has its base. */
 function hasBase(header: SegmentHeader, headers: readonly SegmentHeader[]): boolean {
   return (
     header.isFirst || headers.some((other) => other.state === 'done' && other.generation === header.generation - 1)

@@ -6,7 +6,7 @@ import type { WordBuffer } from './words.ts';
 
 /** The header fits in one sector, so that a power cut leaves either the old or the new one. */
 export const SEGMENT_HEADER_BYTES = 64;
-/** Records start on a page of their own, so that no record shares a sector with the header. */
+/** Records start on a separate page, so that no record shares a sector with the header. */
 export const RECORDS_START = 4096;
 
 const MAGIC = 0x474c5052; // "RPLG"
@@ -37,7 +37,7 @@ export interface SegmentHeader {
   readonly baseChecksum: number;
   /** Size of the database at the base. */
   readonly baseSizeBytes: number;
-  /** The base is the database file as it was found; earlier generations no longer count. */
+  /** Whether the base is the database file as it was found; earlier generations then no longer count. */
   readonly isFirst: boolean;
   readonly formatVersion: number;
 }
@@ -69,7 +69,7 @@ export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefin
   segment.readOrZeros(bytes, 0);
   if (words[0] !== MAGIC || getNumber(words, 14) !== checksum(words, 0, 14, MAGIC)) return undefined;
   const formatVersion = words[1]!;
-  // Checked first, because a newer format may have states that this version does not know.
+  // Checked first, because a newer format may have states that are unknown here.
   if (formatVersion > FORMAT_VERSION)
     throw new StorageError('storage-newer', { logFormat: formatVersion, supported: FORMAT_VERSION });
   const state = STATES[words[5]! - 1];

@@ -1,5 +1,5 @@
-// All fields of the log are 32-bit little-endian words. Every platform that runs WebAssembly stores them so, and typed
-// arrays read and write them without a DataView.
+// All fields of the log are 32-bit little-endian words. Every platform that runs WebAssembly stores words in this way,
+// and typed arrays read and write them without a DataView.
 
 /** Stores an integer below 2^53 in two words. */
 export function putNumber(words: Int32Array, index: number, value: number): void {

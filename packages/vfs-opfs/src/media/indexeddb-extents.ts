@@ -14,7 +14,7 @@ const EXTENTS = 'extents';
 const PATCHES = 'patches';
 const META = 'meta';
 const META_KEY = 'database';
-/** 8 MB at a time: a browser may refuse to send a result of hundreds of megabytes in one message. */
+/** The size of one request: a browser may refuse to send a result of hundreds of megabytes in one message. */
 const EXTENTS_PER_READ = 128;
 
 interface Meta {
@@ -69,12 +69,12 @@ function openDatabase(name: string): Promise<IDBDatabase> {
 }
 
 /**
- * This worker holds the writer's lock, so only a worker that has not ended yet can keep the database open, or keep the
- * browser from answering.
+ * This worker has the writer's lock, so only a worker that has not ended yet can keep the database open or prevent the
+ * browser's answer.
  */
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Throws `storage-busy` when there is no answer in time, and then closes a database that opens later. */
+/** Throws `storage-busy` if there is no answer in time, and then closes a database that opens later. */
 function withTimeout(request: IDBOpenDBRequest): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -183,7 +183,7 @@ function write(
           .put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
       transaction.commit();
     } catch (cause) {
-      // Without abort, IndexedDB would commit the requests made so far.
+      // Without the abort, IndexedDB would commit the requests made so far.
       transaction.abort();
       reject(cause);
     }

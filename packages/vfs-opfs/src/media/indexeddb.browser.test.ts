@@ -38,7 +38,7 @@ describe('a database in IndexedDB', () => {
       await tab.call('open', name, 'writer', 10_000);
       if (round === 0) await tab.call('run', CREATE);
       const found = await tab.call('run', `PRAGMA integrity_check; ${COUNT}`);
-      // The batch of 300 rows that was pending when the worker ended is there completely or not at all.
+      // The batch of 300 rows that was pending when the worker ended is stored completely or not at all.
       expect([acknowledged, acknowledged + 300]).toContain(found[0]![0]);
       acknowledged = Number(found[0]![0]);
       for (let count = 0; count < 10; count += 1) await tab.call('run', INSERT);

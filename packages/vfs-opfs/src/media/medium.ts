@@ -5,7 +5,7 @@ import type { OpenedStore } from '../opened-store.ts';
 import type { LastFailure } from '../last-failure.ts';
 import type { StorageError } from '../storage-error.ts';
 
-/** Where a database is kept. Always visible to the app, and never changed without its request. */
+/** Where a database is stored. The app can always see it, and it never changes without the app's request. */
 export type Persistence = 'opfs' | 'indexeddb' | 'memory';
 
 /**

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { missingForOpfs, opfsFile } from './opfs-directory.ts';
 
-/** The origin's files, as far as finding them goes; `clear` removes everything, as clearing a site's data does. */
+/**
+ * The origin's files, as far as they matter for finding them. `clear` removes everything, as clearing a site's data
+ * does.
+ */
 class FakeOrigin {
   vfsCalls = 0;
   #folder: { readonly names: Set<string>; isThere: boolean } | undefined;

@@ -7,7 +7,7 @@ const DIRECTORY = 'rockpool';
 /** Browsers support `move` for files in OPFS; TypeScript's library does not declare it yet. */
 type MovableHandle = FileSystemFileHandle & { move(newName: string): Promise<void> };
 
-/** The methods that both OPFS media share, because their files are the same and only opening differs. */
+/** The methods that both OPFS media share, because they use the same files and differ only in how they open them. */
 export const opfsDirectory: Pick<FileMedium, 'rename' | 'remove' | 'list' | 'sizeBytes' | 'freeBytes'> = {
   freeBytes: originFreeBytes,
   async rename(fileName, newName) {
@@ -77,8 +77,8 @@ let root: Promise<FileSystemDirectoryHandle> | undefined;
 let opened: Promise<FileSystemDirectoryHandle> | undefined;
 
 /**
- * Cached: finding the directory takes two calls to the browser's own process, and opening a database needs it several
- * times.
+ * Cached, because finding the directory takes two calls to the browser's own process, and opening a database needs it
+ * several times.
  */
 function directory(): Promise<FileSystemDirectoryHandle> {
   if (opened === undefined) {

@@ -78,7 +78,8 @@ describe('opening on the exclusive medium', () => {
     const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
     await writer.call('open', name, 'writer', 3000);
     await writer.call('run', CREATE);
-    // A reader holds the files without the writer's lock, like a worker that lost its lock before its handles.
+    // A reader has the files open without the writer's lock, like a worker that has lost its lock but not yet its
+    // handles.
     await holder.call('open', name, 'reader', 3000);
     await writer.call('close');
     let isOpen = false;

@@ -11,8 +11,8 @@ type OpenShared = (options: { mode: 'readwrite-unsafe' }) => Promise<SharedAcces
 
 /**
  * The origin-private file system through `readwrite-unsafe` access handles (Chromium 121 and later): one writer and any
- * number of readers, in any tab, on the same files. "Unsafe" means that the browser excludes no opener; the writer's
- * lock does.
+ * number of readers, in any tab, on the same files. "Unsafe" means that the browser does not exclude other tabs that
+ * open a file; the writer's lock does.
  */
 export function opfsSharedMedium(): FileMedium {
   return {
@@ -23,7 +23,7 @@ export function opfsSharedMedium(): FileMedium {
     signals: webSignals,
     async missing() {
       const missing = await missingForOpfs();
-      // A browser without modes would ignore the option silently, and lock out the second tab.
+      // A browser without modes would silently ignore the option and lock out the second tab.
       const hasModes =
         typeof FileSystemSyncAccessHandle !== 'undefined' && 'mode' in FileSystemSyncAccessHandle.prototype;
       return hasModes ? missing : [...missing, 'readwrite-unsafe access handles'];

@@ -1,8 +1,8 @@
 export const EXTENT_BYTES = 65536;
 
-/** 1 MB: one read of this size costs as much as nine reads of 4 KB, and doubling it has no measurable benefit. */
+/** 1 MB: one read of this size takes as long as nine reads of 4 KB, and a size of 2 MB has no measurable benefit. */
 const MAX_RUN_EXTENTS = 16;
-/** A scan alternates between a few places where tables and indexes grew together, so several runs are kept. */
+/** A scan alternates between several places, because tables and indexes grew together, so several runs are kept. */
 const RUNS = 4;
 
 /**
@@ -11,16 +11,16 @@ const RUNS = 4;
  * drops its extent.
  *
  * The cache has two parts. Extents read individually stay while they are used; eviction is CLOCK, a hand that moves
- * round and spares what was used since its last visit. Extents read ahead go through a few buffers in turn: SQLite's
- * own cache keeps the pages of a scan, which would only evict everything else here; and reading into memory already in
- * use takes a fifth of the time of reading into fresh memory.
+ * round and keeps what was used since its last visit. Extents read ahead go through a few buffers in turn: SQLite's own
+ * cache keeps the pages of a scan, so they would only evict everything else here; and reading into memory that is
+ * already in use takes a fifth of the time of reading into fresh memory.
  */
 export class ExtentPool {
   /** How many adjacent extents one read may fill. */
   readonly runExtents: number;
   readonly #capacity: number;
   readonly #slots = new Map<number, number>();
-  /** Extent by slot, first the slots of the clock, then those of the runs. -1 for an empty slot. */
+  /** The extent in each slot: first the slots of the clock, then those of the runs. -1 for an empty slot. */
   readonly #extents: Int32Array;
   /** Buffer by slot, allocated on first use. */
   readonly #buffers: Uint8Array[];

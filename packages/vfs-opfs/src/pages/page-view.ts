@@ -113,7 +113,7 @@ export class PageView {
     }
   }
 
-  /** Doubles the read-ahead at sequential misses; a miss elsewhere starts over with one extent. */
+  /** Doubles the read-ahead at sequential misses; after a miss elsewhere, starts again with one extent. */
   #planReadAhead(extent: number): number {
     const isSequential = extent === this.#lastMiss + this.#readAheadExtents;
     let count = isSequential ? Math.min(this.#readAheadExtents * 2, this.pool.runExtents) : 1;
@@ -160,7 +160,7 @@ export class PageView {
   }
 
   /**
-   * Puts the log's pages over an extent. Pages that are adjacent both in the database and in the log are read with one
+   * Applies the log's pages to an extent. Pages that are adjacent both in the database and in the log are read with one
    * call.
    */
   #overlay(extent: number, bytes: Uint8Array): boolean {
@@ -196,8 +196,8 @@ export class PageView {
   }
 
   /**
-   * The sealed generation keeps its whole index for the copy into the database file; pages truncated since are hidden
-   * here.
+   * The sealed generation keeps its whole index for the copy into the database file. Pages that were truncated since
+   * are ignored here.
    */
   #sealedPosition(page: number): number | undefined {
     if ((page - 1) * this.pageSizeBytes >= this.active.smallestSizeBytes) return undefined;

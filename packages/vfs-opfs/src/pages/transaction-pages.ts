@@ -7,8 +7,8 @@ const TAIL_ROOM_BYTES = 1024;
 
 /**
  * The pages that the open transaction has written, whether SQLite sent them as one atomic batch or one by one because
- * its cache overflowed. They are placed where their log record needs them, so that a commit copies nothing. Nothing is
- * visible to others until then.
+ * its cache overflowed. They are placed where their log record needs them, so that a commit copies nothing. Until the
+ * commit, they are invisible to others.
  */
 export class TransactionPages {
   readonly pageSizeBytes: number;
@@ -17,7 +17,7 @@ export class TransactionPages {
   readonly records: WordBuffer[] = [];
   /** Slot → page number; 0 for a page that was truncated. */
   readonly pageNumbers: number[] = [];
-  /** The number of slots that the last `slotsFor` gave. */
+  /** The number of slots that the last call of `slotsFor` returned. */
   runLength = 0;
   readonly #slots = new Map<number, number>();
   readonly #recordBytes: number;
@@ -77,8 +77,8 @@ export class TransactionPages {
   }
 
   /**
-   * Keeps only the pages for which `isKept` returns true, or the last page, since a record has at least one. All pages
-   * must be in one record, and only a commit or `clear` may follow.
+   * Keeps only the pages for which `isKept` returns true, or the last page, because a record has at least one. All
+   * pages must be in one record, and only a commit or `clear` may follow.
    */
   keep(isKept: (slot: number) => boolean): void {
     const { pageNumbers } = this;

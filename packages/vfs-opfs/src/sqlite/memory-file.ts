@@ -2,7 +2,7 @@ const CHUNK_BYTES = 65536;
 
 /**
  * A file that does not outlive the connection: temporary tables, sorter runs, statement journals, and the rollback
- * journal once SQLite's page cache overflows. It consists of chunks, so that growing copies nothing.
+ * journal once SQLite's page cache overflows. It consists of chunks, so that no bytes are copied when it grows.
  */
 export class MemoryFile {
   readonly #chunks: (Uint8Array | undefined)[] = [];

@@ -2,8 +2,8 @@
  * Returns why a pragma is rejected, or `undefined` when SQLite may run it. Rejects the pragmas that would break this
  * storage's guarantees:
  *
- * - `synchronous = OFF` makes SQLite give up its atomic batches; the durability of a commit is the storage's own
- *   setting.
+ * - `synchronous = OFF` makes SQLite give up its atomic batches; the storage has its own setting
+ *   for the durability of a commit.
  * - `journal_mode = WAL` would add a second log, in memory, over ours; `OFF` would lose ROLLBACK.
  * - `locking_mode = EXCLUSIVE` stops the change counter, by which readers in other tabs detect a commit.
  */

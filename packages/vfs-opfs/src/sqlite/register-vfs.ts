@@ -9,9 +9,9 @@ const vfsByModule = new WeakMap<SqliteModule, Vfs>();
 /**
  * Returns the module's VFS, which is registered on first use and shared by all storages.
  *
- * wa-sqlite's function table cannot grow, so this package cannot add C structures of its own and uses wa-sqlite's
- * relay. Given an object, the relay decodes the name of the method on every call. Given a function, it passes the
- * pointer to that name, which is a constant of the build and so serves as the method's number.
+ * wa-sqlite's function table cannot grow, so this package cannot add its own C structures and uses wa-sqlite's relay.
+ * Given an object, the relay decodes the name of the method on every call. Given a function, it passes the pointer to
+ * that name, which is a constant of the build and so serves as the method's number.
  */
 export function vfsOf(module: SqliteModule): Vfs {
   const known = vfsByModule.get(module);

@@ -59,7 +59,10 @@ const ROWS = (count: number): string =>
 const CREATE = 'CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT);';
 const COUNT = 'SELECT count(*) FROM t';
 
-/** With a page cache of five pages every transaction overflows it, so SQLite writes pages early and opens a journal. */
+/**
+ * With a page cache of five pages, every transaction overflows the cache, so SQLite writes pages early and opens a
+ * journal.
+ */
 const TINY_CACHE = 'PRAGMA cache_size = 5;';
 
 describe('a transaction larger than the page cache', () => {
@@ -83,7 +86,7 @@ describe('a transaction larger than the page cache', () => {
       return undefined;
     };
     opened.connection.run(ROWS(1));
-    // Enough for three pages and their record, growth of the segment and a swap, but not for the 300 KB that were
+    // Enough for three pages and their record, the growth of the segment and a swap, but not for the 300 KB that were
     // rolled back.
     expect(writtenBytes).toBeLessThan(32 * 1024);
     opened.disk.fault = undefined;

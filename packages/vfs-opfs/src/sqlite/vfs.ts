@@ -55,8 +55,8 @@ const WAL: Uint8Array = new TextEncoder().encode('-wal');
  * arrives as file-control 31, the page writes, 32, 21, xSync, 22. When its page cache overflows, SQLite writes pages
  * early, outside a batch, and its journal becomes a file (in memory, below). In both cases every page stays in the
  * store's open transaction. The store commits at 22 (COMMIT_PHASETWO), which is the last step of every commit and of
- * nothing else; giving up the write lock without it is a rollback. So no guarantee depends on which of the two ways a
- * transaction took.
+ * nothing else; giving up the write lock without it is a rollback. No guarantee therefore depends on which of the two
+ * ways a transaction took.
  *
  * Methods receive numbers only and never throw. 64-bit offsets arrive as two halves.
  */
@@ -73,7 +73,7 @@ export class Vfs {
   readonly #deleteOnClose = new Map<number, string>();
   #heapBytes: Uint8Array = new Uint8Array(0);
   #heapWords: Int32Array = new Int32Array(0);
-  // The database used last. Mostly there is only one.
+  // The database that was used last. In most cases there is only one.
   #lastFile = 0;
   #lastOpen: OpenDatabase | undefined;
 
@@ -90,7 +90,7 @@ export class Vfs {
     this.#namedFiles.delete(`${path}-journal`);
   }
 
-  /** The module asks every VFS; no method here is asynchronous. */
+  /** The module asks this of every VFS; no method here is asynchronous. */
   hasAsyncMethod(): boolean {
     return false;
   }
@@ -281,7 +281,8 @@ export class Vfs {
     return this.#find(file) === undefined ? 0 : CAPABILITIES;
   }
 
-  // A module object has hundreds of properties and is slow to look up. A view detached by memory growth is empty.
+  // A module object has hundreds of properties, so lookups are slow. A view that was detached by memory growth is
+  // empty.
   #bytes(): Uint8Array {
     if (this.#heapBytes.length === 0) this.#heapBytes = this.#module.HEAPU8;
     return this.#heapBytes;

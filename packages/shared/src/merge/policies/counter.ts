@@ -44,7 +44,7 @@ export const counter: ColumnPolicy = {
 
   rebase: {
     pending: (before, value, kind) => (kind === 'insert' ? value : addToCounter(before, value)),
-    // The write may have another order among the others here. If the server reached another value, it delivers that
+    // The write may have another position among the others here. If the server reached another value, it delivers that
     // value.
     admitted: (before, value, kind) =>
       kind === 'insert' || typeof before !== 'bigint' || typeof value !== 'bigint'

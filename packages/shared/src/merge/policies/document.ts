@@ -13,7 +13,7 @@ import type { Version } from '../version.ts';
 export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
   key: 'documents',
   columnsOf: ({ column }) => [column],
-  // Only rules with rich texts include them, so that the hashes of older schemas stay.
+  // Only rules with rich texts include them, so that the hashes of older schemas do not change.
   identityOf: ({ column, text: paths, richText = [], elementKey, maxLength, maxDepth }) =>
     JSON.stringify([
       column,
@@ -57,7 +57,7 @@ export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
   changeProblem: 'the merge rule of the document changed',
 };
 
-/** The rule as all devices and the server share it. */
+/** The rule, the same on all devices and on the server. */
 function withoutStorage({ storage: _storage, ...rule }: DocumentColumn): DocumentColumn {
   return rule;
 }
@@ -71,15 +71,15 @@ export function documentColumns(table: TableSchema): ReadonlyMap<number, Documen
   );
 }
 
-/** How the server gets edits into the document of one cell (document/document.ts). */
+/** How the server merges edits into the document of one cell (document/document.ts). */
 export interface DocumentMerge {
-  /** False: the value is a whole document or NULL, and replaces the cell like any other value. */
+  /** False if the value is a whole document or NULL, and replaces the cell like any other value. */
   readonly isEdit: (value: CellValue) => boolean;
   /** Whether the author of the edit has this document, apart from edits by others. */
   readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
   /**
-   * The document with the edit in it; null when the edit belongs to a document that has been replaced. Throws what
-   * rejects the changeset.
+   * The document with the edit in it; null when the edit belongs to a document that has been replaced. Throws the error
+   * that rejects the changeset.
    */
   readonly merge: (document: CellValue, edit: CellValue, site: string) => MergedDocument | null;
 }
@@ -104,12 +104,12 @@ export interface OverwrittenPlace {
  * JSON that is merged inside. An update carries an edit, which is merged into the document; NULL and new content
  * replace the cell, by last writer.
  *
- * - `validate`: the column's type says nothing about what travels; edits are checked where they are decoded.
+ * - `validate`: the column's type does not describe the sent values; edits are checked where they are decoded.
  * - `capture`: an edit is the difference to the stored state and changes that state, so it needs the device's tables
  *   (client/src/worker/documents/capture-documents.ts) and cannot be a pure function of two values.
  * - `merge` and `rebase` need the state, and code that loads on demand: see `bindMerge`, and
  *   client/src/worker/documents/document-rebase.ts.
- * - `undo`: needs code that loads on demand: see client/src/worker/documents/undo-documents.ts.
+ * - `undo` needs code that loads on demand: see client/src/worker/documents/undo-documents.ts.
  * - `describe`: an edit has no value of its own; the change of the JSON was recorded as the old value.
  */
 export const document: ColumnPolicy = {
@@ -160,7 +160,7 @@ function withMerge(work: DocumentMerge): ColumnPolicy {
 }
 
 /**
- * The path of an edit whose document no longer exists: its result is unknown. It is not a write of NULL, so its
+ * The path of an edit whose document no longer exists: its result is unknown. The edit is not a write of NULL, so its
  * conflict names the whole document.
  */
 const UNKNOWN_EDIT_PATH = { path: '[]' } as const;

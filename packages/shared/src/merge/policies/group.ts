@@ -12,22 +12,23 @@ export const groupDeclaration: PolicyDeclaration<readonly string[]> = {
   reportEntry(names, _table, report) {
     if (names.length < 2) report(names[0] ?? null, 'A group of columns needs at least two.');
   },
-  // Statements mean the same whatever is grouped.
+  // A statement has the same meaning whatever is grouped.
   changeProblem: null,
 };
 
 /**
- * Columns that mean something only together, such as an amount and its currency: last writer wins, for all of them at
- * once. An update of one carries all (`together`), with one base, so that each column decides like the others; hence
- * no `capture` or `merge` of its own. What is particular to a group concerns the row: the two functions below.
+ * Columns that have a meaning only together, such as an amount and its currency: last writer wins, for all of them at
+ * once. An update of one carries all (`together`), with one base, so that each column decides like the others. The
+ * policy therefore has no `capture` or `merge`; the two functions below handle the row.
  */
 export function group(columnIds: readonly number[]): ColumnPolicy {
   return { name: 'group', together: columnIds };
 }
 
 /**
- * The same change, with one base for all columns of a group: the least of theirs. Otherwise a value of the group that
- * was hidden from its author would lose or win alone, beside one that both had written alike and so was not hidden.
+ * The same change, with one base for all columns of a group: the lowest of theirs. Otherwise, a value of the group that
+ * its author had not seen could win or lose alone, separately from a value that both had written and that the author
+ * had therefore seen.
  */
 export function withGroupBases(change: RowChange, groups: readonly (readonly number[])[]): RowChange {
   if (groups.length === 0) return change;
@@ -40,9 +41,9 @@ export function withGroupBases(change: RowChange, groups: readonly (readonly num
 
 /**
  * Adds to the conflicts of a row the columns of each losing group that both authors wrote with equal values: a group is
- * restored as a whole, and without them its parts would stand beside values that others have written since.
+ * restored as a whole, and without these its parts would be combined with values that others have written since.
  *
- * `row` is the row afterwards.
+ * `row` is the row after the merge.
  */
 export function withWholeGroups(
   conflicts: readonly Conflict[],

@@ -14,7 +14,7 @@ export const lastWriter: DefaultPolicy = {
   describe: (_before, written) => ({ after: written }),
 };
 
-/** The result that the merge of a row collects. */
+/** The result into which the merge of a row collects. */
 export interface MergedCells {
   readonly cells: Map<number, Cell>;
   readonly conflicts: Conflict[];
