@@ -1,6 +1,6 @@
 import { defineConfig } from 'playwright/test';
 
-/** A state that takes this long to come does not come, even on a busy machine. */
+/** If a state has not come after this time, it will not come, even on a busy machine. */
 const WAIT_MS = 2 * 60_000;
 
 export default defineConfig({
@@ -12,7 +12,7 @@ export default defineConfig({
   // A test that passes only on retry may hide a lost write.
   retries: 0,
   forbidOnly: true,
-  // Only a hang ends a test as a whole; a busy machine must not fail one.
+  // Only a hang may reach this limit; a busy machine must not fail a test.
   timeout: 15 * 60_000,
   // How long to wait for a state, an action or a page. No test asserts a duration.
   expect: { timeout: WAIT_MS },

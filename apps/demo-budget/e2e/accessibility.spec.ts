@@ -14,7 +14,7 @@ import { invite } from './steps/share.ts';
  */
 async function seriousViolations(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page })
-    // Leaves out a selector for every element that passes, and another tab that would merge the frames of other sites.
+    // Omits the selectors of elements that pass, and a second tab that would merge the frames of other sites.
     .options({ resultTypes: ['violations'] })
     .setLegacyMode()
     .analyze();
@@ -84,7 +84,7 @@ for (const { viewport, schemes: viewportSchemes } of windows) {
         location.hash = params.toString();
       }, name);
       await expect(landmarks[name](page)).toBeVisible();
-      // The sync history of a long day scrolls. The test's history is short, so a low list makes it scroll.
+      // The sync history of a long day scrolls. The history in this test is short, so a low list makes it scroll.
       if (name === 'sync') await page.locator('.sync-history').evaluate((list) => (list.style.maxHeight = '1rem'));
       await look(name);
     }

@@ -65,7 +65,7 @@ test('two devices in one window make a conflict, and the lost value is restored'
   await expect(laptop).toContainText('cake');
   await expect(laptop).toContainText('Up to date');
   await phone.getByRole('button', { name: 'Go online' }).click();
-  // The two writes are closer in time than the correction of the devices' clocks is exact, so either may win.
+  // The two writes are too close in time for the correction of the devices' clocks, so either may win.
   const walk = page.getByRole('region', { name: 'Make a conflict' });
   const replaced = /(cake|rolls) from .+? replaced (cake|rolls)/;
   await expect(walk).toContainText(replaced);

@@ -32,7 +32,7 @@ test('a resolved write survives killing the browser right after it, and syncs', 
       if (round % 2 === 1) gateway.refuseSync();
       await writeEntry(device.page, `Round ${round}.`);
       await device.killAndReopen();
-      // Without sync, so that everything shown comes from this device.
+      // Sync is off, so that everything shown comes from this device.
       gateway.refuseSync();
       await device.page.goto(link);
       await openAccount(device.page, 'Cash');

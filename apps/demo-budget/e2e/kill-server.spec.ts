@@ -29,7 +29,7 @@ const kills = isThorough ? allKills : allKills.filter(({ name }) => /second push
 
 interface Kill {
   readonly name: string;
-  /** Bytes after the mark never arrive, so the server cannot have stored everything. */
+  /** Bytes after the limit never arrive, so the server cannot have stored everything. */
   readonly after: { readonly bytesUp: number } | 'acknowledgement';
   readonly online?: true;
 }
@@ -83,7 +83,7 @@ test('every acknowledged write is stored exactly once after the server is killed
           'SELECT count(*) AS entries, count(DISTINCT payee) AS payees, sum(amountMinor) AS sum FROM entries',
         ),
       ).toEqual([{ entries: together, payees: together, sum: -together }]);
-      // However often a transaction was sent, the log has it once.
+      // However often a transaction was sent, the log contains it once.
       expect(stored.value('SELECT max(watermark) FROM rockpool_log')).toBe(
         firstWatermark + transactionsPerRound * (index + 1),
       );
@@ -126,7 +126,7 @@ async function writeEntries(page: Page, round: number): Promise<void> {
   );
 }
 
-/** Resolves at the moment for the kill. Starts watching at the call, not when awaited. */
+/** Resolves at the moment for the kill. Starts to watch when called, not when awaited. */
 async function killIsDue({ after }: Kill, { gateway, page }: Person): Promise<void> {
   if (after === 'acknowledgement') {
     await page.evaluate(

@@ -13,7 +13,7 @@ test.describe('a selection of 20,000 entries', () => {
     await selectAll(page);
     await expect(page.getByRole('toolbar').getByText('-€20,000.00')).toBeVisible();
     await takeProgressShown(page);
-    // Without waiting for anything: the bar already shows all.
+    // Does not wait for anything: the bar already shows all entries.
     await chooseLeisure(page);
     await expect(toast(page)).toContainText('20,000 entries changed.');
     await expect.poll(() => categorised(page)).toBe(entryCount);

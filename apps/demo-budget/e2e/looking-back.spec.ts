@@ -59,7 +59,7 @@ test('the history of an entry shows who changed what, restores values and delete
   await expect(moments.nth(2)).toContainText('CategoryGroceries');
   await look('history of an entry');
 
-  // One value of the first version: the category, without its amount and memo.
+  // Restores one value of the first version: the category, without its amount and memo.
   await moments.nth(2).getByRole('button', { name: 'Restore …' }).click();
   const restore = history.getByRole('form', { name: 'Restore values' });
   await expect(restore.getByRole('checkbox', { name: /^Amount/ })).toBeFocused();
@@ -72,7 +72,7 @@ test('the history of an entry shows who changed what, restores values and delete
   await expect(toast(anna.page)).toContainText('Restored.');
   await expectUpToDate(anna.page);
 
-  // Deleted, found and brought back.
+  // The entry is deleted, found and restored.
   await anna.page.keyboard.press('Escape');
   await expect(entryButton(anna.page, 'Market')).toBeFocused();
   await entryButton(anna.page, 'Market').click();
@@ -90,7 +90,7 @@ test('the history of an entry shows who changed what, restores values and delete
   await expect(ledgerRow(ben.page, 'Market')).toContainText('with cheese');
   await expectUpToDate(anna.page);
 
-  // The whole budget as it was after the first version.
+  // Shows the whole budget as it was after the first version.
   await openAccount(anna.page, 'Household');
   await (
     await openHistory(anna.page, 'Market')
@@ -113,7 +113,7 @@ test('the history of an entry shows who changed what, restores values and delete
   await banner.getByRole('link', { name: 'Back to today' }).click();
   await expect(anna.page.getByRole('textbox', { name: 'Assigned to Groceries' })).toBeVisible();
 
-  // A day before the budget began; and without the server.
+  // Chooses a day before the budget began, and looks back without the server.
   await goTo(anna.page, 'Look back');
   await anna.page.getByLabel('The budget as it was').fill('2020-03-01');
   await anna.page.getByRole('button', { name: 'Show' }).click();

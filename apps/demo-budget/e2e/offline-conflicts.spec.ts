@@ -11,8 +11,8 @@ import { conflicts, expectUpToDate, openSyncPage, syncBadge } from './steps/sync
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
- * Clock correction is as accurate as a push is quick, because the server sees a stamp's age grow in transit. One second
- * between two edits leaves room for a busy machine; people are slower still.
+ * Clock correction is only as accurate as a push is quick, because a stamp ages in transit. One second between two
+ * edits is sufficient even on a busy machine; people are slower still.
  */
 const clearlyLaterMs = 1_000;
 
@@ -157,13 +157,13 @@ test('a conflict names both authors and is dismissed for both', async ({ newPers
   }
 });
 
-/** Edits an entry and checks that the write stays unsent, so that a network that was not really cut is noticed. */
+/** Edits an entry and checks that the write stays unsent, so that a network that was not really cut is detected. */
 async function changeOffline({ page }: Person, payee: string, change: EntryInput, waitingCount: number): Promise<void> {
   await changeEntry(page, payee, change);
   await expect(syncBadge(page)).toHaveText(new RegExp(`(Offline|Connecting) · ${waitingCount} to sync`));
 }
 
-/** Waits on the page's own clock: the behaviour under test depends on real time. */
+/** Waits on the page's own clock, because the tested behaviour depends on real time. */
 async function passTime(page: Page, ms: number): Promise<void> {
   await page.evaluate((waitMs) => new Promise((resolve) => setTimeout(resolve, waitMs)), ms);
 }

@@ -24,7 +24,7 @@ test('after the first visit the app starts offline in any tab and sends offline 
   await second.goto(address);
   await openAccount(second, 'Household');
   await expect(ledgerRow(second, 'Kiosk')).toBeVisible();
-  // The bare address, as opened from the home-screen icon.
+  // The address without a budget, as opened from the home-screen icon.
   await second.goto(gateway.url);
   await expect(second.getByRole('main').getByRole('link', { name: 'Household' })).toBeVisible();
   await second.close();

@@ -36,7 +36,7 @@ test('an import, an export and the first visit of another device show their prog
   expectToRise(await takeProgressShown(ben.page), /^Downloading the budget, [\d.]+ MB of [\d.]+ MB$/);
 });
 
-/** A bar of that name appeared and never went back. */
+/** A bar of that name appeared, and its value never decreased. */
 function expectToRise(shown: readonly ProgressShown[], label: RegExp): void {
   const steps = shown.filter((one) => label.test(one.label)).map(({ done }) => done);
   expect(steps.length).toBeGreaterThan(0);

@@ -50,7 +50,7 @@ test('a rule with several conditions previews its matches and applies to existin
   await toast(page).getByRole('button', { name: 'Redo' }).click();
   await expect(ledgerRow(page, 'Market')).toContainText('by card');
 
-  // Typed and saved with Enter from the amount: no field lost focus, which would have triggered the rules.
+  // Typed and saved with Enter from the amount field: no field lost focus, which would have triggered the rules.
   await page.getByRole('button', { name: 'New entry' }).click();
   const entry = page.getByRole('form', { name: 'New entry' });
   await entry.getByLabel('Payee').fill('Market hall');

@@ -61,7 +61,7 @@ test('a full device keeps the text typed in every form, and each form’s own bu
   const main = page.getByRole('main');
   const alert = main.getByRole('alert');
   /**
-   * Submits a form with storage full, then with storage free: the form first keeps the value of `field`, then closes
+   * Submits a form with storage full, then with storage free. The form first keeps the value of `field`, and closes
    * once the value is saved.
    */
   const sendTwice = async (form: Locator, button: string, field: Locator): Promise<void> => {

@@ -7,7 +7,7 @@ export interface SlowLine {
 }
 
 /**
- * A line in front of the server that carries this many bits a second down, over all connections together, and delays
+ * A line in front of the server with this download rate in bits per second, for all connections together. It delays
  * each chunk by half a round trip. It throttles pages, workers and service workers alike, which the browser's own
  * throttling does not.
  */

@@ -26,7 +26,7 @@ export interface Standing {
   readonly amountMinor: number;
 }
 
-/** The bookings of `dayCount` days from `firstDay` (ISO date), in day order. */
+/** The bookings of `dayCount` days from `firstDay` (ISO date) on, in the order of days. */
 export function liveThrough(
   random: Random,
   firstDay: string,
@@ -46,7 +46,7 @@ export function liveThrough(
       const amountMinor = -random.between(habit.fromMinor, habit.toMinor);
       const booking = { day, payee: habit.payee, text: random.pick(habit.texts), amountMinor };
       bookings.push(booking);
-      // The second coffee of a day costs the same as the first: equal rows that an import must keep apart.
+      // The second coffee of a day costs the same as the first, which gives equal rows that an import must keep apart.
       if (habit.fromMinor === habit.toMinor && random.chance(20)) bookings.push(booking);
     }
   }

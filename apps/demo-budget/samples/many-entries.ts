@@ -32,7 +32,7 @@ export function manyEntries(lastDay: string, count: number): SampleEntry[] {
     // Ten repetitions fill three accounts: six, three and one.
     const account = manyAccounts[life % 10 < 6 ? 0 : life % 10 < 9 ? 1 : 2] ?? manyAccounts[0];
     const bookings = liveThrough(createRandom(100_000 + life), firstDay, dayCount, harbourHabits, harbourStanding);
-    // From the last day back, so that recent months are full for any count.
+    // Counts from the last day back, so that recent months are full for any count.
     for (const { day, payee, text, amountMinor } of bookings.reverse().slice(0, count - entries.length)) {
       entries.push({
         accountId: account.id,

@@ -60,7 +60,8 @@ export async function answerBudgetRoute(
   const bearer = roleOfKey(databaseId, shareKey);
   if (bearer === undefined) return problem(403, 'key-refused');
   const { role, person } = bearer;
-  // Invited members author changes under the principal that holds their role, whatever principal the device sends.
+  // Invited members author changes under the principal that holds their role, even if the device sends another
+  // principal.
   const author = person?.principal ?? principal;
   if (name !== '') rememberAuthor(databaseId, author, name);
   const token = await issueToken({ databaseId, principal: author, name, role });

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 /** Maps share keys to budgets. Keys are stored as hashes: reading the file does not give access to a budget. */
 export interface Budgets {
   /**
-   * Trust on first use: an unknown budget is registered with this key. Browsers create budgets without a server; an id
-   * has 128 random bits, so only people who were given the budget's link could register it first.
+   * Trusts the first key: an unknown budget is registered with it. Browsers create budgets without a server; an id has
+   * 128 random bits, so only people who were given the budget's link could register it first.
    */
   register(databaseId: string, shareKey: string): 'registered' | 'known' | 'key-refused';
   check(databaseId: string, shareKey: string): 'known' | 'key-refused' | 'unknown';

@@ -15,12 +15,12 @@ export const encodingsOfBuild: readonly BuildEncoding[] = [
   { name: 'gzip', suffix: '.gz' },
 ];
 
-/** Smaller files fit into the first packets either way. */
+/** Smaller files fit into the first packets with or without compression. */
 const leastBytes = 1_024;
 
 /**
- * Compresses the files of a build that have a content hash in their names, so that the server compresses nothing while
- * it serves, and no compressed file can be older than its original.
+ * Compresses the files of a build that have a content hash in their names, so that the server does not compress files
+ * while it serves them, and no compressed file can be older than its original.
  */
 export function compressBuild(distFolder: string): void {
   for (const file of globSync(`${distFolder}/assets/*.{js,css,wasm,svg}`)) {

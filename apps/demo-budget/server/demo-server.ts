@@ -16,7 +16,7 @@ import { staticFiles } from './static-files.ts';
 export interface DemoServerOptions {
   /** Folder of the built app. */
   readonly distFolder: string;
-  /** Everything that must outlive the process: databases, share keys, the signing secret. Created if missing. */
+  /** Everything that must outlive the process: databases, share keys and the signing secret. Created if missing. */
   readonly dataFolder: string;
   readonly host: string;
   /** 0 picks a free port. */

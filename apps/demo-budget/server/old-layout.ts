@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * Older demos kept the sync server's directory one level deeper: `databases/databases/`. Moves those files to the
- * current location. Each file is moved by one rename, so an interrupted start resumes.
+ * current location. Each file is moved by one rename, so the next start continues an interrupted move.
  */
 export function leaveOldLayout(dataFolder: string): void {
   const directory = join(dataFolder, 'databases');

@@ -20,7 +20,7 @@ export interface PeopleRoutes {
     }): Promise<string>;
   };
   /**
-   * Makes a principal a member of the budget that a code invites to. Undefined for a code that is unknown, used or
+   * Makes a principal a member of the budget to which a code invites. Undefined for a code that is unknown, used or
    * expired.
    */
   readonly acceptInvitation: (

@@ -19,8 +19,8 @@ export interface People {
   ofKey(databaseId: string, key: string): Person | undefined;
   list(databaseId: string): readonly Person[];
   /**
-   * Remembers the name that a principal gave with its latest token request. An owner's devices are not in the member
-   * list, but other users see who wrote.
+   * Stores the name that a principal gave with its latest token request. An owner's devices are not in the member list,
+   * but other users see who wrote.
    */
   rememberAuthor(databaseId: string, principal: string, name: string): void;
   authors(databaseId: string): readonly Author[];

@@ -75,7 +75,7 @@ export async function staticFiles(folder: string): Promise<StaticFiles> {
   };
 }
 
-/** Browsers send `gzip, deflate, br, zstd`; a quality of 0 refuses. */
+/** Browsers send `gzip, deflate, br, zstd`; a quality of 0 excludes an encoding. */
 function accepts(acceptEncoding: string, name: string): boolean {
   return acceptEncoding.split(',').some((item) => {
     const [known = '', quality = ''] = item.split(';').map((part) => part.trim());

@@ -51,7 +51,8 @@ if (element === null) throw new Error('index.html has no element with the id roo
 const root = createRoot(element);
 
 /**
- * Kept across attempts to open it: a budget that was created here and never opened is in no address and on no server.
+ * Kept between attempts to open it, because a budget that was created here and never opened is in no address and on no
+ * server.
  */
 let chosen: { readonly budget: KnownBudget; readonly device: string } | null = null;
 
@@ -81,8 +82,8 @@ async function start({ keepNothing, isFirstVisit = false }: StartOptions): Promi
   const { budget, device } = chosen;
   beginRole(budget);
   history.replaceState(null, '', hashOf(budget, placeOfHash(location.hash)));
-  // Opening another budget in the address (a pasted share link, the back button) reloads the page: one page, one
-  // database.
+  // If the address changes to another budget (by a pasted share link or the back button), the page reloads: one page
+  // has one database.
   addEventListener('hashchange', () => {
     if (!location.hash.includes(budget.databaseId)) location.reload();
   });

@@ -25,7 +25,7 @@ export const accounts = sqliteTable('accounts', {
   currency: text().notNull(),
   /** The account's balance before its first entry. */
   openingMinor: integer().notNull().default(0),
-  /** The heading that it is listed under; empty for none. */
+  /** The heading under which it is listed; empty for none. */
   groupName: text().notNull().default(''),
   /** 0 or 1. */
   closed: integer().notNull().default(0),
@@ -45,7 +45,9 @@ export const categories = sqliteTable('categories', {
    * ends.
    */
   keepsOverspent: integer().notNull().default(0),
-  /** The heading that it is listed under; empty for none. A group is its categories: it has no row of its own. */
+  /**
+   * The heading under which it is listed; empty for none. A group consists of its categories: it has no row of its own.
+   */
   groupName: text().notNull().default(''),
   /** Orders the categories of a kind. A group is where its first category is. */
   position: real().notNull().default(0),
@@ -80,7 +82,8 @@ export const entries = sqliteTable(
     /** Negative when money leaves the account. */
     amountMinor: integer().notNull(),
     /**
-     * Orders the entries of one day: wall time of entering; imported rows are 1 ms apart in the order of the statement.
+     * Orders the entries of one day by the wall time at which they were entered. Imported rows are 1 ms apart, in the
+     * order of the statement.
      */
     enteredAtMs: integer().notNull(),
     /** Identifies a row when it is imported again; NULL for entries typed by hand. */
@@ -108,7 +111,7 @@ export const entries = sqliteTable(
 
 /**
  * A split entry's parts. Each part has its own category and the entry has none; the remainder that the parts leave of
- * the amount is uncategorised. If two people change the amount and a part at once, nothing has to be rejected or
+ * the amount is uncategorised. If two people change the amount and a part at once, no change has to be rejected or
  * repaired: the difference is shown, and a user resolves it.
  */
 export const parts = sqliteTable(
@@ -155,17 +158,17 @@ export const rules = sqliteTable('rules', {
    */
   moreConditions: text().notNull().default('[]'),
   needs: text().$type<RuleNeeds>().notNull().default('all'),
-  /** NULL: leaves the category unchanged. */
+  /** NULL leaves the category unchanged. */
   categoryId: text().references(() => categories.id),
-  /** NULL: leaves the payee unchanged. */
+  /** NULL leaves the payee unchanged. */
   payee: text(),
-  /** NULL: leaves the notes unchanged. */
+  /** NULL leaves the notes unchanged. */
   notes: text(),
-  /** `open` or `cleared`; NULL: leaves the status unchanged. */
+  /** `open` or `cleared`; NULL leaves the status unchanged. */
   status: text().$type<EntryStatus>(),
   /**
    * JSON: the parts that the rule splits an entry into, `[{"categoryId":"…","percent":60}, …, {"categoryId":null,
-   * "percent":null}]`. The last one gets the rest and has no percentage. Empty: no split.
+   * "percent":null}]`. The last one receives the rest and has no percentage. Empty if there is no split.
    */
   split: text().notNull().default('[]'),
   createdAtMs: integer().notNull(),
@@ -222,8 +225,8 @@ export const importProfiles = sqliteTable('importProfiles', {
     .notNull()
     .references(() => accounts.id),
   /**
-   * JSON: the file's column name by role (`date`, `amount` …). Names instead of numbers still work after the bank adds
-   * a column.
+   * JSON: the file's column name by role (`date`, `amount` …). Unlike numbers, names still work after the bank adds a
+   * column.
    */
   columns: text().notNull(),
   /** `,`, `;` or a tab. */
@@ -279,14 +282,14 @@ export const notes = sqliteTable('notes', {
   /**
    * `budget` for the budget's note; `entry/ENTRY` for the note of an entry. The id is derived from the subject, so two
    * people who create a note at once create the same one. It has no foreign key to its entry: an entry that is deleted
-   * and restored by undo has its note again.
+   * and then restored by undo has its note again.
    */
   id: text().primaryKey().notNull(),
   /** `{"body": [{"insert": "…"}]}`: a document that merges concurrent typing and formatting. */
   content: text().notNull(),
 });
 
-/** Settings of the whole budget, by name. Kept as text, because later versions add names. */
+/** Settings of the whole budget, by name, stored as text because later versions add names. */
 export const settings = sqliteTable('settings', {
   /** `name`: the budget's name. `first-day`: the day of the month on which a budget month begins, 1 to 28. */
   id: text().primaryKey().notNull(),
@@ -294,8 +297,8 @@ export const settings = sqliteTable('settings', {
 });
 
 /**
- * The deleted entries, so that they can be found: the values to restore are in their history. Written in the
- * transaction of the delete.
+ * The deleted entries, so that they can be found; their history has the values to restore. Written in the transaction
+ * of the delete.
  */
 export const deletedEntries = sqliteTable(
   'deletedEntries',
@@ -315,7 +318,7 @@ export const deletedEntries = sqliteTable(
   (table) => [index('deletedEntries_by_time').on(table.deletedAtMs)],
 );
 
-/** A conflict that a user has looked at. It is shared: one look by anyone in the household is enough. */
+/** A conflict that a user has looked at. The mark is shared: it is enough if one member of the household has looked. */
 export const dismissedConflicts = sqliteTable('dismissedConflicts', {
   /** The id of a row of Rockpool's conflict log. */
   id: text().primaryKey().notNull(),
@@ -339,7 +342,7 @@ export const columnGroups = {
   schedules: [schedules.firstDate, schedules.every, schedules.unit],
 } as const;
 
-/** How long an old version can be read: last year's figures, until this year's are done. */
+/** How long an old version can be read: last year's figures stay readable until this year's are complete. */
 const retainedDays = 730;
 
 /** Every table that pages read. A past state has only tables with a history. */

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 
-/** Where gateways listen: ports that stay open while a browser is in use, so that no port is assigned twice. */
+/**
+ * The addresses at which gateways listen. The ports stay open while a browser is in use, so that no port is assigned
+ * twice.
+ */
 export interface Addresses {
   /**
-   * The address of the first, second, … person of each test. The browser has the app's files from there in its cache,
-   * with their compiled code, which saves a second of processor time.
+   * The addresses of the first, second and later users of each test. The browser has the app's files from there in its
+   * cache, with their compiled code, which saves a second of processor time.
    */
   ofPerson(index: number): Promise<Server>;
   /** An address from which the browser has cached nothing. */

@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 const running = new Set<ChildProcess>();
 
 /**
- * Kills a process group when the tests end early, for example by Ctrl+C or a time limit. For processes started with
- * `detached`, which makes each the leader of its own process group.
+ * Kills a process group when the tests end early, for example by Ctrl+C or a time limit. Only for processes started
+ * with `detached`, each of which leads its own process group.
  */
 export function endWithTests(child: ChildProcess): void {
   running.add(child);

@@ -41,7 +41,10 @@ export async function openChromium(
   });
 }
 
-/** A browser that can be killed abruptly: all its processes end at once, without a signal they could handle. */
+/**
+ * A browser that can be killed abruptly: all its processes end at once, without receiving a signal that they could
+ * handle.
+ */
 export interface KillableChromium {
   readonly context: BrowserContext;
   /** Resolves when the process has exited. */

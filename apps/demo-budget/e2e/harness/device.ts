@@ -9,7 +9,7 @@ import { TOAST_MS } from '../../src/shell/toast-time.ts';
 export interface Device {
   /** Opens a tab on about:blank. */
   newTab(): Promise<Page>;
-  /** Tells the tabs, open ones and later ones, whether there is a network. */
+  /** Sets for all tabs, now and later, whether there is a network. */
   setOffline(offline: boolean): Promise<void>;
   /** What pages and workers wrote to the console, for the report of a failed test. */
   readonly console: readonly string[];
@@ -49,14 +49,14 @@ export function newDevice(
       await Promise.all([...tabs.values()].map((devtools) => emulateNetwork(devtools, offline)));
     },
     async close() {
-      // A test may have opened some without this device, for example by a link.
+      // A test may have opened tabs without this object, for example by a link.
       const others = chromium.pages().filter((page) => page.url().startsWith(url));
       await Promise.all([...new Set([...tabs.keys(), ...others])].map((page) => page.close()));
     },
   };
 }
 
-/** Stops the timer of a toast: a busy machine may need longer to find its button than a user. */
+/** Stops the timer of a toast, because a busy machine may need longer to find its button than a user. */
 function keepToasts(toastMs: number): void {
   const setRealTimeout = globalThis.setTimeout;
   globalThis.setTimeout = ((run: () => void, ms?: number, ...given: unknown[]) =>
@@ -74,7 +74,7 @@ async function emulateNetwork(devtools: CDPSession, offline: boolean): Promise<v
   });
 }
 
-/** Deletes what the device of an earlier test stored for this origin, its service worker too. */
+/** Deletes what an earlier test's device stored for this origin, including its service worker. */
 async function clearStorage(devtools: CDPSession, url: string): Promise<void> {
   await devtools.send('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes: 'all' });
 }

@@ -19,7 +19,7 @@ export interface Answered {
 
 export interface Gateway {
   readonly url: string;
-  /** The HTTP requests so far, those from the browser's cache excepted. */
+  /** The HTTP requests so far, except those that the browser's cache answered. */
   readonly answered: readonly Answered[];
   /** Closes every connection and refuses new ones until `restore`. */
   cut(): void;
@@ -47,7 +47,7 @@ export interface Gateway {
 
 export interface GatewayOptions {
   readonly serverPort: number;
-  /** A server that listens already, and stays open when the gateway closes. Default: a port of its own. */
+  /** A server that already listens and stays open when the gateway closes. Default: a port of its own. */
   readonly at?: Server;
   /** Prepended to every script, in pages and in workers. */
   readonly scriptPrefix?: string;
@@ -142,7 +142,8 @@ export async function openGateway({ serverPort, at, scriptPrefix }: GatewayOptio
         throw new Error(
           `A frame of ${payload.length} bytes needs an extended length header, which injectFrame does not write`,
         );
-      const head = Buffer.from([0x80 | 0x02, payload.length]); // FIN bit set, binary opcode; server frames are not masked
+      // FIN bit set, binary opcode; server frames are not masked
+      const head = Buffer.from([0x80 | 0x02, payload.length]);
       for (const socket of syncSockets) socket.write(Buffer.concat([head, payload]));
     },
     async close() {

@@ -28,7 +28,7 @@ export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== 
 }
 `;
 
-/** Resolves when the page's worker has switched. */
+/** Resolves when the page's worker has switched storage on or off. */
 export async function setStorage(page: Page, fault: 'full' | 'none'): Promise<void> {
   await page.evaluate(
     async ([name, set]) =>

@@ -7,7 +7,7 @@ import { makeFolder, removeFolder } from './folders.ts';
 import { openGateway, type Gateway } from './gateway.ts';
 import { shiftedClock } from './shifted-clock.ts';
 
-/** A user with their own device and a network that can be cut. */
+/** A user with a device and a network that can be cut. */
 export interface Person {
   readonly page: Page;
   /** Opens another tab of this user's browser, on about:blank. */
@@ -24,7 +24,7 @@ export interface PersonOptions {
   readonly clockAheadMs?: number;
   /** Code prepended to every script, such as a script from storage-faults.ts. */
   readonly scriptPrefix?: string;
-  /** Nothing of the app is in the browser's cache. */
+  /** Whether the browser's cache has nothing of the app. */
   readonly isFirstVisit?: boolean;
   /** The narrowest phones in use are 360 px wide. */
   readonly viewport?: { readonly width: number; readonly height: number };
@@ -149,7 +149,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 export { expect } from 'playwright/test';
 
 /**
- * Each user reaches the one server through their own gateway, so a link opens the same budget at a different address.
+ * Each user reaches the one server through a separate gateway, so a link opens the same budget at a different address.
  */
 export function throughGateway(link: string, gateway: Gateway): string {
   return gateway.url + new URL(link).hash;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The signing secret of a running demo server, as someone who stole its data folder would read it. */
+/** The signing secret of a running demo server, as an attacker who stole its data folder would read it. */
 export function secretOf(dataFolder: string): Uint8Array {
   return readFileSync(join(dataFolder, 'signing-secret'));
 }

@@ -22,7 +22,7 @@ export async function goTo(
   await expect(list).toBeVisible();
   const link = list.getByRole('link', { name });
   // In a narrow window most pages are behind a button. The menu closes if the app changes the page at this moment, for
-  // example when a submitted form is done, so the menu is opened again until the link could be clicked.
+  // example when a submitted form is done, so this opens the menu again until the link could be clicked.
   await expect(async () => {
     if (!(await link.isVisible())) await list.getByRole('button', { name: 'More' }).click();
     await link.click({ timeout: CLICK_MS });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 import { goTo } from './navigation.ts';
 
-/** A link that admits one person. */
+/** A link that lets one person join. */
 export async function invite(page: Page, role: 'viewer' | 'editor' | 'owner'): Promise<string> {
   await goTo(page, 'Share');
   await page.getByRole('combobox', { name: 'As', exact: true }).selectOption(role);

@@ -2,8 +2,8 @@ import { defineSchema, searchIndex } from '@rockpool/client/schema';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /*
- * The demo's schema before it had groups of accounts and categories, settings, and rules that split entries. Budgets of
- * that time have it, so it never changes.
+ * The demo's schema before it had groups of accounts and categories, settings, and rules that split entries. Budgets
+ * from that time have this schema, so it never changes.
  */
 
 const accounts = sqliteTable('accounts', {

@@ -19,7 +19,7 @@ export async function addAccount(writer: Writer, account: NewAccount): Promise<s
   return id;
 }
 
-/** Sets the name, and the heading that the account is listed under; empty for none. */
+/** Sets the name, and the heading under which the account is listed; empty for none. */
 export async function renameAccount(writer: Writer, id: string, name: string, groupName: string): Promise<void> {
   await writer.batch([
     { sql: 'UPDATE accounts SET name = ? WHERE id = ? AND name <> ?', params: [name, id, name] },

@@ -2,7 +2,7 @@
 export interface Budget {
   /** 32 hexadecimal digits: 128 random bits. */
   readonly databaseId: string;
-  /** 43 characters of base64url: 256 random bits. Anyone who has it may read and change the budget. */
+  /** 43 characters of base64url: 256 random bits. Anyone who has the secret may read and change the budget. */
   readonly shareKey: string;
 }
 

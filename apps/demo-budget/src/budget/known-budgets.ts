@@ -10,7 +10,7 @@ const itemName = 'budgets';
 
 export interface KnownBudget extends Budget {
   /**
-   * True if this device created the budget and therefore registers it with the server; false if it was opened by link.
+   * True if this device created the budget, and therefore registers it with the server; false if it was opened by link.
    */
   readonly madeHere: boolean;
   /** The budget's name when it was last open here. */
@@ -30,7 +30,8 @@ export interface Membership {
 }
 
 /**
- * Reads the address and the items, and chooses the budget to open: the linked one, else the last one, else a new one.
+ * Reads the address and the items, and chooses the budget to open: the linked one, otherwise the last one, otherwise a
+ * new one.
  */
 export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
   const known = knownBudgets(items);
@@ -116,7 +117,7 @@ function parseJson(text: string | null): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Text that other code stored under our name is ignored.
+    // Text that other code has stored under this name is ignored.
     return undefined;
   }
 }

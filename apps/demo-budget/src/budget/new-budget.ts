@@ -6,8 +6,8 @@ import { rememberBudget, type KnownBudget } from './known-budgets.ts';
 import { databaseNameOf } from './open-budget.ts';
 
 /**
- * Creates a separate budget with the content that `fill` writes: all of it or nothing. A separate client writes it and
- * takes its undo history with it, so Ctrl+Z never reverts actions the user did not take.
+ * Creates a separate budget with the content that `fill` writes: all of it or nothing. A separate client writes it, so
+ * Ctrl+Z never reverts actions that the user did not take.
  */
 export async function newFilledBudget(
   kind: Pick<KnownBudget, 'isSample'>,

@@ -50,8 +50,8 @@ async function addStarterCategoriesOnce(client: Client, options: ClientOptions):
   const [known] = await client.query<{ present: 0 | 1 }>('SELECT EXISTS (SELECT 1 FROM categories) AS present');
   if (known?.present === 1) return;
   if (client.status.current.persistence === 'memory') return await addStarterCategories(client);
-  // Written by a separate client with the same options, as in every tab, so that the starting content is in no undo
-  // history.
+  // A separate client writes the starting content, with the same options as in every tab, so that the content is in no
+  // undo history.
   const beginner = await createClient(options);
   try {
     await addStarterCategories(beginner);

@@ -45,7 +45,7 @@ function takeAccess(access: Access): KnownBudget | null {
   return open;
 }
 
-/** The budget's creator, and anyone with the creator's link, is an owner. */
+/** The budget's creator is an owner, and so is anyone with the creator's link. */
 function currentRole(): BudgetRole {
   return open?.membership?.role ?? 'owner';
 }
@@ -60,9 +60,9 @@ export function useIsRemoved(): boolean {
 }
 
 /**
- * Whether the state of the budget that is shown can be changed. False for viewers and removed members, and in the past:
- * the app then offers no action that changes the budget. Anyone may change a what-if, which stays on this device. The
- * value can change at any time.
+ * Whether the state of the budget that is shown can be changed. False for viewers and removed members, and for a past
+ * state: the app then offers no action that changes the budget. Anyone may change a what-if, which stays on this
+ * device. The value can change at any time.
  */
 export function useMayWrite(): boolean {
   const mayChangeBudget = useMayChangeBudget();

@@ -2,15 +2,15 @@ import { createContext, useContext } from 'react';
 import { today } from '../shell/locale.ts';
 
 /**
- * The state of the budget that the pages show: that of today; a what-if, which is a branch; or a past one, which is that
- * at the end of a day (`YYYY-MM-DD`) or after a version (`version-N`).
+ * The state of the budget that the pages show: today's; a what-if, which is a branch; or a past state, at the end of a
+ * day (`YYYY-MM-DD`) or after a version (`version-N`).
  */
 export type View = 'today' | 'what-if' | PastView;
 export type PastView = `${number}-${number}-${number}` | `version-${number}`;
 
 export interface ShownView {
   readonly view: View;
-  /** The day that counts as today, `YYYY-MM-DD`. In the past, the day that is shown. */
+  /** The day that counts as today, `YYYY-MM-DD`. For a past state, the day that is shown. */
   readonly day: string;
 }
 
@@ -33,7 +33,7 @@ export function isPast(view: View): view is PastView {
   return view !== 'today' && view !== 'what-if';
 }
 
-/** The view that a text names; today's if it names none. */
+/** The view that a text names, or today's if it names none. */
 export function readView(text: string): View {
   if (text === 'what-if') return text;
   return isDay(text) || /^version-[1-9]\d{0,15}$/.test(text) ? (text as PastView) : 'today';

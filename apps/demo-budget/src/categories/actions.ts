@@ -30,7 +30,7 @@ export async function setCategoryHidden(writer: Writer, id: string, hidden: bool
 }
 
 /**
- * Sets, for all months, whether overspending stays in the envelope or is covered from unassigned money when the month
+ * Sets, for all months, whether overspending stays in the envelope, or is covered from unassigned money when the month
  * ends.
  */
 export async function setKeepsOverspent(writer: Writer, id: string, keeps: boolean): Promise<void> {
@@ -41,7 +41,7 @@ export async function setCategoryNote(writer: Writer, id: string, note: string):
   await writer.execute('UPDATE categories SET note = ? WHERE id = ?', [note, id]);
 }
 
-/** Far enough apart that a category fits between two others many times. */
+/** Far enough apart that a category can often be placed between two others. */
 const gap = 1_024;
 
 /**

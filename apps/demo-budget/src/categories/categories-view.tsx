@@ -9,7 +9,7 @@ import { useQuery } from '../shell/use-query.ts';
 import { addCategory, placeCategory, renameCategory, renameGroup, setCategoryHidden } from './actions.ts';
 import { DeleteCategoryForm } from './delete-category-form.tsx';
 
-/** The categories of the budget by group: add, rename, order by drag or buttons, hide, delete. */
+/** The categories of the budget, by group. Users can add, rename, order (by drag or buttons), hide and delete them. */
 export function CategoriesView(): ReactNode {
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const mayWrite = useMayWrite();

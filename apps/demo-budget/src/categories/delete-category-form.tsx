@@ -8,12 +8,12 @@ import { deleteCategory } from './actions.ts';
 
 export interface DeleteCategoryFormProps {
   readonly category: CategoryRow;
-  /** Categories of the same kind. */
+  /** The categories of the same kind. */
   readonly categories: readonly CategoryRow[];
   readonly onDone: () => void;
 }
 
-/** Asks where the entries and the assigned money of a category go. */
+/** Asks where to move the entries and the assigned money of a category. */
 export function DeleteCategoryForm({ category, categories, onDone }: DeleteCategoryFormProps): ReactNode {
   const client = useClient();
   const save = useSave();

@@ -15,8 +15,8 @@ const starterCategories: readonly { readonly id: string; readonly name: string; 
 ];
 
 /**
- * Writes the starter categories into a budget that was created on this device. Their ids are fixed, so writing them
- * twice (after a tab died halfway, or from two tabs at once) changes nothing.
+ * Writes the starter categories into a budget that was created on this device. Their ids are fixed, so that writing
+ * them twice (after a tab died halfway, or from two tabs at once) changes nothing.
  */
 export async function addStarterCategories(writer: Writer): Promise<void> {
   await writer.batch(

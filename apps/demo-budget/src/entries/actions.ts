@@ -9,7 +9,7 @@ export interface EntryFields {
   readonly date: string;
   readonly payee: string;
   readonly notes: string;
-  /** Also NULL if the entry is split: its parts then have the categories. */
+  /** NULL also if the entry is split: its parts then have the categories. */
   readonly categoryId: string | null;
   readonly amountMinor: number;
 }
@@ -73,7 +73,7 @@ export async function changeEntry(
   if (statements.length > 0) await writer.batch(statements);
 }
 
-// The statements below take ids as one JSON array, so that any number of entries takes one statement. `changeMany` runs
+// The statements below take ids as one JSON array, so that any number of entries needs one statement. `changeMany` runs
 // them over a selection.
 const among = 'id IN (SELECT value FROM json_each(?))';
 

@@ -9,7 +9,7 @@ export interface CategorySelectProps {
   readonly label?: string;
 }
 
-/** Selects a category, or none. A hidden category is offered only if it is the current choice. */
+/** Selects a category or none. A hidden category is offered only if it is the current choice. */
 export function CategorySelect({ categories, value, onChange, label }: CategorySelectProps): ReactNode {
   const offered = categories.filter((category) => category.hidden === 0 || category.id === value);
   const known = value === null || categories.some((category) => category.id === value);
@@ -31,7 +31,7 @@ export function CategorySelect({ categories, value, onChange, label }: CategoryS
   );
 }
 
-/** The group, or the kind of categories without one. */
+/** The group, or the kind of categories that have none. */
 function headingOf({ groupName, kind }: CategoryRow): string {
   return groupName || (kind === 'spending' ? 'Spending' : 'Income');
 }

@@ -12,10 +12,10 @@ export interface LongWork {
   readonly signal: AbortSignal;
 }
 
-/** Changes entries by id. The last one of several statements counts them. */
+/** Changes entries by id. If there are several statements, the last one counts the entries. */
 export type ChangeOfEntries = (ids: readonly string[]) => SqlStatement | readonly SqlStatement[];
 
-/** About 30 ms of work, so that progress moves and a stop takes effect at once. */
+/** About 30 ms of work, so that the progress is updated and a stop takes effect at once. */
 const idsPerStatement = 2_000;
 
 /** The longest time that a transaction may take. */

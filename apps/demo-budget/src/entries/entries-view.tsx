@@ -6,8 +6,8 @@ import { useQuery } from '../shell/use-query.ts';
 import { Ledger } from './ledger.tsx';
 
 /**
- * The ledger of one account, every entry with its running balance, or of all accounts, every entry with its account.
- * Entries are edited in place.
+ * The ledger of one account, in which every entry has a running balance, or of all accounts, in which every entry has
+ * its account. Entries are edited in place.
  */
 export function EntriesView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);

@@ -18,7 +18,10 @@ export type FormResult =
       readonly kind: 'entry';
       readonly fields: EntryFields;
       readonly parts: readonly PartFields[];
-      /** The user has chosen neither a category nor "none", so rules and the payee's last entry may set one. */
+      /**
+       * Whether the user has chosen neither a category nor "none", so that rules and the payee's last entry may set
+       * one.
+       */
       readonly categoryIsOpen: boolean;
     }
   | { readonly kind: 'transfer'; readonly otherAccount: AccountRow; readonly fields: TransferFields };
@@ -30,10 +33,10 @@ export interface EntryDraft {
   readonly notes: string;
   readonly categoryId: string | null;
   readonly categoryChosen: boolean;
-  /** Without a sign: the direction is a separate control. */
+  /** Without a sign, because the direction is a separate control. */
   readonly amount: string;
   readonly sign: Sign;
-  /** Null: not a transfer. */
+  /** Null if not a transfer. */
   readonly otherAccountId: string | null;
   /** The amount in the other account's currency; empty keeps the saved one. */
   readonly otherAmount: string;
@@ -119,7 +122,7 @@ export function withTypedAmount(draft: EntryDraft, text: string): EntryDraft {
   return { ...draft, sign: typed[1] === '+' ? 1 : -1, amount: text.slice(typed[0].length) };
 }
 
-/** The draft with one more part, which gets the rest. The first part takes over the entry's category. */
+/** The draft with one more part, which receives the rest. The first part takes over the entry's category. */
 export function withNewPart(draft: EntryDraft, context: DraftContext): EntryDraft {
   const { restMinor = 0n } = draftFacts(draft, context);
   const rest = restMinor === 0n ? '' : formatMinorForEditing(restMinor, context.account.currency, context.mark);

@@ -35,7 +35,7 @@ export interface EntryFormProps extends Omit<DraftContext, 'mark' | 'entry'> {
   readonly onUnlock?: () => void;
 }
 
-/** The fields of a ledger entry, for a new entry or in place of the row being edited. Enter saves, Escape cancels. */
+/** The fields of a ledger entry: of a new one, or in place of the row that is edited. Enter saves, Escape cancels. */
 export function EntryForm(props: EntryFormProps): ReactNode {
   const { entry, parts = [], account, otherAccounts, categories, suggest, onSave, onCancel } = props;
   const context: DraftContext = { account, entry, otherAccounts, mark: decimalMarkOf(locale) };
@@ -53,7 +53,7 @@ export function EntryForm(props: EntryFormProps): ReactNode {
       amountMinor: facts.amountMinor,
       accountId: account.id,
     };
-    // A suggestion is optional: if it fails, the fields stay unchanged, and saving reports the error.
+    // A suggestion is optional: if it fails, the fields stay the same, and saving reports the error.
     suggest(subject).then(
       (suggestion) => setDraft((last) => withSuggestion(last, draft, suggestion, context)),
       () => undefined,
@@ -119,7 +119,7 @@ interface EntryActionsProps extends EntryFormProps {
   readonly isTransfer: boolean;
   readonly isSplit: boolean;
   readonly onSplit: () => void;
-  /** Called with the account to transfer to; null: not a transfer. */
+  /** Called with the account to which to transfer; null if the entry is not a transfer. */
   readonly onTransfer: (otherAccountId: string | null) => void;
 }
 

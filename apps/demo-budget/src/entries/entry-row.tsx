@@ -26,7 +26,7 @@ export interface EntryRowProps {
   readonly onOpen: (entry: LedgerRow, isOpen: boolean) => void;
 }
 
-/** The element that gets the focus back when an entry's fields are closed. */
+/** The element that receives the focus when an entry's fields are closed. */
 export function entryButtonId(entryId: string): string {
   return `entry-${entryId}`;
 }

@@ -12,7 +12,7 @@ export interface FilterBarProps {
   readonly categories: readonly CategoryRow[];
   /** The currency of typed amounts and of the total. */
   readonly currency: string;
-  /** Whether all entries are in `currency`, so that their sum means something. */
+  /** Whether all entries are in `currency`, so that their sum has a meaning. */
   readonly hasTotal: boolean;
   /** Totals of the matching entries; undefined while they are loading. */
   readonly found: LedgerTotalsRow | undefined;

@@ -27,7 +27,7 @@ export interface LedgerTableProps extends Pick<
 const columnCount = 7;
 
 /**
- * Renders the rows around the visible ones; spacers replace all others, so that the page has the height of the whole
+ * Renders the rows around the visible ones. Spacers replace all others, so that the page has the height of the whole
  * ledger.
  */
 export function LedgerTable({
@@ -95,7 +95,7 @@ export function LedgerTable({
       </thead>
       <tbody role="rowgroup" ref={body}>
         {before > 0 && <Room heightPx={before * rowHeight} />}
-        {/* When scrolled out of view, the form stays mounted, so that typed values are kept. */}
+        {/* The form stays mounted when it is scrolled out of view, so that typed values are kept. */}
         {!editedInView && editRow}
         {rows.map((entry) =>
           entry.id === edited?.id ? (

@@ -11,7 +11,7 @@ import { addEntry, changeEntry, type EntryFields } from './actions.ts';
 import type { FormResult } from './entry-draft.ts';
 
 /**
- * Writes a new entry from its submitted form. If the category was left open, applies the rules to the complete entry:
+ * Writes a new entry from its submitted form. If the category is undecided, applies the rules to the complete entry:
  * the form applies them when a field loses focus, and submitting with Enter skips that.
  */
 export async function saveNew(
@@ -32,7 +32,7 @@ export async function saveNew(
     );
 }
 
-/** Writes the differences from the entry as it was when its form was opened. */
+/** Writes the differences from the entry as it was when its form opened. */
 export async function saveChanged(
   writer: Writer,
   account: AccountRow,
@@ -64,7 +64,7 @@ interface RuledEntry {
   readonly status: EntryStatus;
 }
 
-/** Applies the rules to a complete form. A category or parts that the form already has stay. */
+/** Applies the rules to a complete form. A category or parts that the form already has are kept. */
 async function ruled(
   writer: Writer,
   { id: accountId, kind }: Pick<AccountRow, 'id' | 'kind'>,

@@ -2,8 +2,8 @@ import type { SqlStatement } from '@rockpool/client';
 import { ledgerIds, type LedgerFilter } from '../queries/ledger.ts';
 
 /**
- * The selected entries of a ledger: named ones, or all that match a filter except some. "All" is a condition and not a
- * list of ids, so it holds from the click on, and an action evaluates it in its own transaction.
+ * The selected entries of a ledger: named ones, or all that match a filter except some. "All" is a condition instead of
+ * a list of ids, so it applies from the click on, and an action evaluates it in its own transaction.
  */
 export type Selection =
   | { readonly kind: 'some'; readonly ids: ReadonlySet<string> }

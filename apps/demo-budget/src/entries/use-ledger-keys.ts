@@ -68,7 +68,7 @@ function actionOf(key: string, keys: LedgerKeys): (() => void) | undefined {
   }
 }
 
-/** Only from a row's own button: on any other button, Space presses that button. */
+/** Only from the row's button: on any other button, Space presses that button. */
 function focusedEntry(): string | undefined {
   const focused = document.activeElement;
   return focused?.classList.contains('entry-open') === true

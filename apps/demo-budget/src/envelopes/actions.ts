@@ -1,7 +1,7 @@
 import { newId, type SqlStatement } from '@rockpool/client';
 import type { Writer } from '../writer.ts';
 
-/** Adds money to an envelope; negative to take it out. */
+/** Adds money to an envelope; a negative amount takes it out. */
 export interface Assignment {
   readonly month: string;
   readonly currency: string;
@@ -9,7 +9,7 @@ export interface Assignment {
   readonly amountMinor: number;
 }
 
-/** Adds to an envelope's assignment instead of setting it: if two people each assign 50, the envelope gets 100. */
+/** Adds to an envelope's assignment instead of setting it: if two people each assign 50, the envelope receives 100. */
 export async function assign(writer: Writer, assignment: Assignment): Promise<void> {
   if (assignment.amountMinor !== 0) await writer.batch([insert(assignment)]);
 }

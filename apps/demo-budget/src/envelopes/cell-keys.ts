@@ -1,4 +1,4 @@
-/** The key of an event, as far as it matters here. */
+/** The part of a key event that matters here. */
 export interface CellKey {
   readonly key: string;
   readonly shiftKey: boolean;
@@ -11,8 +11,8 @@ export interface CellStep {
 }
 
 /**
- * The step that a key makes, as in a spreadsheet: Enter and the vertical arrows change the category; the horizontal
- * arrows change the month, unless an amount is being typed, whose caret they move. Undefined for any other key.
+ * The step that a key makes, as in a spreadsheet: Enter and the vertical arrows change the category. The horizontal
+ * arrows change the month, unless an amount is being typed; then they move its caret. Undefined for any other key.
  */
 export function stepOf({ key, shiftKey }: CellKey, isTyping: boolean): CellStep | undefined {
   if (key === 'Enter') return { rows: shiftKey ? -1 : 1, columns: 0 };
@@ -22,7 +22,7 @@ export function stepOf({ key, shiftKey }: CellKey, isTyping: boolean): CellStep 
   return { rows: 0, columns: key === 'ArrowRight' ? 1 : -1 };
 }
 
-/** The field that a key leads to; null if there is none in this direction; undefined if the key does not move. */
+/** The field to which a key leads; null if there is none in this direction; undefined if the key does not move. */
 export function cellTo(from: HTMLInputElement, event: CellKey, isTyping: boolean): HTMLInputElement | null | undefined {
   const step = stepOf(event, isTyping);
   if (step === undefined) return undefined;

@@ -85,14 +85,17 @@ interface EnvelopeCellsProps extends EnvelopeMonth {
   readonly onMove: () => void;
 }
 
-/** The amounts of a category in a month. The assigned amount is a field that saves the difference when it is left. */
+/**
+ * The amounts of a category in a month. The assigned amount is a field that saves the difference when the focus leaves
+ * it.
+ */
 function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }: EnvelopeCellsProps): ReactNode {
   const save = useSave();
   const mayWrite = useMayWrite();
   const mark = decimalMarkOf(locale);
   const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
   const [typed, setTyped] = useState<string | null>(null);
-  // Not `typed`, which stays until the amount is saved: a quick user returns to the field earlier.
+  // Not `typed`, which stays until the amount is saved: a quick user may return to the field earlier.
   const hasTypedHere = useRef(false);
   const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
   const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;

@@ -132,7 +132,7 @@ it('months that begin on the 25th count the days from the 25th to the 24th', asy
   const spentIn = (month: string): bigint | undefined =>
     plan(month).envelopes.find(({ categoryId }) => categoryId === food)?.spentMinor;
   expect(['2025-12', '2026-01', '2026-02', '2026-03'].map(spentIn)).toEqual([100n, 32_000n, 400_000n, 0n]);
-  // A value that this version does not know counts as the 1st.
+  // A value that this version does not support counts as the 1st.
   await setSetting(writer, 'first-day', '29');
   expect(['2026-01', '2026-02'].map(spentIn)).toEqual([2_100n, 430_000n]);
 });

@@ -9,14 +9,14 @@ export interface Envelope {
   /** Empty for none. */
   readonly groupName: string;
   readonly note: string;
-  /** Overspending stays in the envelope, instead of being covered from unassigned money when the month ends. */
+  /** Whether overspending stays in the envelope instead of being covered from unassigned money when the month ends. */
   readonly keepsOverspent: boolean;
   /** Money left from earlier months; negative only if the envelope keeps its overspending. */
   readonly carriedMinor: bigint;
   readonly assignedMinor: bigint;
   /** Spending less refunds. */
   readonly spentMinor: bigint;
-  /** Money left. Negative if overspent. */
+  /** The remaining money. Negative if overspent. */
   readonly availableMinor: bigint;
 }
 

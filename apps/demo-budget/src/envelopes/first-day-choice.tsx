@@ -4,7 +4,7 @@ import { setSetting } from '../settings/actions.ts';
 import { useSettings } from '../settings/use-settings.ts';
 import { useAction } from '../shell/failure.tsx';
 
-/** Every month has these days. */
+/** Every calendar month has these days. */
 const firstDays = Array.from({ length: 28 }, (_, index) => index + 1);
 
 /** The day on which the months of the budget and of all reports begin. */

@@ -18,9 +18,9 @@ export interface MoveFormProps {
 }
 
 /**
- * Moves money between two envelopes. For an overspent envelope, the form proposes the missing amount from the envelope
- * that has most. For any other, it proposes the amount that the first overspent envelope lacks, limited to the money
- * available.
+ * Moves money between two envelopes. For an overspent envelope, the form proposes the missing amount, from the envelope
+ * that has most. For any other, it proposes the amount that the first overspent envelope lacks, limited to the
+ * available money.
  */
 export function MoveForm({
   envelope,

@@ -16,11 +16,11 @@ export interface QuickAssignmentsInput {
   readonly goals: readonly GoalRow[];
 }
 
-/** Assignments of several envelopes at once. Empty: nothing to assign in this way. */
+/** Assignments of several envelopes at once. Empty if there is nothing to assign in this way. */
 export interface QuickAssignments {
   /** What each goal needs this month. */
   readonly goals: readonly Assignment[];
-  /** The last month's assignment, for envelopes without one. */
+  /** Last month's assignment, for envelopes without one. */
   readonly likeLastMonth: readonly Assignment[];
   /** The average spending of the three months before, in whole units of the currency, for envelopes without an assignment. */
   readonly average: readonly Assignment[];

@@ -12,7 +12,8 @@ export interface GoalState {
 /**
  * The state of an envelope's goal in a month.
  * - `monthly`: assign the amount each month, whatever was left over.
- * - `up-to`: at the start of the month, assign what is missing from the amount; spending is refilled the next month.
+ * - `up-to`: at the start of the month, assign what is missing from the amount; spending is refilled in the next
+ *   month.
  * - `by-month`: reach the amount by that month, in equal shares of what was missing when this month began; the whole
  *   remainder once that month has passed.
  */

@@ -35,7 +35,7 @@ export default function CategoryHistory({ categoryId, name, currency }: Category
     ...assignments.rows.map(({ id }): HistoryRow => ({ table: 'assignments', key: id })),
   ];
   const histories = useHistories(assignments.loading ? null : rows, report);
-  // The newest version of the category, and of its goal, is the current one.
+  // The newest version of the category, and of its goal, is the current state.
   const newest = new Set(
     [
       ...Map.groupBy(

@@ -3,7 +3,7 @@ import type { HistoryRow } from './moments.ts';
 
 /** An entry with its parts, by column, at one moment. */
 export interface EntryState {
-  /** Null if it did not exist. */
+  /** Null if the entry did not exist. */
   readonly entry: SqlRow | null;
   /** In the order of their ids. */
   readonly parts: readonly SqlRow[];
@@ -90,7 +90,7 @@ export async function stateBeforeDelete(client: Reader, entryId: string): Promis
   return { entry: rowBefore('id', entryId, deleted), parts: parts.filter((part) => part !== null) };
 }
 
-/** The row that a delete removed: its version has all columns outside the key. */
+/** The row that a delete removed: the version of a delete has all columns outside the key. */
 function rowBefore(keyColumn: string, key: string, { changes }: RowVersion): SqlRow {
   return Object.fromEntries([[keyColumn, key], ...changes.map(({ column, before }) => [column, before] as const)]);
 }

@@ -11,7 +11,7 @@ import type { Histories } from './use-histories.ts';
 
 export interface MomentListProps {
   readonly histories: Histories;
-  /** The row that the titles are about. */
+  /** The row that the titles name. */
   readonly main: HistoryRow;
   /** The currency of the amounts. */
   readonly currency: string;

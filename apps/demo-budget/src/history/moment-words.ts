@@ -8,7 +8,7 @@ export interface ChangeLine {
   readonly label: string;
   /** Null if there was none. */
   readonly before: string | null;
-  /** Null if there is none any more. */
+  /** Null if there is no value any more. */
   readonly after: string | null;
 }
 
@@ -50,7 +50,7 @@ function linesOf({ row, version }: RowChange, currency: string, wording: Wording
     const word = columnWords[column] ?? column;
     const label = prefix === '' ? word : prefix + word.toLowerCase();
     if (version.kind === 'update') return [{ label, before, after }];
-    // For a whole row, only the columns with information.
+    // For a whole row, only the columns that carry information.
     const value = version.kind === 'insert' ? change.after : change.before;
     if (isPlain(column, value)) return [];
     return [version.kind === 'insert' ? { label, before: null, after } : { label, before, after: null }];
@@ -63,7 +63,7 @@ function wordOf(column: string, value: SqlValue, currency: string, wording: Word
   return valueWord(column, value, currency, wording);
 }
 
-/** A value that a new row has unless someone chose another. */
+/** A value that a new row has unless a user chose another. */
 function isPlain(column: string, value: SqlValue): boolean {
   return value === null || value === '' || value === 0 || (column === 'status' && value === 'open');
 }

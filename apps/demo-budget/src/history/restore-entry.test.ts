@@ -137,7 +137,7 @@ describe('deleted entries', () => {
     expect(list()).toEqual([]);
     expect(writer.rows('SELECT id FROM deletedEntries')).toEqual([]);
     await deleteEntries(writer, [id]);
-    // Another device has brought it back without this list.
+    // Another device has restored the entry without changing this list.
     await writer.batch(bringBackStatements([before]).slice(0, 1));
     expect(list()).toEqual([]);
     await changeEntry(writer, id, { fields, parts: [] }, { ...fields, payee: 'Bakery' });

@@ -18,13 +18,13 @@ export interface RestoreChoice {
 const fields: readonly RestoredField[] = ['amountMinor', 'payee', 'categoryId', 'date', 'notes', 'status'];
 
 export interface RestoreLimits {
-  /** The entry, or the other side of its transfer, is reconciled: its day and amount stay. */
+  /** Whether the entry, or the other side of its transfer, is reconciled, so that its day and amount cannot change. */
   readonly isLocked: boolean;
-  /** A transfer between currencies: the other side's amount is not known from this side. */
+  /** Whether it is a transfer between currencies, so that this side does not determine the other side's amount. */
   readonly isBetweenCurrencies: boolean;
 }
 
-/** The fields in which an entry differs from an older state, and that may be restored. */
+/** The fields in which an entry differs from an older state and that may be restored. */
 export function restoreChoices(
   then: EntryState,
   now: EntryState,

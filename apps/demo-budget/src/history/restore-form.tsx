@@ -17,7 +17,7 @@ export interface RestoreFormProps {
   readonly onDone: () => void;
 }
 
-/** Lists how an older state of an entry differs from now, and restores what is chosen of it. */
+/** Lists how an older state of an entry differs from the current one, and restores the values that the user chooses. */
 export function RestoreForm({ older, now, currency, wording, onDone }: RestoreFormProps): ReactNode {
   const client = useClient();
   const save = useSave();

@@ -7,7 +7,7 @@ export interface Histories {
   /** Newest first. */
   readonly moments: readonly Moment[];
   readonly loading: boolean;
-  /** Why the server could not be reached: the moments are then those of this device. */
+  /** Why the server could not be reached. The moments are then those of this device. */
   readonly unasked: RockpoolError | null;
   /** Older moments are no longer kept. */
   readonly isTruncated: boolean;
@@ -21,7 +21,7 @@ interface Opened {
   readonly state: RowHistoryState;
 }
 
-/** The histories of several rows as one, kept current. `rows` null: not known yet. */
+/** The histories of several rows as one, kept current. `rows` is null until they are known. */
 export function useHistories(rows: readonly HistoryRow[] | null, onFailure: (error: unknown) => void): Histories {
   const client = useClient();
   const [opened, setOpened] = useState<ReadonlyMap<string, Opened>>(new Map());

@@ -8,7 +8,7 @@ import { usePolled } from './use-polled.ts';
 
 const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 
-/** The changes that go out, with their bytes and latencies, and those that come in. */
+/** The outgoing changes, with their bytes and latencies, and the incoming ones. */
 export function ChangesCard(): ReactNode {
   const client = useClient();
   const readSent = useCallback(() => sentChanges(client), [client]);
@@ -106,7 +106,7 @@ const mediumWords = {
   memory: 'memory, until this tab closes',
 } as const;
 
-/** Who leads, and where the data is stored. */
+/** Which tab leads, and where the data is stored. */
 export function PlaceCard(): ReactNode {
   const client = useClient();
   const { role, persistence, state } = useSyncStatus();

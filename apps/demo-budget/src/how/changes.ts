@@ -1,6 +1,6 @@
 import type { Client } from '@rockpool/client';
 
-/** A changeset of this device, as its changelog has it (docs/storage.md). */
+/** A changeset of this device, as stored in its changelog (docs/storage.md). */
 export interface SentChange {
   readonly sequence: number;
   readonly writtenMs: number;

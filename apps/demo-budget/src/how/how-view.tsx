@@ -24,7 +24,10 @@ const looking: readonly (readonly [string, string])[] = [
   ["client.branch('what-if')", 'a copy of the database on this device; diff, preview, merge, discard'],
 ];
 
-/** How the app works, for developers: its queries, its changes, its storage, and a conflict to make. */
+/**
+ * The page that explains to developers how the app works: its queries, its changes, its storage, and a conflict to
+ * produce.
+ */
 export default function HowView(): ReactNode {
   const { isShown, setShown } = useInspector();
   return (

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { QueryTable } from './query-table.tsx';
 import { useInspector } from './inspector-state.ts';
 
-/** The queries behind the open page, below it. */
+/** The queries behind the open page, shown below it. */
 export default function Inspector(): ReactNode {
   const { setShown } = useInspector();
   return (

@@ -7,7 +7,7 @@ import { usePolled } from './use-polled.ts';
 
 /**
  * The live queries behind the open page: the SQL of each, the time of its last run, the rows that it returned, what it
- * reads, and how often a commit woke it.
+ * reads, and how often a commit made it run again.
  */
 export function QueryTable(): ReactNode {
   const client = useClient();

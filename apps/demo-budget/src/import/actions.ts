@@ -15,7 +15,7 @@ import type { EntryDraft } from './rows/preview.ts';
 
 /**
  * Rows per transaction. One transaction for all rows would delay every other write of the household until it ends. If
- * the tab dies between two slices, nothing is lost: importing the file again adds just the missing rows.
+ * the tab dies between two slices, nothing is lost: importing the file again adds only the missing rows.
  */
 const rowsPerTransaction = 500;
 
@@ -25,9 +25,10 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Rules set payee, notes, status, category and parts; without a category from a rule, an
- * entry gets the one that the file names, else the payee's last category. Scheduled entries that the file has are marked
- * as entered. Off-budget entries get none. Resolves to the ids of the new entries.
+ * Writes the entries of a plan, in slices. Rules set payee, notes, status, category and parts; without a category from
+ * a rule, an entry receives the one that the file names, or otherwise the payee's last category. Scheduled entries that
+ * the file contains are marked as entered. Off-budget entries receive no category. Resolves to the ids of the new
+ * entries.
  *
  * @param drafts in the order of the file, which may be oldest or newest first.
  * @param addsCategories adds the file's categories that the budget does not have
@@ -73,7 +74,7 @@ export async function importEntries(
           ruled.status ?? 'cleared',
         ],
       })),
-      // After the entries, so that the first results are theirs.
+      // Runs after the entries are written, so that the first results are theirs.
       ...slice.flatMap(({ draft, ruled }) => (hasCategories ? partsOfImport(draft, ruled.split) : [])),
     ]);
     addedIds.push(...slice.filter((_, offset) => results[offset]?.changes === 1).map(({ draft }) => draft.importKey));

@@ -12,7 +12,7 @@ export interface FileStepProps {
   readonly onFile: (file: ChosenFile) => void;
 }
 
-/** Selects the account and a file for it: from a file picker, by drag and drop, or one of the samples. */
+/** Selects the account and a file for it: with a file picker, by drag and drop, or from the samples. */
 export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepProps): ReactNode {
   const [problem, setProblem] = useState<string | null>(null);
   const [dropping, setDropping] = useState(false);

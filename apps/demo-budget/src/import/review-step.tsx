@@ -66,7 +66,7 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     account.id,
     useMemo(() => daysAround(table, formats.columns.date, formats.dateOrder), [formats, table]),
   );
-  // During the import, its own rows would show up as duplicates of themselves.
+  // During the import, rows that were just written would be shown as duplicates of themselves.
   const frozen = progress !== null || done !== null;
   const preview = useMemo(
     () =>

@@ -22,7 +22,7 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
   const key = `${locale} ${currency} ${style}`;
   const known = formats.get(key);
   if (known !== undefined) return known;
-  // Latin digits everywhere: the tables align digits by their width, and the parser reads only these.
+  // Latin digits everywhere: the tables align digits by their width, and the parser reads only Latin digits.
   const made = new Intl.NumberFormat(
     locale,
     style === 'exact'

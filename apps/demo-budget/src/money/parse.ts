@@ -4,7 +4,7 @@ import { minorDigits } from './currency.ts';
 /** The character between whole and minor units. The other one, a space or an apostrophe may then group thousands. */
 export type DecimalMark = 'comma' | 'point';
 
-/** Why a text is not an amount. Never carries the text: problems may be logged, and amounts are private. */
+/** Why a text is not an amount. It never contains the text: problems may be logged, and amounts are private. */
 export type AmountProblem =
   | { readonly code: 'amount-missing' }
   | { readonly code: 'amount-unreadable' }
@@ -16,8 +16,8 @@ export const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
 
 const spaces = /[\s\u00a0\u2007\u2009\u202f]+/gu;
 const bidiMarks = /[\u200e\u200f\u061c]/gu;
-// A currency symbol (also "US$" and "$US"), initials with points ("د.ك."), a code or a word such as "kr" and "Fr.".
-// "CR" and "DR" are removed earlier.
+// A currency symbol (also "US$" and "$US"), initials with points ("د.ك."), a code, or a word such as "kr" and "Fr.".
+// "CR" and "DR" are removed before.
 const currencyMark = /^(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)/u;
 const currencyMarkAtEnd = /(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)$/u;
 
@@ -37,7 +37,7 @@ export function parseAmount(text: string, currency: string, mark: DecimalMark): 
   const wholeDigits = withoutGroups(whole, mark);
   if (wholeDigits === undefined || wholeDigits + fraction === '') return fail({ code: 'amount-unreadable' });
   const digits = minorDigits(currency);
-  // Zeros beyond the currency's precision lose nothing: "12.00" yen are 12 yen.
+  // Zeros beyond the currency's precision do not matter: "12.00" yen are 12 yen.
   if (/[1-9]/.test(fraction.slice(digits))) return fail({ code: 'amount-too-precise', minorDigits: digits });
   const minor = BigInt(wholeDigits + fraction.slice(0, digits).padEnd(digits, '0') || '0');
   if (minor > BigInt(maxAmountMinor)) return fail({ code: 'amount-too-large', maxMinor: maxAmountMinor });

@@ -44,7 +44,7 @@ export function evaluateSum(
       if (left.shift() !== ')') problem ??= unreadable;
       return inner;
     }
-    // A factor may be finer than the currency: `12*1.195`.
+    // A factor may have more decimals than the currency: `12*1.195`.
     const decimal = /^\d+[.,](\d{3,})$/.exec(token ?? '');
     if (decimal !== null && (decimal[1] ?? '').length > minorDigits(currency))
       return { top: BigInt((token ?? '').replace(/[.,]/, '')), bottom: 10n ** BigInt((decimal[1] ?? '').length) };

@@ -13,8 +13,8 @@ export function entryNoteId(entryId: string): string {
 }
 
 /**
- * The stored form of a note with this plain text. An editor shows a final empty line in every text; storing its line
- * end makes all editors count alike.
+ * The stored form of a note with this plain text. An editor shows an empty line at the end of every text; its line end
+ * is stored too, so that all editors count alike.
  */
 export function noteSaying(text: string): NoteContent {
   return { body: [{ insert: `${text}\n` }] };

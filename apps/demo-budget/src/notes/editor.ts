@@ -36,9 +36,9 @@ const NO_TABS = { indent: null, outdent: null, tab: null, 'remove tab': null, un
 export interface EditorOptions {
   /** For screen readers. */
   readonly label: string;
-  /** False: the text is read-only and can be copied. */
+  /** False if the text is read-only and can be copied. */
   readonly mayWrite: boolean;
-  /** True: the editor takes the focus. */
+  /** True if the editor takes the focus. */
   readonly focused: boolean;
   /** Placeholder for an empty note. */
   readonly hint: string;

@@ -15,9 +15,9 @@ export interface NoteEditorProps {
   readonly noteId: string;
   /** For screen readers. */
   readonly label: string;
-  /** False: the note is read-only. */
+  /** False if the note is read-only. */
   readonly mayWrite: boolean;
-  /** True: opened for writing, so the editor takes the focus. Default false. */
+  /** True if opened for writing, so the editor takes the focus. Default false. */
   readonly focused?: boolean;
   /** Placeholder for an empty note. */
   readonly hint: string;

@@ -1,7 +1,7 @@
 import { useSyncExternalStore, type ReactNode } from 'react';
 import { onWaitingVersion, takeVersion, waitingVersion } from './app-update.ts';
 
-/** Offers a newer version of the app and never forces it, so that nobody is interrupted. */
+/** Offers a newer version of the app but never forces it, so that no user is interrupted. */
 export function UpdateOffer(): ReactNode {
   const version = useSyncExternalStore(onWaitingVersion, waitingVersion);
   if (version === null) return null;

@@ -28,8 +28,8 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
     event.preventDefault();
     run(async () => {
       await withDeviceItems((items) => keepPersonName(items, name));
-      // Reconnects, because the name is in the token and each connection requests a token. A paused sync stays paused;
-      // its next connection sends the name.
+      // Reconnects, because the name is part of the token, and each connection requests a token. A paused sync stays
+      // paused; its next connection sends the name.
       if (state !== 'paused') {
         await client.sync.pause();
         await client.sync.resume();

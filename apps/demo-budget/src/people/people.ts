@@ -11,7 +11,7 @@ export interface Somebody {
   readonly sinceMs: number;
 }
 
-/** Groups others' tabs by person, longest present first. This device's other tabs are left out. */
+/** Groups others' tabs by person, longest present first. This device's other tabs are omitted. */
 export function peopleOf(others: readonly Peer[], device: string): Somebody[] {
   const people = new Map<string, Somebody>();
   for (const { principal, name, color, sinceMs, state } of others) {

@@ -39,7 +39,7 @@ export interface CurrencyRow {
   readonly openingMinor: number | bigint;
 }
 
-/** The currencies of the accounts, the first account's first. No parameters. */
+/** The currencies of the accounts, starting with that of the first account. No parameters. */
 export const currenciesOfAccounts = `
   SELECT currency, coalesce(sum(openingMinor) FILTER (WHERE kind <> 'off-budget'), 0) AS openingMinor
   FROM accounts GROUP BY currency ORDER BY min(closed), min(createdAtMs), currency`;

@@ -28,8 +28,8 @@ export const budgetLines = `
   )`;
 
 /**
- * `begins`: the day on which a budget month begins, as two digits. Months that begin later than on the 1st are named
- * after the calendar month in which they begin. Required by the tables and expressions below.
+ * `begins` is the day on which a budget month begins, as two digits. Months that begin later than on the 1st have the
+ * name of the calendar month in which they begin. The tables and expressions below require it.
  */
 export const monthBegins = `
   begins (firstDay) AS MATERIALIZED (
@@ -43,7 +43,7 @@ export function monthOfDay(day: string): string {
   return `CASE WHEN substr(${day}, 9, 2) >= (SELECT firstDay FROM begins) THEN substr(${day}, 1, 7) ELSE substr(date(substr(${day}, 1, 7) || '-01', '-1 month'), 1, 7) END`;
 }
 
-/** The 31st works as the last day of any calendar month, because days are only compared as text. */
+/** The 31st can serve as the last day of any calendar month, because days are only compared as text. */
 function lastDayOf(month: string): string {
   return `CASE (SELECT firstDay FROM begins) WHEN '01' THEN ${month} || '-31' ELSE substr(date(${month} || '-01', '+1 month'), 1, 8) || printf('%02d', (SELECT firstDay FROM begins) - 1) END`;
 }

@@ -26,6 +26,6 @@ export interface CategoryNameRow {
   readonly name: string;
 }
 
-/** The name of every category, deleted ones included: old versions of entries have them. No parameters. */
+/** The name of every category, deleted ones included: old versions of entries refer to them. No parameters. */
 export const categoryNames = `
   SELECT id, name FROM categories`;

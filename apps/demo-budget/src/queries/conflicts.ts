@@ -16,7 +16,7 @@ export interface ConflictRow {
   readonly wonBy: string;
   readonly lostAtMs: number;
   readonly wonAtMs: number;
-  /** The row's current label. NULL if the row was deleted. */
+  /** The row's current label; NULL if the row was deleted. */
   readonly rowName: string | null;
   readonly rowDate: string | null;
   /** The currency of its amounts. */
@@ -33,9 +33,9 @@ export interface ConflictRow {
 export type ConflictValue = string | number | bigint | Uint8Array | null;
 
 /**
- * The latest writes that lost against a concurrent one, from Rockpool's conflict log. No parameters. Leaves out
- * creation times: two devices that import one statement differ only in these, and there is nothing to decide. For a
- * transfer, both sides lose together, so only one is listed.
+ * The latest writes that lost against a concurrent one, from Rockpool's conflict log. No parameters. Omits creation
+ * times: two devices that import one statement differ only in these, so there is nothing to decide. For a transfer,
+ * both sides lose together, so only one is listed.
  */
 export const latestConflicts = `
   WITH conflict AS (

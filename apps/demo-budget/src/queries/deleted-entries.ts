@@ -10,7 +10,10 @@ export interface DeletedEntryRow {
   readonly deletedAtMs: number;
 }
 
-/** The entries that were deleted last, and do not exist again. Parameters: a part of the payee or memo, empty for all; row limit. */
+/**
+ * The entries that were deleted last and do not exist again. Parameters: a part of the payee or memo, empty for all;
+ * row limit.
+ */
 export const latestDeletedEntries = `
   SELECT deleted.id, account.name AS accountName, account.currency, deleted.date, deleted.payee, deleted.notes, deleted.amountMinor, deleted.transferId, deleted.deletedAtMs
   FROM deletedEntries AS deleted JOIN accounts AS account ON account.id = deleted.accountId

@@ -44,15 +44,15 @@ export interface LedgerFilter {
   readonly text: string;
   /** The amount that `text` may mean, in either direction; null if it is not an amount. */
   readonly textMinor: number | null;
-  /** `none`: uncategorised entries; null: all. */
+  /** `none` for uncategorised entries; null for all. */
   readonly categoryId: string | null;
-  /** Exactly this payee; empty: all. */
+  /** Exactly this payee; empty for all. */
   readonly payee: string;
-  /** The least and the greatest amount in minor units, in either direction; null: no limit. */
+  /** The least and the greatest amount in minor units, in either direction; null for no limit. */
   readonly atLeastMinor: number | null;
   readonly atMostMinor: number | null;
   readonly status: EntryStatus | 'not-reconciled' | null;
-  /** `YYYY-MM-DD`, inclusive; empty: all. */
+  /** `YYYY-MM-DD`, inclusive; empty for all. */
   readonly fromDate: string;
   readonly toDate: string;
 }
@@ -111,7 +111,7 @@ export interface LedgerTotalsRow {
   readonly totalMinor: number | bigint;
 }
 
-/** The number of entries in a ledger, and their sum, which means nothing for accounts of several currencies. */
+/** The number of entries in a ledger, and their sum, which has no meaning for accounts of several currencies. */
 export function ledgerTotals(accountId: string | null, filter: LedgerFilter): SqlStatement {
   const found = ledgerCondition(accountId, filter);
   return {

@@ -26,7 +26,8 @@ export const spanOfEntries = `
 
 /**
  * Whether a line counts as income or as spending: the kind of its category, or, without a category, the direction of
- * its entry. Refunds reduce the spending of their category. NULL, which is neither, for money moved between accounts.
+ * its entry. Refunds reduce the spending of their category. NULL, which is neither, for money that is moved between
+ * accounts.
  */
 const sideOfLine = `
   CASE WHEN category.kind IS NOT NULL THEN category.kind WHEN line.transferId IS NOT NULL THEN NULL WHEN line.wentOut THEN 'spending' ELSE 'income' END`;

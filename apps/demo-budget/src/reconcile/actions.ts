@@ -9,7 +9,7 @@ export interface Statement {
   readonly clearedMinor: bigint;
 }
 
-/** Positive: the bank has more than the cleared balance. */
+/** Positive if the bank has more than the cleared balance. */
 export function differenceOf({
   statementMinor,
   clearedMinor,

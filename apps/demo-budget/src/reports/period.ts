@@ -28,7 +28,10 @@ export function daysIn({ first, last, firstDay }: Period, month: string): Days {
   return { first: days.first < first ? first : days.first, last: days.last > last ? last : days.last };
 }
 
-/** The same days a year earlier. A period that ends with a calendar month is compared with one that does, too. */
+/**
+ * The same days a year earlier. A period that ends with the end of a calendar month is compared with one that does so
+ * too.
+ */
 export function yearBefore({ first, last, firstDay }: Period): Period {
   const lastMonth = monthAfter(last.slice(0, 7), -12);
   const isMonthEnd = daysOfMonth(last.slice(0, 7), 1).last === last;

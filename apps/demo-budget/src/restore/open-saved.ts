@@ -20,7 +20,7 @@ export async function openSaved(
   try {
     return succeed(await newFilledBudget({}, (writer) => restoreRows(writer, saved.value, onProgress)));
   } catch (error) {
-    // A row lacks a referenced row or a required value: the file is damaged.
+    // A row lacks a referenced row or a required value, so the file is damaged.
     if (error instanceof RockpoolError && (error.code.startsWith('constraint-') || error.code === 'document-invalid'))
       return fail('damaged');
     throw error;

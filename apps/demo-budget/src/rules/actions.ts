@@ -107,8 +107,8 @@ function giveToEntries({ categoryId, payee, notes, status, split }: Rule, entryI
 }
 
 /**
- * Splits all entries with one statement, whatever their number. The ids of the parts are counted, as those of a split by
- * hand are.
+ * Splits all entries with one statement, whatever their number. The ids of the parts are numbered, as those of a split
+ * by hand are.
  *
  * @param ids JSON: the ids of the entries
  */

@@ -12,9 +12,9 @@ export interface RuleSubject {
 export interface RuleOutcome {
   readonly payee: string;
   readonly notes: string;
-  /** Null: no rule sets one. */
+  /** Null if no rule sets one. */
   readonly categoryId: string | null;
-  /** Null: no rule sets one. */
+  /** Null if no rule sets one. */
   readonly status: RuleStatus | null;
   /** Empty: no rule splits the entry. */
   readonly split: readonly RulePart[];

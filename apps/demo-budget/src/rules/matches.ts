@@ -14,7 +14,7 @@ const newestShown = 5;
 
 /**
  * Finds a rule's matches with the same function that applies rules to new entries, so that the preview is exact even
- * though SQLite folds case differently. Calls `isWanted` between batches of some thousand entries; resolves to
+ * though SQLite folds case differently. Calls `isWanted` between batches of some thousand entries, and resolves to
  * undefined once it returns false.
  */
 export async function findMatches(

@@ -32,8 +32,8 @@ export function useMatches(rule: Pick<Rule, 'needs' | 'conditions'> | null): Rul
 }
 
 /**
- * The number of existing entries that a rule matches, and the newest of them. Undefined: they are loading. The line is
- * there from the start, because a button that moves down between press and release misses the click.
+ * The number of existing entries that a rule matches, and the newest of them. Undefined if they are loading. The line
+ * is rendered from the start, because a button that moves down between press and release misses the click.
  */
 export function RulePreview({ matches }: { readonly matches: RuleMatches | undefined }): ReactNode {
   return (

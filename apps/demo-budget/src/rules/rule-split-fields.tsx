@@ -96,7 +96,7 @@ export function splitOf(drafts: readonly RulePartDraft[]): RulePart[] | undefine
   return isSplit(parts) ? parts : undefined;
 }
 
-/** 0, which is not valid, for anything that is not a percentage. */
+/** 0, which is not valid, if the text is not a percentage. */
 function percentOf(text: string): number {
   const number = Number(text.trim().replace(',', '.'));
   return Number.isFinite(number) ? Math.round(number * 100) / 100 : 0;

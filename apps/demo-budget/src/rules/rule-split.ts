@@ -1,6 +1,6 @@
 /** A part of an entry that a rule splits. */
 export interface RulePart {
-  /** Null: no category. */
+  /** Null for no category. */
   readonly categoryId: string | null;
   /** Above 0, with at most two decimals. Null for the last part only, which gets the rest. */
   readonly percent: number | null;
@@ -38,8 +38,8 @@ export function isSplit(parts: readonly RulePart[]): boolean {
 }
 
 /**
- * Splits an amount into parts. The boundaries between parts are rounded, not the parts, so that the parts add up and
- * none changes its direction.
+ * Splits an amount into parts. The boundaries between parts are rounded instead of the parts, so that the parts add up
+ * and none changes its direction.
  */
 export function splitAmount(amountMinor: number, parts: readonly RulePart[]): SplitAmount[] {
   const boundaries = boundariesOf(parts);

@@ -10,7 +10,7 @@ export interface RuleCondition {
   readonly value: string;
 }
 
-/** If these conditions hold, an entry gets these values; null leaves a field unchanged. */
+/** If these conditions hold, an entry receives these values; null leaves a field unchanged. */
 export interface Rule {
   readonly needs: RuleNeeds;
   /** Not empty. */
@@ -20,7 +20,7 @@ export interface Rule {
   readonly notes: string | null;
   /** A status that a user sets: an entry is reconciled only against a statement. */
   readonly status: RuleStatus | null;
-  /** Empty for no split. A rule that splits sets no category: the parts have their own. */
+  /** Empty if there is no split. A rule that splits sets no category, because the parts have their own. */
   readonly split: readonly RulePart[];
 }
 

@@ -4,7 +4,7 @@ import { locale, today } from '../shell/locale.ts';
 import type { Writer } from '../writer.ts';
 import { sampleRows } from './sample-rows.ts';
 
-/** Statements per transaction, limited as for an import so that other writes do not wait for long. */
+/** Statements per transaction, limited as for an import, so that other writes do not wait for long. */
 const statementsPerTransaction = 500;
 
 /** Fills an empty budget with the sample. */

@@ -5,7 +5,7 @@ import { createRandom } from '../../samples/random.ts';
 import { monthAfter } from '../calendar/months.ts';
 import { budgetNoteId, entryNoteId, noteSaying } from '../notes/actions.ts';
 
-/** A year of the sample household's budget up to today, which uses every feature of the app. */
+/** A year of the sample household's budget up to today, in which every feature of the app occurs. */
 
 const monthsBack = 11;
 

@@ -56,7 +56,7 @@ export async function changeSchedule(
   ]);
 }
 
-/** Entries made from the schedule stay. */
+/** Entries that were made from the schedule are kept. */
 export async function deleteSchedule(writer: Writer, id: string): Promise<void> {
   await writer.execute('DELETE FROM schedules WHERE id = ?', [id]);
 }

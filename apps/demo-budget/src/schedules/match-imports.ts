@@ -10,7 +10,7 @@ const daysAround = 4;
 
 /**
  * The scheduled entries of an account that the statement has: the same amount within four days, with a common word in
- * the payee. Transfers are left out, because an import has one side only.
+ * the payee. Transfers are omitted, because an import has only one side.
  */
 export async function scheduledInImport(
   writer: Pick<Writer, 'query'>,

@@ -5,7 +5,7 @@ import { useQuery } from '../shell/use-query.ts';
 import type { DueDay } from './actions.ts';
 import { dayAfter, openDays } from './occurrences.ts';
 
-/** Entries are listed this many days ahead: enough to see a week's bills coming. */
+/** How many days ahead entries are listed: enough to see a week's bills in advance. */
 const aheadDays = 7;
 
 export interface Schedules {

@@ -12,7 +12,7 @@ import { InviteCard } from './invite-card.tsx';
 import { MembersCard } from './members-card.tsx';
 import { formatShortId } from './short-id.ts';
 
-/** Members, invitations, and the other budgets that this device knows. */
+/** Members, invitations, and the other budgets on this device. */
 export function ShareView({ budget, device }: { readonly budget: KnownBudget; readonly device: string }): ReactNode {
   const link = `${location.origin}${location.pathname}${hashOf(budget)}`;
   const role = useRole();
@@ -75,7 +75,7 @@ export function ShareView({ budget, device }: { readonly budget: KnownBudget; re
   );
 }
 
-/** A budget without a name has only its id to tell it apart. */
+/** A budget without a name can be distinguished only by its id. */
 function nameOfBudget({ databaseId, isSample }: Pick<KnownBudget, 'databaseId' | 'isSample'>, name: string): string {
   return name || (isSample === true ? 'Sample budget' : `Unnamed budget ${formatShortId(databaseId)}`);
 }

@@ -59,7 +59,7 @@ const HowView = lazy(() => import('../how/how-view.tsx'));
 const DeletedEntriesView = lazy(() => import('../history/deleted-entries-view.tsx'));
 const Inspector = lazy(() => import('../how/inspector.tsx'));
 
-// Loaded when a household looks back or tries a plan.
+// Loaded when a user looks back or tries a plan.
 const LookBackView = lazy(() => import('../past/look-back-view.tsx'));
 const PastFrame = lazy(() => import('../past/past-frame.tsx'));
 const WhatIfFrame = lazy(() => import('../what-if/what-if-frame.tsx'));
@@ -71,7 +71,7 @@ export function App({ client, budget: known, device }: AppProps): ReactNode {
   const mayWrite = useMayWrite();
   const isRemoved = useIsRemoved();
   const who = useMemo(() => ({ budget: known, device }), [device, known]);
-  // The links of pages stay in the view; those of the bar at the top lead to the budget of today.
+  // The links of pages stay in the view; those of the bar at the top lead to today's budget.
   const budget = useMemo(() => ({ ...known, view }), [known, view]);
   const { isShown } = useInspector();
   useEffect(() => void statusHistory(client), [client]);

@@ -4,7 +4,7 @@ import { rememberBudgetName, type KnownBudget } from '../budget/known-budgets.ts
 import { useSettings } from '../settings/use-settings.ts';
 import { hashOf } from './navigation.ts';
 
-/** The name of the budget, or of the app while it has none. Keeps the name for this device's list of budgets. */
+/** The name of the budget, or of the app if the budget has none. Stores the name for this device's list of budgets. */
 export function Brand({ budget }: { readonly budget: KnownBudget }): ReactNode {
   const { name } = useSettings();
   useEffect(() => {

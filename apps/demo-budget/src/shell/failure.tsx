@@ -23,13 +23,13 @@ interface Actions {
    */
   readonly run: <T>(action: () => Promise<T>, words?: Words<T>) => void;
   /**
-   * Like `run`, for a form: `leave` closes it once its values are stored. On failure the form stays with everything
-   * typed, and its own button retries. Ignores further clicks while saving.
+   * Like `run`, for a form: `leave` closes it once its values are stored. On failure, the form stays with everything
+   * that was typed, and its own button retries. Ignores further clicks while saving.
    */
   readonly save: <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => Promise<void>;
   /**
    * Like `run`, for work that may take long: shows `label` with progress and a Stop button. Stopping is not a failure.
-   * Resolves when the work ends: to false if it failed or the user stopped it, so nothing typed may be cleared.
+   * Resolves when the work ends, and to false if it failed or the user stopped it; then nothing typed may be cleared.
    */
   readonly work: <T>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>) => Promise<boolean>;
   /** Like `run`, for tasks that do not change the budget, such as an export: viewers may run them too. */
@@ -83,7 +83,7 @@ const stopped = new DOMException('Stopped by the user', 'AbortError');
 /** Shown instead of making a write that the server would reject. */
 const lookingOnlySentence = 'You can view this budget but not change it. Ask an owner for access.';
 
-/** Whether the same action may succeed after space is freed or time has passed. */
+/** Whether the same action may succeed after space is freed or after some time. */
 function mayWorkLater(error: unknown): boolean {
   return error instanceof RockpoolError && (error.recovery === 'retry' || error.recovery === 'free-space');
 }
@@ -93,7 +93,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
   const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<Done | null>(null);
   const [running, setRunning] = useState<RunningWork | null>(null);
-  // The toast closes on navigation, because it would cover something else on the next page. Undo shortcuts work
+  // The toast closes on navigation, because it would cover other content on the next page. Undo shortcuts work
   // everywhere.
   const [shownOn, setShownOn] = useState(page);
   if (shownOn !== page) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 export interface FormEndProps {
-  /** The validation problem, as a sentence. Null: none. */
+  /** The validation problem, as a sentence. Null if there is none. */
   readonly problem: string | null;
   /** The label of the submit button. */
   readonly submit: string;

@@ -1,5 +1,5 @@
 /**
- * Whether a key press belongs to a focused field or control and not to the page. Also checks inside shadow roots, whose
+ * Whether a key press belongs to a focused field or control instead of the page. Also checks inside shadow roots, whose
  * inner target the page's event does not expose.
  */
 export function isTyping(event: Event): boolean {

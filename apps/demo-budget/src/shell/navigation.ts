@@ -45,7 +45,9 @@ export function placeOfHash(hash: string): Place {
   return { page, accountId: params.get('account') ?? '', view: showsPage(view, page) ? view : 'today' };
 }
 
-/** A budget as pages get it: their links stay in its view. Without one, they lead to the budget of today. */
+/**
+ * The part of the address that pages share: their links stay in its view. Without a view, they lead to today's budget.
+ */
 export interface ViewedBudget extends Budget {
   readonly view?: View;
 }

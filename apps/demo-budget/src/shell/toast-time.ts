@@ -1,2 +1,2 @@
-/** Long enough to read and decide; the undo shortcut works afterwards too. */
+/** Long enough to read and decide; afterwards, the undo shortcut still works. */
 export const TOAST_MS = 10_000;

@@ -41,7 +41,7 @@ export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNod
   }, [done, onDone]);
   const offer = done?.offer ?? null;
 
-  // Runs the statements one after another in one transaction, which cannot be stopped.
+  // Runs the statements one after another in one transaction that cannot be stopped.
   if (going !== null)
     return <WorkToast work={{ label: going === 'undo' ? 'Undoing' : 'Redoing', progress: null, stop: null }} />;
   return (

@@ -1,6 +1,6 @@
 import { useEffect, type RefObject } from 'react';
 
-/** Keeps a CSS variable of the page at the height of an element, for what is placed below it. */
+/** Keeps a CSS variable of the page equal to the height of an element, for content that is placed below it. */
 export function useHeightVariable(element: RefObject<HTMLElement | null>, variable: `--${string}`): void {
   useEffect(() => {
     const { current } = element;

@@ -4,11 +4,11 @@ import './view-banner.css';
 
 export interface ViewBannerProps {
   readonly kind: 'past' | 'what-if';
-  /** Names what is shown, and the ways out. */
+  /** Names what is shown, and the ways to leave it. */
   readonly children: ReactNode;
 }
 
-/** Says on every page that it does not show the budget of today. Also tints the page. */
+/** Says on every page that it does not show today's budget. Also tints the page. */
 export function ViewBanner({ kind, children }: ViewBannerProps): ReactNode {
   const banner = useRef<HTMLDivElement>(null);
   useHeightVariable(banner, '--view-banner-height');

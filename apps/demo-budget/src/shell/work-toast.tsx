@@ -10,7 +10,7 @@ export interface RunningWork {
   readonly stop: (() => void) | null;
 }
 
-/** The work that is running, with its progress. Appears after a moment, because most work is over by then. */
+/** The running work, with its progress. Appears after a moment, because most work ends before. */
 export function WorkToast({ work: { label, progress, stop } }: { readonly work: RunningWork }): ReactNode {
   const saving = progress !== null && progress.doneCount === progress.totalCount;
   return (

@@ -44,8 +44,8 @@ export function partChanges(entryId: string, before: readonly PartRow[], after: 
 }
 
 /**
- * The first unused ids of `ENTRY/1`, `ENTRY/2` …. Counted, not random: two devices that split one entry at once create
- * the same parts.
+ * The first unused ids of `ENTRY/1`, `ENTRY/2` …. They are numbered instead of random, so that two devices that split
+ * one entry at once create the same parts.
  */
 function freeIds(entryId: string, taken: readonly PartRow[], count: number): string[] {
   const known = new Set(taken.map((part) => part.id));

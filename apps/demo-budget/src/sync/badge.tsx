@@ -6,7 +6,7 @@ import { useIsRemoved } from '../budget/role.ts';
 import { statusWords } from './status-sentence.ts';
 import { useConflicts } from './use-conflicts.ts';
 
-/** The number of open conflicts; links to them. Nothing without conflicts. */
+/** The number of open conflicts, as a link to them. Renders nothing without conflicts. */
 export function ConflictBadge({ budget }: { readonly budget: Budget }): ReactNode {
   const { open } = useConflicts();
   if (open.length === 0) return null;
@@ -18,7 +18,7 @@ export function ConflictBadge({ budget }: { readonly budget: Budget }): ReactNod
   );
 }
 
-/** The sync state and the number of unsent changes in two or three words; links to the details. */
+/** The sync state and the number of unsent changes in two or three words, as a link to the details. */
 export function SyncBadge({ budget }: { readonly budget: Budget }): ReactNode {
   const words = statusWords(useSyncStatus(), useIsRemoved());
   return (

@@ -52,7 +52,7 @@ export function isRestorable(conflict: Conflict): boolean {
   if (first.rowName === null) return false;
   if (first.columnName === null) return true;
   const current = currentRowOf(first);
-  // An edit of a note that came too late to be merged: its text is unknown.
+  // An edit of a note that came too late to be merged. Its text is unknown.
   if (first.tableName === 'notes' && first.lostValue === null) return false;
   // Between currencies, the other side's amount is in a separate row of the conflict log.
   if (isOfBothSides(first) && first.columnName === 'amountMinor' && current['amountMinor'] !== -(first.otherMinor ?? 0))

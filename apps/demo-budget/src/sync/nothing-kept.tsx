@@ -2,7 +2,7 @@ import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import { changes } from './status-sentence.ts';
 
-/** A warning, shown throughout, that this tab holds the device's only copy of the budget. */
+/** A warning, shown all the time, that this tab holds the device's only copy of the budget. */
 export function NothingKept(): ReactNode {
   const { persistence, pendingCount } = useSyncStatus();
   if (persistence !== 'memory') return null;

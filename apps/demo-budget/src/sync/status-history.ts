@@ -25,7 +25,7 @@ export function statusHistory(client: Client): StatusHistory {
   let entries: readonly StatusEntry[] = [];
   client.status.subscribe((status) => {
     const [last] = entries;
-    // The count of changes moves often; only the state is history.
+    // The number of changes changes often, so only the state is part of the history.
     entries =
       last !== undefined && last.state === status.state
         ? [{ ...last, status }, ...entries.slice(1)]

@@ -12,7 +12,7 @@ export interface StatusWords {
 
 /**
  * The sync state in words. `isRemoved`: an owner removed this user from the budget. Local work continues in every
- * state, and the text says so if that may be in doubt.
+ * state; the text says so where a user might doubt it.
  */
 export function statusWords(status: SyncStatus, isRemoved = false): StatusWords {
   const { state, pendingCount, reason, waitingFor } = status;
@@ -139,7 +139,7 @@ function waitSentence(wait: SyncStatus['waitingFor']): string {
   }
 }
 
-/** `stage`: the step that timed out. */
+/** `stage` is the step that timed out. */
 function unreachableSentence(stage: unknown): string {
   switch (stage) {
     case 'welcome':
@@ -167,7 +167,7 @@ const stuckNext: Readonly<Record<StuckStage['next'], string>> = {
   restart: 'restarting the background worker next',
 };
 
-/** The step that makes no progress, the number of attempts, and the next attempt. */
+/** The step that makes no progress, the number of attempts, and when the next one begins. */
 export function stuckSentence({ stage, times, next }: StuckStage): string {
   return `${stuckWhat[stage]} (tried ${times} times); ${stuckNext[next]}.`;
 }

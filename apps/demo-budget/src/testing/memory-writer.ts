@@ -95,7 +95,7 @@ function inputs(params: readonly SqlParam[]): SQLInputValue[] {
   return params.map((param) => (typeof param === 'boolean' ? Number(param) : param));
 }
 
-/** In the form that Rockpool returns integers: a number if exact, otherwise a bigint. */
+/** In the form in which Rockpool returns integers: a number if exact, otherwise a bigint. */
 function narrowed(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

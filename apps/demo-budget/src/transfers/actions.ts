@@ -6,7 +6,7 @@ import type { Writer } from '../writer.ts';
 export interface TransferFields {
   readonly date: string;
   readonly notes: string;
-  /** Negative when money leaves the account it is seen from. */
+  /** Negative when money leaves the account from which it is seen. */
   readonly amountMinor: number;
   /** The amount in the other account: the negated amount, or a different one if the currencies differ. */
   readonly otherMinor: number;

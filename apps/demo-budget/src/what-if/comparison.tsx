@@ -51,7 +51,7 @@ export function Comparison({ budget }: { readonly budget: Budget }): ReactNode {
     work()
       .then(() => {
         rememberEnd(end);
-        // The user may have returned to today's budget in the meantime, and stays there.
+        // The user may have returned to today's budget in the meantime, and then stays there.
         if (placeOfHash(location.hash).view === 'what-if')
           location.hash = hashOf(budget, { page: 'what-if', view: 'today' });
       })

@@ -26,7 +26,7 @@ export interface Difference {
   readonly lines: readonly ChangeLine[];
 }
 
-/** Columns that say nothing to a person, or repeat the title. */
+/** Columns that carry no information for a user, or repeat the title. */
 const unseen: ReadonlySet<string> = new Set([
   'entryId',
   'enteredAtMs',

@@ -91,7 +91,7 @@ async function readMonth(client: Client, currency: string, month: string): Promi
   return monthBudget({ month, categories, assigned, activity, openingMinor });
 }
 
-/** Names of the rows that differ: as today has them, and else as the what-if has them. */
+/** Names of the rows that differ: those in today's budget, or otherwise those in the what-if. */
 async function readKnown(
   branch: Client,
   today: Client,

@@ -8,7 +8,7 @@ import { Comparison } from './comparison.tsx';
 import { takeLastEnd, whatIfName } from './what-if.ts';
 import './what-if.css';
 
-/** In a what-if: how it compares with today. Otherwise: the way into one. */
+/** In a what-if, shows how it compares with today. Otherwise, offers to start one. */
 export default function WhatIfView({ budget }: { readonly budget: Budget }): ReactNode {
   return useView() === 'what-if' ? <Comparison budget={budget} /> : <Start budget={budget} />;
 }

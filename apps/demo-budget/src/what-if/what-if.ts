@@ -8,11 +8,11 @@ export interface WhatIf {
   readonly branch: Branch;
   /** The budget of today. */
   readonly today: Client;
-  /** Called before this tab ends the what-if; with an error, if it cannot. */
+  /** Called before this tab ends the what-if, and with an error if it cannot. */
   readonly onEnding: (ending: Ending) => void;
 }
 
-/** This tab ends the what-if, or could not. Null: neither. */
+/** This tab ends the what-if, or could not. Null if it belongs to neither. */
 export type Ending = 'busy' | { readonly error: unknown } | null;
 
 const WhatIfContext = createContext<WhatIf | null>(null);
@@ -28,12 +28,12 @@ export function useWhatIf(): WhatIf {
 export type End = 'taken-over' | 'thrown-away';
 let lastEnd: End | null = null;
 
-/** Keeps how a what-if ended in this tab, for the page that is shown next. */
+/** Stores how a what-if ended in this tab, for the page that is shown next. */
 export function rememberEnd(end: End): void {
   lastEnd = end;
 }
 
-/** How the last what-if ended in this tab, once. */
+/** How the last what-if in this tab ended. Returned once. */
 export function takeLastEnd(): End | null {
   const end = lastEnd;
   lastEnd = null;

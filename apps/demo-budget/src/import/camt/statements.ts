@@ -52,7 +52,7 @@ function rowsOfEntry(entry: XmlElement): string[][] {
     );
   const [only] = payments;
   const cells = cellsOf(only ?? entry, entry, date, reference);
-  // The amount of the whole entry, whatever its one payment says: that may be in another currency.
+  // The amount of the whole entry, not of its one payment, which may be in another currency.
   cells[1] = signed(entry, textAt(entry, 'Amt'));
   cells[4] = childOf(entry, 'Amt')?.attributes.get('Ccy') ?? '';
   return [cells];
@@ -65,7 +65,7 @@ function numbered(reference: string, index: number): string {
 function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference: string): string[] {
   const amount = amountOf(payment) ?? childOf(entry, 'Amt');
   const isOut = textAt(entry, 'CdtDbtInd') === 'DBIT';
-  // A reversal turns the parties around: the payer of the original payment gets the money.
+  // A reversal exchanges the parties: the payer of the original payment receives the money.
   const isReversal = textAt(entry, 'RvslInd') === 'true';
   const party = isOut === isReversal ? 'Dbtr' : 'Cdtr';
   const payee =

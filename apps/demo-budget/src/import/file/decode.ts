@@ -10,8 +10,8 @@ export interface DecodedFile {
 }
 
 /**
- * About 200,000 rows of a verbose bank: far more than a household's year, and small enough to fit in a phone's memory
- * twice.
+ * About 200,000 rows of a verbose bank: far more than a household needs for a year, and small enough to fit into a
+ * phone's memory twice.
  */
 export const maxFileBytes: number = 32 * 1_048_576;
 
@@ -39,8 +39,8 @@ export async function decodeFile(bytes: Uint8Array, chosen?: Encoding): Promise<
     if (startsWith(bytes, signature)) return fail({ code: 'file-not-text', looksLike });
   }
   const encoding = chosen ?? (await detectEncoding(bytes));
-  // Control characters that do not occur in text indicate a binary file. Tab, line feed, form feed and carriage return
-  // are text.
+  // Control characters that do not occur in text show that a file is binary. Tab, line feed, form feed and carriage
+  // return are text.
   if (
     !encoding.startsWith('utf-16') &&
     bytes.some(

@@ -75,8 +75,8 @@ const doubleByte: ReadonlySet<Encoding> = new Set(['shift_jis', 'euc-jp', 'euc-k
 const sampleBytes = 64 * 1_024;
 
 /**
- * Detects the encoding of text. A byte order mark decides; then the zero bytes of UTF-16; then the well-formed
- * characters of UTF-8, of which damage spoils only a few; and only then the statistics of the detector.
+ * Detects the encoding of text. It looks first for a byte order mark, then for the zero bytes of UTF-16, then for
+ * well-formed characters of UTF-8 (damage spoils only a few), and only then uses the statistics of the detector.
  */
 export async function detectEncoding(bytes: Uint8Array): Promise<Encoding> {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
@@ -99,7 +99,7 @@ interface Match {
 
 /**
  * The most confident match that decodes the whole file. Windows-1252 wins over other single-byte encodings unless their
- * letters are frequent: a few accents say little, and it is by far the most common.
+ * letters are frequent: a few accents prove little, and Windows-1252 is by far the most common.
  */
 function bestOf(matches: readonly Match[], bytes: Uint8Array): Encoding {
   const known = matches.flatMap(({ name, confidence }) => {
@@ -129,7 +129,9 @@ function hasCommonCharacters(encoding: Encoding, bytes: Uint8Array): boolean {
   return beyondAscii > 0 && common >= beyondAscii * 0.95 && runs >= common * 0.6;
 }
 
-/** Bank files are mostly digits and ASCII, which would drown the statistics: keeps the lines with other bytes. */
+/**
+ * Bank files are mostly digits and ASCII, which would dominate the statistics, so only lines with other bytes are kept.
+ */
 function textAroundHighBytes(bytes: Uint8Array): Uint8Array {
   const kept: number[] = [];
   let lineStart = 0;

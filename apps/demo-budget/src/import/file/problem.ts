@@ -1,6 +1,8 @@
 import { foreignFormatWords, type ForeignFormat } from './foreign-format.ts';
 
-/** Why a whole file cannot be imported. Plain data without any file contents, so it may be shown and logged. */
+/**
+ * Why a whole file cannot be imported. Plain data without any contents of the file, so that it may be shown and logged.
+ */
 export type FileProblem =
   | { readonly code: 'file-empty' }
   | { readonly code: 'file-too-large'; readonly sizeBytes: number; readonly maxBytes: number }

@@ -36,7 +36,7 @@ export function readQif(text: string): Result<readonly Statement[], FileProblem>
       if (!fields.has(name)) fields.set(name, line.slice(1).trim());
     }
   }
-  // The end mark of the last entry is missing, so entries may be missing too.
+  // The end mark of the last entry is missing, so other entries may be missing too.
   if (section === 'entries' && fields.size > 0) return fail({ code: 'file-cut-off' });
   const filled = statements.filter(({ rows }) => rows.length > 0);
   if (filled.length === 0) return fail({ code: 'file-has-no-entries' });

@@ -121,7 +121,7 @@ export function guessColumns(table: Table): ColumnChoice {
 interface ColumnShape {
   readonly column: number;
   readonly name: string;
-  /** Shares of the filled cells, 0 to 1; `filledShare` of all cells. */
+  /** Shares of the filled cells, from 0 to 1; `filledShare` is the share of all cells. */
   readonly dateShare: number;
   readonly amountShare: number;
   readonly currencyShare: number;
@@ -158,7 +158,7 @@ export function directionOf(cell: string): 'out' | 'in' | undefined {
   return outWords.test(text) ? 'out' : inWords.test(text) ? 'in' : undefined;
 }
 
-/** Banks that sign their amounts may name the direction too, and then it adds nothing. */
+/** Banks that sign their amounts may also name the direction, which then adds no information. */
 function isUnsigned(table: Table, column: number): boolean {
   return !table.rows.some((row) => /^\s*[(\-\u2212]|-\s*$/u.test(row.cells[column] ?? ''));
 }

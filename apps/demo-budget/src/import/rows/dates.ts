@@ -108,7 +108,7 @@ function daysInMonth(year: number, month: number): number {
 export interface RecognisedDateOrder {
   /** The most likely order. */
   readonly order: DateOrder;
-  /** The other orders that read every date too, but as different days: the user has to choose. */
+  /** The other orders that also read every date, but as different days: the user has to choose. */
   readonly alternatives: readonly DateOrder[];
 }
 
@@ -132,7 +132,7 @@ export function recogniseDateOrder(dates: readonly string[]): RecognisedDateOrde
       : ['day-month-year', 'month-day-year', 'year-month-day', 'year-day-month'];
     return preference.indexOf(order);
   };
-  // Year, day, month is rare: it counts only if no other order reads the column.
+  // The order year, day, month is rare, so it counts only if no other order reads the column.
   const isLastResort = ({ order }: { readonly order: DateOrder }): number => Number(order === 'year-day-month');
   readings.sort(
     (a, b) =>

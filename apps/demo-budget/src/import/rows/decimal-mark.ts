@@ -2,7 +2,10 @@ import type { DecimalMark } from '../../money/parse.ts';
 
 export interface RecognisedDecimalMark {
   readonly mark: DecimalMark;
-  /** Both marks read the column, but as different amounts (if all values are like `1.234`): the user has to choose. */
+  /**
+   * Whether both marks read the column but as different amounts (if all values are like `1.234`), so that the user has
+   * to choose.
+   */
   readonly ambiguous: boolean;
 }
 

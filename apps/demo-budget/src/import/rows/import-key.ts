@@ -1,7 +1,7 @@
 /**
- * The identity of an imported row, which detects a second import of the same statement: account, day, amount, payee,
- * and the row's ordinal among rows of the file with all of these equal (two equal coffees stay two entries). It is also
- * the id of the ledger entry, so two people who import the same statement offline end up with one set of rows.
+ * The identity of an imported row, by which a second import of the same statement is detected: account, day, amount,
+ * payee, and the row's ordinal among rows of the file with all of these equal (two equal coffees stay two entries). It
+ * is also the id of the ledger entry, so two people who import the same statement offline end up with one set of rows.
  *
  * The key must never change: rows stored by an older release would no longer be recognised.
  */
@@ -36,8 +36,8 @@ function hashed(fields: readonly string[]): string {
   return `imported-${fnv1a128(fields.join('\u001f'))}`;
 }
 
-// FNV-1a with 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/). Not for secrecy: it makes keys short and of one
-// length, with negligible odds of a collision among 100,000 rows.
+// FNV-1a with 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It does not serve secrecy: it makes keys short and
+// equally long, with negligible odds of a collision among 100,000 rows.
 const offsetBasis = 0x6c62272e07bb014262b821756295c58dn;
 const prime = 0x0000000001000000000000000000013bn;
 

@@ -6,7 +6,7 @@ export interface ImportPlan {
   /** In the order of the file. */
   readonly entries: readonly EntryDraft[];
   readonly duplicateCount: number;
-  /** Left out because the ledger has a similar entry. */
+  /** Omitted because the ledger has a similar entry. */
   readonly alikeCount: number;
   readonly skippedCount: number;
 }
@@ -17,7 +17,7 @@ export type PlanProblem =
 
 /**
  * Decides what to write. While any row has a problem that the user has not skipped, there is no plan and nothing is
- * imported, because half a statement is worse than none. A possible duplicate is left out unless the user keeps it.
+ * imported, because half a statement is worse than none. A possible duplicate is omitted unless the user keeps it.
  */
 export function planImport(
   rows: readonly PreviewRow[],

@@ -36,7 +36,7 @@ export interface PreviewRow {
   /** The entry to write; undefined if the row has problems. */
   readonly draft: EntryDraft | undefined;
   readonly problems: readonly RowProblem[];
-  /** The ledger has this row already, from an earlier import. */
+  /** The ledger already has this row, from an earlier import. */
   readonly duplicate: boolean;
   /** A similar entry of the ledger, imported or typed. */
   readonly alike: KnownEntry | null;
@@ -51,9 +51,7 @@ export interface KnownEntries {
 
 export const nothingKnown: KnownEntries = { importKeys: new Set(), entries: [] };
 
-/**
- * Reads each row of the table with the settings. Pure: it writes nothing, and the same table gives the same preview.
- */
+/** Reads each row of the table with the settings. It writes nothing, and the same table produces the same preview. */
 export function previewImport(table: Table, settings: ImportSettings, known: KnownEntries): readonly PreviewRow[] {
   const occurrences = new Map<string, number>();
   const rows = table.rows.map((row): PreviewRow => {
@@ -100,7 +98,7 @@ function withAlike(rows: readonly PreviewRow[], known: KnownEntries): readonly P
   const inFile = new Set(
     rows.flatMap(({ draft, duplicate }) => (duplicate && draft !== undefined ? [draft.importKey] : [])),
   );
-  // An entry that this file imported earlier counts for its own row only, so it is not similar to another row.
+  // An entry that this file imported earlier counts only for its own row, so it is not similar to another row.
   const others = known.entries.filter(({ importKey: key }) => key === null || !inFile.has(key));
   const alike = findAlike(
     rows.flatMap(({ draft, duplicate }) => (draft === undefined || duplicate ? [] : [draft])),
@@ -120,7 +118,7 @@ function oneLine(text: string): string {
 function foreignCurrency(row: TableRow, settings: ImportSettings): string | undefined {
   const currency = cellAt(row, settings.columns.currency).toUpperCase();
   if (currency === '' || currency === settings.currency) return undefined;
-  // Any other text of the file stays out of problems, which may be logged.
+  // No other text of the file is part of a problem, which may be logged.
   return /^[A-Z]{3}$/.test(currency) ? currency : 'another currency';
 }
 

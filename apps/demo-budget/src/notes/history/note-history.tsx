@@ -28,11 +28,11 @@ interface Shown {
 
 /** The form for a name. */
 interface Naming {
-  /** The version as listed when the form was opened. The name does not cover later edits. */
+  /** The version as listed when the form was opened. The name does not apply to later edits. */
   readonly version: DocumentVersion;
-  /** The name to change. Null: the version has none. */
+  /** The name to change. Null if the version has none. */
   readonly name: string | null;
-  /** The position of the name among those of the version. */
+  /** The position of the name among the names of the version. */
   readonly at: number;
 }
 
@@ -83,7 +83,7 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
   const show = (version: number, older: DocumentVersion | undefined): void =>
     run(async () => {
       if (history.current === null) return;
-      // The oldest version that is known is compared with nothing, unless older ones are not kept.
+      // The oldest known version is not compared with anything, unless older ones are no longer kept.
       const next = page?.next ?? null;
       const before = older?.version ?? (next === null ? null : await versionBefore(history.current, next));
       const [newer, known] = await Promise.all([
@@ -192,7 +192,7 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
                   {mayWrite &&
                     (names.length === 0 ? [null] : names).map((name, at) => (
                       <button
-                        // Stays in place, with the focus, when its name changes.
+                        // Stays in place and keeps the focus when its name changes.
                         key={at}
                         type="button"
                         id={nameButtonId(one, at)}

@@ -42,7 +42,7 @@ function deltaOf(text: RichText): Delta {
   return new Delta(text as unknown as ConstructorParameters<typeof Delta>[0]);
 }
 
-/** Line ends become pieces of their own, because they have the formats of their line. */
+/** Line ends become separate pieces, because they have the formats of their line. */
 function split(kind: NotePiece['kind'], text: string, formats: AttributeMap = {}): NotePiece[] {
   return text
     .split(/(\n)/)

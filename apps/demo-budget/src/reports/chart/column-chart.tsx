@@ -174,7 +174,7 @@ interface TooltipProps {
 
 function Tooltip({ column, share, currency }: TooltipProps): ReactNode {
   const segments = column.bars.flat().filter(({ minor }) => minor !== 0n);
-  // The total of a single segment adds nothing.
+  // The total of a single segment would add nothing.
   const summary =
     segments.length === 1 ? column.summary.filter(({ minor }) => minor !== segments[0]?.minor) : column.summary;
   return (

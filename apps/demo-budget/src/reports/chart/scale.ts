@@ -6,7 +6,7 @@ export interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** As many as can be read at a glance; one or two more if values are negative. */
+/** As many as can be read at a glance, and one or two more if values are negative. */
 const targetTicks = 4;
 
 /**

@@ -6,9 +6,9 @@ import type { ChartColumn } from '../chart/column-chart.tsx';
 export interface MonthWorth {
   /** `YYYY-MM`. */
   readonly month: string;
-  /** Total of accounts with a positive balance. */
+  /** The total of the accounts with a positive balance. */
   readonly ownedMinor: bigint;
-  /** Total of accounts with a negative balance: 0 or negative. */
+  /** The total of the accounts with a negative balance: 0 or negative. */
   readonly owedMinor: bigint;
   readonly worthMinor: bigint;
 }
