@@ -1,4 +1,4 @@
-// Finds a Chromium that starts: an installed one, else a downloaded one.
+// Finds a Chromium that starts: an installed one, or otherwise a downloaded one.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

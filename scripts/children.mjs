@@ -1,5 +1,5 @@
-// Runs child processes of the scripts: they find Node 24 first on their PATH, receive our signals, and never outlive
-// us.
+// Runs child processes of the scripts. They find Node 24 first on their PATH, receive the signals of the script, and
+// never outlive it.
 
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
@@ -91,7 +91,7 @@ export function run(
       output += `${program} could not be started: ${error.message}\n`;
       end(127);
     });
-    // A process that the child left behind inherits its output, so that 'close' might never come.
+    // A process that the child left behind inherits its output, so 'close' might never come.
     child.once('exit', () => {
       setTimeout(() => {
         child.stdout?.destroy();
@@ -136,9 +136,9 @@ function stop(child, signal) {
   }, graceMs).unref();
 }
 
-// A terminal sends Ctrl-C to this process and its children, and npm repeats it. So only the first signal counts, and a
-// child may receive it twice. Children deliberately stay in our process group, so that killing the group ends all of
-// them.
+// A terminal sends Ctrl-C to this process and its children, and npm repeats it. Therefore only the first signal counts,
+// and a child may receive it twice. Children deliberately stay in our process group, so that killing the group ends all
+// of them.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => {
     if (receivedSignal !== undefined) return;

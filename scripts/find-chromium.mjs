@@ -6,17 +6,20 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /**
- * What the search may look at. Everything is an argument, so that a test needs no browser.
+ * The parts of the machine that the search may look at. Everything is an argument, so that a test needs no browser.
  *
  * @typedef {object} Machine
  * @property {Record<string, string | undefined>} env
  * @property {NodeJS.Platform} platform
  * @property {string} home
  * @property {(path: string) => boolean} isExecutable
- * @property {(path: string) => string[]} list names in a folder; empty when there is none
+ * @property {(path: string) => string[]} list names in a folder; empty if there is none
  */
 
-/** Order matters: Debian's own package first, since a snap wrapper cannot see a profile outside the home folder. */
+/**
+ * The order matters: Debian's own package comes first, because a snap wrapper cannot see a profile outside the home
+ * folder.
+ */
 const commandNames = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 
 /** @type {Partial<Record<NodeJS.Platform, string[]>>} */

@@ -1,5 +1,5 @@
-// Runs after `pnpm deploy`, which ignores `publishConfig`: makes this repository's packages in that folder name their
-// built files, as published ones do. Usage: node scripts/finish-deploy.mjs FOLDER
+// Runs after `pnpm deploy`, which ignores `publishConfig`: makes the manifests of this repository's packages in that
+// folder name their built files, as those of published packages do. Usage: node scripts/finish-deploy.mjs FOLDER
 
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,9 +1,9 @@
-// The order of the folders of each package: a file may import files of its own layer and of layers above it in the
-// list. Type imports count too: a folder that needs a type from a later layer cannot be read, tested or moved without
-// it.
+// The order of the folders of each package: a file may import files of its own layer and of layers above it in this
+// list. Type imports count too: a folder that needs a type from a layer below it in the list cannot be read, tested or
+// moved without that layer.
 
 /**
- * From the bottom up. Each line is one layer: folders, and files by name, that may not import each other either. `.`
+ * From the bottom up. Each line is one layer: folders, and files by name, which may not import each other either. `.`
  * stands for the files of the package's root.
  *
  * @type {Readonly<Record<string, readonly (readonly string[])[]>>}

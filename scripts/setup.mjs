@@ -9,11 +9,12 @@ import { node24, root, run, runNode24, stopSignal } from './children.mjs';
 const stampFile = join(root, 'node_modules/.rockpool-setup');
 
 /**
- * An install takes about a minute. The limit turns a stalled registry into an error message instead of an endless wait.
+ * An install takes about a minute. With this limit, a stalled registry leads to an error message instead of an endless
+ * wait.
  */
 const installTimeoutMs = 10 * 60_000;
 
-/** A failed setup step. The message states what to do. */
+/** A failed setup step. The message says what to do. */
 export class SetupError extends Error {}
 
 /**
@@ -84,7 +85,7 @@ function dependencyStamp() {
 }
 
 /**
- * Runs a command of the repository; what it returns is the exit code. A SetupError becomes its message, without a
+ * Runs a command of the repository, whose return value is the exit code. A SetupError becomes its message, without a
  * stack.
  *
  * @param {() => Promise<number>} command

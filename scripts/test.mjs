@@ -38,7 +38,7 @@ export async function runTests(options) {
   /** @type {import('./test-counts.mjs').Counts[]} */
   const all = [];
   if (await succeeds(setup)) all.push(...(await runAll(options)));
-  // If setup failed, no test ran; after a signal, not all tests ran. Neither counts as success.
+  // If setup failed, no test ran. After a signal, only some tests ran. Neither counts as success.
   if (stopSignal() !== undefined && addUp(all).failed === 0) all.push({ passed: 0, failed: 1, skipped: 0 });
   const total = addUp(all);
   if (total.passed + total.failed === 0) total.failed = 1;

@@ -5,7 +5,7 @@ import { root } from './children.mjs';
 import { sourceFiles } from './tests/test-files.mjs';
 
 // A fixed delay in a test is too short on a busy machine or too long on any other. Tests wait for an event, advance a
-// virtual clock, or poll a condition. The delays listed here have another reason.
+// virtual clock, or poll a condition instead. The delays listed here have another reason.
 
 /** @type {Record<string, string>} */
 const allowed = {

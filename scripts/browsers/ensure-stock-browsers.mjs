@@ -1,4 +1,4 @@
-// Firefox and WebKitGTK for `npm run test:browsers`: installed ones, else Debian's packages.
+// Finds Firefox and WebKitGTK for `npm run test:browsers`: installed ones, or otherwise Debian's packages.
 
 import { existsSync } from 'node:fs';
 import { run } from '../children.mjs';

@@ -16,7 +16,7 @@ export function stockBrowser(name, start) {
     name: 'stock',
     supportedBrowser: [name],
     providerFactory: (project) => {
-      // Vitest sets a size before each file. Nothing here looks at the page.
+      // Vitest sets a size before each file, but no test depends on the size of the page.
       project.browser?.registerCommand(
         /** @type {never} */ ('__vitest_viewport'),
         /** @type {never} */ (async () => undefined),

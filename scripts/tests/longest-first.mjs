@@ -1,6 +1,6 @@
 // Vitest's order of the files: those with modules of their own, then the longest first. Vitest itself orders by the
-// times of an earlier run, which a fresh clone does not have, and then by size: a short file may simulate for minutes,
-// and would run alone at the end.
+// times of an earlier run, which a fresh clone does not have, and then by size: a small file may simulate for minutes,
+// and would then run alone at the end.
 
 import { relative } from 'node:path';
 import { root } from '../children.mjs';

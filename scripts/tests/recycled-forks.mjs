@@ -1,12 +1,12 @@
-// The processes of Node tests. Short files share one, which evaluates their common imports once. A long file gets a
-// process of its own: what it leaves in memory makes every collection of garbage slower for the files after it.
+// The processes of Node tests. Short files share one process, which evaluates their common imports once. A long file
+// has its own process, because what it leaves in memory makes every garbage collection slower for the files after it.
 
 import { relative } from 'node:path';
 import { ForksPoolWorker } from 'vitest/node';
 import { root } from '../children.mjs';
 import { isHeavy } from './weights.mjs';
 
-/** Bounds the memory of a process. Starting another one takes half a second. */
+/** Limits the memory of a process. Starting another one takes half a second. */
 const mostFiles = 40;
 
 class RecycledFork extends ForksPoolWorker {

@@ -27,11 +27,11 @@ const lookEveryMs = 5_000;
  * @returns {Promise<Ended>}
  */
 export async function runRunner(runner, { name, chromium, level, seed, prefix, compileCache }) {
-  // Reports, browser profiles, databases of servers under test: all in one folder, which is removed however the tests
-  // end. The name is short because Chromium puts a socket below it, and the path of a socket has room for about 100
+  // Reports, browser profiles, databases of servers under test: all in one folder, which is removed even if the tests
+  // fail. The name is short because Chromium puts a socket below it, and the path of a socket has room for about 100
   // characters.
   const temporary = mkdtempSync(join(tmpdir(), 'rp'));
-  // PostgreSQL has its folder in here and does not run as root: another user has to get through.
+  // PostgreSQL has its folder in here and does not run as root, so another user must be able to enter it.
   chmodSync(temporary, 0o711);
   const remove = () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
   process.once('exit', remove);
@@ -54,7 +54,7 @@ export async function runRunner(runner, { name, chromium, level, seed, prefix, c
       ROCKPOOL_LEVEL: level,
       ROCKPOOL_SEED: String(seed),
       ROCKPOOL_REPORT: reportFile,
-      // A server from its sources starts in half the time if another one has stripped their types before.
+      // A server that runs from its sources starts in half the time if an earlier one has already stripped their types.
       NODE_COMPILE_CACHE: compileCache,
       ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
     },

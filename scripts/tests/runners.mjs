@@ -15,7 +15,10 @@ const stuckAfterMs = 20 * 60_000;
 /** The same limit for deep tests, which print nothing while they run. */
 const deepStuckAfterMs = 60 * 60_000;
 
-/** Profiles of Chromium at the same time. More take memory, and save nothing: one file is a quarter of the work. */
+/**
+ * The number of Chromium profiles at the same time. More take memory and save nothing: one file is a quarter of the
+ * work.
+ */
 const mostProfiles = 4;
 
 /**
@@ -142,7 +145,8 @@ export function runnersOf({ level, files, isPart, processors }) {
       suites: nodeSuites,
       projects: [...nodeSuites, 'node-isolated'],
       files: chosen(nodeSuites),
-      // Half of all work is here, so it needs half of the processes that share the processors, to end with the others.
+      // Half of all work is here, so it needs half of the processes that share the processors, in order to end with the
+      // others.
       options: [`--maxWorkers=${2 * processors}`],
     }),
     ...shards.map((shard, index) =>

@@ -8,7 +8,7 @@ import { suiteOf } from './test-files.mjs';
 // workers and pages are named.
 const REFERENCE = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)['"](\.{1,2}\/[^'"]+)['"]/g;
 const CODE = /\.(?:tsx?|mjs)$/;
-// Code for tests only. A test covers what it reaches through such code, as well as its own imports.
+// Code that exists only for tests. A test covers what it reaches through such code, in addition to its own imports.
 const HELPER = /(?:^tests|\/testing|\/e2e|\/test-support)\//;
 
 /**

@@ -1,5 +1,5 @@
 // How long test files take, for the order in which they run. A run ends soonest if the longest files start first and
-// every process gets about the same amount of work.
+// every process has about the same amount of work.
 
 /**
  * Seconds of one processor for the files that take longer than the usual ones of their suite. `npm run verify` prints

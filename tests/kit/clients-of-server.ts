@@ -18,7 +18,7 @@ export interface OpenOptions extends Partial<Pick<ClientOptions, 'schema' | 'nam
 export class ClientsOfServer {
   server!: SyncServer;
   readonly clients: { close(): Promise<void> }[] = [];
-  /** The server's time. A test sets it. */
+  /** The server's time, which a test sets. */
   nowMs: number = Date.now();
   private readonly options: Partial<SyncServerOptions> & Pick<SyncServerOptions, 'schema'>;
 

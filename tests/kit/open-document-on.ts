@@ -9,11 +9,11 @@ export interface PageOptions {
   readonly table: TableSchema;
   readonly key: string;
   readonly column: string;
-  /** Calls the listener after commits. Returns how to stop. */
+  /** Calls the listener after commits. Returns a function that stops it. */
   readonly follow: (listener: () => void) => () => void;
   /** Called after the page has changed the document. */
   readonly onChange?: () => void;
-  /** The time of a message between page and worker. Default: none. */
+  /** How long a message between page and worker takes. Default: no time. */
   readonly delay?: () => Promise<void>;
 }
 

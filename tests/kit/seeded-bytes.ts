@@ -23,7 +23,7 @@ export class SeededBytes {
     }
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   fraction(): number {
     const drawn = new Uint32Array(2);
     this.fill(new Uint8Array(drawn.buffer));
@@ -31,7 +31,7 @@ export class SeededBytes {
     return ((drawn[0] as number) * 2 ** 21 + ((drawn[1] as number) >>> 11)) / 2 ** 53;
   }
 
-  /** Of version 4. */
+  /** A UUID of version 4. */
   uuid(): `${string}-${string}-${string}-${string}-${string}` {
     const drawn = Buffer.alloc(16);
     this.fill(drawn);

@@ -1,6 +1,6 @@
-// Set-up of the Node tests: whatever a test file draws follows from the seed of the run and the path of the file.
-// Fast-check takes the seed as it is, so that a property that is run alone draws the same cases. Names and numbers come
-// from one stream per file, so that no two files of a run draw the same name.
+// Set-up of the Node tests: every random value of a test file follows from the seed of the run and the path of the
+// file. Fast-check takes the seed as it is, so that a property that is run alone draws the same cases. Names and
+// numbers come from one stream per file, so that no two files of a run draw the same name.
 
 import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,7 +13,7 @@ fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: seedOfRun });
 
 const bytes = new SeededBytes(`${seedOfRun} ${expect.getState().testPath ?? ''}`);
 
-/** A method of an object, put in the place of the platform's. */
+/** A method of an object, which replaces that of the platform. */
 function replace<Target extends object>(target: Target, values: { [Name in keyof Target]?: unknown }): void {
   for (const [name, value] of Object.entries(values))
     Object.defineProperty(target, name, { value, configurable: true, writable: true });

@@ -7,7 +7,7 @@ import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '#client/worker/sync/sync-engine.ts';
 import { openInMemory } from '#client/testing/worker/test-database.ts';
 
-/** An open database and how to close it, with its storage if it has one. */
+/** An open database and a function that closes it, with its storage if it has one. */
 export interface Opened {
   readonly database: OpenDatabase;
   close(): void | Promise<void>;
@@ -26,7 +26,9 @@ export function inMemory(options: Partial<OpenDatabaseOptions> = {}): Opened {
   return { database, close: () => database.close() };
 }
 
-/** The real database of one device, in this process, and its side of sync. How it reaches a server is up to subclasses. */
+/**
+ * The real database of one device, in this process, and its side of sync. Subclasses decide how it reaches a server.
+ */
 export class TestDevice {
   readonly database: OpenDatabase;
   readonly sync: SyncDatabase;
@@ -58,7 +60,7 @@ export class TestDevice {
     });
   }
 
-  /** Runs a request under an id of its own. Throws the database's error. */
+  /** Runs a request under a new id. Throws the database's error. */
   request(request: Omit<WriteRequest, 'id'>): WriteOutcome {
     return this.database.write({ id: this.requestId(), ...request });
   }

@@ -4,7 +4,7 @@ import type { BroadcastPort } from '#client/worker/leader/tab-channel.ts';
 import type { Random } from './random.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
-// How long a message between two tabs may take, in ms.
+// The time that a message between two tabs may take, in ms.
 const LONGEST_MESSAGE_MS = 4;
 
 interface Candidate {
@@ -26,7 +26,7 @@ export class Browser {
 
   private readonly onFault: (what: string) => void;
 
-  /** `onFault`: a message was lost or doubled. */
+  /** `onFault` is called when a message was lost or doubled. */
   constructor(time: VirtualTime, random: Random, onFault: (what: string) => void) {
     this.time = time;
     this.random = random;
@@ -35,7 +35,7 @@ export class Browser {
 
   openPort(channelName: string, owner: Owner): BroadcastPort {
     const port = new SimulatedPort(channelName, owner, this.time, {
-      // Each port receives messages in order, with a delay of its own.
+      // Each port receives its messages in order, with its own delay.
       post: (data) => {
         if (this.loses(data)) return;
         const times = this.doubles(data) ? 2 : 1;
@@ -86,7 +86,7 @@ export class Browser {
     };
   }
 
-  /** Loses the next commit notices. No known browser does this; it is stricter than reality. */
+  /** Loses the next commit notices. No known browser does this; the simulation is stricter than reality. */
   loseNotices(count: number): void {
     this.noticesToLose = count;
   }
@@ -96,7 +96,7 @@ export class Browser {
     this.answersToLose = count;
   }
 
-  /** The next requests to the leader arrive twice. */
+  /** Makes the next requests to the leader arrive twice. */
   doubleAsks(count: number): void {
     this.asksToDouble = count;
   }
@@ -117,7 +117,7 @@ export class Browser {
     return true;
   }
 
-  /** The tab is gone: its locks pass to the next tab in the queue, and it sends no more messages. */
+  /** Ends the tab: its locks pass to the next tab in the queue, and it sends no more messages. */
   forget(owner: Owner): void {
     for (const port of this.ports) if (port.owner === owner) this.ports.delete(port);
     for (const queue of this.queues.values()) {

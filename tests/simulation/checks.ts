@@ -37,7 +37,7 @@ export function contentOf(ask: AskForText, schema: Schema = householdSchema): Ma
 }
 
 /**
- * Reduces the content of the newer schema to what the older one shows. Queries only tables that the older one shows in
+ * Reduces content of the newer schema to what the older one shows. Queries only tables that the older one shows in
  * part.
  */
 export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText): Map<string, string> {
@@ -49,7 +49,7 @@ export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText):
   );
 }
 
-/** Whether a file has the older schema. A file that the newer app has opened once has the newer one. */
+/** Whether a file has the older schema. A file that the newer app has opened once has the newer schema. */
 export function isOlder({ hash }: Schema): boolean {
   return hash === olderSchema.hash;
 }
@@ -70,7 +70,7 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
   return null;
 }
 
-/** Returns what is wrong with the rows of one view on their own. Holds for every reader at any time. */
+/** Returns the fault in the rows of one view by themselves. The check applies to every reader at any time. */
 export function rowsFault(ask: AskForText): string | null {
   const halves = ask(
     'SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1',
@@ -86,16 +86,16 @@ export function rowsFault(ask: AskForText): string | null {
   return null;
 }
 
-/** Returns what is wrong with the state of the server. */
+/** Returns the fault in the state of the server. */
 export function serverFault(ask: AskForText): string | null {
   return rowsFault(ask) ?? counterFault(ask, null);
 }
 
 /**
  * Returns a counter that differs from the sum of its additions. An addition may lose together with its row to another
- * insert of the same key; the conflict log has it from the same moment on. `only`: checks these counters, which exist
- * from the beginning; null: checks all, including those that several devices created and only the server can decide
- * between.
+ * insert of the same key; from the same moment on, the conflict log has it. `only` names the counters to check, which
+ * exist from the beginning. With null, all are checked, including those that several devices created and between which
+ * only the server can decide.
  */
 function counterFault(ask: AskForText, only: readonly string[] | null): string | null {
   const fault = ask(`
@@ -108,7 +108,7 @@ function counterFault(ask: AskForText, only: readonly string[] | null): string |
   return fault === null ? null : `${MISCOUNT}: ${fault}`;
 }
 
-/** Returns what is wrong with the rows that a tab's reader or writer sees. */
+/** Returns the fault in the rows that a tab's reader or writer sees. */
 export function viewFault(tab: Tab): string | null {
   const database = tab.opened?.database;
   if (database === undefined) return null;
@@ -143,7 +143,7 @@ export function readText(database: OpenDatabase, sql: string): string | null {
   try {
     return ask();
   } catch (thrown) {
-    // A reader whose snapshot is gone reads the current state the next time.
+    // A reader whose snapshot is gone reads the current state next time.
     if ((thrown as { code?: unknown }).code !== 'storage-lost') throw thrown;
     return ask();
   }
@@ -188,7 +188,7 @@ function rejectedMarks(database: OpenDatabase): Set<string> {
   );
 }
 
-/** Returns what is wrong with a freshly opened database. */
+/** Returns the fault in a freshly opened database. */
 export function firstOpening(database: OpenDatabase): string | null {
   const integrity = database.connection.value('PRAGMA integrity_check');
   if (integrity !== 'ok') return `integrity_check: ${String(integrity)}`;

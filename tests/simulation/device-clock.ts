@@ -21,7 +21,7 @@ export class DeviceClock {
     this.set(this.time.nowMs + offsetMs, this.rate);
   }
 
-  /** 1: normal speed; 0: frozen; -1: backwards. */
+  /** 1 for normal speed, 0 for frozen, -1 for backwards. */
   run(rate: number): void {
     this.set(this.nowMs(), rate);
   }

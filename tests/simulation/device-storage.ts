@@ -8,15 +8,15 @@ export type MediumKind = 'opfs' | 'opfs-exclusive' | 'indexeddb';
 
 /** One worker's view of the storage. */
 export type WorkerMedium = Medium & {
-  /** The worker dies. */
+  /** Ends the worker. */
   kill(): void;
   /** A frozen worker receives no signals. */
   freeze(isFrozen: boolean): void;
 };
 
-/** What a device does at the calls that change its storage. */
+/** What a device does when a call changes its storage. */
 export interface StorageEvents {
-  /** A call is about to begin. Returns whether the storage has no room for it. */
+  /** A call is about to begin. Returns whether the storage lacks space for it. */
   readonly onCall: (sizeBytes: number) => boolean;
   /** Called before a change, and again in the middle of a write to a file. May throw, to leave the call undone. */
   readonly onChange: () => void;
@@ -25,13 +25,13 @@ export interface StorageEvents {
 /** The storage of one browser profile, shared by the workers of its tabs. */
 export interface DeviceStorage {
   readonly kind: MediumKind;
-  /** Whether another tab may read the files. If not, tabs read through the leader. */
+  /** Whether other tabs may read the files. If not, they read through the leader. */
   readonly isShared: boolean;
-  /** The storage as a new worker sees it. */
+  /** The storage as seen by a new worker. */
   medium(): WorkerMedium;
-  /** Commits exist that the medium does not have yet. */
+  /** Whether there are commits that the medium does not have yet. */
   readonly isBehind: boolean;
-  /** The content at this moment, in a storage of its own. */
+  /** The current content, in a separate storage. */
   copy(events: StorageEvents | null): DeviceStorage;
   /** Cuts the power, after all workers have died. Returns the number of calls that are lost. */
   losePower(): number;
@@ -46,7 +46,7 @@ const LONGEST_HELD_MS = 2_000;
 /** How long IndexedDB takes to store a transaction. */
 const PENDING_MS = [0, 1, 1, 4, 20] as const;
 
-/** `events`: null for a storage on which nothing is staged. */
+/** `events` is null for a storage on which no fault is caused. */
 export function createDeviceStorage(kind: MediumKind, random: Random, events: StorageEvents | null): DeviceStorage {
   return kind === 'indexeddb' ? storageOfExtents(random, events ?? NO_EVENTS) : storageOfFiles(kind, random, events);
 }

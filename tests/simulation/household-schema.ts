@@ -32,7 +32,7 @@ export function roomChild(onDelete: ForeignKeyAction): string {
 export const LOBBY = { house: 'lobby', number: 0 } as const;
 
 /**
- * Everything that can complicate a merge, and tables whose rows show by themselves whether something went wrong
+ * Everything that can complicate a merge, and tables whose rows show by themselves whether a fault has occurred
  * (checks.ts).
  */
 export const householdSchema: Schema = buildSchema([
@@ -86,7 +86,7 @@ export const householdSchema: Schema = buildSchema([
       },
     ],
   }),
-  // A key that two devices choose alike, and a column group in which `width` is the difference of the others.
+  // A key that two devices choose alike, and a column group in which `width` is the difference of the other columns.
   sampleTable(
     'goal',
     [
@@ -225,7 +225,7 @@ export const olderSchema: Schema = buildSchema(
 /** The version of the app on a device. */
 export type AppVersion = 'older' | 'newer';
 
-/** As workers get it from the page. */
+/** As workers receive it from the page. */
 const asSent = (schema: Schema): Schema => decodeSchema(encodeSchema(schema));
 
 export const APP_SCHEMAS: Readonly<Record<AppVersion, Schema>> = {

@@ -8,7 +8,7 @@ import { PLAIN } from './variant.ts';
 
 export interface Catch {
   readonly bug: string;
-  /** Null: not caught. */
+  /** Null if not caught. */
   readonly histories: number | null;
   readonly seconds: number;
   readonly failure: string;

@@ -117,7 +117,7 @@ class WrittenSteps {
     await this.check(tx);
   }
 
-  /** A nested transaction that is rolled back leaves nothing. */
+  /** A nested transaction that is rolled back has no effect. */
   private async undo(tx: Transaction): Promise<void> {
     const before = this.written;
     try {

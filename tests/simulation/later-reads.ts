@@ -4,7 +4,7 @@ import type { AskForText } from './checks.ts';
 import type { Tab } from './tab.ts';
 
 /**
- * Runs a check on what a tab's own reads return, as its page would see it: through the leader, beside an open
+ * Runs a check on the results of a tab's own reads, as its page would see them: through the leader, beside an open
  * transaction, or once the medium has stored it. The check must ask the same questions whatever the answers are, as
  * long as it finds nothing.
  */

@@ -33,8 +33,8 @@ const RULES = new Map(
 
 export interface LedgerRules {
   /**
-   * A changeset that a restored server gets again counts as having seen no other author's values, whatever its author
-   * saw.
+   * A changeset that a restored server receives again counts as having seen no other author's values, even if its
+   * author had seen some.
    */
   readonly wasRestored: boolean;
 }
@@ -45,7 +45,7 @@ export interface LedgerRules {
  */
 export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasRestored }: LedgerRules): string | null {
   const written = writersByValue(model);
-  // A value restored from the conflict log is written again by the user who restores it.
+  // A value that is restored from the conflict log is written again by the user who restores it.
   const restored = new Set(model.unmarked.flatMap(({ cells }) => cells.map(({ after }) => after)));
   const seenBefore = new Set<string>();
   for (const entry of entries) {
@@ -68,7 +68,8 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
       if (!isBy(model, winner, entry.wonBy, entry.wonSite))
         return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}device).join()} => device).join()}`;
     }
-    // A copy of a file continues as another site. What both copies share counts as unseen by a write on top of it.
+    // A copy of a file continues as another site. Changesets that both copies share count as unseen by a write on top
+    // of them.
     const isShared = loser?.some(({ mark }) => model.shared.has(mark)) === true;
     const hasSeen = winner?.some((commit) => sawBefore(commit, place, lost)) === true;
     if (rule === 'lww' && hasSeen && !wasRestored && !isShared)
@@ -104,7 +105,8 @@ function writtenAt(writers: Writers, value: string, place: string): readonly Com
 function isBy(model: Model, commits: readonly Commit[], principal: string, site: string): boolean {
   // A device and its copy share what both had: either may have sent it, also under its own site.
   if (commits.some(({ mark }) => model.shared.has(mark))) return true;
-  // A device may continue as another site, which the model may not know yet, but never as the site of another device.
+  // A device may continue as another site, which the model may not have recorded yet, but never as the site of another
+  // device.
   const owners = new Set(
     model.inOrder.filter((commit) => Buffer.from(commit.site).toString('hex') === site).map(({ device }) => device),
   );

@@ -16,8 +16,8 @@ interface Sized {
 const SITE = /(packages\/[\w-]+\/src\/[^:)]+):\d+:\d+\)?$/;
 
 /**
- * Knows every Map and Set that the product creates from `install` on, also those that only a closure reaches. Call
- * `install` before the code runs whose containers matter.
+ * Registers every Map and Set that the product creates from `install` on, including those that only a closure reaches.
+ * Call `install` before the code runs whose containers matter.
  */
 export class LiveContainers {
   private readonly known: { readonly container: WeakRef<Sized>; readonly file: string }[] = [];
@@ -46,8 +46,8 @@ export class LiveContainers {
   }
 
   /**
-   * The containers that survive a garbage collection, the largest first. Call it in its own turn of the event loop: a
-   * WeakRef keeps its target for the rest of a turn.
+   * The containers that survive a garbage collection, the largest first. Call it in a separate turn of the event loop,
+   * because a WeakRef keeps its target for the rest of a turn.
    */
   living(): LiveContainer[] {
     setFlagsFromString('--expose-gc');
@@ -60,7 +60,7 @@ export class LiveContainers {
     return living.sort((a, b) => b.size - a.size);
   }
 
-  /** `made`: the class of the container. The stack begins with the caller of the constructor. */
+  /** `made` is the class of the container. The stack begins with the caller of the constructor. */
   private remember(container: Sized, made: object): void {
     const holder: { stack?: string } = {};
     const { stackTraceLimit } = Error;

@@ -16,7 +16,10 @@ const PROBE_MS = 200;
 /** The largest ratio of the work at the end to the same work at the beginning. */
 const MOST_GROWTH = 1.3;
 
-/** More entries than any live content of a history needs in one container: a leak of one per changeset has hundreds. */
+/**
+ * More entries than any live content of a history needs in one container: a leak of one entry per changeset leads to
+ * hundreds.
+ */
 const MOST_ENTRIES = 64;
 
 /** Containers that may have more entries. */

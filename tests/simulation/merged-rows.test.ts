@@ -79,7 +79,7 @@ describe('the rows after a merge', () => {
     expect(conflicts({ base: [goal('1', '5')], wanted: [goal('2', '5')], before: [] })).toBe(true);
     expect(conflicts({ base: [], wanted: [goal('2', '5')], before: [] })).toBe(false);
     expect(conflicts({ base: [tally('1')], wanted: [tally('3')], before: [tally('10')] })).toBe(false);
-    // A delete may reach rows of others.
+    // A delete may affect rows of others.
     expect(conflicts({ base: [account], wanted: [], before: [account] })).toBeNull();
   });
 

@@ -13,15 +13,15 @@ import {
   type TableTexts,
 } from './oracle/tables.ts';
 
-// What merging a branch and restoring transactions must make of the rows of a device: the guides' rules, written a
-// second time, plainly.
+// The rows that merging a branch and restoring transactions must produce on a device: the guides' rules, written a
+// second time in the simplest way.
 
 type Values = ReadonlyMap<string, Literal>;
 
 /** Rows by name, see `rowNameOf`. */
 type Rows = ReadonlyMap<string, Values>;
 
-/** What is to be done to a row: from `base` to `wanted`. Null: the row does not exist. */
+/** The change to make to a row, from `base` to `wanted`. Null if the row does not exist. */
 export interface RowChange {
   readonly row: string;
   readonly base: Values | null;
@@ -33,7 +33,7 @@ export interface Merged {
   /** The rows of the device before and after. */
   readonly before: TableTexts;
   readonly after: TableTexts;
-  /** In a conflict, the device's own state stays. */
+  /** In a conflict, the device's own state is kept. */
   readonly keepsCurrent: boolean;
 }
 
@@ -47,9 +47,9 @@ export function changesBetween(base: TableTexts, wanted: TableTexts): RowChange[
 }
 
 export interface Judgement {
-  /** What is wrong with the rows after the merge. Undefined: the rules do not decide. */
+  /** The fault in the rows after the merge. Undefined if the rules do not decide. */
   readonly fault: string | null | undefined;
-  /** Whether the user has to decide something. Null: the rules do not say. */
+  /** Whether the user has to decide. Null if the rules do not say. */
   readonly hasConflicts: boolean | null;
 }
 
@@ -68,7 +68,7 @@ export function judgeMerge({ changes, before, after, keepsCurrent }: Merged): Ju
     if (merged !== null) expected.set(change.row, merged);
     else if (expected.delete(change.row)) deleted.push(change.row);
   }
-  // A delete that reaches rows which the branch did not have is a conflict of its own.
+  // A delete that affects rows that the branch did not have is a separate conflict.
   const isOpen = deleted.length > 0;
   if (keepsCurrent && isOpen) return NOT_JUDGED;
   const orphan = followDeletes(expected, current, deleted);
@@ -137,7 +137,7 @@ function unitsOf({ groups, values }: OracleTable): (readonly string[])[] {
   return [...groups, ...values.filter((column) => !grouped.has(column)).map((column) => [column])];
 }
 
-/** Carries out the delete rules of SQLite. Returns a row whose parent may not go. */
+/** Applies the delete rules of SQLite. Returns a row whose parent must not be deleted. */
 function followDeletes(expected: Map<string, Values>, current: Rows, deleted: string[]): string | null {
   for (let parent = deleted.pop(); parent !== undefined; parent = deleted.pop()) {
     const parentTable = tableOf(parent);
@@ -172,7 +172,7 @@ function valuesOf(row: string, values: Values | undefined, columns: readonly str
   );
 }
 
-/** Documents are left to page-items.ts. */
+/** page-items.ts checks documents. */
 function differenceOf(expected: Rows, found: Rows): string | null {
   for (const row of new Set([...expected.keys(), ...found.keys()])) {
     const [wanted, has] = [expected.get(row), found.get(row)];

@@ -7,7 +7,7 @@ import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 export interface WrittenCell {
   readonly row: string;
   readonly columnId: number;
-  /** The value its author saw, and the value it wrote; null for none. */
+  /** The value that its author saw, and the value that it wrote; null for none. */
   readonly before: CellValue;
   readonly after: CellValue;
 }
@@ -46,7 +46,7 @@ export interface Promised {
 
 export const MARK: number = tableIdOf('mark');
 
-/** What the devices were promised, recorded outside them when their storage confirmed it. */
+/** What was promised to the devices, recorded outside them when their storage confirmed it. */
 export class Model {
   /** Transactions by mark. One that was retried after a rejection has several entries. */
   readonly commits = new Map<string, Commit[]>();
@@ -56,10 +56,10 @@ export class Model {
   inOrder: Commit[] = [];
   /** Writes without a mark: values restored from the conflict log, and text typed into documents. */
   unmarked: UnmarkedWrite[] = [];
-  /** Marks that a device shares with its copy: only one of the two learned their outcome. */
+  /** Marks that a device shares with its copy: only one of the two received their outcome. */
   readonly shared = new Set<string>();
   /**
-   * By mark, the device that retried a rejected changeset of its own and its copy: a retry by both would apply it
+   * By mark, the device that retried a rejected changeset that it shares with its copy: a retry by both would apply it
    * twice.
    */
   private readonly triedAgainBy = new Map<string, string>();
@@ -72,7 +72,7 @@ export class Model {
   /** Cells of rows that an older version of the app deleted, which does not know these columns. */
   readonly deletedUnknown = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
-  /** The last sent sequence by device and site (hex). */
+  /** The last sequence sent, by device and site (hex). */
   private readonly sentUpTo = new Map<string, number>();
 
   /** Records what is new in the changelog of a device. */
@@ -148,7 +148,7 @@ export class Model {
     return true;
   }
 
-  /** Call when a worker of the site hands changesets to the network. From now on they must survive a power cut. */
+  /** Called when a worker of the site hands changesets to the network. From now on, they must survive a power cut. */
   recordSent(device: string, site: string, upTo: number): void {
     // A copy of the device's files has the same site and its own sequence numbers.
     const name = `${device} ${site}`;
@@ -156,8 +156,8 @@ export class Model {
   }
 
   /**
-   * Call when the storage may have lost transactions: after a power cut, or when it undid a commit. Forgets the lost
-   * ones. Returns a transaction that was promised and is lost, and the number of lost ones.
+   * Called when the storage may have lost transactions: after a power cut, or when it undid a commit. Removes the lost
+   * ones. Returns a promised transaction that is lost, and the number of lost ones.
    */
   forgetLost(
     device: string,
@@ -251,9 +251,9 @@ export interface LedgerRow {
 }
 
 /**
- * The later corrected stamp wins between concurrent writes; ties go to the greater site id. Returns a conflict-log row
- * that contradicts this. A value is identified by its text; `stampOf` returns the stamp that the server logged for a
- * transaction.
+ * The later corrected stamp wins between concurrent writes; ties are decided by the greater site id. Returns a
+ * conflict-log row that contradicts this. A value is identified by its text; `stampOf` returns the stamp that the
+ * server logged for a transaction.
  */
 export function wrongWinner(
   model: Model,
@@ -317,16 +317,16 @@ export interface Ending {
   /** Every text that the conflict log records as lost. */
   readonly lost: ReadonlySet<string>;
   /**
-   * A restored server gets changesets again in another order. A device's overwrite of its own value counts as seen
-   * then.
+   * A restored server receives changesets again in another order. A device's overwrite of its own value then counts as
+   * seen.
    */
   readonly wasRestored: boolean;
 }
 
 /**
  * Every admitted value is present, or was overwritten by a writer who saw it, or is in the conflict log. Returns one
- * that is not. A writer who overwrites a value has also seen the values overwritten before it on the same device, and
- * those that the same device rejected.
+ * that is not. A writer who overwrites a value has also seen the values that were overwritten before it on the same
+ * device, and those that this device had rejected.
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();

@@ -13,7 +13,7 @@ export interface ServerEnd {
   disconnected(): void;
 }
 
-/** Null: no server listens. */
+/** Null if no server listens. */
 export type Listen = (socket: SessionSocket) => ServerEnd | null;
 
 export interface NetworkOptions {
@@ -27,7 +27,7 @@ export interface NetworkOptions {
   readonly listen: Listen;
 }
 
-/** A client's location: network faults there affect all of its connections. */
+/** A client's location. Network faults there affect all of its connections. */
 export interface Place {
   isPartitioned: boolean;
   isSlow: boolean;
@@ -36,9 +36,9 @@ export interface Place {
 }
 
 /**
- * Connections between workers and the server. Frames of one connection arrive in order; frames of two connections in
- * any order. A connection can be cut with everything in flight, noticed by either end or not. A partition holds
- * everything back until it ends.
+ * Connections between workers and the server. Frames of one connection arrive in order, and frames of different
+ * connections in any order. A connection can be cut with everything in flight, whether or not either end notices. A
+ * partition holds back all frames until it ends.
  */
 export class Network {
   readonly options: NetworkOptions;
@@ -84,13 +84,13 @@ export class Network {
     const { random } = this.options;
     for (const connection of this.connections) {
       if (connection.client !== owner) continue;
-      // The operating system still delivers what a dead process had sent.
+      // The operating system still delivers what a dead process has sent.
       if (random.chance(0.5)) connection.clientClosed();
       else connection.cut({ clientHears: false, serverHears: random.chance(0.5) });
     }
   }
 
-  /** A process of the server is dead; frames that it sent may still arrive. */
+  /** A process of the server is dead. Frames that it sent may still arrive. */
   serverGone(owner: Owner): void {
     this.unread = this.unread.filter(({ connection }) => !connection.reaches(owner));
     for (const connection of this.connections) {
@@ -170,7 +170,7 @@ export class SimulatedConnection {
   private readonly down: Pipe;
   private server: ServerEnd | null = null;
   private outcomesUnderWay = 0;
-  /** Bytes that one end has sent and the other has not read yet. */
+  /** Bytes that one end has sent and the other end has not read yet. */
   bytesUp = 0;
   private bytesDown = 0;
   /** The site that the hello names. */
@@ -223,8 +223,8 @@ export class SimulatedConnection {
   }
 
   /**
-   * The next message with writes arrives twice, or after its successor. No WebSocket does this; it is stricter than
-   * reality.
+   * The next message with writes arrives twice, or after its successor. No WebSocket does this; the simulation is
+   * stricter than reality.
    */
   mangle(mangling: Mangling): void {
     this.mangling = mangling;
@@ -244,7 +244,7 @@ export class SimulatedConnection {
     });
   }
 
-  /** Loses everything in flight. An end that is not notified has to find out. */
+  /** Loses everything in flight. An end that is not notified has to detect this by itself. */
   cut({ clientHears, serverHears }: { readonly clientHears: boolean; readonly serverHears: boolean }): void {
     if (this.isEnded) return;
     const { time, tally } = this.network.options;
@@ -259,7 +259,8 @@ export class SimulatedConnection {
   }
 
   /**
-   * Closes the client's side at once. What it sent arrives after a while, and the server notices the close later still.
+   * Closes the client's side at once. What it has sent arrives after a while, and the server notices the close even
+   * later.
    */
   abandon(lateMs: number): void {
     if (this.isEnded) return;
@@ -270,7 +271,7 @@ export class SimulatedConnection {
     this.end();
   }
 
-  /** Whether the process serves this connection, or may when it arrives. */
+  /** Whether the process serves this connection, or may serve it when it arrives. */
   reaches(owner: Owner): boolean {
     return this.server === null || this.server.owner === owner;
   }
@@ -300,7 +301,7 @@ export class SimulatedConnection {
     );
   }
 
-  /** The server's end, as the session sees it. */
+  /** The server's end of the connection, as the session uses it. */
   private socket(): SessionSocket {
     const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
     return {

@@ -78,7 +78,7 @@ const LATER_WEIGHTS = {
 /** The number of later operations per hundred others. */
 const LATER_ON_HUNDRED = 12;
 
-/** Of histories whose server keeps versions, in a stream of their own. */
+/** The same for histories whose server keeps versions, in a separate stream. */
 const PAST_WEIGHTS = {
   'merge branch': 3,
   'restore writes': 5,
@@ -120,7 +120,7 @@ function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<K
   return (Object.keys(weights) as Kind[]).flatMap((kind) => Array.from({ length: 10 * weights[kind] }, () => kind));
 }
 
-// A device and its unnoticed copy would both give a restored server the changesets that they share, which counts twice
+// A device and its unnoticed copy would both send a restored server the changesets that they share, which counts twice
 // (docs/decisions). No history has both.
 const EITHER_OR: readonly (readonly OperationKind[])[] = [
   ['copy profile'],

@@ -12,7 +12,7 @@ import type { Tab } from './tab.ts';
 
 export type PageClient = Pick<Client, 'query' | 'transaction'>;
 
-/** What the page's own transactions may end with, beside what a write may fail with. */
+/** The errors with which the page's own transactions may end, in addition to those of a write. */
 const HONEST_ENDS: ReadonlySet<string> = new Set(['transaction-timeout', 'transaction-ended', 'network-unreachable']);
 
 export function isHonestEnd(tab: Tab, thrown: unknown): boolean {
@@ -20,8 +20,8 @@ export function isHonestEnd(tab: Tab, thrown: unknown): boolean {
 }
 
 /**
- * The page's reads and transactions of several calls, by the code that ships. `onWritten` gets the rows before and after
- * the statements of each transaction.
+ * The page's reads and transactions of several calls, run by the code that ships. `onWritten` receives the rows before
+ * and after the statements of each transaction.
  */
 export function pageClient(
   tab: Tab,

@@ -14,9 +14,9 @@ interface ItemChange {
 }
 
 export interface PagesEnding {
-  /** Marks that the server holds. */
+  /** The marks of the admitted transactions. */
   readonly admitted: ReadonlySet<string>;
-  /** Every document on the server, and every lost one in the conflict log. */
+  /** Every document on the server, and every lost document in the conflict log. */
   readonly texts: readonly string[];
   /** The keys of rows for which the conflict log says that an edit was lost with its document. */
   readonly lostWithDocument: ReadonlySet<string>;
@@ -47,7 +47,7 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
 
 /**
  * The device's own items in a document that it deleted. It need not have seen them: they may have been masked, the
- * document may have been compacted since, or a restored server may have got both again. They are deleted with the
+ * document may have been compacted since, or a restored server may have received both again. They are deleted with the
  * document in any case.
  */
 function ownBelow(commit: Commit, before: readonly Commit[]): string[] {

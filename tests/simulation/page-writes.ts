@@ -5,7 +5,7 @@ import type { WriteAction } from '#client/rpc/write-action.ts';
 import { PAGE_RULE } from './household-schema.ts';
 import type { Random } from './random.ts';
 
-/** What a transaction may do to pages (documents). Repeated entries are more likely. */
+/** What a transaction may do to pages (documents). Entries that occur more than once are more likely. */
 export const PAGE_SUBJECTS = [
   'page',
   'page',

@@ -10,7 +10,7 @@ import type { Random } from './random.ts';
 import type { Variant } from './variant.ts';
 
 /**
- * Whether a history keeps versions: every third one on one instance does, so that the others keep their meaning and
+ * Whether a history keeps versions: every third history on one instance does, so that the others keep their meaning and
  * speed.
  */
 export function keepsHistory(seed: number, { instances = 1 }: Variant): boolean {
@@ -39,8 +39,8 @@ interface Recorded {
 const NEWEST = 30;
 
 /**
- * Records what the server's tables held after each commit. Later the history has to lead back to each of these states,
- * whatever the server pruned, compacted or lost in between.
+ * Records what the server's tables held after each commit. Later, the history has to lead back to each of these states,
+ * even if the server has pruned, compacted or lost data in between.
  */
 export class PastCheck {
   private readonly recorded: Recorded[] = [];
@@ -56,11 +56,11 @@ export class PastCheck {
   onCommit(file: DatabaseFile, logHash: string, content: ReadonlyMap<string, string>): void {
     const tables = readTables((text) => (file.sql.get(text)?.[0] ?? null) as string | null);
     this.recorded.push({ watermark: file.log.watermark, logHash, content, tables });
-    // An older one each time.
+    // Reads an older state each time.
     if (++this.commits % EVERY === 0) this.check(file, this.recorded[(this.commits * 7) % this.recorded.length]);
   }
 
-  /** The watermark of one of the last transactions that changed one of the tables. Null: there is none. */
+  /** The watermark of one of the last transactions that changed one of the tables. Null if there is none. */
   pickVersion(file: DatabaseFile, random: Random, tables: Iterable<string>): number | null {
     const names = [...tables];
     const versions = this.recorded.slice(-NEWEST).flatMap(({ watermark }) => {
@@ -71,7 +71,7 @@ export class PastCheck {
     return versions.length === 0 ? null : random.pick(versions);
   }
 
-  /** The rows before and after a transaction that was committed alone, in the log as it is now. */
+  /** The rows before and after a transaction that was committed alone, in the current log. */
   around(file: DatabaseFile, version: number): { readonly before: TableTexts; readonly after: TableTexts } | null {
     const at = this.recorded.findLastIndex(({ watermark }) => watermark === version);
     const [before, after] = [this.recorded[at - 1], this.recorded[at]];

@@ -4,7 +4,7 @@ import { householdSchema } from './household-schema.ts';
 
 /**
  * Returns a changeset that was rejected for a foreign key that it cannot violate: it only inserts child rows with a
- * NULL in the key.
+ * NULL in the foreign key.
  */
 export function refusedWithoutReason(database: OpenDatabase): string | null {
   for (const { changeset, error } of database.rejected.list()) {

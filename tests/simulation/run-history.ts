@@ -32,7 +32,7 @@ export interface Result {
   readonly tally: readonly (readonly [string, number])[];
   /** A hash over all events in order. */
   readonly logHash: string;
-  /** Null: no problem was found. */
+  /** Null if no problem was found. */
   readonly failure: string | null;
   readonly log: readonly string[];
   /** The number of steps performed. */
@@ -52,7 +52,7 @@ const HEALING_TOKEN_MS = 60_000;
  */
 const HONEST_REFUSALS = /^(constraint-|atomic-conflict$|document-gap$)/;
 
-/** Something that looks at the world when its devices are connected and quiet. */
+/** A function that examines the world when its devices are connected and quiet. */
 export interface Observer {
   /** Called before the first step. */
   readonly atTheStart: (world: World) => Promise<void>;
@@ -174,7 +174,7 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
     const expected = contents.get(isOlder(schema) ? 'older' : 'newer') ?? new Map<string, string>();
     if (isOlder(schema)) tally.add('older schema in the end');
     const where = `${name} after healing`;
-    // Also records what was re-created after a rejection without a request of the user.
+    // Also records changesets that were re-created after a rejection without a request of the user.
     model.record(name, database);
     const pending = database.outbox.pendingCount();
     if (pending > 0)

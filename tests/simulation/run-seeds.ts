@@ -22,7 +22,7 @@ export interface RunSeedsOptions {
   readonly seeds: Iterable<number>;
   readonly size: Size;
   readonly bug?: SeededBug;
-  /** Stops after this many failures. Default 1. */
+  /** Stops after this number of failures. Default 1. */
   readonly stopAfter?: number;
   /** Starts no history after this many seconds. Default: no limit. */
   readonly maxSeconds?: number;
@@ -36,7 +36,7 @@ export interface RunSeedsOptions {
 // Most objects of a history are short-lived: a larger young generation saves a tenth of the time.
 const YOUNG_MB = 64;
 
-/** Runs histories on all processors, each worker taking the next seed when it is done with one. */
+/** Runs histories on all processors. Each worker takes the next seed when it has finished one. */
 export async function runSeeds({
   seeds,
   size,

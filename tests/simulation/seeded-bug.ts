@@ -8,9 +8,9 @@ export interface Edit {
 
 export interface SeededBug extends Edit {
   readonly name: string;
-  /** Safeguards that would hide the fault; they are disabled too. */
+  /** Safeguards that would hide the fault, and are therefore disabled too. */
   readonly without?: readonly Edit[];
-  /** The histories in which it can show. Default: all. */
+  /** The histories in which the fault can show. Default: all. */
   readonly needs?: 'several instances' | 'history' | 'older apps';
 }
 

@@ -174,7 +174,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     // Log hashes also show that the rows belong to another log (docs/decisions/0027-links-of-the-log.md). Only the log
-    // epoch shows that the loss is known already.
+    // epoch shows that the loss is already known.
     name: 'log epoch ignored',
     file: server('database/starting-point.ts'),
     find: 'const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;',
@@ -199,7 +199,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'const isOfAnotherLog = hello.cursor < 0 &&',
   },
   {
-    // Clients keep no versions of what is delivered, so fingerprints are over values (docs/decisions/0011-audit.md).
+    // Clients keep no versions of delivered cells, so fingerprints cover values (docs/decisions/0011-audit.md).
     name: 'fingerprint without values',
     file: shared('audit/table-fingerprint.ts'),
     find: 'hashRow(this.hash, key, this.columnIds, cells);',

@@ -10,7 +10,9 @@ import { pagesSeen, randomTransaction, type Subject } from './writes.ts';
 /** Write failures that the author receives and can act on. Any other failure is a fault. */
 export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
 
-/** The tab closed, or met a newer version of the app, before the answer, or the write is stored and could not be flushed. */
+/**
+ * The tab closed or met a newer version of the app before the answer, or the write is stored but could not be flushed.
+ */
 export const MAY_HAVE_TAKEN_EFFECT: ReadonlySet<string> = new Set([
   'client-closed',
   'storage-unflushed',
@@ -43,7 +45,7 @@ export function send(
   if (isAtomic) world.model.atomic.add(mark);
   tab.write(statements, isAtomic).then(
     () => {
-      // The write is promised from here on, so the storage must have recorded it before.
+      // From here on the write is promised, so the storage must have recorded it before.
       if (tab.owner.isAlive && !world.model.commits.has(mark))
         world.fault(`${mark} was acknowledged and is not in the changelog`);
       if (tab.owner.isAlive) world.model.acknowledged.add(mark);

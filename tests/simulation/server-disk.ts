@@ -58,10 +58,10 @@ export class ServerDisk {
   private life = 0;
   private synced: SyncedLog = { salt: '', frames: 0 };
   private syncs = 0;
-  /** The number of the sync that `synced` belongs to. */
+  /** The number of the sync to which `synced` belongs. */
   private lastSync = 0;
   hasBackup = false;
-  /** How long the next sync takes, in ms. Infinity: it fails at once. */
+  /** How long the next sync takes, in ms. Infinity if it fails at once. */
   syncMs: () => number = () => 0;
 
   constructor(random: Random) {
@@ -89,7 +89,7 @@ export class ServerDisk {
    * Replaces the threads that sync the log. Its delays are the caller's timers, so that they end with their process.
    */
   readonly openLogSync: OpenLogSync = (path) => {
-    // SQLite made or recovered the file with `synchronous = FULL`.
+    // Whether SQLite created or recovered the file with `synchronous = FULL`.
     if (this.synced.salt === '') this.synced = logOf(path);
     return {
       sync: async () => {
@@ -112,7 +112,7 @@ export class ServerDisk {
     return logOf(this.path).frames;
   }
 
-  /** Ends the process. The next one finds what this one left. */
+  /** Ends the process. The next one finds the files of this one. */
   end(how: EndOfServer): void {
     const from = this.path;
     const { bytes, frames } = this.remaining(from, how);
@@ -154,7 +154,7 @@ export class ServerDisk {
     const sizeOf = (count: number): number => LOG_HEADER_BYTES + count * now.frameBytes;
     if (how.kind === 'killed') return { bytes, frames };
     if (how.kind === 'killed in commit') {
-      // If this COMMIT restarted the log, or moved it into the file, the end of the log is on the disk.
+      // If this COMMIT restarted the log or moved it into the file, the end of the log is on the disk.
       if (how.framesBefore >= now.frames || now.moved > how.framesBefore) return { bytes, frames };
       return {
         bytes: bytes.subarray(
@@ -205,7 +205,7 @@ function saltOf(log: string): string {
   return readStart(log, LOG_HEADER_BYTES)?.toString('hex', 16, 24) ?? 'none';
 }
 
-/** Null: the file is missing, or shorter. */
+/** Null if the file is missing or shorter. */
 function readStart(path: string, length: number): Buffer | null {
   if (!existsSync(path)) return null;
   const descriptor = openSync(path, 'r');

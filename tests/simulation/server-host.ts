@@ -23,7 +23,7 @@ import type { Owner, VirtualTime } from './virtual-time.ts';
 export interface Trap {
   readonly at: 'statement' | 'in commit' | 'after commit' | 'send';
   left: number;
-  /** The machine loses power, not only the process. */
+  /** Whether the machine loses power, not only the process. */
   readonly losesPower?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ServerHostOptions {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly schema: Schema;
-  /** Disk syncs, document threads and round trips to PostgreSQL take time. False: none. */
+  /** Whether disk syncs, document threads and round trips to PostgreSQL take time. False if they take none. */
   readonly isSlow: boolean;
   /** The number of processes. More than one share a PostgreSQL. */
   readonly instances: number;
@@ -60,7 +60,7 @@ export interface ServerHostOptions {
 
 const SQLITE_FULL = 13;
 
-/** Small, because histories are: a client that is partitioned or slow exceeds it. */
+/** Small, because histories are small: a client that is partitioned or slow exceeds it. */
 const MAX_UNREAD_BYTES = 4 * 1024;
 
 const ENDS_TO_COUNT: ReadonlySet<string> = new Set<ErrorCode>([
@@ -70,7 +70,7 @@ const ENDS_TO_COUNT: ReadonlySet<string> = new Set<ErrorCode>([
   'slow-consumer',
 ]);
 
-/** Tombstones are pruned so soon that a short absence requires a full resync. */
+/** Tombstones are pruned so soon that even a short absence requires a full resync. */
 export const TOMBSTONES_MS = 20_000;
 
 /** Documents of this size or more are merged on another thread: about half of those in the simulation. */
@@ -78,12 +78,12 @@ const DOCUMENT_BYTES_AWAY = 600;
 
 const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_MS };
 
-/** How long a sync of the server's disk takes; now and then the disk is busy. */
+/** How long a sync of the server's disk takes; sometimes the disk is busy. */
 const SYNC_MS = [0, 1, 3, 3, 8, 40, 600] as const;
 
 /**
- * The server: its processes, which can die at any statement, COMMIT or frame, and what they store databases in: a disk,
- * or a PostgreSQL that several processes share.
+ * The server: its processes, which can die at any statement, COMMIT or frame, and their storage, which is a disk, or a
+ * PostgreSQL that several processes share.
  */
 export class ServerHost {
   trap: Trap | null = null;
@@ -178,7 +178,7 @@ export class ServerHost {
       },
       events: {
         reaches: (at) => {
-          // On PostgreSQL, a COMMIT is a statement on its way, and not the end of a transaction of the file.
+          // On PostgreSQL, a COMMIT is a statement in transit instead of the end of a transaction of the file.
           if (this.postgres === null || at === 'statement' || at === 'send') this.spring(at, started);
         },
         requireRoom: () => this.requireRoom(),
@@ -256,7 +256,7 @@ export class ServerHost {
     if (this.postgres !== null) this.postgres.failingCommits = count;
   }
 
-  /** The disk is full after this many more statements that write, and has room again some time later. */
+  /** After this number of further statements that write, the disk is full; some time later it has space again. */
   fillUp(statements: number, forMs: number): void {
     this.statementsUntilFull = statements;
     this.options.time.after(forMs, () => this.makeRoom());
@@ -307,32 +307,32 @@ export class ServerHost {
     this.options.onKilled(how.kind, process.owner);
   }
 
-  /** Makes the next edit of every document compact it. Histories are too short for that to happen by itself. */
+  /** Makes the next edit of every document compact it, because histories are too short for that to happen by itself. */
   compactDocuments(): void {
     const process = this.running.find(({ file }) => file !== null);
     const compact = ({ sql }: DatabaseFile): void => sql.exec('UPDATE rockpool_document SET compact_above = 0');
     if (process === undefined) return;
     if (this.postgres === null) compact(process.file as DatabaseFile);
-    // Other processes learn of a compaction only by a commit, which may fail like any other.
+    // Other processes receive a compaction only by a commit, which may fail like any other.
     else process.run(() => void process.commit(compact).catch(() => undefined));
   }
 
   /**
-   * Copies the file between two commits, once it has the counters: without them a retried transaction would count
+   * Copies the file between two commits, once it has the counters, without which a retried transaction would count
    * nothing.
    */
   backUp(): void {
     if (this.live?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.storage.backUp();
   }
 
-  /** Makes several instances learn of commits by notices alone for a while. */
+  /** Makes several instances receive commits only by notices for a while. */
   failPolls(forMs: number): void {
     this.postgres?.failPolls(forMs);
   }
 
   /**
-   * Replaces what is stored with the backup and starts the server. PostgreSQL may also be restored below processes that
-   * run, at random or always. False: there is no backup.
+   * Replaces the stored data with the backup and starts the server. PostgreSQL may also be restored below processes that
+   * run, at random or always. False if there is no backup.
    */
   restore(below: 'at random' | 'always' = 'at random'): boolean {
     if (!this.storage.hasBackup) return false;
@@ -363,7 +363,7 @@ export class ServerHost {
     }
   }
 
-  /** Null: PostgreSQL, and every process that is at its last commit, has the same rows. */
+  /** Null if PostgreSQL, and every process that is at its last commit, has the same rows. */
   difference(): string | null {
     if (this.postgres === null) return null;
     return this.postgres.difference(this.running.flatMap(({ file }) => file ?? []));
@@ -380,7 +380,7 @@ export class ServerHost {
     this.storage.remove();
   }
 
-  /** A balancer chooses the process. Null: none listens. */
+  /** Chooses the process, like a load balancer. Null if none listens. */
   listen(socket: SessionSocket): ServerEnd | null {
     const process = this.anyRunning();
     return process === null ? null : this.options.time.as(process.owner, () => process.listen(socket));
@@ -438,7 +438,7 @@ function isFullDisk(error: unknown): boolean {
   return storeFailure(error).code === 'server-disk-full';
 }
 
-/** Error codes of a faulty server or client. Honest clients never get them. */
+/** Error codes of a faulty server or client. Honest clients never receive them. */
 const BUGS: ReadonlySet<string> = new Set([
   'changeset-chain-broken',
   'changeset-invalid',

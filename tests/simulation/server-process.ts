@@ -35,19 +35,19 @@ import type { Owner } from './virtual-time.ts';
 export class ServerKilled extends Error {}
 
 export interface ProcessEvents {
-  /** The process is about to do this. May kill it. */
+  /** Called before the process does this. May kill the process. */
   readonly reaches: (at: 'statement' | 'in commit' | 'after commit' | 'send') => void;
   /** Throws if the disk has no room. */
   readonly requireRoom: () => void;
-  /** Something failed, for the operator to see. */
+  /** Reports a failure to the operator. */
   readonly onFailure: (error: unknown) => void;
-  /** What is committed in the store that the processes share; null: this process has it for itself. */
+  /** The committed state of the store that the processes share; null if this process does not share it. */
   readonly committed: () => Committed | null;
-  /** A session begins, with what was committed when its hello arrived. */
+  /** A session begins, with the state that was committed when its hello arrived. */
   readonly onWelcome: (welcome: Welcome, before: Committed) => void;
   /** A commit of another process has arrived. */
   readonly onFollowed: () => void;
-  /** Null: revoked. */
+  /** Null if revoked. */
   readonly roleOf: (device: string) => Role | null;
   /** A transaction of the file begins. */
   readonly onTransaction: () => void;
@@ -153,7 +153,7 @@ export class ServerProcess {
     });
   }
 
-  /** Returns what has to be closed once its code is off the stack. */
+  /** Returns the objects to close once its code is off the stack. */
   die(): OpenDatabase | null {
     this.owner.isAlive = false;
     this.sessions.clear();

@@ -4,20 +4,20 @@ import { SqliteStore } from '#sync-server/store/sqlite-store.ts';
 import type { Store } from '#sync-server/store/store.ts';
 import type { ServerDisk, EndOfServer } from './server-disk.ts';
 
-/** What the server's processes store databases in, and what outlasts them. */
+/** Where the server's processes store databases, and what outlasts the processes. */
 export interface ServerStorage {
   /** How many processes serve one store. */
   readonly instances: number;
   readonly hasBackup: boolean;
-  /** Where `snapshot` may write a file. */
+  /** A path at which `snapshot` may write a file. */
   readonly snapshotPath: string;
   /** The store of a process that starts. */
   openStore(instance: number, process: StoreProcess): Store;
-  /** The number of frames in the log of the file; 0: the storage has none. */
+  /** The number of frames in the log of the file; 0 if the storage has none. */
   readonly frames: number;
   /** The process is gone. */
   end(instance: number, how: EndOfServer): void;
-  /** The last committed state; null: unknown while no process has the database open. */
+  /** The last committed state; null while it is unknown because no process has the database open. */
   committed(opened: DatabaseFile | null): DatabaseFile | null;
   backUp(): void;
   /** Restores the backup while all processes are down. */
@@ -25,11 +25,11 @@ export interface ServerStorage {
   remove(): void;
 }
 
-/** What the storage needs to know of the process that uses it. */
+/** The part of the process that the storage uses. */
 export interface StoreProcess {
   /** Runs code of the process, unless it is dead. */
   run(body: () => void): void;
-  /** A COMMIT is on its way to PostgreSQL, or has been answered. */
+  /** A COMMIT is in transit to PostgreSQL, or has been answered. */
   onCommit(when: 'sent' | 'answered'): void;
   /** The store failed outside of a call. */
   onError(error: unknown): void;

@@ -3,13 +3,13 @@ import { printRegression } from './regression.ts';
 import { runHistory } from './run-history.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
-// node tests/simulation/shrink.ts SEED [quick|deep]: drops steps of a failing history for as long as it fails in the
+// node tests/simulation/shrink.ts SEED [quick|deep]: drops steps of a failing history as long as it still fails in the
 // same way, and prints a file for regressions/. Progress goes to stderr.
 
 const [seedText, size = 'quick'] = process.argv.slice(2);
 const plan = planHistory(Number(seedText), SIZES[size as SizeName]);
 
-// Times and numbers change as steps go.
+// Times and numbers change when steps are dropped.
 const kindOf = (failure: string): string => failure.replaceAll(/\d+/g, '#').slice(0, 60);
 const failureOf = async (operations: readonly Operation[]): Promise<string | null> =>
   (await runHistory({ ...plan, operations })).failure;

@@ -1,6 +1,6 @@
 import type { Tally } from './tally.ts';
 
-/** Checks that could not decide, as a history's tally counts them. */
+/** Checks that could not decide, as counted in a history's tally. */
 export const SILENT = {
   otherEpoch: 'not compared: another log epoch',
   unknownContent: 'not compared: content at the cursor not known',
@@ -12,11 +12,11 @@ interface Ceiling {
   /** The beginning of the names in the tally. */
   readonly passes: string;
   readonly of: string;
-  /** The largest share of `of`, over a whole run. About twice the share that 100 histories had. */
+  /** The largest share of `of`, over a whole run. It is about twice the share in 100 histories. */
   readonly share: number;
 }
 
-/** How often the checks of a run may let something pass because they cannot decide. */
+/** How often the checks of a run may pass because they cannot decide. */
 const CEILINGS: readonly Ceiling[] = [
   { passes: SILENT.otherEpoch, of: 'comparison at a cursor', share: 0.12 },
   { passes: SILENT.unknownContent, of: 'comparison at a cursor', share: 0.02 },

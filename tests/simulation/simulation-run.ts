@@ -3,7 +3,7 @@ import { runSeeds, seedsFrom } from './run-seeds.ts';
 import { silentPassesAsText, tooManySilentPasses } from './silent-passes.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
-/** Events that must occur in a run; otherwise the run proves nothing about them. */
+/** Events that must occur in a run, because otherwise the run proves nothing about them. */
 export const MUST_HAPPEN: readonly string[] = [
   'children of a key of two columns',
   'children that keep their parent',
@@ -109,7 +109,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'welcome of one of several instances',
 ];
 
-/** A run that prints nothing for an hour counts as stuck; this many histories take some minutes. */
+/** A run that prints nothing for an hour counts as stuck; this number of histories takes some minutes. */
 const HISTORIES_PER_LINE = 250;
 
 export interface SimulationRun {

@@ -17,9 +17,9 @@ export interface LoggedStamp {
 }
 
 /**
- * Computes the stamp of a write by docs/merge-rules.md ("Clocks"): its arrival less its declared age, but later than
- * everything its site wrote and saw before. Uses only what was on the wire, so that a server that computes another
- * stamp is caught, whichever write wins.
+ * Computes the stamp of a write by docs/merge-rules.md ("Clocks"): its arrival minus its declared age, but later than
+ * everything that its site wrote and saw before. Uses only what was sent, so that a server that computes another stamp
+ * is detected, whichever write wins.
  */
 export class StampCheck {
   private readonly arrivals = new Map<string, Arrival[]>();

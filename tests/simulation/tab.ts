@@ -52,9 +52,9 @@ export class Tab {
   role: TabRole | null = null;
   status: LeaderStatus = STATUS;
   isSuspended = false;
-  /** The tab was notified of a commit and not checked since. */
+  /** Whether the tab was notified of a commit and has not been checked since. */
   isDirty = false;
-  /** What the tab's page shows since the last commit notice; null before the first. */
+  /** What the tab's page has shown since the last commit notice; null before the first. */
   shown: string | null = null;
   /** How often the tab's page has read what it shows. */
   looks = 0;
@@ -128,25 +128,25 @@ export class Tab {
     });
   }
 
-  /** The tab can answer, and a transaction can be planned from what it shows. */
+  /** Whether the tab can answer, so that a transaction can be planned from what it shows. */
   get isUsable(): boolean {
     return this.owner.isAlive && !this.isSuspended && this.view !== null;
   }
 
-  /** The tab has no database of its own, and reads through the leader. */
+  /** Whether the tab has no database of its own and reads through the leader. */
   get readsThroughLeader(): boolean {
     return !this.device.storage.isShared && this.opened === null;
   }
 
   /**
-   * The results of the tab's reads cannot be checked directly: another tab has the database, or the medium may still
-   * undo a commit.
+   * Whether the results of the tab's reads cannot be checked directly, because another tab has the database, or because
+   * the medium may still undo a commit.
    */
   get readsLater(): boolean {
     return this.opened === null || this.device.storage.kind === 'indexeddb' || this.isWriting;
   }
 
-  /** A transaction of several calls is open on the tab's connection. */
+  /** Whether a transaction of several calls is open on the tab's connection. */
   get isWriting(): boolean {
     return this.opened?.role === 'writer' && this.opened.database.connection.inTransaction;
   }

@@ -30,7 +30,7 @@ const INSTANCES = [1, 1, 1, 1, 2, 3] as const;
 /**
  * `restores`: the server is restored from a backup. A device that lost sent transactions in a power cut continues as
  * another site, and shows what it returns to a restored server twice until the server answers. Only relaxed IndexedDB
- * loses what was sent, so no history has both.
+ * loses what was sent, so no history combines it with restores.
  */
 export function chooseVariant(random: Random, { restores }: { readonly restores: boolean }): Variant {
   const isServerSlow = random.chance(0.8);

@@ -5,7 +5,7 @@ import { Random } from './random.ts';
 export interface Owner {
   readonly name: string;
   isAlive: boolean;
-  /** Added to `performance.now()`: what its code seems to have taken. */
+  /** The time that its code seems to have taken, added to `performance.now()`. */
   spentMs?: number;
   /** This machine's clock: `Date.now()` for the code of this owner. */
   wallMs(): number;
@@ -31,14 +31,14 @@ export function currentOwner(): Owner | undefined {
 
 /**
  * The virtual time of one simulation. Replaces the timers, clocks and random sources of this thread, so that the real
- * code runs unchanged. Time stands still while code runs: an hour takes only as long as its events.
+ * code runs unchanged. Time stands still while code runs, so an hour takes only as long as its events.
  */
 export class VirtualTime {
   /** True time. No clock in the simulation needs to match it. */
   nowMs = 1_763_683_200_000;
   /** Called when everything that one event triggered has settled. */
   afterEvent: () => void = () => undefined;
-  /** Errors that nothing caught: uncaught errors on a page. */
+  /** Uncaught errors, as on a page. */
   readonly uncaught: unknown[] = [];
   private timers: Timer[] = [];
   private order = 0;
@@ -49,7 +49,7 @@ export class VirtualTime {
     return owners.run(owner, body);
   }
 
-  /** For events between machines: they happen even if their owner has died. */
+  /** For events between machines, which happen even if their owner has died. */
   after(delayMs: number, run: () => void): () => void {
     const timer = owners.exit(() => this.plan(delayMs, run, null));
     return () => this.cancel(timer);
@@ -80,7 +80,8 @@ export class VirtualTime {
 
   /** Waits until everything that needs no time has settled. */
   async settle(): Promise<void> {
-    // Between two timers only promises are pending, and all of them settle before the next turn of the real event loop.
+    // Between two timers, only promises are pending, and all of them settle before the next turn of the real event
+    // loop.
     await new Promise((resolve) => void realSetImmediate(resolve));
     this.afterEvent();
   }

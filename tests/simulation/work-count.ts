@@ -6,7 +6,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 let checks = 0;
 
-/** Runs a check of the simulation in the middle of a worker's code: what it reads is no work of the product. */
+/** Runs a check of the simulation in the middle of a worker's code. Its reads do not count as work of the product. */
 export function asCheck<T>(body: () => T): T {
   checks++;
   try {
@@ -18,7 +18,7 @@ export function asCheck<T>(body: () => T): T {
 
 /**
  * Counts the work in SQLite from now on: on the devices each step of a statement, on the server each statement and each
- * row that it returns. The checks of the simulation do not count: they run outside of a worker, or by `asCheck`.
+ * row that it returns. The checks of the simulation do not count, because they run outside of a worker or by `asCheck`.
  */
 export class WorkCount {
   devices = 0;

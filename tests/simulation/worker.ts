@@ -16,7 +16,7 @@ export interface WorkerAnswer extends Omit<Result, 'log' | 'stepsTaken'> {
 
 const { size, bug } = workerData as WorkerTask;
 
-// The fault is put in before the first module of the simulation is loaded; the product has no hook for it.
+// The fault is put in before the first module of the simulation is loaded, because the product has no hook for it.
 if (bug !== null) {
   const missing = new Set(editsOf(bug));
   registerHooks({

@@ -47,7 +47,9 @@ export async function loadRuntimes(): Promise<Runtimes> {
   return runtimes.loaded;
 }
 
-/** SQLite takes random bytes once, with its first random number. In a history, that would shift all that follows. */
+/**
+ * SQLite takes random bytes once, for its first random number. In a history, that would shift all numbers that follow.
+ */
 async function seededSqlite(): Promise<SqliteRuntime> {
   const runtime = await loadSqlite();
   const connection = new Connection(runtime, { path: ':memory:' });
@@ -85,22 +87,22 @@ export class World {
     onFault: (fault) => this.fault(`the oracle: ${fault}`),
     count: (what, times) => this.tally.add(what, times),
   });
-  /** Null: the server keeps no history. */
+  /** Null if the server keeps no history. */
   readonly past: PastCheck | null;
-  /** A restored server lacks changesets that it once admitted. */
+  /** Whether a restored server lacks changesets that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
   private readonly variant: Variant;
-  /** The previous log epoch. A power cut may take the commit that began the current one before anyone sees it. */
+  /** The previous log epoch. A power cut may undo the commit that began the current one before any client sees it. */
   private epochBefore: Uint8Array | null = null;
-  /** The server has lost power since the current log epoch began. */
+  /** Whether the server has lost power since the current log epoch began. */
   private hasLostPower = false;
   /** The log hash of the server's last checked commit. */
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
   /**
-   * The server may begin one new log epoch after each restore. One per returning client would disconnect all others
-   * again and again.
+   * The server may begin one new log epoch after each restore. If each returning client began one, all others would be
+   * disconnected again and again.
    */
   private mayBeginEpoch = false;
 
@@ -204,7 +206,7 @@ export class World {
 
   /** A second profile with a copy of the first one's files, as from a backup of a whole computer. */
   async copyDevice(device: Device): Promise<void> {
-    // The copy must know as much as the record of its original, which has what is on its way to the medium.
+    // The copy must have the same record as its original, including what is on its way to the medium.
     while (device.storage.isBehind) await this.time.advance(1);
     const copy = this.addDevice(device);
     this.model.copy(device.name, copy.name);
@@ -358,10 +360,10 @@ export class World {
     for (const sequence of database.rejected.sequences()) if (sequence > lastAckedSequence) this.tally.add('slow path');
     if (database.outbox.pendingCount() > 0) return;
     const { logEpoch } = database.meta;
-    // The device's content belongs to a log that has lost its end since.
+    // The device's content belongs to a log that has since lost its end.
     if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0)
       return this.tally.add(SILENT.otherEpoch);
-    // The app was updated, and values of the new columns come with the next full resync.
+    // The app was updated, and values of the new columns arrive with the next full resync.
     if (database.meta.get('wants_whole') === 1) return this.tally.add(SILENT.updatedApp);
     const { schema } = database;
     const expected = this.contents.get(hex(database.meta.cursorHash))?.get(isOlder(schema) ? 'older' : 'newer');
@@ -386,7 +388,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** Clients try plain HTTP if sockets do not open. It is not simulated, and the real one would answer in real time. */
+/** Clients try plain HTTP if sockets do not open. HTTP is not simulated, and the real one would answer in real time. */
 function noHttp(): Promise<never> {
   return Promise.reject(new TypeError('the simulation has no HTTP'));
 }

@@ -5,7 +5,7 @@ export interface LogAtWrite {
   readonly epoch: string;
   /** The watermark up to which the log is that of the previous log epoch. */
   readonly startedAt: number;
-  /** How many log epochs the server had begun by now; null while one begins. */
+  /** How many log epochs the server has begun so far; null while one begins. */
   readonly epochsBegun: number | null;
 }
 
@@ -61,7 +61,7 @@ export function authorOf(
     },
     hasSeenDelete: (row, deleted) => {
       const hasSeenIt = hasSeenRow(row, deleted);
-      // An own write of the author may have hidden something in the row; if not, its base is that of the changeset.
+      // A write of the author itself may have covered values of the row; if not, the base is that of the changeset.
       if (!hasSeenIt && deleted.watermark <= write.cursor)
         throw new Undetermined('a delete of a parent, and a row that an own write may have hidden');
       return hasSeenIt;
@@ -81,8 +81,8 @@ export function authorOf(
     hasSeenCell: ({ row, table }, column, stored) => {
       if (isOfOlderEpoch && !isOfTwoEpochs) {
         if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
-        // The rules page does not say whether an author who had seen only what both logs have counts as an author of
-        // the older one.
+        // The rules page does not say whether an author who had seen only what both logs contain counts as an author of
+        // the older log.
         if (stored.site !== version.site && stored.watermark <= write.cursor && write.cursor <= startedAt)
           throw new Undetermined('a value from before the log epoch, and a write of the older log');
         return stored.site === version.site;

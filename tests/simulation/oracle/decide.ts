@@ -28,18 +28,21 @@ export interface Decision {
   readonly open: ReadonlyMap<string, OpenRow>;
 }
 
-/** Entries that leave the conflict log, by rule and watermark: the row, or the reference in this column, is back. */
+/**
+ * Entries that leave the conflict log, by rule and watermark, because the row, or the reference in this column, is
+ * back.
+ */
 export interface Withdrawn {
   readonly row: string;
   readonly watermark: number;
   readonly rule: 'cascade' | 'set-null';
-  /** Null: every column. */
+  /** Null for every column. */
   readonly column: string | null;
 }
 
 export interface OpenRow {
   readonly reason: string;
-  /** The open columns. Null: it is also open whether the row exists. */
+  /** The undecided columns. Null if it is also undecided whether the row exists. */
   readonly columns: ReadonlySet<string> | null;
 }
 
@@ -55,7 +58,7 @@ export function decide(
   return new Deciding(states, author).decide(writes, isAtomic);
 }
 
-/** A reference to the parents of a row, and the write that made it. Null: unknown. */
+/** A reference to the parents of a row, and the write that created it. Null if unknown. */
 interface Reference {
   readonly row: string;
   readonly cells: Row['cells'];
@@ -114,7 +117,7 @@ class Deciding {
     return merged.row === standing || merged.row === undefined ? mergeWrite(stored, write, this.author) : merged;
   }
 
-  /** A write of a reference under `restore-parent` counts as an update of the parent, also if it loses. */
+  /** A write of a reference under `restore-parent` counts as an update of the parent, even if it loses. */
   private restoreParents(writes: readonly RowWrite[]): void {
     const references: Reference[] = writes.flatMap((write) => this.referencesOf(write));
     for (let next = references.pop(); next !== undefined; next = references.pop()) {
@@ -158,7 +161,7 @@ class Deciding {
     ];
   }
 
-  /** A parent that the changeset does not write. Returns it if it comes back. */
+  /** A parent that the changeset does not write. Returns the parent if it comes back. */
   private referred(parent: string, before: Row): Row | null {
     const { author } = this;
     const { inserted, deleted } = before;
@@ -174,7 +177,7 @@ class Deciding {
     return after;
   }
 
-  /** A parent that the changeset deletes. Returns it if it stays. */
+  /** A parent that the changeset deletes. Returns the parent if it is kept. */
   private keptFromDelete(write: RowWrite, { deleted }: Row, by: Version): Row | null {
     const stored = this.states.get(write.row);
     if (write.kind !== 'delete' || deleted !== this.author.version || stored === undefined) return null;
@@ -226,7 +229,7 @@ class Deciding {
     return null;
   }
 
-  /** Deletes a row with its parent: its cells are in the conflict log, lost to the delete. */
+  /** Deletes a row with its parent. Its cells are then in the conflict log as lost to the delete. */
   private take(
     row: string,
     state: Row,

@@ -53,18 +53,18 @@ interface Findings {
   readonly entries: (Entry & { readonly watermark: number })[];
   readonly withdrawn: Withdrawn[];
   readonly open: Map<string, OpenRow>;
-  /** A changeset is unknown: its effects are taken over from the server. */
+  /** The changeset is unknown, so its effects are taken over from the server. */
   isBlind: boolean;
 }
 
 /**
- * Judges the server by docs/merge-rules.md, written a second time: from what the pages wrote and what their devices had
- * seen by then (recorded-writes.ts), and from the order in which the server took the changesets. Reads neither the
- * changelog of a device nor the versions of the server; stamp-check.ts verifies the stamps in the log.
+ * Judges the server by a second implementation of docs/merge-rules.md. Its input is what the pages wrote, what their
+ * devices had seen by then (recorded-writes.ts), and the order in which the server took the changesets. Reads neither
+ * the changelog of a device nor the versions of the server; stamp-check.ts verifies the stamps in the log.
  *
  * After each commit, every row of every table must be as the rules say, the conflict log must have the entries that
- * they say and no other, and every rejected changeset must break what it is said to break. Where the rules or the
- * records leave something open, the row is taken over from the server and counted.
+ * they say and no other, and every rejected changeset must break the rule that the rejection names. If the rules or the
+ * records do not decide a row, it is taken over from the server and counted.
  */
 export class Oracle {
   private readonly options: OracleOptions;
@@ -81,14 +81,14 @@ export class Oracle {
   private epoch = '';
   private openEpoch = '';
   private startedAt = 0;
-  /** The log epoch began with this batch, or within it. */
+  /** Whether the log epoch began with this batch, or within it. */
   private isChanging = false;
 
   constructor(options: OracleOptions) {
     this.options = options;
   }
 
-  /** Call after each commit of the server. */
+  /** Called after each commit of the server. */
   onCommit(sql: SqliteFile, { id: epoch, startedAt }: { readonly id: string; readonly startedAt: number }): void {
     this.startedAt = startedAt;
     const from = this.rewind(sql);
@@ -126,7 +126,7 @@ export class Oracle {
     });
   }
 
-  /** Call when the server has opened its log. A log epoch may end without a commit. */
+  /** Called when the server has opened its log. A log epoch may end without a commit. */
   noteEpoch(epoch: string): void {
     if (epoch !== this.openEpoch) this.options.writes.epochsBegun++;
     this.openEpoch = epoch;
@@ -199,7 +199,7 @@ export class Oracle {
     );
   }
 
-  /** Leaves a row undecided. If it may be gone, the rows that reference it are undecided too. */
+  /** Leaves a row undecided. If it may be gone, the rows that refer to it are undecided too. */
   private leaveOpen({ open }: Findings, row: string, { reason, columns }: OpenRow): void {
     this.options.count(`oracle: open row (${reason})`);
     const known = open.get(row);
@@ -276,7 +276,7 @@ export class Oracle {
     }
   }
 
-  /** Adopts documents unjudged: page-items.ts judges their content. */
+  /** Takes over documents without judging them: page-items.ts judges their content. */
   private takeDocuments(row: string, state: Row, line: string): void {
     const table = tableOf(row);
     if (table.documents.size === 0) return;

@@ -40,20 +40,21 @@ export interface RecordedWrite {
   readonly mark: string | null;
   readonly rows: readonly RowWrite[];
   readonly isAtomic: boolean;
-  /** What the device had seen: the watermark, and the log that it belongs to. Null: no log yet. */
+  /** What the device had seen: the watermark, and the log to which it belongs. Null if there is no log yet. */
   readonly cursor: number;
   readonly epoch: string | null;
   /** How many log epochs the server had begun. */
   readonly epochsBegun: number;
   /**
-   * The watermarks that the author had seen of cells that its own earlier writes covered (`hiddenCell`). Null: unknown.
+   * The watermarks up to which the author had seen cells that its own earlier writes covered (`hiddenCell`). Null if
+   * unknown.
    */
   readonly hidden: ReadonlyMap<string, number> | null;
-  /** The first write of which this is a repetition. */
+  /** The first write, of which this is a repetition. */
   readonly root: object;
 }
 
-/** A write that has not returned. If the device dies in the middle of it, it may be stored. */
+/** A write that has not returned. If the device dies meanwhile, the write may be stored. */
 interface Interrupted {
   readonly before: TableTexts;
   readonly isAtomic: boolean;
@@ -74,14 +75,16 @@ export function hiddenCell(row: string, column: string): string {
   return `${row}\u001d${column}`;
 }
 
-/** Records each transaction at the page's write: the rows before and after, and what the device had seen by then. */
+/**
+ * Records each transaction when the page writes it: the rows before and after, and what the device had seen by then.
+ */
 export class RecordedWrites {
   /** The number of log epochs, counted by the oracle. */
   epochsBegun = 0;
   /** Writes by device, and within it by site and sequence. */
   private readonly byDevice = new Map<string, Map<string, RecordedWrite>>();
   private readonly byMark = new Map<string, RecordedWrite>();
-  /** Writes that a device lost after it may have sent them; it uses their numbers again. */
+  /** Writes that a device lost although it may have sent them; it uses their numbers again. */
   private readonly lost: RecordedWrite[] = [];
   private readonly repetitions = new Map<string, RecordedWrite>();
   private readonly interrupted = new Map<string, Interrupted>();
@@ -106,12 +109,12 @@ export class RecordedWrites {
     return asCheck(() => textsOf(database));
   }
 
-  /** Call if a write failed and the tab is alive: nothing of it is stored. */
+  /** Called if a write failed and the tab is alive: nothing of the write is stored. */
   forgetInterrupted(device: string): void {
     this.interrupted.delete(device);
   }
 
-  /** Call when the database was opened again. The last worker may have died between its COMMIT and its answer. */
+  /** Called when the database was opened again. The last worker may have died between its COMMIT and its answer. */
   onOpened(device: string, database: OpenDatabase): void {
     const interrupted = this.interrupted.get(device);
     this.interrupted.delete(device);
@@ -122,7 +125,7 @@ export class RecordedWrites {
     if (own.has(`${site} ${head - 1}`) || head === 1) this.record(device, database, head, interrupted);
   }
 
-  /** Call when the device may have lost what its storage had not flushed. */
+  /** Called when the device may have lost what its storage had not flushed. */
   forgetLost(device: string, database: OpenDatabase): void {
     this.interrupted.delete(device);
     const head = database.changelog.head().sequence;
@@ -142,7 +145,7 @@ export class RecordedWrites {
     this.byDevice.set(copy, new Map(own));
   }
 
-  /** The writes that a log entry may stand for: a device and its copy may both have one, and a device two. */
+  /** The writes for which a log entry may stand: a device and its copy may both have one, and a device may have two. */
   of(site: string, sequence: number): RecordedWrite[] {
     const name = `${site} ${sequence}`;
     const kept = [...this.byDevice.values()].flatMap((own) => own.get(name) ?? []);
@@ -238,13 +241,13 @@ function hiddenCells(
   return hidden;
 }
 
-/** A column that an older version of the app does not name gets its default, which is NULL. */
+/** A column that an older version of the app does not name receives its default, which is NULL. */
 function withDefaults({ name }: OracleTable, values: ReadonlyMap<string, Literal>): ReadonlyMap<string, Literal> {
   const missing = (ORACLE_TABLES.get(name)?.values ?? []).filter((column) => !values.has(column));
   return missing.length === 0 ? values : new Map([...values, ...missing.map((column) => [column, NULL] as const)]);
 }
 
-/** The app was updated, and the cells that only the newer version knows have not arrived yet. */
+/** The app was updated, and the cells that only the newer version has have not arrived yet. */
 function hideNewer(hidden: Map<string, number>, rows: readonly RowWrite[]): void {
   for (const { table, row, kind } of rows) {
     const older = tablesOf(olderSchema).get(table.name);

@@ -7,9 +7,9 @@ export interface Version {
   readonly stampUs: number;
   /** Hex. */
   readonly site: string;
-  /** The principals that may have sent it: one, or a device and its copy. */
+  /** The principals that may have sent it: one, or both a device and its copy. */
   readonly principals: ReadonlySet<string>;
-  /** The author is unknown: the value was taken over from the server. */
+  /** Whether the author is unknown because the value was taken over from the server. */
   readonly isUnknown?: true;
 }
 
@@ -32,7 +32,7 @@ export interface Update {
 export interface Row {
   readonly inserted: Version;
   readonly deleted: Version | null;
-  /** The name of the parent with which the row was deleted; null otherwise. */
+  /** The name of the parent with which the row was deleted; null if it was not deleted with a parent. */
   readonly waitsFor: string | null;
   /** Under `update-wins`, all updates. */
   readonly updates: readonly Update[];
@@ -51,13 +51,13 @@ export type Rule = 'lww' | 'one-insert-wins' | 'delete-wins' | 'update-wins' | '
 /** An entry that the conflict log must have. */
 export interface Entry {
   readonly row: string;
-  /** Null: the row as a whole. */
+  /** Null for the row as a whole. */
   readonly column: string | null;
   readonly rule: Rule;
   readonly lost: Literal;
   readonly won: Literal;
   readonly lostBy: Version;
-  /** The rules page names the winner, but not which of its writes. */
+  /** Whether the rules page names the winner but not which of its writes. */
   readonly wonBy: readonly Version[];
 }
 
@@ -81,14 +81,14 @@ export interface Author {
   /** Whether the author of a delete has seen the update. */
   hasSeenUpdate(write: RowWrite, update: Update): boolean;
   hasSeenCell(write: RowWrite, column: string, version: Version): boolean;
-  /** The write is from an older log epoch: its delete also applies to a row that arrives later. */
+  /** Whether the write is from an older log epoch: its delete then also applies to a row that arrives later. */
   readonly isOfOlderEpoch: boolean;
 }
 
 export interface Merged {
   readonly row: Row | undefined;
   readonly entries: readonly Entry[];
-  /** A write of the author did not take effect. */
+  /** Whether a write of the author did not take effect. */
   readonly hasLost: boolean;
 }
 
@@ -264,7 +264,7 @@ function freshRow({ values }: RowWrite, version: Version): Row {
   return { inserted: version, deleted: null, waitsFor: null, updates: [], cells, nulled: NOTHING_NULLED };
 }
 
-/** The later corrected stamp wins; ties go to the larger site id. */
+/** The later corrected stamp wins; ties are decided by the larger site id. */
 export function isLater(a: Version, b: Version): boolean {
   if (a.isUnknown === true || b.isUnknown === true) throw new Undetermined('a value taken over from the server');
   if (Number.isNaN(a.stampUs) || Number.isNaN(b.stampUs)) throw new Undetermined('the stamp of a rejected changeset');

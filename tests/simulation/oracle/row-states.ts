@@ -1,7 +1,7 @@
 import type { Row } from './row-rules.ts';
 import { tableOf } from './tables.ts';
 
-/** All rows that the oracle knows, present and deleted, with a way back to each earlier state. */
+/** All rows that the oracle has recorded, present and deleted, with a way back to each earlier state. */
 export class RowStates {
   private readonly rows = new Map<string, Row>();
   private readonly byTable = new Map<string, Set<string>>();
@@ -17,7 +17,7 @@ export class RowStates {
     this.put(row, state);
   }
 
-  /** The names of all known rows of a table. */
+  /** The names of all recorded rows of a table. */
   of(table: string): ReadonlySet<string> {
     return this.byTable.get(table) ?? new Set();
   }

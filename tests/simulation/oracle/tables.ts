@@ -1,7 +1,7 @@
 import { foreignKeyRule, syncedTables, type ForeignKeyRule, type Schema, type TableSchema } from '#shared/index.ts';
 import { householdSchema, olderSchema } from '../household-schema.ts';
 
-/** A value as SQLite's quote() prints it. Equal literals mean equal types and bytes. */
+/** A value as printed by SQLite's quote(). Equal literals mean equal types and bytes. */
 export type Literal = string;
 
 export const NULL: Literal = 'NULL';
@@ -13,7 +13,7 @@ export interface ForeignKey {
   readonly rule: ForeignKeyRule;
 }
 
-/** What docs/merge-rules.md needs to know about a table. */
+/** The facts about a table that docs/merge-rules.md needs. */
 export interface OracleTable {
   readonly id: number;
   readonly name: string;

@@ -126,7 +126,7 @@ export class Backend {
     });
   }
 
-  /** Returns how many rows there were, or null for a key that exists already. */
+  /** Returns the number of rows, or null for a key that already exists. */
   write(
     databaseId: string,
     kind: 'insert' | 'update' | 'delete',

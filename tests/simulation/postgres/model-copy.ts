@@ -25,7 +25,7 @@ export function readModel(
   return new WorkingCopy(file, tables, { head, commitId });
 }
 
-/** Null: the copy has the rows of the model. */
+/** Null if the copy has the rows of the model. */
 export function differenceFromModel(
   model: PostgresModel,
   tables: ReadonlyMap<string, MirroredTable>,

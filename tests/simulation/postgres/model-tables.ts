@@ -6,11 +6,11 @@ export interface ModelColumn {
   readonly type: string;
 }
 
-/** One table of the model: its rows by key, of all databases. */
+/** One table of the model: its rows by key, for all databases. */
 export interface ModelTable {
   readonly columns: ModelColumn[];
   readonly key: readonly string[];
-  /** Replaced by a commit while a snapshot needs the old rows. */
+  /** A commit replaces it if a snapshot needs the old rows. */
   rows: Map<string, ModelRow>;
 }
 

@@ -4,18 +4,18 @@ import type { ModelRow, ModelTable } from './model-tables.ts';
 
 export interface ModelClock {
   nowMs(): number;
-  /** Runs something later. Returns a function that cancels it. */
+  /** Runs a function later. Returns a function that cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** The row of rockpool_store. Never changed, but replaced. */
+/** The row of rockpool_store. It is replaced instead of being changed. */
 export interface StoreRow {
   readonly storageFormat: number;
   readonly schema: string;
   readonly schemaHash: string;
 }
 
-/** A row of rockpool_database. Never changed, but replaced. */
+/** A row of rockpool_database. It is replaced instead of being changed. */
 export interface DatabaseRow {
   readonly head: number;
   readonly commitId: Uint8Array;
@@ -50,7 +50,7 @@ export interface ModelState {
 }
 
 /**
- * A model of PostgreSQL as far as the store uses it (packages/sync-server/src/store/postgres): transactions at READ
+ * A model of the part of PostgreSQL that the store uses (packages/sync-server/src/store/postgres): transactions at READ
  * COMMITTED and REPEATABLE READ, locks on rows of rockpool_database in the order of their requests, advisory locks,
  * timeouts, and notifications. Executes the statements of the store and throws for any other. `instances.contract.ts`
  * and `transactions.contract.ts` compare it with the real one.
@@ -85,7 +85,7 @@ export class PostgresModel {
     return known;
   }
 
-  /** The committed state, which later commits leave as it is until `forget`. */
+  /** The committed state, which later commits do not change until `forget`. */
   snapshot(holder: object): ModelState {
     this.snapshots.add(holder);
     return {

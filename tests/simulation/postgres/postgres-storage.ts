@@ -18,13 +18,13 @@ export interface PostgresStorageOptions {
   readonly clock: ModelClock;
   readonly random: Random;
   readonly schema: Schema;
-  /** Only for its folders. */
+  /** Used only for its folders. */
   readonly disk: ServerDisk;
   readonly instances: number;
-  /** Round trips take time, and lines fail now and then. */
+  /** Whether round trips take time and connections sometimes fail. */
   readonly isSlow: boolean;
   readonly count: (what: string) => void;
-  /** Called some time after a commit: asks which instances have not followed it. */
+  /** Called some time after a commit, to determine which instances have not followed it. */
   readonly onBehind: (follows: (file: DatabaseFile) => boolean, watermark: number) => void;
 }
 
@@ -36,19 +36,19 @@ export interface Committed {
   readonly restores: number;
 }
 
-/** The delays of one direction in ms; now and then a line is busy. */
+/** The delays of one direction in ms; sometimes a connection is busy. */
 const DELAYS_MS = [0, 0, 0, 0, 0, 1, 1, 3, 30] as const;
 
-/** How late a notification is, in ms: some only after the poll has found what it announces. */
+/** How late a notification is, in ms: some arrive only after the poll has found what they announce. */
 const NOTICE_DELAYS_MS = [0, 1, 5, 40, 1_500, 5_000] as const;
 
 /**
- * In this time every instance follows a commit, whether its notice arrives or not: a poll, and the round trips of a
- * catch-up behind commits that are under way.
+ * The time in which every instance follows a commit, even if its notice does not arrive: a poll, and the round trips of
+ * a catch-up behind commits that are under way.
  */
 const FOLLOW_MS = 8_000;
 
-/** How long a lost connection, a lease or a silent line may hold an instance up. */
+/** How long a lost connection, a lease or a silent connection may delay an instance. */
 const TROUBLE_MS = { lost: 15_000, leased: 20_000, silent: 90_000 } as const;
 
 const POLL_SQL = 'SELECT id, head, commit_id FROM rockpool.rockpool_database WHERE id = ANY';
@@ -65,14 +65,14 @@ export class PostgresStorage implements ServerStorage {
   readonly frames = 0;
   /** The number of upcoming commits whose connection is lost. */
   failingCommits = 0;
-  /** A connection was lost, so that errors of the store are honest. */
+  /** Whether a connection was lost, so that errors of the store are justified. */
   hasHadTrouble = false;
   wasRestored = false;
   /** How often a backup was restored. */
   restores = 0;
-  /** Polls fail until then. */
+  /** Polls fail until this time. */
   private noPollsUntilMs = 0;
-  /** An instance may wait for PostgreSQL, or for another instance, until then. */
+  /** Until this time, an instance may wait for PostgreSQL or for another instance. */
   private troubleUntilMs = 0;
   private readonly options: PostgresStorageOptions;
   private readonly model: PostgresModel;
@@ -143,7 +143,7 @@ export class PostgresStorage implements ServerStorage {
     this.observe();
   }
 
-  /** What is committed now, to compare with what an instance has later; null: no database yet. */
+  /** The currently committed state, to compare with what an instance has later; null if there is no database yet. */
   position(): Committed | null {
     const { observer, restores } = this;
     if (observer === null) return null;
@@ -151,7 +151,7 @@ export class PostgresStorage implements ServerStorage {
     return { watermark: log.watermark, hash: hashOf(log), logEpoch: logEpoch.id, restores };
   }
 
-  /** Whether the log of an instance reaches this state. A log that has lost its end since cannot be compared. */
+  /** Whether the log of an instance reaches this state. A log that has since lost its end cannot be compared. */
   follows({ log }: DatabaseFile, committed: Committed): boolean {
     const { watermark, hash, restores } = committed;
     if (restores !== this.restores) return true;
@@ -173,7 +173,7 @@ export class PostgresStorage implements ServerStorage {
     });
   }
 
-  /** Null: the rows of PostgreSQL are those of the copies that have followed every commit. */
+  /** Null if the rows of PostgreSQL are those of the copies that have followed every commit. */
   difference(copies: readonly DatabaseFile[]): string | null {
     if (this.observer === null) return null;
     const { file } = this.observer;
@@ -191,7 +191,7 @@ export class PostgresStorage implements ServerStorage {
     this.options.disk.remove();
   }
 
-  /** The polls of all instances fail for a while, so that they learn of commits by notices alone. */
+  /** Makes the polls of all instances fail for a while, so that they receive commits only by notices. */
   failPolls(forMs: number): void {
     this.noPollsUntilMs = this.options.clock.nowMs() + forMs;
   }

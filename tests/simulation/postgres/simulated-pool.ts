@@ -4,7 +4,7 @@ import { PostgresError } from './postgres-error.ts';
 import type { PostgresModel } from './postgres-model.ts';
 import type { Answer } from './statements.ts';
 
-/** What happens to one statement on its way: `lost before` and `lost after` end the connection. */
+/** What happens to one statement in transit: `lost before` and `lost after` end the connection. */
 export type Passage = 'arrives' | 'lost before' | 'lost after' | 'silent';
 
 /** The network between one instance and PostgreSQL. */
@@ -16,7 +16,7 @@ export interface Line {
   onTraffic(sql: string, when: 'sent' | 'answered'): void;
   /** How many copies of a notification arrive, and how late each is in ms. */
   notifications(): readonly number[];
-  /** Runs code of the instance. Does nothing if it has died. */
+  /** Runs code of the instance. Does nothing if the instance has died. */
   run(body: () => void): void;
 }
 

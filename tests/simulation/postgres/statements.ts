@@ -149,7 +149,7 @@ export const STATEMENTS: readonly Statement[] = [
       } = call;
       const { model } = backend;
       const read = (): void => {
-        // After the wait for the lock, a statement at READ COMMITTED sees the row as it is then.
+        // After waiting for the lock, a statement at READ COMMITTED sees the row in its state at that time.
         const row = backend.state.databases.get(String(id));
         if (row === undefined) return answered([]);
         const { head, commitId, leasedBy, leasedUntilMs } = row;
@@ -246,7 +246,7 @@ export const STATEMENTS: readonly Statement[] = [
   }),
 ];
 
-/** Null: there are no tables, or they have another format. */
+/** Null if there are no tables, or they have another format. */
 function schemaHash({ backend }: Call, storageFormat: string | undefined): string | null {
   const { store } = backend.state;
   return store !== null && store.storageFormat === Number(storageFormat) ? store.schemaHash : null;

@@ -19,8 +19,8 @@ export async function changeApp(world: World, device: Device, random: Random, nu
 }
 
 /**
- * Others write columns that a device does not know, and the device receives what it knows of these rows. Then its app
- * is updated while it is offline, and the user writes the same columns, which seem to be empty.
+ * Others write columns that a device does not know, and the device receives the columns that it has of these rows. Then
+ * its app is updated while it is offline, and the user writes the same columns, which seem to be empty.
  */
 async function updateApart(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { devices, network, server, time } = world;

@@ -1,6 +1,6 @@
 import type { Subject } from '../writes.ts';
 
-/** The rows that devices writing at the same time are likely to share. */
+/** The rows that devices that write at the same time are likely to share. */
 export const COMMON_SUBJECTS: readonly Subject[] = [
   'pair',
   'pair',

@@ -38,7 +38,7 @@ export async function editCompacted(world: World, device: Device, random: Random
   if (random.chance(0.5)) editAll(device);
   const [tab] = device.usableTabs;
   if (tab !== undefined && random.chance(0.5)) editPage(world, tab, random, `${device.name}-${number}.typed`);
-  // A document that was compacted twice takes no more late edits of its first version.
+  // A document that was compacted twice accepts no more late edits of its first version.
   for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
     server.compactDocuments();
     editAll(other);

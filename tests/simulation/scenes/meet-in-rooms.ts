@@ -52,7 +52,7 @@ const TASK_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]]
 
 /**
  * Adds children to a parent with a composite key, under every delete action, while others delete or re-create the
- * parent; or to a parent that they keep.
+ * parent, or to a parent that they keep.
  */
 export async function meetInRooms(world: World, device: Device, random: Random, number: number): Promise<void> {
   if (random.chance(0.3)) {

@@ -23,7 +23,7 @@ import type { World } from '../world.ts';
 import { randomTransaction } from '../writes.ts';
 
 const LOOK_EVERY_MS = 200;
-/** Above every time limit of a merge. */
+/** Longer than every time limit of a merge. */
 const MOST_LOOKS = 100;
 
 /**

@@ -59,7 +59,7 @@ export async function openElsewhere(world: World, device: Device, random: Random
   }
 }
 
-/** `isFromBefore`: the files were written by a version without database identities. */
+/** `isFromBefore` says that the files were written by a version without database identities. */
 async function meetRecreated(world: World, database: OpenDatabase, isFromBefore: boolean, mark: string): Promise<void> {
   const { meta, connection } = database;
   if (meta.databaseIdentity === null) return; // The device has never connected, so its file is not bound to a database.

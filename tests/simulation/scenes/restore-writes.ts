@@ -12,7 +12,7 @@ import type { Random } from '../random.ts';
 import type { Tab } from '../tab.ts';
 import type { World } from '../world.ts';
 
-/** Marks and counters say what was written, and pages have checks of their own: what was typed may not vanish. */
+/** Marks and counters tell what was written, and pages have separate checks: typed text must not be lost. */
 const NOT_RESTORED: ReadonlySet<string> = new Set(['mark', 'tally', 'page']);
 const RESTORED = [...ORACLE_TABLES.keys()].filter((name) => !NOT_RESTORED.has(name));
 
@@ -21,7 +21,7 @@ const LOOK_EVERY_MS = 50;
 
 const schema = withHistory(householdSchema);
 
-/** A user takes back one of the last transactions, of any author, in some or all tables. */
+/** A user reverts one of the last transactions, of any author, in some or all tables. */
 export function restoreWrites(world: World, device: Device, random: Random, number: number): void {
   const { past, server } = world;
   if (past === null || server.live === null || device.usableTabs.length === 0) return;
@@ -95,7 +95,7 @@ export function restoreWrites(world: World, device: Device, random: Random, numb
     );
 }
 
-/** From the rows after the transaction to those before it. Null: the log has another past now. */
+/** From the rows after the transaction to those before it. Null if the log has another past now. */
 function changesOf(world: World, version: number, tables: readonly string[]): readonly RowChange[] | null {
   const around = world.server.live === null ? null : (world.past?.around(world.server.live.file, version) ?? null);
   if (around === null) return null;

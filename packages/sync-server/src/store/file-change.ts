@@ -19,7 +19,7 @@ import { syncPath, writeDurably } from './write-durably.ts';
  *   1. the new file is complete in `incoming/`, with its checksums
  *   2. `db-<id>.sqlite-changing` names the change       a server killed before this point has changed nothing
  *   3. files are removed and renamed
- *   4. `db-<id>.sqlite-changing` is removed             a server killed before this point finishes the change at its next start
+ *   4. `db-<id>.sqlite-changing` is removed             a server killed before this point finishes it at its next start
  *
  * Every step can be repeated.
  */
