@@ -159,6 +159,7 @@ const config: ViteUserConfig = defineConfig({
             'apps/*/{samples,server,src}/**/*.test.{ts,tsx}',
             'tests/**/*.test.{ts,tsx}',
             'scripts/**/*.test.{ts,mjs}',
+            'benchmarks/*/**/*.test.ts',
           ],
           exclude: [...notOurs, browserTests, verifyTests, deepTests, stockTests, ...isolated],
           // Files share the modules of their process.

@@ -50,6 +50,13 @@ export interface Operations {
   countNotesMatching(): MaybePromise<number>;
   /** Counts and sums the entries of a range of days by month. Returns the number of months. */
   groupByMonth(from: string, to: string): MaybePromise<number>;
+  countEntries(): MaybePromise<number>;
+  /** Sums the amounts of the entries of a category. */
+  sumOfCategory(category: number): MaybePromise<number>;
+  /** Reads the ids of the entries with the largest amounts, the largest first. */
+  largestEntries(count: number): MaybePromise<readonly number[]>;
+  /** Sums the entries by the city of the person whose id is their account. Returns the number of cities. */
+  sumByCity(): MaybePromise<number>;
   /** Counts the documents with status "open" and an amount above 500. */
   countOpenDocuments(): MaybePromise<number>;
   countOpenBinaryDocuments(): MaybePromise<number>;

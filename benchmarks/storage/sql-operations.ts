@@ -34,6 +34,8 @@ export const SQLITE: Dialect = {
 /** Parameters: the least key, and how many. */
 export const SELECT_RANGE = 'SELECT key, value FROM kv WHERE key >= ? ORDER BY key LIMIT ?';
 export const SELECT_PEOPLE = 'SELECT id, name, city, note, points, balance FROM person WHERE id < ?';
+const SUM_BY_CITY =
+  'SELECT city, sum(amount) AS total FROM entry JOIN person ON person.id = entry.account GROUP BY city';
 const GROUP_BY_MONTH =
   'SELECT substr(day, 1, 7) AS month, count(*) AS entries, sum(amount) AS total FROM entry WHERE day BETWEEN ? AND ? GROUP BY substr(day, 1, 7)';
 
@@ -85,6 +87,16 @@ export function sqlOperations(database: SqlDatabase, dialect: Dialect = SQLITE):
     countNotesLike: () => count(`SELECT count(*) AS n FROM person WHERE note LIKE '%gift with refund%'`),
     countNotesMatching: () => count(`SELECT count(*) AS n FROM note_index WHERE note_index MATCH 'gift AND refund'`),
     groupByMonth: (from, to) => then(database.rows(GROUP_BY_MONTH, [from, to]), (rows) => rows.length),
+    countEntries: () => count('SELECT count(*) AS n FROM entry'),
+    sumOfCategory: (category) =>
+      then(database.rows('SELECT sum(amount) AS total FROM entry WHERE category = ?', [category]), ([row]) =>
+        Number(row?.['total']),
+      ),
+    largestEntries: (limit) =>
+      then(database.rows('SELECT id FROM entry ORDER BY amount DESC, id LIMIT ?', [limit]), (rows) =>
+        rows.map(({ id }) => Number(id)),
+      ),
+    sumByCity: () => then(database.rows(SUM_BY_CITY, []), (rows) => rows.length),
     countOpenDocuments: () => count(`SELECT count(*) AS n FROM document WHERE ${dialect.isOpenDocument}`),
     countOpenBinaryDocuments: () =>
       count(`SELECT count(*) AS n FROM binary_document WHERE ${dialect.isOpenBinaryDocument}`),

@@ -2,6 +2,7 @@ import type { Dataset } from './fill.ts';
 import type { Workload } from './workload.ts';
 import { autocommitInsert, autocommitInsertFromPage } from './workloads/autocommit-insert.ts';
 import { bulkInsert, bulkInsertFromPage, hugeInsert, insertsFromPage } from './workloads/bulk-insert.ts';
+import { ENTRY_QUERIES } from './workloads/entry-queries.ts';
 import { groupByMonth } from './workloads/group-by.ts';
 import { jsonBinaryFilter, jsonTextFilter } from './workloads/json-filter.ts';
 import { pointRead, pointReadFromPage } from './workloads/point-read.ts';
@@ -102,12 +103,14 @@ export const CLIENT_PLAN: Plan = {
   withLiveQueries: true,
 };
 
+/** Of all plans, and those that only the page of `npm run bench:page` runs. */
 export const WORKLOADS: ReadonlyMap<string, Workload> = new Map(
-  [FILE_PLAN, INDEXEDDB_PLAN, FIREFOX_PLAN, WEBKIT_PLAN, CLIENT_PLAN]
-    .flatMap(({ onEmpty, onFilled, once }) => [
+  [
+    ...[FILE_PLAN, INDEXEDDB_PLAN, FIREFOX_PLAN, WEBKIT_PLAN, CLIENT_PLAN].flatMap(({ onEmpty, onFilled, once }) => [
       ...onEmpty.flat(),
       ...onFilled.flatMap(({ workloads }) => workloads),
       ...once,
-    ])
-    .map((workload) => [workload.id, workload]),
+    ]),
+    ...ENTRY_QUERIES,
+  ].map((workload) => [workload.id, workload]),
 );

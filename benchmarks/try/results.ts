@@ -33,11 +33,17 @@ export function shown(value: number, unit: string): string {
   return `${value.toLocaleString('en', { maximumSignificantDigits: 3 })} ${unit}`;
 }
 
-/** A cell of the table: the median, with the least and the greatest value. */
+/** A cell of the table: the median, with the least and the greatest value if they differ. */
 export function cell({ median, least, greatest, error }: Figure, unit: string): string {
-  if (error !== null) return `failed: ${error}`;
+  if (error !== null) return `failed: ${firstLine(error)}`;
   if (median === null) return '–';
+  if (least === greatest) return shown(median, unit);
   return `${shown(median, unit)} (${shown(least, '').trim()}–${shown(greatest, '').trim()})`;
+}
+
+/** Without the stack, which a table has no room for. */
+function firstLine(error: string): string {
+  return (error.split('\n')[0] ?? '').replace(/^(\w*Error: )+/, '');
 }
 
 export interface TableRow {

@@ -2,6 +2,7 @@ import type { AdapterName } from '../storage/subjects.ts';
 import type { Workload } from '../storage/workload.ts';
 import { bulkInsert } from '../storage/workloads/bulk-insert.ts';
 import { autocommitInsert } from '../storage/workloads/autocommit-insert.ts';
+import { countEntries, largestEntries, sumByCity, sumOfCategory } from '../storage/workloads/entry-queries.ts';
 import { groupByMonth } from '../storage/workloads/group-by.ts';
 import { jsonTextFilter } from '../storage/workloads/json-filter.ts';
 import { pointRead } from '../storage/workloads/point-read.ts';
@@ -28,7 +29,10 @@ export const SUBJECTS: readonly TrySubject[] = [
 export const PARTS: readonly { readonly dataset: Dataset; readonly workloads: readonly Workload[] }[] = [
   { dataset: 'empty', workloads: [bulkInsert, autocommitInsert] },
   { dataset: 'main', workloads: [pointRead, randomUpdate, sumScanWarm, jsonTextFilter] },
-  { dataset: 'reports', workloads: [rowsToPage, likeScan, groupByMonth] },
+  {
+    dataset: 'reports',
+    workloads: [rowsToPage, countEntries, sumOfCategory, groupByMonth, largestEntries, sumByCity, likeScan],
+  },
 ];
 
 /** The numbers of rows in titles, and their values with a tenth of the data, limited to the existing rows. */

@@ -9,6 +9,8 @@ type StoreName = 'kv' | 'single' | 'document' | 'person' | 'entry';
 interface EntryObject {
   readonly id: number;
   readonly day: string;
+  readonly account: number;
+  readonly category: number;
   readonly amount: number;
 }
 
@@ -116,6 +118,31 @@ function rawOperations(database: IDBDatabase, durability: IDBTransactionDurabili
         months.set(name, month);
       }
       return months.size;
+    },
+    countEntries: () => result(reading('entry').count()),
+    async sumOfCategory(wanted) {
+      const entries: EntryObject[] = await result(reading('entry').getAll());
+      let total = 0;
+      for (const { category, amount } of entries) if (category === wanted) total += amount;
+      return total;
+    },
+    async largestEntries(count) {
+      const entries: EntryObject[] = await result(reading('entry').getAll());
+      return entries
+        .sort((a, b) => b.amount - a.amount || a.id - b.id)
+        .slice(0, count)
+        .map(({ id }) => id);
+    },
+    async sumByCity() {
+      const people: PersonRow[] = await result(reading('person').getAll());
+      const cities = new Map(people.map(({ id, city }) => [id, city]));
+      const entries: EntryObject[] = await result(reading('entry').getAll());
+      const totals = new Map<string, number>();
+      for (const { account, amount } of entries) {
+        const city = cities.get(account);
+        if (city !== undefined) totals.set(city, (totals.get(city) ?? 0) + amount);
+      }
+      return totals.size;
     },
     async countOpenDocuments() {
       const documents: DocumentObject[] = await result(reading('document').getAll());
