@@ -32,7 +32,7 @@ export async function fetchToken(
   if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
   const { token, role } = (await response.json()) as { readonly token?: unknown; readonly role?: unknown };
   if (typeof token !== 'string')
-    throw new RockpoolError('token-callback-failed', { problem: 'the token is not a string', type: typeof token });
+    throw new RockpoolError('token-callback-failed', { problem: 'token: must be a string', type: typeof token });
   if (isBudgetRole(role)) onAccess(role);
   return token;
 }

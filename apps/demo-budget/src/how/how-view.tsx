@@ -39,8 +39,8 @@ export default function HowView(): ReactNode {
         </button>
       </header>
       <p>
-        This app has no API calls for its data. Each page runs SQL on a SQLite database in this browser, and the same
-        query runs again when a commit touches what it reads, in this tab, in another, or from another device.
+        This app has no API calls for its data. Each page runs SQL on a SQLite database in this browser, and a query
+        runs again when a commit changes what it reads, whether in this tab, in another tab or on another device.
       </p>
       <PlaceCard />
       <section className="card form" aria-label="Queries">
@@ -54,7 +54,7 @@ export default function HowView(): ReactNode {
         <h2>History and branches</h2>
         <p>
           The schema declares a history for most tables, so the server keeps what each transaction replaced. The pages
-          of the past and of a what-if are those of today, with another client below them.
+          of the past and of a what-if are the same pages with another client.
         </p>
         <ul className="how-reading">
           {looking.map(([code, about]) => (

@@ -20,8 +20,7 @@ export default function LookBackView({ budget }: { readonly budget: Budget }): R
           <section className="card form" aria-label="The budget on a day">
             <h2>The budget on a day</h2>
             <p>
-              See the accounts, the budget and the entries as they were in this app on a day. Nothing is changed by
-              looking.
+              See the accounts, the budget and the entries as they were in this app on a day. Looking changes nothing.
             </p>
             <DayForm key={day} budget={budget} day={view === 'today' ? firstOfMonth(day) : day} />
           </section>
