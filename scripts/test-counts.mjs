@@ -8,7 +8,7 @@
  */
 
 /**
- * What Vitest's JSON reporter writes, as far as it is needed here.
+ * The needed part of what Vitest's JSON reporter writes.
  *
  * @typedef {object} VitestReport
  * @property {{ status: string, assertionResults: { status: string }[] }[]} testResults one per file

@@ -301,7 +301,7 @@ export class SimulatedConnection {
     );
   }
 
-  /** The server's end of the connection, as the session uses it. */
+  /** The server's end of the connection, with the calls that the session makes. */
   private socket(): SessionSocket {
     const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
     return {

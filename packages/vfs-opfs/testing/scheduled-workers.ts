@@ -156,7 +156,7 @@ export class ScheduledWorkers {
   }
 }
 
-/** Longer than any chain of reactions to one step. */
+/** No chain of reactions to one step is longer. */
 const MAX_CHAIN = 64;
 
 /** Waits until all reactions to a step that need no other step have happened. */

@@ -23,7 +23,7 @@ import type { World } from '../world.ts';
 import { randomTransaction } from '../writes.ts';
 
 const LOOK_EVERY_MS = 200;
-/** Longer than every time limit of a merge. */
+/** So many looks take longer than all time limits of a merge together. */
 const MOST_LOOKS = 100;
 
 /**

@@ -4,7 +4,7 @@ import { goTo } from './navigation.ts';
 export interface AccountFields {
   readonly name: string;
   readonly currency: string;
-  /** As typed into the field. */
+  /** The text that is typed into the field. */
   readonly opening?: string;
   /** The kind's label in the form; Checking by default. */
   readonly kind?: string;

@@ -85,7 +85,7 @@ export async function ledgerText(page: Page): Promise<string[]> {
     .allInnerTexts();
 }
 
-/** Opens the entries of a payee. Notes are part of the link's name if there are any. */
+/** The buttons that open the entries of a payee. */
 export function entryButton(page: Page, payee: string): Locator {
   return page.getByRole('button', { name: /^(Edit|Show) / }).filter({ has: page.getByText(payee, { exact: true }) });
 }

@@ -17,7 +17,7 @@ import { saveChanged } from './save.ts';
 
 const EntryHistory = lazy(() => import('../history/entry-history.tsx'));
 
-/** The view that replaces an entry's row. It has the entry as of when the view opened. */
+/** The view that replaces an entry's row. It keeps the entry as it was when the view opened. */
 export type Opened =
   | { readonly kind: 'form'; readonly entry: LedgerRow; readonly parts: readonly PartRow[] }
   | { readonly kind: 'note'; readonly entry: LedgerRow }

@@ -23,7 +23,7 @@ export function useInspector(): { readonly isShown: boolean; readonly setShown: 
 
 let inMemory = 'hidden';
 
-// A browser that stores nothing throws.
+// `sessionStorage` throws in a browser that blocks storage.
 function read(): string {
   try {
     return sessionStorage.getItem(itemName) ?? inMemory;

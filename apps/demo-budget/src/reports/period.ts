@@ -42,7 +42,7 @@ export function yearBefore({ first, last, firstDay }: Period): Period {
   };
 }
 
-/** 28 February for the 29th. */
+/** Returns the same day of the previous year; 28 February for 29 February. */
 function dayYearBefore(day: string): string {
   const month = monthAfter(day.slice(0, 7), -12);
   return day.endsWith('-02-29') ? `${month}-28` : `${month}${day.slice(7)}`;

@@ -1,6 +1,6 @@
 import type { Client, SyncState, SyncStatus } from '@rockpool/client';
 
-/** A state of the sync, from when it began. */
+/** A sync state and the time at which it began. */
 export interface StatusEntry {
   readonly atMs: number;
   readonly state: SyncState;

@@ -76,7 +76,7 @@ function expectJson(value: unknown, maxDepth: number): asserts value is JsonValu
   }
 }
 
-/** A copy with sorted keys, as far as JavaScript allows. */
+/** A copy with sorted keys. JavaScript puts keys that are integers first. */
 function withoutPrototypes(value: JsonValue): JsonValue {
   if (value === null || typeof value !== 'object') return value;
   if (isJsonArray(value)) return value.map(withoutPrototypes);

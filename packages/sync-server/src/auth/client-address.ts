@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The sender of a request, as far as the network reveals it. */
+/** The address of a request's sender. */
 export type AddressOf = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string | null;
 
 /**

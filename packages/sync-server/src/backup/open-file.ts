@@ -63,7 +63,7 @@ export class OpenFile implements PageSource, FileWatcher {
     this.events.onClosed();
   };
 
-  /** Whether pages may differ from the copy, as far as the log has been read. */
+  /** Whether pages may differ from the copy. Considers only the part of the log that was read. */
   get hasChanges(): boolean {
     return this.changed.size > 0;
   }

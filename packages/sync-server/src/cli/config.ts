@@ -104,7 +104,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   'oidc-issuer': { takes: 'text', help: 'the issuer URL of an OpenID Connect provider, which names its JWKS' },
   ...TOKEN_RULES,
-  origin: { takes: 'list', help: 'another origin of pages that may connect; may be repeated' },
+  origin: { takes: 'list', help: 'an origin, besides the server’s own, whose pages may connect; may be repeated' },
   'trusted-proxy': {
     takes: 'list',
     help: 'the address or network of a reverse proxy on another machine, whose X-Forwarded-For names the client; may be repeated',

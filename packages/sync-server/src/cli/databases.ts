@@ -176,7 +176,7 @@ function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
       throw new RockpoolError('storage-missing', { database: databaseId });
     inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is changed
     const kept = install(dataDir, databaseId, file);
-    print(`replaced ${databaseId} by ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
+    print(`replaced ${databaseId} with ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
   } finally {
     lock.release();
   }

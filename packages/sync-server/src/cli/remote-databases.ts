@@ -66,7 +66,7 @@ export const REMOTE_ACTIONS: Readonly<Record<string, RemoteAction>> = {
   replace: async (server, { databaseId, file, confirm, print }) => {
     const path = `databases/${databaseId}/replace?confirm=${encodeURIComponent(confirm)}`;
     const { kept } = (await (await ask(server, 'POST', path, await readable(file))).json()) as { kept: string | null };
-    print(`replaced ${databaseId} by ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
+    print(`replaced ${databaseId} with ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
   },
   delete: async (server, { databaseId, confirm, print }) => {
     await ask(server, 'DELETE', `databases/${databaseId}?confirm=${encodeURIComponent(confirm)}`);

@@ -1,7 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import type { ReadFilter } from '../store/read-filter.ts';
 
-/** A session, as the database uses it. */
+/** The part of a session that its database calls. */
 export interface Subscriber {
   /** 32 hex digits. */
   readonly site: string;

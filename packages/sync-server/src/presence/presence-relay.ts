@@ -21,7 +21,7 @@ export interface PresenceRelayOptions {
   readonly silenceMs?: number;
 }
 
-/** The room of an instance, as the relay uses it. */
+/** The part of a presence room that the relay calls. */
 export interface RelayedRoom {
   /** Returns all states at this instance. */
   localStates(): readonly SeenPresence[];

@@ -9,7 +9,7 @@ export interface InProcessClient {
   closed(code: number, reason: string): void;
 }
 
-/** The server's end of the session, as the client uses it. */
+/** The server's end of the session, with the calls that the client makes. */
 export interface InProcessSession {
   send(frame: Uint8Array): void;
   /** Bytes of frames that the server has not read yet. */

@@ -47,7 +47,7 @@ describe('a commit in a file', () => {
     expect(database.settling()).toBeNull();
   });
 
-  it('is rejected if the disk fails, as are all later commits, and the database is given up once', async () => {
+  it('is rejected with all later commits if the disk fails, and the database is given up once', async () => {
     const outcomes = Promise.allSettled([insert('a'), insert('b'), database.settling()]);
     const failure = new Error('EIO');
     await disk.failNext(failure);

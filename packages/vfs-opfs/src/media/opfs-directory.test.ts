@@ -2,8 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { missingForOpfs, opfsFile } from './opfs-directory.ts';
 
 /**
- * The origin's files, as far as they matter for finding them. `clear` removes everything, as clearing a site's data
- * does.
+ * The names of the origin's files. `clear` removes everything, as clearing a site's data does.
  */
 class FakeOrigin {
   vfsCalls = 0;

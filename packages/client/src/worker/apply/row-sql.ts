@@ -80,7 +80,7 @@ export class RowSql {
   }
 }
 
-/** The number of column sets that one table keeps SQL for, because an app may write any set. */
+/** Maximum number of column sets whose SQL is kept per table. An app may write any set of columns. */
 const MOST_TEXTS = 100;
 
 function once(texts: Map<string, string>, columnIds: readonly number[], make: () => string): string {

@@ -26,7 +26,7 @@ export interface RowSyncStateParts {
 const MAX_CHANGESETS = 5_000;
 
 /**
- * How far the changes of a row have come, as far as the database records it. Only the sync engine can tell which
+ * How far the changes of a row have come, from the database alone. Only the sync engine can tell which
  * changesets are being sent; the database counts them as pending.
  */
 export function rowSyncState(parts: RowSyncStateParts, table: TableSchema, given: readonly SqlValue[]): RowSyncState {

@@ -52,7 +52,7 @@ describe('encoding a result that SQLite’s memory holds only in parts', () => {
   });
 });
 
-it('encoding keeps two results apart that are read alternately', () => {
+it('keeps the rows of two results apart when they are encoded alternately', () => {
   const first = connection.prepare(counting(1000, "i AS a, 'first' AS b"));
   const second = connection.prepare(counting(500, "'second' AS a"));
   const encoders = [new RowsEncoder(first), new RowsEncoder(second)] as const;

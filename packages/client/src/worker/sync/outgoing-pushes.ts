@@ -24,7 +24,7 @@ export interface PushPermission {
 }
 
 export interface OutgoingPushes {
-  /** Sends the changesets after `sequence`, as far as the window allows. Returns the last one sent, or `sequence`. */
+  /** Sends the changesets after `sequence` that fit into the window. Returns the last one sent, or `sequence`. */
   push(sequence: number): number;
   /**
    * Sends this copy's changesets after `sequence`, so that the server names the first one that differs. If the server

@@ -144,7 +144,7 @@ export type Effect =
   /** Stops taking snapshots: full resyncs arrive as deliveries. */
   | { readonly type: 'give-up-snapshot'; readonly error: ErrorData }
   | { readonly type: 'ping' }
-  /** Pushes the outbox after this sequence, as far as the window allows. */
+  /** Pushes the changesets after this sequence that fit into the window. */
   | { readonly type: 'push'; readonly after: number }
   | { readonly type: 'welcome'; readonly welcome: Welcome }
   /** The server sent its time. */

@@ -51,7 +51,7 @@ async function openAgain(server: TestServer, databaseId: string, site: TestSite)
   }
 }
 
-/** The rows of a database in a shard, as the administrator sees them. */
+/** The rows of a database in a shard, read as the administrator of PostgreSQL. */
 async function rowsAt({ database }: TestShard, databaseId: string): Promise<number> {
   const tables = ['accounts', 'rockpool_log', 'rockpool_meta', 'rockpool_site', 'rockpool_commit'];
   const counts = tables.map((table) => `(SELECT count(*) FROM rockpool.${table} WHERE database_id = '${databaseId}')`);
