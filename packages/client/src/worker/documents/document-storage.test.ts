@@ -79,6 +79,26 @@ describe('the storage of a document column', () => {
     await close();
   });
 
+  it('changes below connections that are open, which then read the same text', async () => {
+    const file = memoryMedium();
+    const asText = await openStored(file, { schema: schemaOf() });
+    asText.database.write({
+      id: '1',
+      statements: [{ sql: `INSERT INTO page (id, content) VALUES ('p', '{"a":1}')`, params: [] }],
+    });
+    // A follower outlives its leader, and keeps the schema that it has read.
+    const follower = await openStored(file, { schema: schemaOf(), role: 'reader' });
+    const read = 'SELECT content, typeof(content) FROM page';
+    expect(follower.database.connection.rows(read)).toEqual([['{"a":1}', 'text']]);
+    await asText.close();
+    for (const storage of ['binary', 'text'] as const) {
+      const leader = await openStored(file, { schema: schemaOf(storage) });
+      expect(follower.database.connection.rows(read)).toEqual([['{"a":1}', 'text']]);
+      await leader.close();
+    }
+    await follower.close();
+  });
+
   it('does not change the schema hash, and survives encoding', () => {
     expect(schemaOf('binary').hash).toBe(schemaOf().hash);
     expect(decodeSchema(encodeSchema(schemaOf('binary')))).toEqual(schemaOf('binary'));
