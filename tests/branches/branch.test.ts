@@ -184,6 +184,21 @@ describe('a branch', () => {
     ]);
   });
 
+  it('deletes a row with a document, which the diff shows as its JSON', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET details = json_set(details, '$.body', 'We meet on Friday.') WHERE id = 'e'");
+    await branch.execute("DELETE FROM entry WHERE id = 'e'");
+    const [row] = await branch.diff();
+    expect(row?.changes.find(({ column }) => column === 'details')).toEqual({
+      column: 'details',
+      before: '{"body":"We meet on Monday.","tags":["x"]}',
+      after: null,
+      operations: [],
+    });
+    expect((await branch.merge()).conflicts).toEqual([]);
+    expect(await client.query('SELECT id FROM entry')).toEqual([{ id: 'f' }]);
+  });
+
   it('outlives all clients, and is opened by name', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET note = 'kept' WHERE id = 'e'");

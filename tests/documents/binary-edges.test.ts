@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Client } from '#client/index.ts';
@@ -92,6 +93,27 @@ describe('a binary document is JSON text', () => {
     expect(await past.query('SELECT content, typeof(content) AS kind FROM page')).toEqual([
       { content: TEXT, kind: 'text' },
     ]);
+  });
+
+  it('in a copy of the database from a backup, whose file has JSONB that other programs read', async () => {
+    const client = await withPage();
+    const file = join(temporaryFolder(), 'backup.sqlite');
+    writeFileSync(file, new Uint8Array(await (await client.backup()).arrayBuffer()));
+    const backup = new DatabaseSync(file, { readOnly: true });
+    try {
+      expect(backup.prepare('SELECT json(content) AS content, typeof(content) AS kind FROM page').all()).toEqual([
+        { content: TEXT, kind: 'blob' },
+      ]);
+    } finally {
+      backup.close();
+    }
+    const branch = world.closesLater(await client.branch('copy'));
+    await branch.execute(`UPDATE page SET content = json_set(content, '$.n', 2)`);
+    expect((await branch.diff())[0]?.changes).toMatchObject([
+      { column: 'content', before: TEXT, after: JSON.stringify({ ...CONTENT, n: 2 }) },
+    ]);
+    await branch.merge();
+    await shows(client, "SELECT content ->> 'n' FROM page", 2);
   });
 
   it('in the files of the server and its exports, which a device reads back', async () => {

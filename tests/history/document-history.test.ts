@@ -62,6 +62,21 @@ describe('the history of a document', () => {
     await document.close();
   });
 
+  it('separates edits that are not sent yet from those that can be read from the server', async () => {
+    const ann = await open('ann');
+    await ann.execute('INSERT INTO page (id, content) VALUES (\'p\', \'{"body":"We"}\')').synced;
+    await write(ann, 'We meet');
+    await ann.sync.pause();
+    await ann.execute('UPDATE page SET content = ?', [JSON.stringify({ body: 'We meet on Monday.' })]);
+    const history = (await ann.history('page', 'p')).document<Content>('content');
+    const { versions } = await history.page();
+    expect(versions.map(({ version, count }) => [version === null, count])).toEqual([
+      [true, 1],
+      [false, 2],
+    ]);
+    expect(await history.at(versions[1]?.version ?? 0)).toEqual({ body: 'We meet' });
+  });
+
   it('is paged by whole versions', async () => {
     const ann = await open('ann');
     await ann.execute('INSERT INTO page (id, content) VALUES (\'p\', \'{"body":"0"}\')').synced;

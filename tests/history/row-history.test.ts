@@ -2,8 +2,9 @@ import type { Client, RowHistory, RowHistoryState, RowVersion } from '#client/in
 import { createDevice } from '#client/node/index.ts';
 import { defineSchema } from '#client/schema/index.ts';
 import { shows, useClientsOfServer } from '#kit/clients-of-server.ts';
+import { until } from '#kit/until.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 const entry = sqliteTable('entry', {
   id: text().primaryKey(),
@@ -18,7 +19,11 @@ const schema = defineSchema(
   { history: [entry], merge: [{ table: entry, counters: [entry.hits], documents: [entry.details] }] },
 );
 
-const world = useClientsOfServer({ schema });
+let isRefusing = false;
+beforeEach(() => {
+  isRefusing = false;
+});
+const world = useClientsOfServer({ schema, validate: () => (isRefusing ? 'not now' : null) });
 const open = (principal: string): Promise<Client> => world.open({ principal });
 
 const showsValue = (client: Client, column: string, value: unknown): Promise<void> =>
@@ -103,6 +108,21 @@ describe('the history of a row', () => {
     expect(page).toMatchObject({ source: 'device', completeUntilMs: null });
     expect(lines(page.versions)).toEqual(['ann update amount 2 → 3', 'ann update amount 1 → 2']);
     await expect(history.at(1)).rejects.toMatchObject({ recovery: 'retry' });
+  });
+
+  it('leaves out what the server rejected, with the server and without it', async () => {
+    const ann = await open('ann');
+    await ann.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
+    isRefusing = true;
+    await ann.execute("UPDATE entry SET amount = 2 WHERE id = 'e'").synced.catch(() => undefined);
+    await until(() => ann.status.current.rejectedCount === 1);
+    const history = await ann.history('entry', 'e');
+    const inserted = 'ann insert amount null → 1, note null → null, hits null → 0, details null → null';
+    expect(lines((await history.page()).versions)).toEqual([inserted]);
+    await world.server.close();
+    const page = await history.page();
+    expect(page.source).toBe('device');
+    expect(lines(page.versions)).toEqual([inserted]);
   });
 
   it('restores a row, some of its columns, or a deleted row, as a write that can be undone', async () => {

@@ -91,6 +91,20 @@ describe('a past state', () => {
     expect(await queryAt(`time=${nowMs + DAY_MS}`, 'SELECT amount FROM entries')).toEqual([{ amount: 6 }]);
   });
 
+  it('has every changeset up to the last one of its time, also if the clock of the server ran backwards', async () => {
+    const startMs = nowMs;
+    await a.commit([insert('accounts', 'x', { name: 'one' })]);
+    await later(10 * MINUTE_MS);
+    await a.commit([update('accounts', 'x', { name: 'two' })]);
+    await later(-5 * MINUTE_MS);
+    await a.commit([update('accounts', 'x', { name: 'three' })]);
+    const nameAt = async (minutes: number): Promise<unknown> =>
+      queryAt(`time=${startMs + minutes * MINUTE_MS}`, 'SELECT name FROM accounts');
+    expect(await nameAt(1)).toEqual([{ name: 'one' }]);
+    expect(await nameAt(5)).toEqual([{ name: 'three' }]);
+    expect(await nameAt(10)).toEqual([{ name: 'three' }]);
+  });
+
   it('names its last changeset, and omits tables without a history', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' }), insert('labels', ['x', 1n], {})]);
     const response = await ask(`time=${nowMs}`);
