@@ -219,8 +219,9 @@ export interface Client {
 
   /**
    * Resolves with all committed data as one plain SQLite file, for `restoreDatabase`. The file is consistent, even if
-   * writes continue. On storage that only one tab can open, the leader creates it; the call rejects with
-   * `leader-unreachable` after ten seconds without an answer.
+   * writes continue. Binary documents are JSONB in it, which other programs read with `json(column)`. On storage that only
+   * one tab can open, the leader creates it; the call rejects with `leader-unreachable` after ten seconds without an
+   * answer.
    */
   backup(): Promise<Blob>;
 
