@@ -8,10 +8,21 @@ import { SIZES_KIB } from './dataset.ts';
 const AT_MOST: Readonly<Record<string, number>> = {
   dump: 1.2,
   extract: 1.2,
+  'extract again': 1.2,
   filter: 1.2,
   order: 1.2,
   index: 1.2,
   'filter by the index': 1.5,
+};
+
+/** The lines that are known to miss their target as the first query after a write. */
+const ACCOUNTS: Readonly<Record<string, string>> = {
+  extract:
+    "the first query after the copies are written: their changeset has pushed documents out of SQLite's cache, which are read again (513 pages of 8 KB, where plain JSON reads one); `extract again` is the same query without that",
+};
+const BINARY_ACCOUNTS: Readonly<Record<string, string>> = {
+  extract:
+    'the first query after the copies are written, by a worker that has just recorded their changeset; it reads no page again, and `extract again` is the same query',
 };
 
 /** Reading one value of a binary document costs about what it costs in a plain JSONB column. */
@@ -30,10 +41,14 @@ const BINARY_IMPORT_ACCOUNT =
 const DISK_ACCOUNT = 'a new document is stored twice while the changelog keeps it: in its column, and as a request';
 
 export const DOCUMENT_TARGETS: readonly Target[] = [
-  ...Object.entries(AT_MOST).flatMap(([test, atMost]) => SIZES_KIB.map((sizeKiB) => target(test, sizeKiB, atMost))),
+  ...Object.entries(AT_MOST).flatMap(([test, atMost]) =>
+    SIZES_KIB.map((sizeKiB) => withAccount(target(test, sizeKiB, atMost), ACCOUNTS[test])),
+  ),
   ...SIZES_KIB.map((sizeKiB): Target => ({ ...target('small edit', sizeKiB, 2), account: EDIT_ACCOUNT })),
   ...SIZES_KIB.flatMap((sizeKiB) => [
-    ...['extract', 'filter', 'order'].map((test) => ({ ...binary(test, sizeKiB, BINARY_AT_MOST), of: 'jsonb' })),
+    ...['extract', 'extract again', 'filter', 'order'].map((test) =>
+      withAccount({ ...binary(test, sizeKiB, BINARY_AT_MOST), of: 'jsonb' }, BINARY_ACCOUNTS[test]),
+    ),
     { ...binary('small edit', sizeKiB, 2), account: BINARY_EDIT_ACCOUNT },
     { ...binary('import', sizeKiB, 2), account: BINARY_IMPORT_ACCOUNT },
   ]),
@@ -51,6 +66,10 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
   ),
   ...SIZES_KIB.map((sizeKiB): Target => ({ ...target('disk space', sizeKiB, 2), account: DISK_ACCOUNT })),
 ];
+
+function withAccount(of: Target, account: string | undefined): Target {
+  return account === undefined ? of : { ...of, account };
+}
 
 function binary(test: string, sizeKiB: number, atMost: number): Target {
   return { ...target(test, sizeKiB, atMost), variant: 'binary' };
