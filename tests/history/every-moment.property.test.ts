@@ -28,14 +28,20 @@ function oldest(): ReturnType<typeof defineSchema> {
   const items = sqliteTable('item', item);
   const pages = sqliteTable('page', page);
   const documents = [{ column: pages.content, ...TEXTS }];
-  return defineSchema({ items, pages }, { history: [items, pages], merge: [{ table: pages, documents }] });
+  return defineSchema(
+    { items, pages },
+    { history: [{ table: items, retainedDays: 30 }, pages], merge: [{ table: pages, documents }] },
+  );
 }
 
 function newer(): ReturnType<typeof defineSchema> {
   const items = sqliteTable('item', { ...item, state });
   const pages = sqliteTable('page', { ...page, extra: text() });
   const documents = [pages.content, pages.extra].map((column) => ({ column, ...TEXTS }));
-  return defineSchema({ items, pages }, { history: [items, pages], merge: [{ table: pages, documents }] });
+  return defineSchema(
+    { items, pages },
+    { history: [{ table: items, retainedDays: 30 }, pages], merge: [{ table: pages, documents }] },
+  );
 }
 
 function newest(): ReturnType<typeof defineSchema> {
@@ -45,7 +51,7 @@ function newest(): ReturnType<typeof defineSchema> {
   const documents = [pages.content, pages.extra].map((column) => ({ column, ...TEXTS }));
   return defineSchema(
     { items, labels, pages },
-    { history: [items, labels, pages], merge: [{ table: pages, documents }] },
+    { history: [{ table: items, retainedDays: 30 }, labels, pages], merge: [{ table: pages, documents }] },
   );
 }
 
@@ -116,6 +122,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
           'back-up' as const,
           'restore' as const,
           'wait' as const,
+          'wait' as const,
         ),
       }),
     },
@@ -149,7 +156,7 @@ class World {
   async take(step: Step): Promise<void> {
     switch (step.does) {
       case 'wait':
-        // Tombstones of deleted rows are pruned.
+        // Versions of items expire, and tombstones of deleted rows are pruned.
         this.clients.nowMs += 31 * DAY_MS;
         return;
       case 'migrate':
@@ -191,7 +198,7 @@ class World {
     const [{ client }] = this.people as [Person];
     await this.requireDifferences(client);
     await this.clients.stop();
-    this.moments.check(this.path());
+    this.moments.check(this.path(), this.clients.nowMs);
   }
 
   /** The oldest version of an item, as a new write. */

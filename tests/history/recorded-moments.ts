@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
-import { encodeKey, type CellValue, type Schema } from '#shared/index.ts';
+import { encodeKey, RockpoolError, type CellValue, type Schema } from '#shared/index.ts';
 import { columnDefaults } from '#sync-server/history/column-defaults.ts';
+import { lastBefore } from '#sync-server/history/past-moment.ts';
 import { pastRows } from '#sync-server/history/past-rows.ts';
 import { readHistory, readRowAtVersion } from '#sync-server/history/read-history.ts';
+import { keptSinceMs } from '#sync-server/history/version-walk.ts';
 import { laterColumns } from '#sync-server/log/column-births.ts';
 import type { Log } from '#sync-server/log/log.ts';
 import { Sites } from '#sync-server/log/sites.ts';
@@ -39,8 +41,8 @@ export class RecordedMoments {
     }
   }
 
-  /** Compares each moment with what the history says about it. */
-  check(path: string): void {
+  /** Compares each moment with what the history says about it at a time. A moment may be gone if versions have expired. */
+  check(path: string, nowMs: number): void {
     const sql = new SqliteFile(path, { readOnly: true });
     try {
       const schema: Schema = storedSchema(sql);
@@ -52,29 +54,40 @@ export class RecordedMoments {
       };
       for (const table of tables) {
         if (table.system || table.schema.history === undefined) continue;
-        for (let watermark = 1; watermark < this.moments.length; watermark++)
-          expect(this.pastRowsAt(file, table, watermark), `${table.schema.name} at ${watermark}`).toEqual(
-            this.rowsAt(table, watermark),
-          );
-        this.checkVersions(file, table);
+        for (let watermark = 1; watermark < this.moments.length; watermark++) {
+          const found = this.pastRowsAt(file, table, watermark, nowMs);
+          const what = `${table.schema.name} at ${watermark}`;
+          if (found !== null) expect(found, what).toEqual(this.rowsAt(table, watermark));
+          else expect(watermark, what).toBeLessThan(lastExpired(file, table, nowMs));
+        }
+        this.checkVersions(file, table, nowMs);
       }
     } finally {
       sql.close();
     }
   }
 
-  private checkVersions(file: DatabaseReader, table: StoredTable): void {
+  private checkVersions(file: DatabaseReader, table: StoredTable, nowMs: number): void {
     const keys = new Set(this.moments.flatMap((moment) => [...(moment.get(table.schema.name)?.keys() ?? [])]));
     for (const key of keys) {
       const row = { table: table.schema.name, key: encodeKey([key]) };
       const rowAt = (watermark: number): Row | undefined => this.rowsAt(table, watermark).get(key);
-      const { versions } = readHistory(file as never, { ...row, before: null, limit: 200, column: null, format: 2 }, 0);
+      const { versions, isTruncated } = readHistory(
+        file as never,
+        { ...row, before: null, limit: 200, column: null, format: 2 },
+        nowMs,
+      );
       const changed = this.moments.flatMap((_, watermark) =>
         watermark > 0 && !isSame(rowAt(watermark - 1), rowAt(watermark)) ? [watermark] : [],
       );
-      expect(versions.map(({ watermark }) => watermark).reverse(), `versions of ${key}`).toEqual(changed);
+      const kept = changed.filter((watermark) => watermark > lastExpired(file, table, nowMs));
+      expect(versions.map(({ watermark }) => watermark).reverse(), `versions of ${key}`).toEqual(kept);
+      // Nothing is known of a row that was deleted so long ago that its tombstone is pruned.
+      const isBegin = versions.at(-1)?.kind === 'insert' || versions.length === 0;
+      if (kept.length === changed.length || !isBegin)
+        expect(isTruncated, `versions of ${key}`).toBe(kept.length < changed.length);
       for (const { watermark, changes, kind } of versions) {
-        const found = readRowAtVersion(file as never, { ...row, version: watermark }, 0);
+        const found = readRowAtVersion(file as never, { ...row, version: watermark }, nowMs);
         const named = [...(found ?? [])].map(([columnId, value]) => [nameOf(table, columnId), value]);
         expect(found === null ? undefined : Object.fromEntries(named)).toEqual(rowAt(watermark));
         const after = rowAt(watermark);
@@ -92,11 +105,21 @@ export class RecordedMoments {
     return this.moments[watermark]?.get(schema.name) ?? new Map<string, Row>();
   }
 
-  /** The rows without columns that the history reports as added later, which must have their defaults. */
-  private pastRowsAt(file: DatabaseReader, table: StoredTable, watermark: number): ReadonlyMap<string, Row> {
+  /**
+   * The rows without columns that the history reports as added later, which must have their defaults. Null if the moment
+   * is gone.
+   */
+  private pastRowsAt(
+    file: DatabaseReader,
+    table: StoredTable,
+    watermark: number,
+    nowMs: number,
+  ): ReadonlyMap<string, Row> | null {
+    const found = rowsUnlessGone(file, table, watermark, nowMs);
+    if (found === null) return null;
     const later = laterColumns(file.sql, table);
     const rows = new Map<string, Row>();
-    for (const [key, ...values] of pastRows(file, table, { watermark, receivedMs: 0 }, 0)) {
+    for (const [key, ...values] of found) {
       const row: Record<string, CellValue> = {};
       for (const [i, columnId] of table.columnIds.entries()) {
         const value = values[i] ?? null;
@@ -107,6 +130,25 @@ export class RecordedMoments {
     }
     return rows;
   }
+}
+
+function rowsUnlessGone(
+  file: DatabaseReader,
+  table: StoredTable,
+  watermark: number,
+  nowMs: number,
+): readonly (readonly CellValue[])[] | null {
+  try {
+    return [...pastRows(file, table, { watermark, receivedMs: 0 }, nowMs)];
+  } catch (thrown) {
+    if (thrown instanceof RockpoolError && thrown.code === 'history-moment-gone') return null;
+    throw thrown;
+  }
+}
+
+/** The newest changeset whose versions of the table have expired; 0 if none. */
+function lastExpired({ sql }: DatabaseReader, table: StoredTable, nowMs: number): number {
+  return lastBefore(sql, keptSinceMs(table, nowMs));
 }
 
 function nameOf(table: StoredTable, columnId: number): string {
