@@ -30,7 +30,7 @@ function oldest(): ReturnType<typeof defineSchema> {
   const documents = [{ column: pages.content, ...TEXTS }];
   return defineSchema(
     { items, pages },
-    { history: [{ table: items, retainedDays: 30 }, pages], merge: [{ table: pages, documents }] },
+    { history: [{ table: items, retainedDays: 45 }, pages], merge: [{ table: pages, documents }] },
   );
 }
 
@@ -40,7 +40,7 @@ function newer(): ReturnType<typeof defineSchema> {
   const documents = [pages.content, pages.extra].map((column) => ({ column, ...TEXTS }));
   return defineSchema(
     { items, pages },
-    { history: [{ table: items, retainedDays: 30 }, pages], merge: [{ table: pages, documents }] },
+    { history: [{ table: items, retainedDays: 45 }, pages], merge: [{ table: pages, documents }] },
   );
 }
 
@@ -51,7 +51,7 @@ function newest(): ReturnType<typeof defineSchema> {
   const documents = [pages.content, pages.extra].map((column) => ({ column, ...TEXTS }));
   return defineSchema(
     { items, labels, pages },
-    { history: [{ table: items, retainedDays: 30 }, labels, pages], merge: [{ table: pages, documents }] },
+    { history: [{ table: items, retainedDays: 45 }, labels, pages], merge: [{ table: pages, documents }] },
   );
 }
 
@@ -123,6 +123,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
           'restore' as const,
           'wait' as const,
           'wait' as const,
+          'wait' as const,
         ),
       }),
     },
@@ -156,7 +157,7 @@ class World {
   async take(step: Step): Promise<void> {
     switch (step.does) {
       case 'wait':
-        // Versions of items expire, and tombstones of deleted rows are pruned.
+        // Tombstones of deleted rows are pruned, and the second time versions of items are too.
         this.clients.nowMs += 31 * DAY_MS;
         return;
       case 'migrate':
