@@ -178,32 +178,36 @@ function EffectTable({ effect: { envelopes, unassigned }, currency, month }: Eff
   );
   if (lines.length === 0) return <p className="empty">No envelope differs in {formatMonthInFull(month)}.</p>;
   return (
-    <table className="figures effect" aria-label={`Available in ${formatMonthInFull(month)}`}>
-      <thead>
-        <tr>
-          <th scope="col">Available</th>
-          <th scope="col" className="number">
+    <table role="table" className="figures effect" aria-label={`Available in ${formatMonthInFull(month)}`}>
+      <thead role="rowgroup">
+        <tr role="row">
+          <th role="columnheader" scope="col">
+            Available
+          </th>
+          <th role="columnheader" scope="col" className="number">
             Today
           </th>
-          <th scope="col" className="number">
+          <th role="columnheader" scope="col" className="number">
             What if
           </th>
-          <th scope="col" className="number">
+          <th role="columnheader" scope="col" className="number">
             Difference
           </th>
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         {lines.map(({ name, todayMinor, whatIfMinor }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td className="number">
+          <tr role="row" key={name}>
+            <th role="rowheader" scope="row">
+              {name}
+            </th>
+            <td role="cell" className="number" data-of="Today">
               <Amount minor={todayMinor} currency={currency} />
             </td>
-            <td className={`number${whatIfMinor < 0n ? ' overspent' : ''}`}>
+            <td role="cell" data-of="What if" className={`number${whatIfMinor < 0n ? ' overspent' : ''}`}>
               <Amount minor={whatIfMinor} currency={currency} />
             </td>
-            <td className="number">
+            <td role="cell" className="number" data-of="Difference">
               <Amount minor={whatIfMinor - todayMinor} currency={currency} signed />
             </td>
           </tr>
