@@ -10,7 +10,7 @@ vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));
 it('the crash images detect a checksum that accepts every record [CT-no-checksum]', async () => {
   const module = await loadNodeSqlite();
   const disk = new SimulatedDisk({ keepCalls: true });
-  const workload = await runWorkload(disk, module, 'relaxed', 25);
+  const workload = await runWorkload(disk, module, { durability: 'relaxed', count: 25 });
   const faults: string[] = [];
   for (const image of crashImages(disk, seededRandom(1), 6)) {
     const fault = await findFault(image, workload, module, false).catch((error: unknown) => String(error));

@@ -9,7 +9,7 @@ import { SimulatedDisk } from '../testing/simulated-disk.ts';
 async function faultsWithout(isForgotten: (call: DiskCall) => boolean): Promise<string[]> {
   const module = await loadNodeSqlite();
   const disk = new SimulatedDisk({ keepCalls: true });
-  const workload = await runWorkload(disk, module, 'strict', 25);
+  const workload = await runWorkload(disk, module, { durability: 'strict', count: 25 });
   disk.calls.forEach((call, index) => {
     if (call.kind === 'flush' && isForgotten(call)) disk.calls[index] = { kind: 'flush', file: 'none' };
   });

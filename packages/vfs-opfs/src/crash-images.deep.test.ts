@@ -10,7 +10,11 @@ for (const durability of ['relaxed', 'strict'] as const) {
     it(`a crash keeps every acknowledged transaction whole, with durability ${durability} and seed ${seed}`, async () => {
       const module = await loadNodeSqlite();
       const disk = new SimulatedDisk({ keepCalls: true });
-      const workload = await runWorkload(disk, module, durability, 60, seed % 2 === 0 ? 1024 : 4096);
+      const workload = await runWorkload(disk, module, {
+        durability,
+        count: 60,
+        pageSizeBytes: seed % 2 === 0 ? 1024 : 4096,
+      });
       const random = seededRandom(seed);
       const faults: string[] = [];
       let count = 0;

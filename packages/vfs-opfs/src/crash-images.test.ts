@@ -1,15 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import { crashImages, seededRandom } from '../testing/crash-images.ts';
-import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from '../testing/crash-workload.ts';
+import {
+  bounds,
+  findFault,
+  findFaultOnDisk,
+  lastOnDisk,
+  openCrashStorage,
+  runWorkload,
+} from '../testing/crash-workload.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { atLevel } from '../../../tests/kit/level.ts';
+import { SEGMENT_HEADER_BYTES } from './log/segment-header.ts';
 
 const SEED = 20260921;
 let imageTotal = 0;
 
 /** One crash in this number is examined; `npm run verify` examines all. */
 const oneOf = atLevel({ test: 4, verify: 1 });
+
+/** Whether the last call marked a segment `done`, which is not flushed yet: the copy it ends was flushed just before. */
+function isAtDone({ calls }: SimulatedDisk, callCount: number): boolean {
+  const [flush, mark] = calls.slice(callCount - 2, callCount);
+  return flush?.kind === 'flush' && flush.file === 'crash.sqlite' && mark?.kind === 'write' && mark.at === 0;
+}
+
+/** Whether one of the last calls began a generation: wrote a header and an end mark. */
+function isAtBegin({ calls }: SimulatedDisk, callCount: number): boolean {
+  return calls
+    .slice(Math.max(0, callCount - 4), callCount)
+    .some((call) => call.kind === 'write' && call.at === 0 && call.bytes.length > SEGMENT_HEADER_BYTES);
+}
 
 describe('a crash after any disk call', () => {
   for (const [durability, pageSizeBytes] of [
@@ -20,7 +41,7 @@ describe('a crash after any disk call', () => {
     it(`keeps every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes [CT-images]`, async () => {
       const module = await loadNodeSqlite();
       const disk = new SimulatedDisk({ keepCalls: true });
-      const workload = await runWorkload(disk, module, durability, 50, pageSizeBytes);
+      const workload = await runWorkload(disk, module, { durability, count: 50, pageSizeBytes });
       const faults: string[] = [];
       let count = 0;
       for (const image of crashImages(disk, seededRandom(SEED), 1)) {
@@ -41,7 +62,7 @@ describe('a crash after any disk call', () => {
   it('keeps the result of an earlier crash if it interrupts the recovery [CT-recovery]', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk({ keepCalls: true });
-    const workload = await runWorkload(disk, module, 'strict', 30);
+    const workload = await runWorkload(disk, module, { durability: 'strict', count: 30 });
     const random = seededRandom(SEED);
     const faults: string[] = [];
     let count = 0;
@@ -62,5 +83,47 @@ describe('a crash after any disk call', () => {
     console.log(`${count} crash images during recovery, ${imageTotal} in all`);
     expect(faults.slice(0, 5)).toEqual([]);
     expect(count).toBeGreaterThan(500);
+  });
+
+  it('keeps a prefix of the transactions if nothing was flushed before the log reached its second generation [CT-unflushed]', async () => {
+    const module = await loadNodeSqlite();
+    const disk = new SimulatedDisk({ keepCalls: true });
+    const workload = await runWorkload(disk, module, { durability: 'relaxed', count: 14, requestsFlushes: false });
+    const faults: string[] = [];
+    for (const image of crashImages(disk, seededRandom(SEED), 2)) {
+      const fault = await findFault(image, workload, module, false);
+      if (fault !== undefined) faults.push(`after call ${image.callCount}, ${image.survivors}: ${fault}`);
+    }
+    expect(faults.slice(0, 5)).toEqual([]);
+  });
+
+  it('keeps everything if a copy ended with a kill before its mark was flushed, and the power fails when the segment is used again [CT-kill-then-cut]', async () => {
+    const module = await loadNodeSqlite();
+    const disk = new SimulatedDisk({ keepCalls: true });
+    const durability = 'strict';
+    const workload = await runWorkload(disk, module, { durability, count: 30 });
+    const random = seededRandom(SEED);
+    const faults: string[] = [];
+    let count = 0;
+    for (const image of crashImages(disk, random, 1)) {
+      if (image.survivors !== 'everything' || !isAtDone(disk, image.callCount)) continue;
+      const continued = image.restore();
+      const earlier = {
+        acknowledged: bounds(image, workload)[0],
+        issued: await lastOnDisk(image.restore(), durability, module),
+      };
+      const later = await runWorkload(continued, module, { durability, count: 5, earlier });
+      for (const second of crashImages(continued, random, atLevel({ test: 2, verify: 16 }))) {
+        if (!isAtBegin(continued, second.callCount)) continue;
+        count += 1;
+        const fault = await findFault(second, later, module, false);
+        if (fault !== undefined)
+          faults.push(
+            `killed after call ${image.callCount}, then call ${second.callCount}, ${second.survivors}: ${fault}`,
+          );
+      }
+    }
+    console.log(`${count} crash images after a kill`);
+    expect(faults.slice(0, 5)).toEqual([]);
   });
 });

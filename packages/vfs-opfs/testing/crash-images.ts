@@ -15,7 +15,7 @@ export interface CrashImage {
   /** The crash came after this many calls. */
   readonly callCount: number;
   readonly survivors: Survivors;
-  /** Returns a new disk with what survived. */
+  /** Returns a new disk with what survived. After the death of a process, unflushed calls are still unflushed. */
   restore(): SimulatedDisk;
 }
 
@@ -41,7 +41,7 @@ export function* crashImages(
 ): Generator<CrashImage, void, undefined> {
   const { calls } = disk;
   const flushed = new Map([...disk.initialFiles].map(([name, content]) => [name, bytesOf(content)]));
-  let pending: DiskCall[] = [];
+  let pending: DiskCall[] = [...disk.initialUnflushed];
   for (let callCount = 0; callCount <= calls.length; callCount += 1) {
     const call = calls[callCount - 1];
     if (call?.kind === 'flush') {
@@ -59,7 +59,7 @@ export function* crashImages(
     const image = (survivors: Survivors, kept: readonly DiskCall[]): CrashImage => ({
       callCount,
       survivors,
-      restore: () => restore(flushed, kept),
+      restore: () => (survivors === 'everything' ? diskWith(flushed, kept) : restore(flushed, kept)),
     });
     yield image('everything', waiting);
     if (waiting.length === 0) continue;
@@ -84,10 +84,12 @@ function restore(flushed: ReadonlyMap<string, MemoryBytes>, kept: readonly DiskC
   const files = new Map<string, MemoryBytes>();
   for (const [name, bytes] of flushed) files.set(name, bytesOf(contentOf(bytes)));
   for (const call of kept) applyCall(files, call);
-  return new SimulatedDisk({
-    keepCalls: true,
-    files: new Map([...files].map(([name, bytes]) => [name, contentOf(bytes)])),
-  });
+  return diskWith(files, []);
+}
+
+function diskWith(flushed: ReadonlyMap<string, MemoryBytes>, unflushed: readonly DiskCall[]): SimulatedDisk {
+  const files = new Map([...flushed].map(([name, bytes]) => [name, contentOf(bytes)]));
+  return new SimulatedDisk({ keepCalls: true, files, unflushed });
 }
 
 function contentOf(bytes: MemoryBytes): Uint8Array {

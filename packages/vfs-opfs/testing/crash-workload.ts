@@ -22,6 +22,7 @@ const NAME = 'crash';
 const LOG_PAGE_SIZE_BYTES = 1024;
 const ACCOUNTS = 12;
 const TOTAL = ACCOUNTS * 1000;
+const EMPTY: Earlier = { acknowledged: 0, issued: 0 };
 
 /** Transaction `number` began after `from` disk calls and was acknowledged after `to` calls. */
 interface Acknowledged {
@@ -30,43 +31,62 @@ interface Acknowledged {
   readonly to: number;
 }
 
+/** What a disk holds before a workload. */
+interface Earlier {
+  /** Number of the last transaction that was acknowledged. */
+  readonly acknowledged: number;
+  /** Number of the last one that is there. */
+  readonly issued: number;
+}
+
 export interface Workload {
   readonly durability: Durability;
+  readonly earlier: Earlier;
   readonly transactions: readonly Acknowledged[];
   /** After `calls` disk calls, a flush that covered all transactions up to `number` had returned. */
   readonly flushes: readonly { readonly calls: number; readonly number: number }[];
 }
 
+export interface WorkloadOptions {
+  readonly durability: Durability;
+  /** How many transactions to run. */
+  readonly count: number;
+  /** Of SQLite. It may be larger than the log's, as it is after a VACUUM that changes the page size. Default 1024. */
+  readonly pageSizeBytes?: number;
+  /** Default: an empty disk. */
+  readonly earlier?: Earlier;
+  /** Whether there are flushes and WAL checkpoints besides those that the storage needs by itself. Default true. */
+  readonly requestsFlushes?: boolean;
+}
+
 /**
  * Runs transactions of many shapes on a disk, with one writer and WAL checkpoints in between, and records when each was
- * acknowledged. SQLite's pages may be larger than the log's, as they are after a VACUUM that changes the page size.
+ * acknowledged.
  */
 export async function runWorkload(
   disk: SimulatedDisk,
   module: TestModule,
-  durability: Durability,
-  count: number,
-  pageSizeBytes: number = LOG_PAGE_SIZE_BYTES,
+  { durability, count, pageSizeBytes = LOG_PAGE_SIZE_BYTES, earlier = EMPTY, requestsFlushes = true }: WorkloadOptions,
 ): Promise<Workload> {
   const storage = await openCrashStorage(disk, durability);
   const connection = new TestConnection(module, storage);
   const transactions: Acknowledged[] = [];
   const flushes: { calls: number; number: number }[] = [];
-  for (let number = 1; number <= count; number += 1) {
+  for (let number = earlier.issued + 1; number <= earlier.issued + count; number += 1) {
     const from = disk.callCount;
     connection.run(transactionSql(number, pageSizeBytes));
     transactions.push({ number, from, to: disk.callCount });
-    if (number % 7 === 3) {
+    if (requestsFlushes && number % 7 === 3) {
       storage.flush();
       flushes.push({ calls: disk.callCount, number });
     }
-    if (number % 11 === 5) await storage.checkpoint();
+    if (requestsFlushes && number % 11 === 5) await storage.checkpoint();
     // Lets background WAL checkpoints run.
     else if (number % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
   }
   connection.close();
   await storage.close();
-  return { durability, transactions, flushes };
+  return { durability, earlier, transactions, flushes };
 }
 
 export function openCrashStorage(disk: SimulatedDisk, durability: Durability): Promise<Storage> {
@@ -118,6 +138,11 @@ export async function findFaultOnDisk(
   return laterFault === undefined ? undefined : `after further use: ${laterFault}`;
 }
 
+/** Recovers a disk and returns the number of the last transaction on it. */
+export function lastOnDisk(disk: SimulatedDisk, durability: Durability, module: TestModule): Promise<number> {
+  return onStorage(disk, durability, module, lastTransaction);
+}
+
 /** Opens, uses and closes a storage. Without closing, thousands of them would stay in memory. */
 async function onStorage<T>(
   disk: SimulatedDisk,
@@ -135,12 +160,16 @@ async function onStorage<T>(
   }
 }
 
-/** A kill keeps all acknowledged commits. A power cut keeps all flushed commits, which with `strict` are the same. */
-function bounds(image: CrashImage, workload: Workload): readonly [number, number] {
-  const { transactions, flushes, durability } = workload;
-  const acknowledged = transactions.findLast((transaction) => transaction.to <= image.callCount)?.number ?? 0;
+/**
+ * The least and the greatest number that the last transaction of an image may have. A kill keeps all acknowledged
+ * commits. A power cut keeps all flushed commits, which with `strict` are the same.
+ */
+export function bounds(image: CrashImage, workload: Workload): readonly [number, number] {
+  const { transactions, flushes, durability, earlier } = workload;
+  const acknowledged =
+    transactions.findLast((transaction) => transaction.to <= image.callCount)?.number ?? earlier.acknowledged;
   const flushed = flushes.findLast((flush) => flush.calls <= image.callCount)?.number ?? 0;
-  const issued = transactions.findLast((transaction) => transaction.from < image.callCount)?.number ?? 0;
+  const issued = transactions.findLast((transaction) => transaction.from < image.callCount)?.number ?? earlier.issued;
   return [durability === 'strict' || image.survivors === 'everything' ? acknowledged : flushed, issued];
 }
 

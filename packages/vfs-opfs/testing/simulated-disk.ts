@@ -10,8 +10,10 @@ import type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
 export interface SimulatedDiskOptions {
   /** Keeps every call, for `crashImages`. Default false, since it keeps every byte ever written. */
   readonly keepCalls?: boolean;
-  /** Initial files. */
+  /** Initial files, flushed. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
+  /** Writes and truncations after that which an earlier worker did not flush. Default none. */
+  readonly unflushed?: readonly DiskCall[];
   /** Records unflushed calls, for `losePower`. Default false. */
   readonly canLosePower?: boolean;
 }
@@ -71,8 +73,10 @@ export class SimulatedDisk {
   /** The free space that the disk reports. */
   freeBytes: number | undefined;
 
-  /** The initial content of the disk. */
+  /** The initial content of the disk, as far as it was flushed. */
   readonly initialFiles: ReadonlyMap<string, Uint8Array>;
+  /** The rest of the initial content: a power cut may undo it until its file is flushed. */
+  readonly initialUnflushed: readonly DiskCall[];
   readonly #files = new Map<string, MemoryBytes>();
   readonly #locks = new InProcessLocks();
   /** The holders of exclusive handles, by file. */
@@ -85,10 +89,15 @@ export class SimulatedDisk {
     this.#keepsCalls = options.keepCalls ?? false;
     this.#unflushed = options.canLosePower === true ? new Map() : null;
     this.initialFiles = options.files ?? new Map();
+    this.initialUnflushed = options.unflushed ?? [];
     for (const [name, content] of this.initialFiles) {
       const bytes = new MemoryBytes();
       bytes.write(content, 0);
       this.#files.set(name, bytes);
+    }
+    for (const call of this.initialUnflushed) {
+      const bytes = this.#files.get(call.file);
+      if (bytes !== undefined && (call.kind === 'write' || call.kind === 'truncate')) this.#change(call, bytes);
     }
   }
 
