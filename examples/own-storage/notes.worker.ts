@@ -11,6 +11,4 @@ const db = await sqlite.open_v2(storage.path, undefined, storage.vfsName);
 sqlite.exec(db, 'CREATE VIRTUAL TABLE IF NOT EXISTS note USING fts5(body)');
 sqlite.exec(db, "INSERT INTO note VALUES ('coffee at nine')");
 await storage.committed(); // It is stored: the worker may end now.
-sqlite.exec(db, "SELECT rowid, body FROM note WHERE note MATCH 'coffee' ORDER BY rowid DESC", (row) =>
-  postMessage(row),
-);
+sqlite.exec(db, "SELECT rowid, body FROM note WHERE note MATCH 'coffee' ORDER BY 1 DESC", (row) => postMessage(row));

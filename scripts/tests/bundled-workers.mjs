@@ -1,15 +1,18 @@
-// Bundles each worker of the Chromium tests into one file. In development, Vite serves one of our workers as about two
-// hundred modules, and most tests start several workers: loading them took more processor time than all the tests
-// themselves.
+// Bundles each worker of the Chromium tests into one file, and so the page that is another tab (`?bundled`). In
+// development, Vite serves either as one or two hundred modules, and most tests start several: loading them took more
+// processor time than all the tests themselves.
 
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { build } from 'vite';
+import { root } from '../children.mjs';
 
-const WORKER = /[?&]worker_file\b/;
+const BUNDLED = /[?&](worker_file|bundled)\b/;
+const NEW_WORKER = /new Worker\(new URL\((['"])([^'"]+)\1,\s*import\.meta\.url\)/g;
 const ASSET = /new URL\((['"])([^'"]+\.wasm)\1,\s*import\.meta\.url\)/g;
 
 /**
- * Keeps the addresses of files beside the code, such as SQLite's, because the bundle has a different address.
+ * Keeps the addresses of files beside the code, such as SQLite's, and of workers, because the bundle has a different
+ * address.
  *
  * @returns {import('vite').Plugin}
  */
@@ -19,11 +22,17 @@ function keepAssets() {
     enforce: 'pre',
     transform(code, id) {
       const file = id.split('?')[0] ?? id;
-      const kept = code.replace(
-        ASSET,
-        (_match, _quote, path) =>
-          `new URL(${JSON.stringify(`/@fs${resolve(dirname(file), path)}`)}, self.location.origin)`,
-      );
+      const kept = code
+        .replace(
+          ASSET,
+          (_match, _quote, path) =>
+            `new URL(${JSON.stringify(`/@fs${resolve(dirname(file), path)}`)}, self.location.origin)`,
+        )
+        // The address that Vite gives the worker in a module that is not bundled.
+        .replace(NEW_WORKER, (_match, _quote, path) => {
+          const worker = relative(root, resolve(dirname(file), path)).replaceAll('\\', '/');
+          return `new Worker(new URL(${JSON.stringify(`/${worker}?worker_file&type=module`)}, self.location.origin)`;
+        });
       return kept === code ? null : { code: kept, map: null };
     },
   };
@@ -61,7 +70,7 @@ export function bundledWorkers() {
     name: 'rockpool:bundled-workers',
     enforce: 'pre',
     async load(id) {
-      if (!WORKER.test(id)) return null;
+      if (!BUNDLED.test(id)) return null;
       const entry = id.split('?')[0] ?? id;
       const bundled = bundles.get(entry) ?? bundle(entry);
       bundles.set(entry, bundled);

@@ -9,7 +9,7 @@ import { root } from '../children.mjs';
  * @typedef {'node' | 'verify' | 'deep' | 'browser' | 'browser-verify' | 'browser-deep' | 'stock' | 'end-to-end'} Suite
  */
 
-const folders = ['packages', 'apps', 'tests', 'scripts', 'benchmarks'];
+const folders = ['packages', 'apps', 'tests', 'scripts', 'benchmarks', 'examples'];
 const notOurs = new Set(['node_modules', 'dist', '.rockpool', '.turbo', '.vite']);
 
 /** The first match selects the suite of a file. @type {readonly [suffix: RegExp, suite: Suite][]} */
