@@ -128,7 +128,7 @@ export class FakeBrowser {
           stop: async () => tools.publishStatus(FAKE_STATUS),
         }),
         onTouched: (touched) => tab.touched.push(touched),
-        onFirstSync: (progress) => tab.firstSync.push(progress),
+        onFirstSync: ({ receivedBytes, totalBytes }) => tab.firstSync.push({ receivedBytes, totalBytes }),
         onStatus: (status, role) => {
           tab.told.push(`${role} ${status.state}`);
           tab.status = status;

@@ -175,8 +175,7 @@ export class OpenTab {
       token: () => page.token(),
       onProgress: (progress) => {
         latest = progress;
-        this.showFirstSync(progress);
-        this.membership.tellFirstSync(progress);
+        this.tellFirstSync(progress);
       },
       // Tabs that open meanwhile wait as long as they receive messages.
       onWait: () => this.membership.tellFirstSync(latest),
@@ -189,6 +188,12 @@ export class OpenTab {
       // what prevents it.
       if (!this.takesFiles) page.reportProblem(error);
     });
+  }
+
+  /** In every tab. */
+  private tellFirstSync(progress: SnapshotProgress): void {
+    this.showFirstSync(progress);
+    this.membership.tellFirstSync(progress);
   }
 
   private showFirstSync(progress: SnapshotProgress): void {
@@ -274,7 +279,9 @@ export class OpenTab {
   private showStatus(leaderStatus: LeaderStatus, role: TabRole): void {
     const { snapshot, reason } = leaderStatus;
     const { status } = this.reports;
-    if (snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes) this.showFirstSync(snapshot);
+    // Other tabs receive some of the statuses only, and would miss the end of the download.
+    if (role === 'leader' && snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes)
+      this.tellFirstSync(snapshot);
     // Nothing is sent or loaded until a user acts, so every tab reports the error to the app.
     if (reason?.code === 'database-mismatch' && status.reason?.code !== reason.code)
       this.context.page.reportProblem(RockpoolError.fromData(reason));

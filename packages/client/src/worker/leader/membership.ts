@@ -162,7 +162,7 @@ export class Membership<Database extends WritableDatabase> {
     }
   }
 
-  /** Reports the progress of filling the database before this tab leads. */
+  /** Reports the progress of a download to the other tabs. */
   tellFirstSync(progress: SnapshotProgress): void {
     this.channel?.post({ kind: 'first-sync', ...progress });
   }
@@ -338,8 +338,7 @@ export class Membership<Database extends WritableDatabase> {
       case 'first-sync':
         this.renewAnnouncementDeadline();
         // Without a total, the message only shows that the tab is alive.
-        if (message.totalBytes > 0)
-          this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
+        if (message.totalBytes > 0) this.options.onFirstSync(message);
         return;
       case 'status':
         return this.hearStatus(message);
