@@ -43,10 +43,11 @@ describe('packs of the changelog', () => {
     const before = sizeOf('rockpool_changelog', 'length(hash) + length(body) + length(before)');
     admit(300);
     expect(packs()).toEqual([
-      [1, 256],
-      [257, 288],
+      [1, 128],
+      [129, 256],
+      [257, 299],
     ]);
-    expect(rows()).toEqual([289, 290, 291, 292, 293, 294, 295, 296, 297, 298, 299, 300]);
+    expect(rows()).toEqual([300]);
     expect(sizeOf('rockpool_changelog_pack', 'length(packed)')).toBeLessThan(before / 3);
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
     expect([...database.changelog.readStoredAfter(40)]).toEqual(all.slice(40));
@@ -63,12 +64,11 @@ describe('packs of the changelog', () => {
     const all = [...database.changelog.readStoredAfter(0)];
     database.rejected.add(100, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
     admit(180);
-    // 83 to 99 and 133 to 139 are too few for a run.
     expect(packs()).toEqual([
-      [1, 32],
-      [51, 82],
-      [101, 132],
-      [141, 172],
+      [1, 49],
+      [51, 99],
+      [101, 139],
+      [141, 179],
     ]);
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
     expect(database.changelog.firstRetained()).toBe(1);
@@ -88,22 +88,62 @@ describe('packs of the changelog', () => {
     expect(packs()).toEqual([]);
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
     admit(100);
-    expect(packs()).toEqual([[1, 96]]);
+    expect(packs()).toEqual([[1, 99]]);
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
+  });
+
+  it('are joined once they make a full one, and stay as they are then', () => {
+    const all = withChangesets(300);
+    for (const upTo of [33, 65, 97]) admit(upTo);
+    expect(packs()).toEqual([
+      [1, 32],
+      [33, 64],
+      [65, 96],
+    ]);
+    admit(129);
+    expect(packs()).toEqual([[1, 128]]);
+    for (const upTo of [161, 193, 225, 257, 289]) admit(upTo);
+    expect(packs()).toEqual([
+      [1, 128],
+      [129, 256],
+      [257, 288],
+    ]);
+    expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
+  });
+
+  it('are full with fewer changesets if these are larger', () => {
+    database = openInMemory();
+    for (let i = 1; i <= 112; i++) write(`r${i}`, `k${i}`, new Uint8Array(1_000));
+    admit(33);
+    expect(packs()).toEqual([[1, 32]]);
+    admit(80);
+    expect(packs()).toEqual([[1, 79]]);
+    admit(112);
+    expect(packs()).toEqual([
+      [1, 79],
+      [80, 111],
+    ]);
   });
 
   it('are created again after a rollback undid them', () => {
     withChangesets(100);
-    database.outbox.markAcknowledged(100, 1000);
+    database.outbox.markAcknowledged(40, 1000);
     database.outbox.pack();
-    expect(packs()).toEqual([[1, 32]]);
+    expect(packs()).toEqual([[1, 39]]);
+    database.outbox.markAcknowledged(100, 2000);
     database.connection.run('BEGIN');
     database.outbox.pack();
-    expect(packs()).toEqual([[1, 64]]);
+    expect(packs()).toEqual([
+      [1, 39],
+      [40, 99],
+    ]);
     database.connection.run('ROLLBACK');
-    expect(packs()).toEqual([[1, 32]]);
+    expect(packs()).toEqual([[1, 39]]);
     admit(100);
-    expect(packs()).toEqual([[1, 96]]);
+    expect(packs()).toEqual([
+      [1, 39],
+      [40, 99],
+    ]);
   });
 
   it('are renumbered for a new site', () => {
@@ -123,9 +163,16 @@ describe('packs of the changelog', () => {
     database.outbox.markAcknowledged(100, 2 * 60 * 60 * 1000);
     database.outbox.pack();
     database.outbox.pack();
-    expect(packs()).toEqual([[1, 96]]);
+    const both = [
+      [1, 49],
+      [50, 99],
+    ];
+    expect(packs()).toEqual(both);
+    // The first one is old enough from a second later on, the other two hours later.
+    database.outbox.prune(ADMITTED_RETENTION_MS + 500);
+    expect(packs()).toEqual(both);
     database.outbox.prune(ADMITTED_RETENTION_MS + 60 * 60 * 1000);
-    expect(packs()).toEqual([[1, 96]]);
+    expect(packs()).toEqual([[50, 99]]);
     database.outbox.prune(ADMITTED_RETENTION_MS + 3 * 60 * 60 * 1000);
     expect(packs()).toEqual([]);
     expect(rows()).toEqual([100]);
@@ -150,7 +197,7 @@ describe('packs of the changelog', () => {
     admit(100);
     expect(packs()).toEqual([
       [1, 32],
-      [65, 96],
+      [65, 99],
     ]);
   });
 
