@@ -16,8 +16,14 @@ import type { Subscription } from './subscription.ts';
 /** The changes of a commit, read and encoded once for all sessions with the same cursor. */
 export interface LogUpdate {
   readonly changed: ChangedRows;
-  /** Encoded parts for sessions that are not authors, by cursor. */
-  readonly encoded: Map<string, readonly Uint8Array[]>;
+  /** For sessions that are not authors, by cursor. */
+  readonly shared: Map<string, SharedDelivery>;
+}
+
+interface SharedDelivery {
+  readonly parts: readonly Uint8Array[];
+  /** The last delivery with these parts. It also fits the next session, unless the acknowledged sequences differ. */
+  prepared: PreparedDelivery;
 }
 
 /** The next delivery of a session, valid only while the session has not moved. */
@@ -41,7 +47,7 @@ export class Deliveries {
 
   /** Created once per commit and shared by all sessions. */
   update(): LogUpdate {
-    return { changed: new ChangedRows(this.file), encoded: new Map() };
+    return { changed: new ChangedRows(this.file), shared: new Map() };
   }
 
   /**
@@ -62,8 +68,7 @@ export class Deliveries {
   ): PreparedDelivery | null {
     const { cursor: from } = subscription;
     const to = this.file.log.watermark;
-    if (!isAuthor)
-      return to > from ? this.encodeMessages(subscription, [], this.sharedGroups(subscription, update)) : null;
+    if (!isAuthor) return to > from ? this.prepareShared(subscription, update) : null;
     subscription.siteNumber ??= this.ownSiteNumber(subscription);
     const decided =
       subscription.siteNumber === null
@@ -120,18 +125,23 @@ export class Deliveries {
     return site?.principal === principal ? site.number : null;
   }
 
-  private sharedGroups(
-    { cursor: from, siteNumber, ownFrom, filter }: Subscription,
-    { changed, encoded }: LogUpdate,
-  ): readonly Uint8Array[] {
+  /**
+   * Sessions at one position get the same messages, as the same objects: they are encoded and framed once, and cross
+   * to another thread once.
+   */
+  private prepareShared(subscription: Subscription, { changed, shared }: LogUpdate): PreparedDelivery {
+    const { cursor: from, siteNumber, ownFrom, filter, lastAckedSequence } = subscription;
     // For a site without writes in this commit, only whether it has ever written matters (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
     const isShared = readsEverything(filter);
-    const known = isShared ? encoded.get(name) : undefined;
-    if (known !== undefined) return known;
-    const parts = this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), filter);
-    if (isShared) encoded.set(name, parts);
-    return parts;
+    const known = isShared ? shared.get(name) : undefined;
+    if (known?.prepared.acknowledgedBefore === lastAckedSequence) return known.prepared;
+    const parts =
+      known?.parts ?? this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), filter);
+    const prepared = this.encodeMessages(subscription, [], parts);
+    if (known !== undefined) known.prepared = prepared;
+    else if (isShared) shared.set(name, { parts, prepared });
+    return prepared;
   }
 
   private encode(groups: readonly ChangeGroup[], filter: ReadFilter): readonly Uint8Array[] {

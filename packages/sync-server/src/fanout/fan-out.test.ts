@@ -1,4 +1,4 @@
-import type { RockpoolError } from '@rockpool/shared';
+import { decodeServerMessage, type RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { DirectSession } from '../../testing/direct-session.ts';
 import { insert } from '../../testing/changeset.ts';
@@ -52,6 +52,69 @@ it('fan-out does not send a prepared delivery to a session that has moved on', (
   fanOut.publish(new Set(), prepared);
   expect(sent.map(({ name }) => name)).toEqual(['b']);
   expect([behind.cursor, moved.cursor]).toEqual([1, 1]);
+  file.sql.close();
+});
+
+it('fan-out sends one message to all sessions at one position, and each position gets its own', () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const live = new LiveDatabase(file, { onFailure: () => undefined });
+  const author = new DirectSession(live, new Replica(), NOW_MS);
+  const sent = new Map<string, Uint8Array>();
+  const subscribe = (name: string, position: Partial<Subscription> = {}): Subscription => ({
+    subscriber: {
+      site: name.repeat(32),
+      hasEnded: false,
+      send: (...messages) => void sent.set(name, messages[0] as Uint8Array),
+      fail: (error: RockpoolError) => {
+        throw error;
+      },
+    },
+    filter: EVERYTHING,
+    principal: name,
+    logEpoch: file.logEpoch.id,
+    siteNumber: null,
+    cursor: 0,
+    lastAckedSequence: 0,
+    ownFrom: 0,
+    ...position,
+  });
+  const sessions = [
+    subscribe('a'),
+    subscribe('b', { siteNumber: 8, lastAckedSequence: 5 }),
+    subscribe('c'),
+    subscribe('d', { siteNumber: 9, lastAckedSequence: 7 }),
+    subscribe('e', { siteNumber: 10, lastAckedSequence: 7 }),
+    subscribe('f', { cursor: 1 }),
+  ];
+  const fanOut = new FanOut({
+    file,
+    deliveries: new Deliveries(file, 1_000_000),
+    subscribed: () => sessions,
+    onFailure: (_, error) => {
+      throw error;
+    },
+  });
+  for (const sequence of [1, 2]) {
+    author.replica.write([insert('notes', `n${sequence}`, { reads: 0n })]);
+    author.push(sequence, sequence, NOW_MS);
+    live.settle();
+  }
+  fanOut.publish(new Set());
+  const message = (name: string): Uint8Array => sent.get(name) as Uint8Array;
+  expect(message('a')).toBe(message('c'));
+  expect(message('d')).toBe(message('e'));
+  const received = sessions.map(({ subscriber }) => decodeServerMessage(message(subscriber.site.slice(0, 1))));
+  expect(received).toMatchObject([
+    { from: 0, to: 2, lastAckedSequence: 0 },
+    { from: 0, to: 2, lastAckedSequence: 5 },
+    { from: 0, to: 2, lastAckedSequence: 0 },
+    { from: 0, to: 2, lastAckedSequence: 7 },
+    { from: 0, to: 2, lastAckedSequence: 7 },
+    { from: 1, to: 2, lastAckedSequence: 0 },
+  ]);
+  expect(sessions.map(({ cursor, lastAckedSequence }) => [cursor, lastAckedSequence])).toEqual(
+    [0, 5, 0, 7, 7, 0].map((lastAckedSequence) => [2, lastAckedSequence]),
+  );
   file.sql.close();
 });
 

@@ -23,6 +23,18 @@ export class SendQueue {
     const { unreadBytes } = this;
     if (unreadBytes > this.maxUnreadBytes)
       throw new RockpoolError('slow-consumer', { unreadBytes, limitBytes: this.maxUnreadBytes });
-    for (const message of messages) for (const frame of messageToFrames(message)) this.socket.send(frame);
+    for (const message of messages) for (const frame of framesOf(message)) this.socket.send(frame);
   }
+}
+
+/** Many sessions send the same message, and share its frames. */
+const knownFrames = new WeakMap<Uint8Array, readonly Uint8Array[]>();
+
+function framesOf(message: Uint8Array): readonly Uint8Array[] {
+  let frames = knownFrames.get(message);
+  if (frames === undefined) {
+    frames = messageToFrames(message);
+    knownFrames.set(message, frames);
+  }
+  return frames;
 }
