@@ -50,6 +50,8 @@ export class SqliteFile implements WarmFile {
   private watcher: FileWatcher | null = null;
   private isClosed = false;
   private readonly releaseLocks: () => void;
+  /** Whether a commit that finds the log long checkpoints it at once. If not, call `checkpointIfLong`. */
+  checkpointsWithCommits = true;
 
   constructor(path: string, { readOnly = false, disposable = false, hasChecksums = true }: SqliteFileOptions = {}) {
     this.releaseLocks = path === ':memory:' ? () => undefined : holdLocks(path);
@@ -104,7 +106,7 @@ export class SqliteFile implements WarmFile {
       const result = body();
       this.database.exec('COMMIT');
       this.watcher?.onCommit();
-      this.checkpointIfLong();
+      this.noteCommit();
       return result;
     } catch (error) {
       // After some failures (disk full, I/O) SQLite has already rolled back.
@@ -204,10 +206,24 @@ export class SqliteFile implements WarmFile {
     }
   }
 
-  /** A failed checkpoint does not affect the commit: the log keeps it, and the next commit tries again. */
-  private checkpointIfLong(): void {
+  /**
+   * Moves a long log into the file. A failure does not affect any commit: the log keeps them, and the next call tries
+   * again. Throws `database-damaged`. Does nothing once the file is closed.
+   */
+  checkpointIfLong(): void {
+    if (!this.isClosed) this.unlessFailing((checkpointer) => checkpointer.checkpointIfLong());
+  }
+
+  private noteCommit(): void {
+    this.unlessFailing((checkpointer) => {
+      checkpointer.onCommit();
+      if (this.checkpointsWithCommits) checkpointer.checkpointIfLong();
+    });
+  }
+
+  private unlessFailing(body: (checkpointer: WalCheckpointer) => void): void {
     try {
-      this.checkpointer?.checkpointIfLong();
+      if (this.checkpointer !== null) body(this.checkpointer);
     } catch (error) {
       if (error instanceof RockpoolError && error.code === 'database-damaged') throw error;
     }

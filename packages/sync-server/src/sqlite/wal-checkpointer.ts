@@ -38,14 +38,16 @@ export class WalCheckpointer {
     this.countFrames = database.prepare('PRAGMA wal_checkpoint(NOOP)');
   }
 
-  /** Call after each commit. */
+  /** Call after each commit, before `checkpointIfLong`. */
+  onCommit(): void {
+    if (this.isInUse || this.frameCount === 0) return;
+    this.sums.setLogInUse(true);
+    this.isInUse = true;
+  }
+
+  /** Call some time after each commit. */
   checkpointIfLong(): void {
-    const { frameCount } = this;
-    if (frameCount > 0 && !this.isInUse) {
-      this.sums.setLogInUse(true);
-      this.isInUse = true;
-    }
-    if (frameCount >= CHECKPOINT_FRAMES) this.checkpoint();
+    if (this.frameCount >= CHECKPOINT_FRAMES) this.checkpoint();
   }
 
   /**

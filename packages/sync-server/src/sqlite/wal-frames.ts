@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { endianness } from 'node:os';
 import { RockpoolError } from '@rockpool/shared';
 import { pageSum } from './page-sums.ts';
 
@@ -181,15 +182,22 @@ function frameChecksum(
   frame: Buffer,
   previous: readonly [number, number],
 ): readonly [number, number] {
-  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
+  const words = wordsOf(frame, isLittleEndian);
   let [first, second] = previous;
   const add = (from: number, to: number): void => {
-    for (let offset = from; offset < to; offset += 8) {
-      first = (first + view.getUint32(offset, isLittleEndian) + second) | 0;
-      second = (second + view.getUint32(offset + 4, isLittleEndian) + first) | 0;
+    for (let i = from; i < to; i += 2) {
+      first = (first + (words[i] as number) + second) | 0;
+      second = (second + (words[i + 1] as number) + first) | 0;
     }
   };
-  add(0, 8);
-  add(FRAME_HEADER_BYTES, frame.length);
+  add(0, 2);
+  add(FRAME_HEADER_BYTES / 4, words.length);
   return [first >>> 0, second >>> 0];
+}
+
+/** An array of words is several times as fast as a DataView. It has the byte order of this machine, as its own logs do. */
+function wordsOf(frame: Buffer, isLittleEndian: boolean): Int32Array {
+  const { buffer, byteOffset, length } =
+    isLittleEndian === (endianness() === 'LE') ? frame : Buffer.from(frame).swap32();
+  return new Int32Array(buffer, byteOffset, length / 4);
 }

@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLogSync } from '../../testing/fake-log-sync.ts';
@@ -63,6 +64,68 @@ describe('a commit in a file', () => {
     expect(database.settling()).not.toBeNull();
     const asked = await Promise.allSettled([database.settling()]);
     expect(asked).toMatchObject([{ status: 'rejected', reason: { code: 'database-unavailable' } }]);
+  });
+});
+
+describe('a WAL checkpoint', () => {
+  let events: string[];
+  const nothing = (): void => undefined;
+  const inTwoTasks = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+  beforeEach(() => {
+    events = [];
+    const watcher = { onCommit: nothing, onClosing: nothing, onClosed: nothing };
+    database.file.sql.watch({ ...watcher, onCheckpoint: () => void events.push('checkpoint') });
+  });
+
+  /** A commit that makes the log long. */
+  async function insertMany(): Promise<void> {
+    await database.commit(() => {
+      for (let i = 0; i < 700; i++)
+        database.file.sql.run('INSERT INTO notes (id, reads, title) VALUES (?, 0, ?)', `n${i}`, 'x'.repeat(7_000));
+    });
+    events.push('committed');
+  }
+
+  it('follows the commit that made the log long, once that is durable and has resolved', async () => {
+    const committing = insertMany();
+    await inTwoTasks();
+    expect(events).toEqual([]);
+    await disk.finishNext();
+    await committing;
+    await inTwoTasks();
+    expect(events).toEqual(['committed', 'checkpoint']);
+  });
+
+  it('does not follow a commit that did not become durable', async () => {
+    const committing = Promise.allSettled([insertMany()]);
+    await disk.failNext(new Error('EIO'));
+    await committing;
+    await inTwoTasks();
+    expect(events).toEqual([]);
+  });
+
+  it('that finds the log damaged fails the next commit, and each one after it', async () => {
+    const committing = insertMany();
+    const log = openSync(`${path}-wal`, 'r+');
+    writeSync(log, 'damaged', 500_000);
+    closeSync(log);
+    await disk.finishNext();
+    await committing;
+    await inTwoTasks();
+    const damaged = expect.objectContaining({ code: 'database-damaged' }) as unknown;
+    await expect(insert('a')).rejects.toThrow(damaged);
+    await expect(insert('b')).rejects.toThrow(damaged);
+    expect(() => database.close()).toThrow(damaged);
+    database = durableOnceSynced(openDatabaseFile(join(folder, 'b.sqlite'), TEST_SCHEMA), disk, nothing);
+  });
+
+  it('is left to the close of a file that is closed right after the commit', async () => {
+    const committing = insertMany();
+    await Promise.all([disk.finishNext(), committing.then(() => database.close())]);
+    await inTwoTasks();
+    expect(events).toEqual(['committed', 'checkpoint']);
+    database = durableOnceSynced(openDatabaseFile(path, TEST_SCHEMA), disk, nothing);
   });
 });
 

@@ -49,6 +49,9 @@ export function durableInFile(file: DatabaseFile): OpenDatabase {
  * content of the disk is unknown: `onLost` is called once, and every later commit is rejected. The log that a killed
  * server left behind may hold commits that are not durable (`isSynced` is false): it is synced at once, and counts as a
  * commit in flight until then.
+ *
+ * A long log is moved into the file after its last commit has resolved. If the log is damaged, the next commit throws
+ * `database-damaged`.
  */
 export function durableOnceSynced(
   file: DatabaseFile,
@@ -58,8 +61,11 @@ export function durableOnceSynced(
 ): OpenDatabase {
   // NORMAL: SQLite syncs the log only at WAL checkpoints.
   file.sql.exec('PRAGMA synchronous = NORMAL');
+  file.sql.checkpointsWithCommits = false;
   let last: Promise<void> | null = null;
   let failure: RockpoolError | null = null;
+  let damage: unknown = null;
+  let checkpointing: NodeJS.Immediate | null = null;
   const fail = (error: unknown): void => {
     failure = new RockpoolError('database-unavailable', {}, { cause: error });
     last = Promise.reject(failure);
@@ -83,15 +89,28 @@ export function durableOnceSynced(
     last = synced;
     return synced;
   };
+  // In a later task, so that outcomes and deliveries of the commit leave first, and the log is synced already.
+  const checkpointSoon = (): void => {
+    checkpointing ??= setImmediate(() => {
+      checkpointing = null;
+      try {
+        file.sql.checkpointIfLong();
+      } catch (error) {
+        damage = error;
+      }
+    });
+  };
   if (!isSynced) beginSync().catch(() => undefined);
   return {
     file,
     commit: async (body, whileSyncing) => {
       if (failure !== null) throw failure;
+      if (damage !== null) throw damage;
       const result = transaction(file, body);
       const synced = beginSync();
       whileSyncing?.(result);
       await synced;
+      checkpointSoon();
       return result;
     },
     catchUp: () => null,
