@@ -114,6 +114,24 @@ it('the engine sends edits that a delivery re-created, even if the delivery has 
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
 });
 
+it('the engine reports each message once, with everything that it led to', async () => {
+  const database = openInMemory();
+  const { next, engine, reports } = await connected(database);
+  const line = await next(1);
+  write(database, "INSERT INTO account (id) VALUES ('a')");
+  engine.committed();
+  const statesOf = (body: () => void): unknown[] => {
+    const before = reports.length;
+    body();
+    return reports.slice(before).map(({ state, pendingCount, sentUpTo }) => [state, pendingCount, sentUpTo]);
+  };
+  expect(statesOf(() => line.say(testWelcome()))).toEqual([['connecting', 1, 1]]);
+  expect(statesOf(() => line.say(testDelivery({ to: 1 })))).toEqual([['pushing', 1, 1]]);
+  expect(statesOf(() => line.say(testDelivery({ from: 1, to: 2 })))).toEqual([['pushing', 1, 1]]);
+  write(database, "INSERT INTO account (id) VALUES ('b')");
+  expect(statesOf(() => engine.committed())).toEqual([['pushing', 2, 2]]);
+});
+
 it('the engine flushes a delivery before it confirms it, because the server forgets confirmed outcomes', async () => {
   const database = openInMemory();
   const sync = testSync(database);

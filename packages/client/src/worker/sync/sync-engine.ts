@@ -223,12 +223,28 @@ class Engine implements SyncEngine {
   }
 
   private dispatch(event: MachineEvent): void {
-    const nowMs = this.steadyMs();
-    const step = nextStep(this.state, event, { nowMs, wallMs: this.nowMs(), random: this.random() });
+    this.step(event);
+    this.planWake();
+    try {
+      this.counts = this.database.counts();
+    } catch {
+      // Reports the last known counts, so that the user still sees why the database cannot be read.
+    }
+    this.options.onReport({
+      ...syncReport(this.state, this.counts, this.nowMs() - this.steadyMs()),
+      snapshot: this.snapshots.progress,
+    });
+  }
+
+  /** Runs an event without reporting it: an effect leads to it, and one report shows all that came of an event. */
+  private step(event: MachineEvent): void {
+    const step = nextStep(this.state, event, {
+      nowMs: this.steadyMs(),
+      wallMs: this.nowMs(),
+      random: this.random(),
+    });
     this.state = step.state;
     for (const effect of step.effects) this.run(effect);
-    this.planWake(this.state.wakeAtMs, nowMs);
-    this.report();
   }
 
   /**
@@ -236,7 +252,9 @@ class Engine implements SyncEngine {
    * the next one. Replacing it would cost more than applying a row. A timer that is late, because the device slept, is
    * replaced.
    */
-  private planWake(atMs: number | null, nowMs: number): void {
+  private planWake(): void {
+    const atMs = this.state.wakeAtMs;
+    const nowMs = this.steadyMs();
     if (this.wakeTimer !== undefined) {
       if (atMs !== null && nowMs < this.wakeTimerAtMs && this.wakeTimerAtMs <= atMs) return;
       clearTimeout(this.wakeTimer);
@@ -251,23 +269,6 @@ class Engine implements SyncEngine {
       },
       Math.min(Math.max(0, atMs - nowMs), LONGEST_TIMER_MS),
     );
-  }
-
-  private report(): void {
-    this.counts = this.countsNow();
-    this.options.onReport({
-      ...syncReport(this.state, this.counts, this.nowMs() - this.steadyMs()),
-      snapshot: this.snapshots.progress,
-    });
-  }
-
-  /** The last known counts if the database cannot be read, so that the user still sees the failure. */
-  private countsNow(): OutboxCounts {
-    try {
-      return this.database.counts();
-    } catch {
-      return this.counts;
-    }
   }
 
   private run(effect: Effect): void {
@@ -402,7 +403,7 @@ class Engine implements SyncEngine {
 
   private push(after: number): void {
     const sentUpTo = this.pushes.push(after);
-    if (sentUpTo > after) this.dispatch({ type: 'pushed', sentUpTo });
+    if (sentUpTo > after) this.step({ type: 'pushed', sentUpTo });
   }
 
   private apply(delivery: Delivery): void {
@@ -413,12 +414,12 @@ class Engine implements SyncEngine {
     try {
       hasWritten = database.applyDelivery({ ...delivery, groups }, this.snapshots.file);
     } catch (thrown) {
-      return this.dispatch({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
+      return this.step({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
     }
     this.snapshots.delivered();
-    this.dispatch({ type: 'applied' });
+    this.step({ type: 'applied' });
     // Re-created edits are sent even if the delivery has no outcomes.
-    if (hasWritten) this.dispatch({ type: 'committed' });
+    if (hasWritten) this.step({ type: 'committed' });
     if (!database.isNarrow) this.audit.start();
     this.audit.postpone();
     this.pushes.decided(delivery.lastAckedSequence);
