@@ -126,8 +126,8 @@ export interface SyncServerOptions {
   /** How much one database, and one member of it, may store. A push above a quota is refused with `quota-exceeded`. */
   readonly quotas?: Partial<Quotas & MemberLimits>;
   /**
-   * Names the tenant of a database, for `quotas.maxTenantBytes`. Not used with `postgres`. Default: each database is a
-   * tenant.
+   * Names the tenant of a database, for `quotas.maxTenantBytes`, which is refused with `postgres`. Default: each
+   * database is a tenant.
    */
   readonly tenantOf?: (databaseId: string) => string;
   /**

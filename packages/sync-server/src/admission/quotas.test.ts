@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { insert, remove } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
-import { DATABASE } from '../../testing/test-server.ts';
+import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { createSyncServer } from '../create-sync-server.ts';
 import { QUOTAS, requireRoomForSite, roomToGrow, UNLIMITED_ROOM } from './quotas.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -46,7 +48,17 @@ describe('the quota of a database, if a delete follows an insert in the queue', 
   });
 });
 
-describe('the quota of a tenant', () => {
+it('the quota of a tenant is refused with PostgreSQL, where the server does not measure databases', () => {
+  const options = {
+    dataDir: temporaryFolder(),
+    schema: TEST_SCHEMA,
+    secret: new TextEncoder().encode(TEST_SECRET),
+    postgres: 'postgresql://nowhere/none',
+  };
+  expect(() => createSyncServer({ ...options, quotas: { maxTenantBytes: 1 } })).toThrow('quotas.maxTenantBytes');
+});
+
+describe.skipIf(inject('postgresPort') !== undefined)('the quota of a tenant', () => {
   const tested = serverUnderTest({
     // Threads receive the size of a tenant when it is measured.
     threads: 1,

@@ -31,6 +31,7 @@ export function checkOptions(
     origins = [],
     postgres,
     postgresConnections,
+    quotas,
     threads = 1,
     validate,
   }: SyncServerOptions,
@@ -40,6 +41,8 @@ export function checkOptions(
   if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
     problems.push('one of secret, keySet, oidcIssuer and authenticate is needed');
   if (typeof postgres === 'object') problems.push(...shardProblems(postgres).map((problem) => `postgres: ${problem}`));
+  if (postgres !== undefined && (quotas?.maxTenantBytes ?? Infinity) < Infinity)
+    problems.push('quotas.maxTenantBytes needs files: the server does not measure databases in PostgreSQL');
   if (nats !== undefined) {
     if (postgres === undefined) problems.push('nats needs postgres: files have one instance');
     if (nats.servers.length === 0) problems.push('nats: servers is empty');

@@ -81,6 +81,26 @@ describe('a server whose idle connections are limited', () => {
     await end;
   });
 
+  it('counts a connection that sends several requests at once as one', async () => {
+    const responses: ServerResponse[] = [];
+    answering = (response) => void responses.push(response);
+    const eager = await opened();
+    let received = '';
+    eager.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    eager.write(REQUEST.repeat(5));
+    await expect.poll(() => responses.length).toBe(5);
+    for (const response of responses) response.end('answered');
+    await expect.poll(() => received.split('answered').length).toBe(6);
+    const others = [await opened(), await opened()];
+    // Fills the room, and closes nobody.
+    for (const socket of [...others, eager]) {
+      const requested = once(server, 'request');
+      socket.write(REQUEST);
+      await requested;
+    }
+    for (const socket of [...others, eager]) expect(socket.destroyed).toBe(false);
+  });
+
   it('closes a further connection of an address that has too many, and none of others', async () => {
     address = '203.0.113.1';
     const [first, second, third] = [await opened(), await opened(), await opened()];

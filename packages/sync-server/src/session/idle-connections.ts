@@ -15,25 +15,37 @@ export function limitIdleConnections(
   addressOf: (remoteAddress: string | undefined) => string | null,
 ): void {
   const room = new WaitingRoom(limits);
-  const leaveBySocket = new WeakMap<Socket, () => void>();
-  const wait = (socket: Socket, address: string | null): void => {
-    if (!room.admits(address)) return void socket.destroy();
-    leaveBySocket.set(
-      socket,
-      room.enter(address, () => void socket.destroy()),
-    );
+  const connections = new WeakMap<Socket, Connection>();
+  const wait = (socket: Socket, address: string | null): (() => void) => {
+    if (room.admits(address)) return room.enter(address, () => void socket.destroy());
+    socket.destroy();
+    return () => undefined;
   };
-  const leave = (socket: Socket): void => leaveBySocket.get(socket)?.();
+  const begin = (socket: Socket): Connection | undefined => {
+    const connection = connections.get(socket);
+    connection?.leave();
+    return connection;
+  };
   server.on('connection', (socket: Socket) => {
-    socket.once('close', () => leave(socket));
-    wait(socket, addressOf(socket.remoteAddress));
+    const connection = { requests: 0, leave: wait(socket, addressOf(socket.remoteAddress)) };
+    connections.set(socket, connection);
+    socket.once('close', () => connection.leave());
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    leave(socket);
+    const connection = begin(socket);
+    if (connection === undefined) return;
+    connection.requests++;
     response.once('close', () => {
+      connection.requests--;
       // Without an address: a browser keeps a few connections for each page behind the same network.
-      if (!socket.destroyed) wait(socket, null);
+      if (connection.requests === 0 && !socket.destroyed) connection.leave = wait(socket, null);
     });
   });
-  server.on('upgrade', ({ socket }: IncomingMessage) => leave(socket));
+  server.on('upgrade', ({ socket }: IncomingMessage) => void begin(socket));
+}
+
+interface Connection {
+  /** Requests without a complete response: a client may send several before it reads the first response. */
+  requests: number;
+  leave: () => void;
 }
