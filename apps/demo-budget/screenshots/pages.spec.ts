@@ -32,6 +32,8 @@ for (const { name, viewport } of windows) {
     const { page: other } = await newPerson({ link: await shareLink(page), viewport });
     await writeNotes(page, other);
     await page.screenshot({ path: `${folder}notes-${name}.png` });
+    await nameAVersion(page, other);
+    await page.screenshot({ path: `${folder}note-history-${name}.png` });
   });
 }
 
@@ -81,9 +83,9 @@ async function takePictures(page: Page, name: string): Promise<void> {
   }
   await expect(page.getByRole('textbox', { name: 'Assigned to Transport' })).toHaveValue('120.00');
   await expectUpToDate(page);
-  // The toast for the last action covers part of the page for some seconds.
-  await expect(toast(page)).toBeEmpty();
-  await page.evaluate(() => scrollTo(0, 0));
+  await closeToast(page);
+  await goTo(page, 'Budget');
+  await expect(page.getByRole('textbox', { name: 'Assigned to Transport' })).toHaveValue('120.00');
   await take('budget');
   for (const subject of ['Accounts', 'Share'] as const) {
     await goTo(page, subject);
@@ -122,16 +124,22 @@ async function lookBackAndTryAPlan(page: Page, take: (subject: string) => Promis
   await form.getByRole('button', { name: 'Save' }).click();
   await expect(form).toBeHidden();
   await expectUpToDate(page);
+  await closeToast(page);
+  await openAccount(page, 'Meridian Giro');
   await entry.click();
   await form.getByRole('button', { name: 'History' }).click();
   const history = page.getByRole('region', { name: /^History of/ });
   await expect(history.getByRole('listitem')).not.toHaveCount(0);
-  await expect(toast(page)).toBeEmpty();
   await take('entry-history');
   await history.getByRole('listitem').nth(1).getByRole('link', { name: 'Budget at this time' }).click();
   await expect(page.getByRole('status', { name: 'Past state' })).toBeVisible();
   await goTo(page, 'Budget');
-  await expect(page.getByRole('table', { name: /^Budget of/ })).toBeVisible();
+  // A past moment is one of the server's clock, which the page's clock does not set.
+  const now = new Date();
+  const monthsSinceJune2025 = (now.getFullYear() - 2025) * 12 + now.getMonth() - 5;
+  for (let month = 0; month < monthsSinceJune2025; month++)
+    await page.getByRole('button', { name: 'Previous month' }).click();
+  await expect(page.getByRole('table', { name: /^Budget of June 2025/ })).toBeVisible();
   await take('past-budget');
   await page.getByRole('link', { name: 'Back to today' }).click();
   await goTo(page, 'What if');
@@ -175,4 +183,31 @@ async function writeNotes(page: Page, other: Page): Promise<void> {
   await notesOf(other).getByText('the big pan').click();
   await other.keyboard.press('End');
   await expect(page.locator('.note-cursor')).toHaveText(['Anna']);
+}
+
+/** The history of the note, with what another user added to a named version. */
+async function nameAVersion(page: Page, other: Page): Promise<void> {
+  const history = page.getByRole('region', { name: 'History of Notes of this budget' });
+  const versions = history.getByRole('listitem');
+  const open = (): Promise<void> => page.getByRole('button', { name: 'History', exact: true }).click();
+  await open();
+  await versions.last().getByRole('button', { name: 'Name …' }).click();
+  await history.getByLabel('Name of this version').fill('Before the trip');
+  await history.getByRole('button', { name: 'Save' }).click();
+  await expect(versions.last()).toContainText('Before the trip');
+  await expectUpToDate(page);
+  await other.keyboard.type(' and its lid');
+  await expectUpToDate(other);
+  await closeToast(page);
+  await goTo(page, 'Notes');
+  await open();
+  await expect(versions).toHaveCount(2);
+  await versions.first().getByRole('button', { name: 'Show' }).click();
+  await expect(versions.first().getByRole('insertion')).toContainText('its lid');
+}
+
+/** Closes the toast for the last action, which covers part of the page for some seconds, by going to another page. */
+async function closeToast(page: Page): Promise<void> {
+  await goTo(page, 'Look back');
+  await expect(toast(page)).toBeEmpty();
 }
