@@ -13,7 +13,7 @@
 #define RP_BATCH_ROWS 64
 #define RP_BATCH_SLOTS 16
 #define RP_BATCH_STEPS 64
-#define RP_BATCH_JSON 4
+#define RP_BATCH_NUMBERS 4
 #define RP_BATCH_SKIPPED 3
 #define RP_RECENT 4096
 #define RP_JSON_STEPS 8
@@ -23,7 +23,7 @@
 
 enum {
   RP_B_SKIP,                /* Reads the type of the column of a slot, which is iSkip columns after the last one read */
-  RP_B_ROWID, RP_B_SUBSTR, RP_B_JSON,
+  RP_B_ROWID, RP_B_SUBSTR, RP_B_JSON, RP_B_ARITHMETIC,
   RP_B_COMPARE, RP_B_NULL, RP_B_LIKE,
   RP_B_ROWS,                /* The rest is for rpRunRows() */
   RP_B_COUNT, RP_B_SUM, RP_B_BEST,
@@ -36,11 +36,13 @@ struct RpStep {
   u8 eStep;
   u8 bReal;                 /* The value of the slot is a real even if an integer is stored */
   u8 iSlot;                 /* RP_B_GROUP, RP_B_RESULT: the first of aiSlot */
-  u8 iOut;                  /* RP_B_SUBSTR, RP_B_JSON: the slot that it makes */
-  u8 iNumbers;              /* RP_B_JSON: index of rpB.aNumber */
+  u8 iOther, bOtherReal;    /* RP_B_ARITHMETIC: of the second operand, as iSlot and bReal of the first. Each may be RP_CONSTANT */
+  u8 iOut;                  /* RP_B_SUBSTR, RP_B_JSON, RP_B_ARITHMETIC: the slot that it makes */
+  u8 iNumbers;              /* RP_B_JSON, RP_B_ARITHMETIC: index of rpB.aNumber */
   u8 keep;                  /* RP_B_COMPARE: bits for less, equal, greater, NULL. RP_B_NULL, RP_B_LIKE: whether to keep those that are */
   u8 bDefault;              /* RP_B_SKIP: a row without the column has a default */
   u8 iSkipped;              /* RP_B_SKIP: index of aSkipped, or RP_BATCH_SKIPPED */
+  u8 nNext;                 /* RP_B_SKIP: how many of the next steps read the columns right after this one */
   u32 iSkip;
   u32 iInsn;
 };
@@ -65,7 +67,7 @@ struct RpSkipped {
 struct RpBatch {
   u8 bOneColumn;            /* Begins with the only step that needs more of a row than a slot */
   u8 bCountAlone;           /* Nothing of a row is needed */
-  u32 nStep, nSlot, nValue, nJson, nSkipped;
+  u32 nStep, nSlot, nValue, nNumbers, nSkipped;
   RpStep aStep[RP_BATCH_STEPS];
   RpRegister aValue[RP_BATCH_SLOTS*2];  /* Of RP_B_GROUP and RP_B_RESULT */
   RpSkipped aSkipped[RP_BATCH_SKIPPED][16];
@@ -81,7 +83,7 @@ static struct {
   u32 aType[RP_BATCH_SLOTS][RP_BATCH_ROWS];
   const u8 *apValue[RP_BATCH_SLOTS][RP_BATCH_ROWS];
   RpGroup *apGroup[RP_BATCH_ROWS];
-  u8 aNumber[RP_BATCH_JSON][RP_BATCH_ROWS][8];  /* As a record stores them */
+  u8 aNumber[RP_BATCH_NUMBERS][RP_BATCH_ROWS][8];  /* As a record stores them */
 } rpB;
 
 /* By serial type of one byte, as sqlite3SmallTypeSizes, but 255 for those that rpSkipColumns() reads. */
@@ -91,6 +93,10 @@ static u8 rpFirstRows[RP_BATCH_ROWS];
 
 /* The entry of aSkipped for n columns. w: the header from the first of them on. nShift: 64 minus eight times n, at most 8. */
 #define RP_SKIPPED_SLOT(w, nShift) ((u32)((((w) << (nShift)) * 0x9E3779B97F4A7C15ULL)>>60))
+
+#define RP_HIGH 0x8080808080808080ULL
+/* Bytes of w that are 0 have their high bit set in the result. Bytes after the first one of these may have it, too. */
+#define RP_ZEROS(w) (((w)-RP_ONES) & ~(w) & RP_HIGH)
 
 /* ---------------------------------------------------------------- Values */
 
@@ -115,6 +121,12 @@ static SQLITE_INLINE double rpDouble(const u8 *z){
   swapMixedEndianFloat(x);
   memcpy(&r, &x, 8);
   return r;
+}
+
+/* As a record stores it. */
+static SQLITE_INLINE void rpPut8byte(u8 *a, u64 x){
+  x = __builtin_bswap64(x);
+  memcpy(a, &x, 8);
 }
 
 RP_MEDIUM static SQLITE_NOINLINE void rpLoadSlot(Mem *pMem, u32 iSlot, u32 i, int bReal){
@@ -257,9 +269,10 @@ static SQLITE_NOINLINE void rpBatchCells(struct RpBatch *pBatch, const RpStep *p
       z += w ? (u32)__builtin_ctzll(w)/8 + 1 : 9;
     }
     nHeader = *z;
-    if( nPayload>maxLocal || (i64)nPayload>(i64)(aDataEnd-z) || nHeader-1>=0x7f || nHeader>nPayload ) break;
+    /* A page is smaller than what is after it in memory, so a row that fits one does not wrap. */
     pHeaderEnd = &z[nHeader];
     pEnd = &z[nPayload];
+    if( nPayload>maxLocal || pEnd>aDataEnd || nHeader-1>=0x7f || nHeader>nPayload ) break;
     if( bMore ){
       rpB.apRow[i] = z;
       rpB.aPayload[i] = nPayload;
@@ -275,19 +288,38 @@ static SQLITE_NOINLINE void rpBatchCells(struct RpBatch *pBatch, const RpStep *p
   rpB.nSel = rpB.nRow = i;
 }
 
-static void rpBatchSkip(struct RpBatch *pBatch, const RpStep *pStep){
-  u32 nSel = rpB.nSel, j;
+/* The column of pStep, and the nNext columns right after it, which have the next steps. */
+static void rpBatchSkip(struct RpBatch *pBatch, const RpStep *pStep, u32 nNext){
+  u32 nSel = rpB.nSel, j, c;
   RpReader r = rpReader(pBatch, pStep);
   for(j=0; j<nSel; j++){
     u32 i = rpB.aSel[j];
-    const u8 *pRow = rpB.apRow[i];
-    if( rpReadColumn(r, pBatch, pStep, i, rpB.apHeader[i], rpB.apData[i], &pRow[*pRow], &pRow[rpB.aPayload[i]], 1) ) continue;
-    rpCut(j);
-    return;
+    const u8 *pRow = rpB.apRow[i], *pHeaderEnd = &pRow[*pRow], *pEnd = &pRow[rpB.aPayload[i]], *z, *d;
+    if( !rpReadColumn(r, pBatch, pStep, i, rpB.apHeader[i], rpB.apData[i], pHeaderEnd, pEnd, 1) ) break;
+    if( nNext==0 ) continue;
+    z = rpB.apHeader[i];
+    d = rpB.apData[i];
+    for(c=1; c<=nNext; c++){
+      u32 t = *z, n = rpTypeSize[t];
+      if( n==255 || z>=pHeaderEnd ){
+        if( !rpSkipColumns(pBatch, &pStep[c], i, z, d, pHeaderEnd, pEnd) ) break;
+        z = rpB.apHeader[i];
+        d = rpB.apData[i];
+        continue;
+      }
+      rpB.aType[pStep[c].iSlot][i] = t;
+      rpB.apValue[pStep[c].iSlot][i] = d;
+      z++;
+      d += n;
+    }
+    if( c<=nNext || d>pEnd || (z>=pHeaderEnd && d!=pEnd) ) break;
+    rpB.apHeader[i] = z;
+    rpB.apData[i] = d;
   }
+  rpCut(j);
 }
 
-/* substr(text, from, length) of ASCII, with constants. */
+/* substr(text, from, length) of ASCII, with constants. Reads up to seven bytes after the text. */
 RP_SMALL static void rpBatchSubstr(const RpStep *pStep, const RpInsn *q){
   i64 iFrom = q->p1[1].u.i, nMost = q->p1[2].u.i;
   u32 j;
@@ -298,6 +330,7 @@ RP_SMALL static void rpBatchSubstr(const RpStep *pStep, const RpInsn *q){
   for(j=0; j<rpB.nSel; j++){
     u32 i = rpB.aSel[j], t = rpB.aType[pStep->iSlot][i], n, k, nRead;
     const u8 *z = rpB.apValue[pStep->iSlot][i];
+    u64 w, odd;
     if( t==0 ){
       rpB.aType[pStep->iOut][i] = 0;
       continue;
@@ -305,8 +338,12 @@ RP_SMALL static void rpBatchSubstr(const RpStep *pStep, const RpInsn *q){
     if( t<13 || (t&1)==0 ) break;
     n = (t-13)/2;
     nRead = (u32)MIN((i64)n, iFrom-1+nMost);
-    for(k=0; k<nRead && (u8)(z[k]-1)<0x7f; k++){}
-    if( k<nRead ) break;
+    for(k=0, odd=0; k<nRead; k+=8){
+      memcpy(&w, &z[k], 8);
+      if( nRead-k<8 ) w = (w & ~(~(u64)0 << 8*(nRead-k))) | (RP_ONES << 8*(nRead-k));
+      odd |= RP_ZEROS(w) | (w & RP_HIGH);
+    }
+    if( odd ) break;
     if( nRead<(u32)iFrom ) nRead = (u32)iFrom-1;
     rpB.aType[pStep->iOut][i] = 13 + 2*(nRead-(u32)iFrom+1);
     rpB.apValue[pStep->iOut][i] = (u32)iFrom-1<=n ? &z[iFrom-1] : z;
@@ -570,7 +607,59 @@ RP_SMALL static void rpBatchJson(const RpStep *pStep, const RpInsn *q){
       swapMixedEndianFloat(x);
       *pType = 7;
     }
-    for(k=8; k-->0; x>>=8) a[k] = (u8)x;
+    rpPut8byte(a, x);
+  }
+  rpCut(j);
+}
+
+/* An operand: 0 if it is NULL, 1 for an integer, 2 for a real, or -1 for what rpRunRows() converts. */
+static SQLITE_INLINE int rpOperand(u32 iSlot, u32 i, int bReal, const Mem *pConst, i64 *pi, double *pr){
+  u32 t;
+  const u8 *z;
+  if( iSlot==RP_CONSTANT ){
+    u16 f = pConst->flags & (MEM_Int|MEM_Real|MEM_IntReal|MEM_Str|MEM_Blob|MEM_Null);
+    *pi = pConst->u.i;
+    *pr = f==MEM_Real ? pConst->u.r : (double)pConst->u.i;
+    return f==MEM_Int ? 1 : f==MEM_Real ? 2 : -1;
+  }
+  t = rpB.aType[iSlot][i];
+  z = rpB.apValue[iSlot][i];
+  if( t==7 ){
+    *pr = rpDouble(z);
+    return isnan(*pr) ? 0 : 2;
+  }
+  if( t==0 || t>9 ) return t==0 ? 0 : -1;
+  *pi = rpInteger(t, z);
+  *pr = (double)*pi;
+  return bReal ? 2 : 1;
+}
+
+/* OP_Add, OP_Subtract, OP_Multiply. A row whose integers overflow, or with text, ends the batch. */
+RP_MEDIUM static void rpBatchArithmetic(const RpStep *pStep, const RpInsn *q){
+  u8 opcode = q->pOp->opcode;
+  u32 j;
+  for(j=0; j<rpB.nSel; j++){
+    u32 i = rpB.aSel[j], *pType = &rpB.aType[pStep->iOut][i];
+    u8 *a = rpB.aNumber[pStep->iNumbers][i];
+    i64 iA, iB;
+    double rA, rB;
+    int eA = rpOperand(pStep->iSlot, i, pStep->bReal, q->p1, &iA, &rA), eB = rpOperand(pStep->iOther, i, pStep->bOtherReal, q->p2, &iB, &rB);
+    rpB.apValue[pStep->iOut][i] = a;
+    *pType = 0;
+    if( (eA|eB)<0 ) break;
+    if( eA==0 || eB==0 ) continue;
+    if( eA+eB==2 ){
+      if( opcode==OP_Add ? sqlite3AddInt64(&iB, iA) : opcode==OP_Subtract ? sqlite3SubInt64(&iB, iA) : sqlite3MulInt64(&iB, iA) ) break;
+      *pType = 6;
+    }else{
+      u64 x;
+      rB = opcode==OP_Add ? rB+rA : opcode==OP_Subtract ? rB-rA : rB*rA;
+      memcpy(&x, &rB, 8);
+      swapMixedEndianFloat(x);
+      iB = (i64)x;
+      *pType = 7;
+    }
+    rpPut8byte(a, (u64)iB);
   }
   rpCut(j);
 }
@@ -587,8 +676,17 @@ RP_SMALL static void rpBatchNull(const RpStep *pStep){
 }
 
 static SQLITE_NOINLINE int rpBytesCompare(const u8 *a, u32 nA, const u8 *b, u32 nB){
-  u32 n = MIN(nA, nB), k;
-  for(k=0; k<n && a[k]==b[k]; k++){}
+  u32 n = MIN(nA, nB), k = 0;
+  u64 x, y;
+  for(; k+8<=n; k+=8){
+    memcpy(&x, &a[k], 8);
+    memcpy(&y, &b[k], 8);
+    if( x!=y ){
+      k += (u32)__builtin_ctzll(x^y)/8;
+      break;
+    }
+  }
+  for(; k<n && a[k]==b[k]; k++){}
   if( k<n ) return a[k]<b[k] ? 0 : 2;
   return nA<nB ? 0 : nA==nB ? 1 : 2;
 }
@@ -645,10 +743,6 @@ RP_SMALL static int rpLikeWord(Mem *pPattern, u8 *aWord){
   }
   return nWord;
 }
-
-#define RP_HIGH 0x8080808080808080ULL
-/* Bytes of w that are 0 have their high bit set in the result. Bytes after the first one of these may have it, too. */
-#define RP_ZEROS(w) (((w)-RP_ONES) & ~(w) & RP_HIGH)
 
 /* Whether the word is in the text, up to a NUL. Searches for the rarest letter of the word, eight bytes at once. */
 static int rpContains(const u8 *z, u32 n, const u8 *aWord, u32 nWord, u32 iRare, u64 rare){
@@ -778,6 +872,10 @@ static void rpBatchSum(SumCtx *p, u32 iSlot, int bReal, Mem *pTemp){
       rpSumSlot(p, t, apValue[i], bReal);
     }else{
       i64 iSum = p->iSum, cnt = p->cnt;
+      if( iSum<LARGEST_INT64/2 && iSum>SMALLEST_INT64/2 ){
+        /* Integers of up to four bytes: so few cannot overflow. */
+        for(; j<nSel && (t = aType[i = rpB.aSel[j]])-1<4; j++, cnt++) iSum += (int)rpSwap32(apValue[i]) >> (32-8*t);
+      }
       for(; j<nSel; j++){
         i64 v, sum;
         i = rpB.aSel[j];
@@ -1015,6 +1113,10 @@ static int rpHasMemory(RpScan *s, struct RpBatch *pBatch, u32 k){
 static int rpIsFilterBatch(struct RpBatch *pBatch){
   return pBatch->aStep[pBatch->nStep-1].eStep==RP_B_ROWS;
 }
+/* Whether the batch counts rows and reads none. */
+static int rpIsCountBatch(struct RpBatch *pBatch){
+  return pBatch->bCountAlone;
+}
 static const u8 *rpBatchRows(void){
   return rpB.aSel;
 }
@@ -1041,7 +1143,8 @@ RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *p
     u32 iSlot = pStep->iSlot;
     switch( pStep->eStep ){
       case RP_B_SKIP:
-        rpBatchSkip(pBatch, pStep);
+        rpBatchSkip(pBatch, pStep, pStep->nNext);
+        k += pStep->nNext;
         break;
       case RP_B_ROWID:
         for(j=0; j<rpB.nSel; j++){
@@ -1055,6 +1158,9 @@ RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *p
         break;
       case RP_B_JSON:
         rpBatchJson(pStep, q);
+        break;
+      case RP_B_ARITHMETIC:
+        rpBatchArithmetic(pStep, q);
         break;
       case RP_B_COMPARE:
         rpBatchCompare(pStep, q);
@@ -1261,7 +1367,7 @@ static int rpPlanOne(RpPlan *b, u32 k){
   RpStep *pStep;
   u32 iDone = s->nInsn-2, i;
   if( q->bCarried ) return 0;
-  if( b->bEffect && (q->eCode==RP_COMPARE || q->eCode==RP_ISNULL || q->eCode==RP_NOTNULL || q->eCode==RP_LIKE || q->eCode==RP_FUNCTION) ) return 0;
+  if( b->bEffect && (q->eCode==RP_COMPARE || q->eCode==RP_ISNULL || q->eCode==RP_NOTNULL || q->eCode==RP_LIKE || q->eCode==RP_FUNCTION || q->eCode==RP_ARITHMETIC) ) return 0;
   switch( q->eCode ){
     case RP_COLUMN:
       for(i=0; i<b->pBatch->nSlot && b->aColumn[i]!=q->iColumn; i++){}
@@ -1309,14 +1415,29 @@ static int rpPlanOne(RpPlan *b, u32 k){
       sqlite3_context *pCtx = q->pOp->p4.pCtx;
       u8 eStep = pCtx->pFunc->xSFunc==substrFunc && pCtx->argc==3 ? RP_B_SUBSTR : pCtx->pFunc->xSFunc==jsonExtractFunc && pCtx->argc==2 ? RP_B_JSON : 0;
       if( eStep==0 ) return 0;
-      if( eStep==RP_B_JSON && ((SQLITE_PTR_TO_INT(pCtx->pFunc->pUserData) & ~JSON_SQL) || b->pBatch->nJson>=RP_BATCH_JSON) ) return 0;
+      if( eStep==RP_B_JSON && ((SQLITE_PTR_TO_INT(pCtx->pFunc->pUserData) & ~JSON_SQL) || b->pBatch->nNumbers>=RP_BATCH_NUMBERS) ) return 0;
       v = rpValueOf(b, q->p1);
       if( v==0 || v->bReal || b->aColumn[v->iSlot]==RP_SLOT_ROWID || b->pBatch->nSlot>=RP_BATCH_SLOTS ) return 0;
       for(i=1; i<pCtx->argc; i++) if( rpIsWritten(s, &q->p1[i]) ) return 0;
       pStep = rpAddStep(b, eStep, k);
       if( pStep==0 ) return 0;
       pStep->iSlot = v->iSlot;
-      if( eStep==RP_B_JSON ) pStep->iNumbers = (u8)b->pBatch->nJson++;
+      if( eStep==RP_B_JSON ) pStep->iNumbers = (u8)b->pBatch->nNumbers++;
+      b->aColumn[b->pBatch->nSlot] = RP_SLOT_COMPUTED;
+      pStep->iOut = (u8)b->pBatch->nSlot++;
+      return rpSetRegister(b, q->p3, pStep->iOut, 0);
+    }
+    case RP_ARITHMETIC: {
+      RpRegister *pOther = rpValueOf(b, q->p2);
+      v = rpValueOf(b, q->p1);
+      if( q->pOp->opcode!=OP_Add && q->pOp->opcode!=OP_Subtract && q->pOp->opcode!=OP_Multiply ) return 0;
+      if( (v ? b->aColumn[v->iSlot]==RP_SLOT_ROWID : rpIsWritten(s, q->p1)) || (pOther ? b->aColumn[pOther->iSlot]==RP_SLOT_ROWID : rpIsWritten(s, q->p2)) ) return 0;
+      if( b->pBatch->nSlot>=RP_BATCH_SLOTS || b->pBatch->nNumbers>=RP_BATCH_NUMBERS || (pStep = rpAddStep(b, RP_B_ARITHMETIC, k))==0 ) return 0;
+      pStep->iSlot = v ? v->iSlot : RP_CONSTANT;
+      pStep->bReal = v ? v->bReal : 0;
+      pStep->iOther = pOther ? pOther->iSlot : RP_CONSTANT;
+      pStep->bOtherReal = pOther ? pOther->bReal : 0;
+      pStep->iNumbers = (u8)b->pBatch->nNumbers++;
       b->aColumn[b->pBatch->nSlot] = RP_SLOT_COMPUTED;
       pStep->iOut = (u8)b->pBatch->nSlot++;
       return rpSetRegister(b, q->p3, pStep->iOut, 0);
@@ -1400,6 +1521,10 @@ static void rpPlanBatch(RpScan *s){
     if( e==RP_B_SKIP || e==RP_B_ROWID || e==RP_B_RESULT ) n = 0;
   }
   b.pBatch->bOneColumn = (u8)n;
+  for(k=b.pBatch->nStep-1; k-->0; ){
+    RpStep *pStep = &b.pBatch->aStep[k];
+    if( pStep->eStep==RP_B_SKIP && pStep[1].eStep==RP_B_SKIP && pStep[1].iSkip==0 ) pStep->nNext = pStep[1].nNext+1;
+  }
   b.pBatch->bCountAlone = 1;
   for(k=0; k<b.pBatch->nStep; k++) if( b.pBatch->aStep[k].eStep!=RP_B_COUNT || s->aInsn[b.pBatch->aStep[k].iInsn].p1 ) b.pBatch->bCountAlone = 0;
   for(k=0; k<RP_BATCH_SKIPPED*16; k++) b.pBatch->aSkipped[k/16][k%16].types = 1;

@@ -44,6 +44,7 @@ enum {
 /* A loop whose rows mostly stay gains nothing. After so many of them SQLite executes 64 rows, then 128, up to the bound. */
 #define RP_MOST_STAYING 16
 #define RP_MOST_WAITING 65536
+#define RP_LARGE_ROW 256
 #define RP_GROUP_BYTES (64*1024*1024)
 #define RP_MAX_KEYS 8
 #define RP_NO_JUMP 0xffffffff
@@ -116,6 +117,7 @@ struct RpScan {
   RpInsn *aInsn;
   u32 nOut;
   Mem **apOut;              /* Registers that may point into a page */
+  u32 iTouched;             /* Keeps the compiler from leaving rpReadAhead() out */
   u32 nRow, nStayed;        /* In this run, since the scan last waited */
   u32 nWait, nNextWait;     /* Rows that SQLite executes before the scan is tried again */
 
@@ -170,6 +172,7 @@ static int rpContains(const u8 *z, u32 n, const u8 *aWord, u32 nWord, u32 iRare,
 static int rpBatch(RpScan*, u32 iCell, u32 n, u32 *pnSel);
 static const u8 *rpBatchRows(void);
 static int rpIsFilterBatch(struct RpBatch*);
+static int rpIsCountBatch(struct RpBatch*);
 static void rpForgetRecent(RpScan*);
 static int rpSeek(RpScan*, RpLookup*, Mem *pKey);
 static void rpLookupColumn(const RpLookup*, const RpInsn*);
@@ -1155,6 +1158,17 @@ doubt:
 }
 
 /*
+** Reads a byte of each 64 of a page, so that the processor loads all of it at once. It would wait for memory at nearly each
+** row otherwise, since where the bytes of a row are depends on the bytes before them. Pages of fewer and larger rows are
+** not read ahead, because most of their bytes may not be needed.
+*/
+static void rpReadAhead(RpScan *s, MemPage *pPage){
+  u32 i, n = pPage->pBt->pageSize, x = 0;
+  for(i=0; i<n; i+=64) x |= pPage->aData[i];
+  s->iTouched = x;
+}
+
+/*
 ** Executes the rows from the cursor's to the last of its leaf page, or to the end of the range. The cursor is on the row that
 ** the result is about. An inner page of an index has one row between two leaf pages.
 */
@@ -1166,6 +1180,7 @@ static int rpRunLeaf(RpScan *s){
     nCell = rpRangeEnd(s, iCell, nCell);
     pCur->ix = (u16)iCell;
   }
+  if( iCell==0 && nCell*RP_LARGE_ROW>pCur->pPage->pBt->pageSize && !(s->pBatch && rpIsCountBatch(s->pBatch)) ) rpReadAhead(s, pCur->pPage);
   for(; iCell<nCell; iCell+=n){
     n = nCell-iCell;
     if( s->pBatch && n>1 && s->nRefused*4<=s->nBatched+64 ){

@@ -76,8 +76,10 @@ it('groups over a range of an index are in batches from the second run on, when 
 describe('EXPLAIN', () => {
   it.each([
     ['SELECT sum(amount) FROM entry WHERE category = 3', ['operators in batches']],
-    ['SELECT avg(amount * 2) FROM entry WHERE category = 3', ['operators filter in batches']],
-    ['SELECT amount * 2 FROM entry', ['operators']],
+    ['SELECT avg(amount * 2) FROM entry WHERE category = 3', ['operators in batches']],
+    ['SELECT avg(amount / 2) FROM entry WHERE category = 3', ['operators filter in batches']],
+    ['SELECT amount * 2 FROM entry', ['operators in batches']],
+    ['SELECT amount / 2 FROM entry', ['operators']],
     ['SELECT name FROM entry JOIN category ON category.id = entry.category', ['operators']],
     ['SELECT person.name FROM entry LEFT JOIN person ON person.id = entry.owner', ['operators']],
     ['SELECT count(*) FROM entry WHERE id BETWEEN 5 AND 500', ['operators in batches']],
