@@ -29,8 +29,8 @@ const verifyBrowserTests = '**/*.verify.browser.test.{ts,tsx}';
 const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
 /**
- * Tests of the server that are about its files, or look into one that no server has open; and one in which an answer
- * overtakes what takes a commit.
+ * Tests of the server that depend on its files or read a file that no server has open, and a test in which an answer
+ * arrives before the outcome of a commit.
  */
 const filesAlone = [
   'auth/host-rules',

@@ -1,6 +1,6 @@
 import { defineConfig } from 'playwright/test';
 
-/** If a state has not come after this time, it will not come, even on a busy machine. */
+/** A state that is not reached within this time will not be reached, even on a busy machine. */
 const WAIT_MS = 2 * 60_000;
 
 export default defineConfig({

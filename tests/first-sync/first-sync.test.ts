@@ -13,7 +13,7 @@ import { DATABASE } from '#sync-server/testing/test-server.ts';
 import { describe, expect, it } from 'vitest';
 import { fetchBuilt } from './test-snapshots.ts';
 
-// In the form that a worker receives from its page.
+// The schema in the form that a worker receives from its page.
 const SCHEMA = decodeSchema(encodeSchema(TEST_SCHEMA));
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
 
@@ -124,7 +124,7 @@ describe('a first sync', () => {
     const { welcome, first } = await (await tested.server.connect(site)).open(await tested.server.token(), DATABASE);
     expect(welcome.fullResync).toBe(false);
     expect(first).toMatchObject({ from: 3, to: 4 });
-    // Once there is a database, the stream brings what is new.
+    // Once the database exists, the stream delivers new rows.
     expect(await firstSync(options(medium))).toBe(false);
   });
 

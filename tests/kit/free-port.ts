@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-// Below the ports that a system assigns, so that a server that is killed and restarted finds its port free again.
+// The ports are below those that a system assigns, so that a server that is killed and restarted finds its port free.
 const FIRST_PORT = 20_000;
 const PORTS = 10_000;
 

@@ -13,7 +13,7 @@ fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: seedOfRun });
 
 const bytes = new SeededBytes(`${seedOfRun} ${expect.getState().testPath ?? ''}`);
 
-/** A method of an object, which replaces that of the platform. */
+/** Replaces methods of a platform object. */
 function replace<Target extends object>(target: Target, values: { [Name in keyof Target]?: unknown }): void {
   for (const [name, value] of Object.entries(values))
     Object.defineProperty(target, name, { value, configurable: true, writable: true });

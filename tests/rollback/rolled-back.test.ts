@@ -10,7 +10,7 @@ import { SocketDevice } from '#kit/socket-device.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { REAL_PLATFORM } from '#kit/test-device.ts';
 
-/** In the form in which a page sends it. */
+/** The schema in the form that a page sends. */
 const schemaOf = (tables: readonly TableSchema[]): Schema => decodeSchema(encodeSchema(buildSchema(tables)));
 
 const OLDER: Schema = schemaOf(TEST_TABLES);

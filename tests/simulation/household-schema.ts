@@ -225,7 +225,7 @@ export const olderSchema: Schema = buildSchema(
 /** The version of the app on a device. */
 export type AppVersion = 'older' | 'newer';
 
-/** As workers receive it from the page. */
+/** The schema in the form that workers receive from the page. */
 const asSent = (schema: Schema): Schema => decodeSchema(encodeSchema(schema));
 
 export const APP_SCHEMAS: Readonly<Record<AppVersion, Schema>> = {

@@ -229,7 +229,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** In memory where the system offers that. */
+/** The folder is in memory if the system offers that. */
 function newFolder(): string {
   try {
     accessSync('/dev/shm', constants.W_OK);

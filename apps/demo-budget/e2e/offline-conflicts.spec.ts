@@ -43,7 +43,7 @@ for (const clock of [
       // Different columns of one entry.
       await changeOffline(anna, 'Apart', { notes: 'noted by Anna' }, 1);
       await changeOffline(ben, 'Apart', { amount: '2.50' }, 1);
-      // The same column, with either clock order.
+      // Both change the same column. Ben changes one entry later, and Anna the other.
       await changeOffline(anna, 'Ben later', { notes: 'Anna came first' }, 2);
       await changeOffline(ben, 'Anna later', { notes: 'Ben came first' }, 2);
       await passTime(anna.page, clearlyLaterMs);

@@ -2,7 +2,7 @@ import { LogEpoch } from '../src/log/log-epoch.ts';
 import { LogHashes } from '../src/log/log-hash.ts';
 import type { SqliteFile } from '../src/sqlite/sqlite-file.ts';
 
-/** The log hash of an entry that the log of this file has lost, as a client that has seen it knows it. */
+/** The log hash of an entry that this file's log has lost. A client that has seen the entry has this hash. */
 export function lostHash(sql: SqliteFile, watermark: number): Uint8Array {
   return new LogHashes(sql, new LogEpoch(sql)).next(new Uint8Array(16), {
     watermark,

@@ -5,7 +5,7 @@ import { workOnDocument, type DocumentWork } from '../src/documents/document-wor
 /** The value of the gate while a thread is in its loop. */
 export const LOOPING = 2;
 
-/** The misbehaviour of this worker before its work, by the member `do` of a new document. */
+/** How this worker misbehaves before its work, by the member `do` of a new document. */
 const MISBEHAVIOURS: Readonly<Record<string, () => void>> = {
   wait: () => void Atomics.wait(workerData as Int32Array, 0, 0),
   loop: () => {

@@ -42,7 +42,7 @@ export async function startInstance(
   return server;
 }
 
-/** The shards as a command has them. `connect` makes the connections, which may fail on purpose. */
+/** Opens the shards as a command does. `connect` makes the connections, which may fail on purpose. */
 export function openShards(
   list: readonly Shard[],
   connect: (url: string) => Connections = (url) => new Connections(url),

@@ -206,7 +206,7 @@ export const MEMOS: TableSchema = table(
   },
 );
 
-/** Keeps its note, and the row that it replies to, from deletion. */
+/** A reply prevents the deletion of its note and of the row that it replies to. */
 export const REPLIES: TableSchema = table(
   'replies',
   [id, column('note_id', 'text'), column('reply_to', 'text'), column('body', 'text')],

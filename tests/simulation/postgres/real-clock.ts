@@ -1,6 +1,6 @@
 import type { ModelClock } from './postgres-model.ts';
 
-/** For tests of the model outside of virtual time. */
+/** The clock for tests of the model without virtual time. */
 export const REAL_CLOCK: ModelClock = {
   nowMs: () => Date.now(),
   after: (delayMs: number, run: () => void): (() => void) => {

@@ -7,8 +7,8 @@ import { createServer, type Server } from 'node:http';
  */
 export interface Addresses {
   /**
-   * The addresses of the first, second and later users of each test. The browser has the app's files from there in its
-   * cache, with their compiled code, which saves a second of processor time.
+   * Returns the server at the address that a test's first, second or later user opens. The browser has cached the app's
+   * files from these addresses, with their compiled code, which saves a second of processor time.
    */
   ofPerson(index: number): Promise<Server>;
   /** An address from which the browser has cached nothing. */

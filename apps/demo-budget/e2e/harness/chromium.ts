@@ -61,7 +61,7 @@ export async function openKillableChromium(profile: string): Promise<KillableChr
     '--password-store=basic',
     'about:blank',
   ];
-  // In its own process group, so that one signal reaches the browser, its renderers and its services.
+  // The browser runs in its own process group, so that one signal reaches it, its renderers and its services.
   const child = spawn(executablePath(), flags, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   endWithTests(child);
   const gone = once(child, 'exit');

@@ -4,7 +4,7 @@ const itemName = 'device';
 
 /**
  * The name under which this device appears in the conflict log, so that a user can tell "this device" from "another
- * device". It is random and authenticates nothing, which is not needed either: anyone with the share link may change
+ * device". It is random and authenticates nothing. That is not needed, because anyone with the share link may change
  * everything in the budget.
  */
 export function deviceName(items: DeviceItems): string {

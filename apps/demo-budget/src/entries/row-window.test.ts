@@ -15,7 +15,7 @@ it('the window contains all visible rows at any scroll position, and rarely move
         expect(first * rowHeight).toBeLessThanOrEqual(top);
         expect((first + count) * rowHeight).toBeGreaterThanOrEqual(top + viewHeight);
         expect([first % 10, count % 10]).toEqual([0, 0]);
-        // At most two steps on either side.
+        // At most two steps of rows beyond each edge of the view.
         expect(count * rowHeight).toBeLessThanOrEqual(viewHeight + 4.1 * 10 * rowHeight);
       },
     ),

@@ -3,7 +3,7 @@ import { formatMonthInFull } from '../shell/locale.ts';
 import { columnWords, valueWord, type Wording } from '../words/row-words.ts';
 import type { HistoryRow, Moment, RowChange } from './moments.ts';
 
-/** One change of a moment: `Amount`, `€12.00`, `€15.00`. */
+/** A field that changed, with its old and its new value: `Amount`, `€12.00`, `€15.00`. */
 export interface ChangeLine {
   readonly label: string;
   /** Null if there was none. */

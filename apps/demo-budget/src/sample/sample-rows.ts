@@ -40,7 +40,7 @@ interface SampleOptions {
   /** `YYYY-MM-DD`. */
   readonly today: string;
   readonly currency: string;
-  /** The travel purse has another currency. */
+  /** The currency of the travel purse, which differs from that of the household. */
   readonly otherCurrency: string;
 }
 

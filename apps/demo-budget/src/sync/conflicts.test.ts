@@ -65,7 +65,7 @@ describe('conflicts', () => {
     expect(told({ ...amount, ...change })).toEqual(words),
   );
 
-  it('count once per column group, described as a whole, including equal values', () => {
+  it('count once per column group, and are described as a whole, including equal values', () => {
     const conflict = only([
       { ...goal, id: '1', columnName: 'amountMinor', lostValue: 30_000, wonValue: 40_000 },
       { ...goal, id: '2', columnName: 'byMonth', lostValue: '2027-03', wonValue: null },

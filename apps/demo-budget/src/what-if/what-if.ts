@@ -12,7 +12,7 @@ export interface WhatIf {
   readonly onEnding: (ending: Ending) => void;
 }
 
-/** This tab ends the what-if, or could not. Null if it belongs to neither. */
+/** `busy` while this tab ends the what-if; the error if that failed; otherwise null. */
 export type Ending = 'busy' | { readonly error: unknown } | null;
 
 const WhatIfContext = createContext<WhatIf | null>(null);

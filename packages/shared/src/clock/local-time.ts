@@ -33,7 +33,7 @@ export function createLocalTime(last: LastStamp, wallMs: () => number, elapsedMs
   };
 }
 
-/** Clamps a wall clock, which may show anything, to the range that can be counted with. */
+/** Clamps the time of a wall clock, which may be set to any time, to the range of stamps. */
 function wallUs(wallMs: number): number {
   return Math.floor(Math.min(Math.max(0, wallMs * US_PER_MS), LATEST_STAMP_US));
 }

@@ -14,7 +14,7 @@ export interface JsonLimits {
   readonly maxDepth: number;
 }
 
-/** Keys that much code copies into objects, which would change the prototype of those objects. */
+/** Keys that change the prototype of an object when code copies them into it. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Text that may contain a number beyond what a JSON number represents exactly. */

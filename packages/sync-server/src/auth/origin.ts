@@ -23,7 +23,7 @@ export function isOriginAllowed(
 const MAX_LOGGED_ORIGIN = 300;
 
 /**
- * Returns the form in which the log names a refused origin, which is the value that `--origin` would need to allow it.
+ * Returns the name of a refused origin in the log: the value of `--origin` that would allow it.
  */
 export function loggedOrigin(origin: string | undefined): string | null {
   return origin?.slice(0, MAX_LOGGED_ORIGIN) ?? null;

@@ -32,7 +32,7 @@ export class SqliteMembers implements MemberStore {
     }));
   }
 
-  /** All members if the command has written to the file since the last call, none otherwise. */
+  /** Returns all members if the command has written to the file since the last call; otherwise none. */
   readRecent(): StoredMember[] {
     const version = this.dataVersion();
     if (version === this.readVersion) return [];

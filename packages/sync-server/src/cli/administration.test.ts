@@ -215,7 +215,7 @@ describe('an administrator', () => {
     await restarted.signal('SIGTERM');
   });
 
-  it('finds with the doctor a file that was copied by hand, and no server opens it', async () => {
+  it('learns from the doctor that a file was copied by hand, and no server opens it', async () => {
     const server = await ServerProcess.start(folder);
     await connected(server);
     await server.signal('SIGTERM');
@@ -279,7 +279,7 @@ describe('an administrator', () => {
     expect(existsSync(at('restored'))).toBe(false);
   });
 
-  it('finds with the doctor a row that another program wrote, and a damaged file', async () => {
+  it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
     const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);

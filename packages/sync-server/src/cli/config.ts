@@ -77,7 +77,7 @@ const BACKUP_PLACE: Settings = {
     takes: 'text',
     help: 'the URL of S3-compatible storage other than AWS; default AWS_ENDPOINT_URL_S3, or AWS',
   },
-  'backup-region': { takes: 'text', help: 'its region; default AWS_REGION, or us-east-1' },
+  'backup-region': { takes: 'text', help: 'the region of the bucket; default AWS_REGION, or us-east-1' },
   'backup-path-style': {
     takes: 'nothing',
     help: 'puts the bucket into the path of URLs instead of the host name, as most storage other than AWS needs',

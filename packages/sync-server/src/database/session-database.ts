@@ -1,4 +1,4 @@
 import type { LiveDatabase } from './live-database.ts';
 
-/** An open database as its sessions use it, on this thread or on another one. */
+/** The part of an open database that its sessions use. The database may be on another thread. */
 export type SessionDatabase = Pick<LiveDatabase, 'catchUp' | 'join' | 'leave' | 'push' | 'confirm' | 'audit' | 'show'>;

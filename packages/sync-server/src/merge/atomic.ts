@@ -12,9 +12,9 @@ export function requireWhole(rows: readonly MergedRow[], version: Version): void
 
 function hasLost({ write, after, conflicts, corrected }: MergedRow, version: Version): boolean {
   if (conflicts.some(({ lost }) => lost.version === version)) return true;
-  // A correction without a conflict counts too, such as that of a delete of a row that was inserted again. Not counted
-  // are the merged value of a column that accumulates writes, a row that the write revived and that its author receives
-  // as a whole, and a delete of a row that does not exist.
+  // Includes corrections without a conflict, such as that of a delete of a row that was inserted again. Excludes merged
+  // values of columns that accumulate writes, rows that the write revived (their author receives them as a whole), and
+  // deletes of rows that do not exist.
   const { byColumn } = write.table.rules.policies;
   const otherwise = corrected.some(
     (columnId) => columnId === EXISTENCE_COLUMN_ID || byColumn.get(columnId)?.accumulates !== true,

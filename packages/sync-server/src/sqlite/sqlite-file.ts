@@ -196,7 +196,7 @@ export class SqliteFile implements WarmFile {
       // before.
       if (this.checkpointer !== null && !this.database.isTransaction) isEmpty = this.checkpointer.checkpoint();
     } finally {
-      // What runs before may use the file.
+      // Code before this line may still use the file.
       this.isClosed = true;
       warmFiles.forget(this);
       this.database.close();

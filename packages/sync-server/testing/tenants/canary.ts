@@ -26,7 +26,7 @@ export function canaryDatabaseId(tenant: number): string {
   return `${NAME_MARK}${tagOf(tenant)}-home`;
 }
 
-/** A canary for the 16 bytes of sites and tabs. */
+/** Returns a canary of 16 bytes, for ids of sites and tabs. */
 export function canaryId(tenant: number, number: number): Uint8Array {
   return Uint8Array.from(
     Buffer.from(`${NAME_MARK}${tagOf(tenant)}-${number.toString(36).padStart(TENANT_DIGITS, '0')}`),

@@ -40,7 +40,7 @@ async function openWithTable(
   return { ...opened, medium };
 }
 
-/** One turn of the event loop, in which every promise settles that can settle. */
+/** Waits for one turn of the event loop, so that all promises settle that depend on no timer or I/O. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Resolves when the last batch has reached this outcome and every waiting caller has been notified. */

@@ -26,7 +26,7 @@ export interface EntryDraft {
   readonly amountMinor: number;
   readonly payee: string;
   readonly notes: string;
-  /** The file's name of a category; empty if it has none. */
+  /** The name of the category in the file; empty if the row has none. */
   readonly categoryName: string;
 }
 

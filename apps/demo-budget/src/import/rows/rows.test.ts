@@ -207,7 +207,7 @@ describe('the preview', () => {
     ]);
   });
 
-  it('takes money out from one column and money in from another', () => {
+  it('reads money out from one column and money in from another', () => {
     const table = tableOf(
       'Date,Out,In\n2025-01-31,3.50,\n2025-01-31,-4.50,0.00\n2025-02-01,,100\n2025-02-01,1,2\n2025-02-01,,\n2025-02-01,0.00,0.00\n',
     );

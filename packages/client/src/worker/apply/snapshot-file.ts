@@ -24,7 +24,7 @@ const DOCUMENTS: ComparedTable = {
 export function withSnapshotFile<T>(connection: Connection, path: string, body: () => T): T {
   connection.run(`ATTACH ? AS ${FILE}`, path);
   try {
-    // Without a journal file, the attached file does not take part in the commit, which is that of a single file as
+    // Without a journal file, the attached file does not take part in the commit: only the main file is committed, as
     // usual.
     connection.exec(`PRAGMA ${FILE}.journal_mode = MEMORY`);
     return body();

@@ -3,8 +3,8 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
 
 /**
- * How long admitted changesets are kept, so that they can be sent to a server that a restore from a backup has deprived
- * of them.
+ * How long admitted changesets are kept, so that they can be sent again to a server that lost them in a restore from a
+ * backup.
  */
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
 

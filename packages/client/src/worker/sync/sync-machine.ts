@@ -83,7 +83,7 @@ export interface MachineState {
   readonly checkUntilMs: number | null;
   readonly sentUpTo: number;
   readonly lastAckedSequence: number;
-  /** The time since which a sent changeset waits for its outcome. */
+  /** The time from which a sent changeset has waited for its outcome. */
   readonly waitingSinceMs: number | null;
   /** The time since which the first delivery, or the rest of one, is awaited. */
   readonly deliverySinceMs: number | null;

@@ -63,7 +63,7 @@ export class SchemaChanged extends RockpoolError {
 /** The hash of the schema of the tables, as a scalar subquery. NULL if another version has changed their format. */
 export const SCHEMA_HASH_SQL: string = `(SELECT schema_hash FROM ${NAMESPACE}.rockpool_store WHERE storage_format = ${STORAGE_FORMAT})`;
 
-/** Throws SchemaChanged if the tables no longer have this schema, as this transaction sees them. */
+/** Throws SchemaChanged if the tables no longer have this schema in the snapshot of this transaction. */
 export async function requireSchema(connection: Connection, schema: Schema): Promise<void> {
   const [[hash] = []] = await connection.query(`SELECT ${SCHEMA_HASH_SQL}`);
   if (hash !== schema.hash) throw new SchemaChanged();
