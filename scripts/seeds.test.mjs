@@ -52,7 +52,7 @@ describe('chance in tests', () => {
     .filter((file) => TEST.test(file))
     .map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }));
 
-  it('comes from no other seed in properties, apart from recorded ones', () => {
+  it('is the only seed of properties, except for a recorded one', () => {
     /** @type {Record<string, string>} */
     const allowed = {
       'packages/shared/src/protocol/protocol-version.test.ts': 'the messages of a released version',

@@ -16,6 +16,6 @@ export const levels = ['test', 'verify', 'deep'];
 export function levelOfThisRun() {
   const level = process.env['ROCKPOOL_LEVEL'] ?? 'test';
   const known = levels.find((one) => one === level);
-  if (known === undefined) throw new Error(`ROCKPOOL_LEVEL is "${level}"; it can be ${levels.join(', ')}`);
+  if (known === undefined) throw new Error(`ROCKPOOL_LEVEL is "${level}"; it must be one of ${levels.join(', ')}`);
   return known;
 }

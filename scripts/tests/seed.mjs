@@ -18,7 +18,7 @@ export function seedOfThisRun(level, wanted = process.env['ROCKPOOL_SEED']) {
   if (wanted === undefined || wanted === '') return level === 'test' ? fixedSeed : drawSeed();
   const seed = Number(wanted);
   if (!Number.isInteger(seed) || seed < 0 || seed >= mostSeeds)
-    throw new Error(`ROCKPOOL_SEED is "${wanted}"; it can be an integer from 0 to ${mostSeeds - 1}`);
+    throw new Error(`ROCKPOOL_SEED is "${wanted}"; it must be an integer from 0 to ${mostSeeds - 1}`);
   return seed;
 }
 

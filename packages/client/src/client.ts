@@ -70,8 +70,7 @@ export interface Client {
    *
    * Rejects with the error that `body` threw, with the reason of `signal`, and with
    * - `transaction-timeout`: it was open for longer than `timeoutMs`
-   * - `write-in-transaction` (from a write outside `tx`, such as `client.execute`): `body` waits for a write that
-   *   waits
+   * - `write-in-transaction` (from a write outside `tx`, such as `client.execute`): `body` waits for a write that waits
    *   for the transaction to end. Write through `tx`
    * - `transaction-lost`: the leader went away during the transaction. Nothing was kept; run it again
    * - `leader-unreachable`: the transaction could not begin within ten seconds

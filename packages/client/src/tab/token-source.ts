@@ -24,8 +24,7 @@ const MAX_CAUSES = 5;
  * - not signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
  * - the app's own server is unreachable, reports trouble, or another server answers with an HTML page:
  *   `network-unreachable` with the stage `token`
- * - the app's code failed: `token-callback-failed`. `onError` receives the error once, and again only after a token
- *   was
+ * - the app's code failed: `token-callback-failed`. `onError` receives the error once, and again only after a token was
  *   received or a different error occurred
  */
 export function createTokenSource({ token, onError }: TokenSourceOptions): () => Promise<string> {

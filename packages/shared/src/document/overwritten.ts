@@ -47,8 +47,7 @@ export interface OverwrittenMember {
  *   An edit met an unseen write if the last one is not the one that its author had seen.
  * - An edit that removes a member names everything in it that its author knew. Anything else that is removed with
  *   the member was unseen.
- * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once
- *   per
+ * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once per
  *   edit.
  */
 export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, update: Uint8Array): OverwrittenMember[] {

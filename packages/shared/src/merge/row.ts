@@ -13,15 +13,13 @@ import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts
  *
  * 1. A write replaces what its author had seen, without comparing clocks (its corrected stamp is later anyway).
  * 2. Of two concurrent writes of a cell the later corrected stamp wins, with ties decided by site id. Writes of a
- *    column that
- *   accumulates are added up or merged, and none loses.
+ *    column that accumulates are added up or merged, and none loses.
  * 3. Of two concurrent inserts of one key, one whole row wins, by the same order.
  * 4. Of a delete and a concurrent update the delete wins, or under `update-wins` the whole row comes back.
  * 5. An edit is always merged into its document, unless another document has replaced it: then the edit loses to
  *    that document.
  * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are not a conflict, unless
- *    other
- *   columns of their group are.
+ *    other columns of their group are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   const { row, conflicts, corrected } = mergeColumns(stored, withGroupBases(change, rules.policies.together), rules);

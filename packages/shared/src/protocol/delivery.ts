@@ -14,10 +14,9 @@ export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
  * takes the client from watermark `from` to `to` in one transaction:
  *
  * 1. `outcomes` are the decisions about the client's changesets, up to `lastAckedSequence`. They are applied first.
- * 2. `groups` hold the state at `to` of everything that changed after `from`: new rows (insert: the whole row),
- *    cells
- *   of rows (update) and deleted rows (delete). They omit cells that have the value that the client wrote. They
- *   include the cells of its decided changesets that have another value, however old that value is.
+ * 2. `groups` hold the state at `to` of everything that changed after `from`: new rows (insert: the whole row), cells
+ *    of rows (update) and deleted rows (delete). They omit cells that have the value that the client wrote. They
+ *    include the cells of its decided changesets that have another value, however old that value is.
  */
 export interface Delivery {
   readonly type: 'delivery';

@@ -30,7 +30,7 @@ function canBeNull({ columns, primaryKey, foreignKeys }: TableSchema, key: Forei
   });
 }
 
-/** The part of the schema's hash if a table declares rules. */
+/** Returns what the schema's hash includes for these rules; empty if a table declares none. */
 export function foreignKeyRulesIdentity(rules: readonly ForeignKeyRuleDeclaration[] = []): unknown[] {
   return rules.length === 0 ? [] : [rules.map(({ columns, rule }) => JSON.stringify([columns, rule])).sort()];
 }

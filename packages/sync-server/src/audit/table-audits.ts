@@ -127,7 +127,7 @@ export class TableAudits {
     return { ranges: carried, group };
   }
 
-  /** Replaces the JSON of documents by their state, which a client needs for a repair. */
+  /** Replaces the JSON of documents with their states, which a client needs for a repair. */
   private withStates(
     table: StoredTable,
     columnIds: readonly number[],

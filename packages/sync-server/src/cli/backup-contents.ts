@@ -55,7 +55,9 @@ export function backupContents(dataDir: string): BackupContents {
     const name = databaseFileName(databaseId);
     const unloaded = readUnloadedMark(path);
     if (isFileChanging(path))
-      problems.push(`${name} is not backed up: it is being replaced or deleted, or a server was killed during that`);
+      problems.push(
+        `${name} is not backed up: it is being replaced or deleted, or a server was killed while it did so`,
+      );
     else if (unloaded !== null) files.push({ ...plain(unloadedPath(name), unloadedPath(path)), unloaded });
     else files.push({ name, path, isDatabase: true, unloaded: null });
   }

@@ -155,7 +155,10 @@ export const SERVE_SETTINGS: Settings = {
     takes: 'text',
     help: 'a database that nobody has opened for this time, such as 30d, is kept in the backup alone and fetched when it is opened; needs --backup-to',
   },
-  'backup-keep': { takes: 'text', help: 'how long each second of the past can be restored; default 7d' },
+  'backup-keep': {
+    takes: 'text',
+    help: 'how far back a database can be restored to any second: a number and s, m, h or d; default 7d',
+  },
   ...BACKUP_PLACE,
 };
 

@@ -12,7 +12,7 @@ it('the disk watch reports unavailable, within a deadline, while the store does 
   vi.useRealTimers();
 });
 
-it('the disk watch notices a full disk, and its end, by itself', async () => {
+it('the disk watch notices by itself when the disk is full and when it has space again', async () => {
   vi.useFakeTimers();
   let readiness: 'disk-full' | 'ready' = 'disk-full';
   const watch = new DiskWatch({ readiness: () => Promise.resolve(readiness) });

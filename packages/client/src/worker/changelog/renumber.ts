@@ -18,8 +18,7 @@ export interface RenumberOptions {
  *
  * - Changesets before `firstOwn` are on the server already and are kept for a restored server (kept-changesets.ts).
  * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox.
- * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to
- *   the
+ * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
  *   changesets that take over their sequences.
  *
  * Call in a transaction. Returns the new sequence of the last changeset up to `mark`.

@@ -193,7 +193,7 @@ export function createMigrationPolicy(synced: ReadonlySet<string>): SqlPolicy {
   };
 }
 
-/** Definitions that no statement of an app may make, judged by the object that SQLite would create and its schema. */
+/** Refuses definitions that no statement of an app may make, by the object that SQLite would create and its schema. */
 function refuseDefinition(
   action: SqlAction,
   use: TableUse | null,
