@@ -172,6 +172,41 @@ describe('a silent client', () => {
   });
 });
 
+describe('a server that takes long to answer a hello', () => {
+  let nowMs = Date.now();
+  let asked: () => void;
+  let allow: (isAllowed: boolean) => void;
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const isAllowed = new Promise<boolean>((resolve) => (allow = resolve));
+  const slow = serverUnderTest({
+    now: () => nowMs,
+    authorize: () => {
+      asked();
+      return isAllowed;
+    },
+    limits: { silenceLimitMs: SILENCE_LIMIT_MS },
+  });
+
+  it('keeps the client past the deadline of the hello, and counts its silence from the welcome', async () => {
+    const { server } = slow;
+    const waiting = await server.connect();
+    waiting.hello(await server.token(), DATABASE);
+    await isAsked;
+    /** Resolves after a check of all deadlines, which ends a connection without a hello. */
+    const afterMs = async (passedMs: number): Promise<void> => {
+      const silent = await server.connect();
+      nowMs += passedMs;
+      expect(await silent.closes()).toMatchObject({ code: 1006 });
+    };
+    await afterMs(SILENCE_LIMIT_MS - 1);
+    allow(true);
+    await waiting.next('welcome');
+    await afterMs(SILENCE_LIMIT_MS - 1);
+    await waiting.roundTrip();
+    expect(waiting.closed).toBeNull();
+  });
+});
+
 describe('a server that was busy for long', () => {
   let nowMs = Date.now();
   const busy = serverUnderTest({ now: () => nowMs, limits: { silenceLimitMs: SILENCE_LIMIT_MS } });

@@ -38,10 +38,13 @@ export function messageProblem(phase: SessionPhase, type: ClientMessage['type'])
   return phase === 'authenticating' ? 'held' : null;
 }
 
-/** The failure of a session past a deadline, `silent` for a dead connection, or null. */
+/**
+ * The failure of a session past a deadline, `silent` for a dead connection, or null. The deadline of the hello ends with
+ * its arrival: a client is not silent while the server opens its database, which may take long.
+ */
 export function overdue(clock: SessionClock, limits: SessionLimits, nowMs: number): ErrorCode | 'silent' | null {
   if (clock.phase === 'closed') return null;
   if (nowMs >= clock.expiresAtMs) return 'auth-token-expired';
-  if (clock.phase !== 'open') return nowMs - clock.openedAtMs >= limits.helloDeadlineMs ? 'silent' : null;
+  if (clock.phase === 'awaiting-hello') return nowMs - clock.openedAtMs >= limits.helloDeadlineMs ? 'silent' : null;
   return nowMs - clock.lastHeardMs >= limits.silenceLimitMs ? 'silent' : null;
 }

@@ -319,6 +319,8 @@ export class Session implements Subscriber {
     await database.join(this, hello, { principal, canWrite, rows, nowMs: now() });
     if (this.isClosed()) return database.leave(this);
     this.phase = 'open';
+    // The socket was paused, so nothing that the client sent meanwhile has been read.
+    this.lastHeardMs = now();
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
     this.context.metrics.sessionsOpened.add();
     this.log('session-opened', { canWrite });
