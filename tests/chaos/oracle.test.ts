@@ -18,7 +18,7 @@ it('the oracle accepts resolved writes, with or without the unresolved ones', ()
 it('the oracle finds writes that are lost, doubled, partial, or present although they failed or never happened', () => {
   expect(judged([2])).toMatch('lost: 0');
   expect(judged([0, 0])).toMatch('twice');
-  expect(judged([0], 2)).toMatch('half');
+  expect(judged([0], 2)).toMatch('incomplete');
   expect(judged([0, 1])).toMatch('failed: 1');
   expect(judged([0, 7])).toMatch('failed: 7');
 });
