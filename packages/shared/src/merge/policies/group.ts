@@ -12,7 +12,7 @@ export const groupDeclaration: PolicyDeclaration<readonly string[]> = {
   reportEntry(names, _table, report) {
     if (names.length < 2) report(names[0] ?? null, 'A group of columns needs at least two.');
   },
-  // A statement has the same meaning whatever is grouped.
+  // Groups do not change the meaning of a statement.
   changeProblem: null,
 };
 
