@@ -195,11 +195,18 @@ export class TestConnection {
     return outcomes.at(-1) as Outcome;
   }
 
-  /** Reads deliveries until a changeset is decided, and returns the last one. */
+  /**
+   * Reads deliveries until a changeset is decided. Returns the last one, with the outcomes and the groups of all of them:
+   * the server may send the outcomes of one push one by one or together.
+   */
   async decided(sequence: number): Promise<Delivery> {
+    const outcomes: Delivery['outcomes'][number][] = [];
+    const groups: Delivery['groups'][number][] = [];
     for (;;) {
       const delivery = await this.delivery();
-      if (delivery.lastAckedSequence >= sequence) return delivery;
+      outcomes.push(...delivery.outcomes);
+      groups.push(...delivery.groups);
+      if (delivery.lastAckedSequence >= sequence) return { ...delivery, outcomes, groups };
     }
   }
 

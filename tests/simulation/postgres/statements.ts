@@ -75,7 +75,9 @@ export const STATEMENTS: readonly Statement[] = [
     run: ({ backend }, answered) =>
       backend.lock(backend.model.schemaLock, 'exclusive', answered, () => answered([[null]])),
   },
-  answering(/^SELECT to_regclass/, ({ backend }) => [[backend.model.store !== null]]),
+  answering(/^SELECT relname FROM pg_class/, ({ backend }) =>
+    backend.model.store === null ? [] : [['rockpool_store'], ['rockpool_directory']],
+  ),
   answering(/^CREATE SCHEMA IF NOT EXISTS/, () => []),
   answering(/^CREATE TABLE rockpool\."/, ({ backend, sql }) => {
     const created = readCreateTable(sql);

@@ -98,8 +98,8 @@ export async function prepareSchema(connections: Connections, own: Schema): Prom
     const prepared = await preparedSchema(connection, own);
     if (prepared !== null) return { commit: false, result: prepared };
     await connection.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-    const [[exists] = []] = await connection.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
-    const result = exists === true ? await migrate(connection, own) : await create(connection, own);
+    const exists = (await tableNames(connection)).has('rockpool_store');
+    const result = exists ? await migrate(connection, own) : await create(connection, own);
     await connection.query(
       `INSERT INTO ${NAMESPACE}.rockpool_schema (hash, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [own.hash, encodeSchema(own)],
@@ -143,10 +143,8 @@ function otherFormat(): RockpoolError {
  * would wait behind it while it waits for a long transaction, such as the copy of a large database to another shard.
  */
 async function preparedSchema(connection: Connection, own: Schema): Promise<Schema | null> {
-  const [[exists] = []] = await connection.query(
-    `SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL AND to_regclass('${NAMESPACE}.rockpool_directory') IS NOT NULL`,
-  );
-  if (exists !== true || (await missingColumns(connection)).length > 0) return null;
+  const names = await tableNames(connection);
+  if (!names.has('rockpool_store') || !names.has('rockpool_directory') || (await missingColumns(connection)).length > 0) return null;
   const [[storageFormat, stored, isRemembered] = []] = await connection.query(
     `SELECT storage_format, schema, EXISTS (SELECT 1 FROM ${NAMESPACE}.rockpool_schema WHERE hash = $1) FROM ${NAMESPACE}.rockpool_store`,
     [own.hash],
@@ -155,6 +153,17 @@ async function preparedSchema(connection: Connection, own: Schema): Promise<Sche
   if (stored === encodeSchema(own)) return own;
   const { schema } = openedSchema(decodeSchema(stored as string), own);
   return schema === own ? null : schema;
+}
+
+/**
+ * The names of the tables that exist now. Reads the catalog as a table: `to_regclass` and `::regnamespace` answer from a
+ * cache of the connection, which still lacks what another instance created while this one waited for a lock.
+ */
+async function tableNames(connection: Connection): Promise<ReadonlySet<string>> {
+  const rows = await connection.query(
+    `SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = '${NAMESPACE}'`,
+  );
+  return new Set(rows.map(([name]) => name as string));
 }
 
 async function requireSettings(connection: Connection): Promise<void> {
@@ -240,7 +249,7 @@ async function missingColumns(
   connection: Connection,
 ): Promise<readonly { readonly table: string; readonly columns: readonly string[] }[]> {
   const rows = await connection.query(
-    `SELECT relname || '.' || attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = '${NAMESPACE}'::regnamespace AND NOT attisdropped`,
+    `SELECT relname || '.' || attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = '${NAMESPACE}' AND NOT attisdropped`,
   );
   const known = new Set(rows.map(([name]) => name));
   return Object.entries(ADDED_COLUMNS)

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
+import { Connections, SCHEMA_LOCK } from '../../postgres/connection.ts';
+import { prepareSchema } from './prepare-schema.ts';
+
+const postgres = postgresUnderTest();
+
+/**
+ * Renames the schema with the finished tables back while the instances wait, instead of letting one of them create the
+ * tables: so many notices of change can arrive at once that PostgreSQL drops the caches of the waiting connections.
+ */
+it('finds the tables that another instance created while it waited for the lock', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  const other = new Connections(url);
+  const instances = [1, 2].map(() => new Connections(url));
+  await prepareSchema(other, TEST_SCHEMA);
+  const client = await other.connect();
+  await client.query(`SELECT pg_advisory_lock(${SCHEMA_LOCK}); ALTER SCHEMA rockpool RENAME TO hidden`);
+  const prepared = Promise.all(instances.map((connections) => prepareSchema(connections, TEST_SCHEMA)));
+  prepared.catch(() => undefined);
+  for (;;) {
+    const [[waiting] = []] = await postgres.server.query(
+      name,
+      `SELECT count(*)::int FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = 'advisory'`,
+    );
+    if (waiting === instances.length) break;
+  }
+  await client.query(`ALTER SCHEMA hidden RENAME TO rockpool; SELECT pg_advisory_unlock(${SCHEMA_LOCK})`);
+  client.release();
+  for (const { schema } of await prepared) expect(schema.hash).toBe(TEST_SCHEMA.hash);
+  for (const connections of [other, ...instances]) await connections.close();
+});
