@@ -108,7 +108,7 @@ export class DirectDevice extends TestDevice implements Subscriber {
 
   take(message: ServerMessage | undefined): void {
     if (message?.type === 'welcome') this.greeted(this.sync.greet(message));
-    else if (message?.type === 'delivery') this.sync.applyDelivery(message);
+    else if (message?.type === 'delivery') this.sync.applyDeliveries([message]);
   }
 
   takeNext(): void {

@@ -92,7 +92,7 @@ class World {
     if (delivery === undefined || delivery.whole) return;
     const before = device.content(TABLES);
     try {
-      device.sync.applyDelivery(delivery);
+      device.sync.applyDeliveries([delivery]);
     } catch (error) {
       if (!(error instanceof RockpoolError) || error.code !== 'frame-unexpected') throw error;
       device.cut();

@@ -14,6 +14,7 @@ import {
   shownBy,
   viewFault,
 } from './checks.ts';
+import { watchCombinedDeliveries } from './combined-deliveries.ts';
 import type { AppVersion } from './household-schema.ts';
 import { DeviceClock } from './device-clock.ts';
 import { createDeviceStorage, type DeviceStorage, type MediumKind, type StorageEvents } from './device-storage.ts';
@@ -333,6 +334,7 @@ export class Device implements Place {
     const { model, writes, onFault, tally } = this.options;
     if (!this.hasLostPower && this.storage.kind !== 'indexeddb') writes.onOpened(this.name, database);
     this.noticeLoss(tab, database);
+    watchCombinedDeliveries(database, () => tally.add('deliveries applied together'));
     model.record(this.name, database);
     const lost = lostWrites(model, this.name, database) ?? firstOpening(database);
     if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);

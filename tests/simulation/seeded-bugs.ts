@@ -53,9 +53,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'cursor advanced before the rows',
     file: client('apply/apply-delivery.ts'),
-    find: 'const newOutcomes = readNewOutcomes(progress, delivery, isFirst);',
+    find: 'const outcomes = readNewOutcomes(progress, delivery, isFirst);',
     replace:
-      "const newOutcomes = readNewOutcomes(progress, delivery, isFirst); progress.advance(delivery, progress.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+      "const outcomes = readNewOutcomes(progress, delivery, isFirst); progress.advance(delivery, progress.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
   },
   {
     name: 'a correction dropped',

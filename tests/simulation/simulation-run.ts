@@ -35,6 +35,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'crash of server',
   'crash of server in a commit',
   'cut',
+  'deliveries applied together',
   'disk of server failed',
   'disk of server full',
   'document compacted',

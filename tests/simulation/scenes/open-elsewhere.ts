@@ -94,7 +94,7 @@ async function meetRecreated(world: World, database: OpenDatabase, isFromBefore:
     );
     for (const message of heard) {
       if (message.type === 'welcome') sync.greet(message);
-      else if (message.type === 'delivery') sync.applyDelivery(message);
+      else if (message.type === 'delivery') sync.applyDeliveries([message]);
     }
     const batch = sync.nextPush(sync.position().lastAckedSequence, 1024 * 1024);
     if (batch !== null)

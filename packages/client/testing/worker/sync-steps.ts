@@ -10,6 +10,8 @@ import {
   type Welcome,
 } from '@rockpool/shared';
 import type { OpenDatabase } from '../../src/worker/database/open-database.ts';
+import type { TouchedTables } from '../../src/rpc/query-dependencies.ts';
+import type { SnapshotFile } from '../../src/worker/apply/snapshot-file.ts';
 import { toSyncDatabase } from '../../src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../src/worker/sync/sync-engine.ts';
 
@@ -77,6 +79,17 @@ export function testGroup(
   };
 }
 
-export function testSync(database: OpenDatabase, elapsedMs: () => number = () => 0): SyncDatabase {
-  return toSyncDatabase({ database, elapsedMs, onApplied: () => undefined });
+/** A sync database with a short call for a delivery that arrives by itself. */
+export type TestSync = SyncDatabase & { applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean };
+
+export function testSync(
+  database: OpenDatabase,
+  elapsedMs: () => number = () => 0,
+  onApplied: (touched: TouchedTables) => void = () => undefined,
+): TestSync {
+  const sync = toSyncDatabase({ database, elapsedMs, onApplied });
+  return Object.assign(sync, {
+    applyDelivery: (delivery: Delivery, snapshot: SnapshotFile | null = null) =>
+      sync.applyDeliveries([delivery], snapshot),
+  });
 }

@@ -49,13 +49,14 @@ export interface SyncProgress {
   startOver(logEpoch: Uint8Array | null, reached: DeliveredCursor, lastAckedSequence: number): void;
 }
 
-export interface ApplyDeliveryInput extends ApplyTransactionParts {
+export interface ApplyDeliveriesInput extends ApplyTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly lookups: LookupsByTable;
-  /** Kept across deliveries; `applyDelivery` updates it. */
+  /** Kept across deliveries; `applyDeliveries` updates it. */
   readonly pending: PendingIndex;
   readonly progress: SyncProgress;
-  readonly delivery: Delivery;
+  /** One or more, each continuing the one before. A full resync comes alone. */
+  readonly deliveries: readonly Delivery[];
   /** The log epoch of the server's welcome; null for the known one. Used by a full resync only. */
   readonly logEpoch?: Uint8Array | null;
   /** The snapshot file from which a full resync continues. Default: none. */
@@ -67,7 +68,7 @@ export interface ApplyDeliveryInput extends ApplyTransactionParts {
   readonly isFirst?: boolean;
 }
 
-export interface AppliedDelivery {
+export interface AppliedDeliveries {
   /** Names of the tables that were touched. */
   readonly touched: ReadonlySet<string>;
   /** The changes in these tables, for live queries, if they are known. */
@@ -75,7 +76,7 @@ export interface AppliedDelivery {
 }
 
 /**
- * Applies one delivery in one transaction: outcomes, rows and cursor, all or nothing.
+ * Applies deliveries in one transaction: outcomes, rows and cursor, all or nothing.
  *
  * Throws
  * - `frame-unexpected` for a delivery that does not continue the cursor,
@@ -83,20 +84,31 @@ export interface AppliedDelivery {
  *   full resync would make a changeset pending again that the user has resolved,
  * - SQLite's errors.
  */
-export function applyDelivery(input: ApplyDeliveryInput): AppliedDelivery {
-  return input.delivery.whole ? applyFullResync(input) : applyUpdate(input);
+export function applyDeliveries(input: ApplyDeliveriesInput): AppliedDeliveries {
+  const [first] = input.deliveries;
+  return first?.whole === true ? applyFullResync({ ...input, delivery: first }) : applyUpdates(input);
 }
 
-function applyUpdate({
-  connection,
-  searchIndexes,
-  pending,
-  progress,
-  delivery,
-  tablesById,
-  lookups,
-  isFirst = false,
-}: ApplyDeliveryInput): AppliedDelivery {
+function applyUpdates(input: ApplyDeliveriesInput): AppliedDeliveries {
+  const { connection, searchIndexes, pending, deliveries, isFirst = false } = input;
+  try {
+    return combine(
+      inApplyTransaction({ connection, searchIndexes }, () =>
+        deliveries.map((delivery, index) => applyUpdate(input, delivery, isFirst && index === 0)),
+      ),
+    );
+  } catch (thrown) {
+    // The index is ahead of the outbox, to which the transaction was rolled back.
+    pending.clear();
+    throw thrown;
+  }
+}
+
+function applyUpdate(
+  { connection, pending, progress, tablesById, lookups }: ApplyDeliveriesInput,
+  delivery: Delivery,
+  isFirst: boolean,
+): AppliedDeliveries {
   const { cursor } = progress;
   const { from, to } = delivery;
   if (from > cursor || to < cursor)
@@ -106,26 +118,46 @@ function applyUpdate({
       from,
       to,
     });
-  const { outcomes, touched, changes, masked } = inApplyTransaction({ connection, searchIndexes }, () => {
-    const newOutcomes = readNewOutcomes(progress, delivery, isFirst);
-    if (
-      isAlreadyVisible(connection, progress, delivery, newOutcomes) &&
-      !hasPendingDocumentEdits(tablesById, progress, newOutcomes)
-    ) {
-      progress.advance(delivery, Math.max(progress.lastAckedSequence, delivery.lastAckedSequence));
-      return { touched: new Set<string>(), changes: [], masked: new Map<number, null>(), outcomes: newOutcomes };
-    }
-    for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
-    const outcomeKinds = new Map(newOutcomes.map(({ sequence, kind }) => [sequence, kind]));
-    const applied = applyRows({ connection, tablesById, lookups, pending, outcomeKinds, groups: delivery.groups });
-    updateMasked(progress, pending, applied.masked, outcomeKinds);
-    for (const outcome of newOutcomes) record(progress, outcome);
-    progress.advance(delivery, Math.max(progress.lastAckedSequence, delivery.lastAckedSequence));
-    return { ...applied, outcomes: newOutcomes };
+  const outcomes = readNewOutcomes(progress, delivery, isFirst);
+  const acknowledged = outcomes.map(({ sequence }) => sequence);
+  const lastAckedSequence = Math.max(progress.lastAckedSequence, delivery.lastAckedSequence);
+  if (
+    isAlreadyVisible(connection, progress, delivery, outcomes) &&
+    !hasPendingDocumentEdits(tablesById, progress, outcomes)
+  ) {
+    progress.advance(delivery, lastAckedSequence);
+    pending.remove(acknowledged);
+    pending.setMasked([]);
+    return { touched: new Set(), changes: [] };
+  }
+  for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
+  const outcomeKinds = new Map(outcomes.map(({ sequence, kind }) => [sequence, kind]));
+  const { touched, changes, masked } = applyRows({
+    connection,
+    tablesById,
+    lookups,
+    pending,
+    outcomeKinds,
+    groups: delivery.groups,
   });
-  pending.remove(outcomes.map(({ sequence }) => sequence));
+  updateMasked(progress, pending, masked, outcomeKinds);
+  for (const outcome of outcomes) record(progress, outcome);
+  progress.advance(delivery, lastAckedSequence);
+  pending.remove(acknowledged);
   pending.setMasked(masked.keys());
   return { touched, changes };
+}
+
+/** A table's changes are known only if those of every delivery that touched it are. */
+function combine(applied: readonly AppliedDeliveries[]): AppliedDeliveries {
+  const touched = new Set(applied.flatMap((one) => [...one.touched]));
+  const unknown = new Set(
+    applied.flatMap((one) => {
+      const described = new Set(one.changes.map(({ table }) => table));
+      return [...one.touched].filter((table) => !described.has(table));
+    }),
+  );
+  return { touched, changes: applied.flatMap((one) => one.changes).filter(({ table }) => !unknown.has(table)) };
 }
 
 /**
@@ -151,7 +183,7 @@ function isAlreadyVisible(
  * be kept beneath its edits.
  */
 function hasPendingDocumentEdits(
-  tablesById: ApplyDeliveryInput['tablesById'],
+  tablesById: ApplyDeliveriesInput['tablesById'],
   progress: SyncProgress,
   newOutcomes: readonly Outcome[],
 ): boolean {
@@ -161,12 +193,14 @@ function hasPendingDocumentEdits(
   return false;
 }
 
+type FullResyncInput = ApplyDeliveriesInput & { readonly delivery: Delivery };
+
 /**
  * Replaces all synced rows with the server's. Changesets without an outcome stay pending, or become pending again if
  * the server lost their outcomes when it was restored from a backup; they are applied on top. Local tables are
  * untouched.
  */
-function applyFullResync(input: ApplyDeliveryInput): AppliedDelivery {
+function applyFullResync(input: FullResyncInput): AppliedDeliveries {
   const { connection, delivery, snapshot = null } = input;
   if (delivery.from === 0) return replaceAll(input, false);
   if (snapshot === null || snapshot.position.watermark !== delivery.from)
@@ -187,9 +221,9 @@ function replaceAll(
     tablesById,
     logEpoch = null,
     isFirst = false,
-  }: ApplyDeliveryInput,
+  }: FullResyncInput,
   hasFile: boolean,
-): AppliedDelivery {
+): AppliedDeliveries {
   // Without a file, or in an empty database, nearly all rows are new. Rebuilding search indexes is then the fastest
   // way.
   const rebuildsIndexes = !hasFile || progress.cursor === 0;

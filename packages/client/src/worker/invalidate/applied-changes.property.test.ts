@@ -4,9 +4,8 @@ import { expect, it } from 'vitest';
 import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import { toSyncDatabase } from '../sync/sync-database.ts';
 import { AMOUNT, ID, QUERIES, query, SEED, WRITES } from '../../../testing/worker/query-arbitraries.ts';
-import { admitted, testDelivery, testGroup } from '../../../testing/worker/sync-steps.ts';
+import { admitted, testDelivery, testGroup, testSync } from '../../../testing/worker/sync-steps.ts';
 import { account, entry, openInMemory, priced } from '../../../testing/worker/test-database.ts';
 
 const cell = (value: number | string | null): CellValue => (typeof value === 'number' ? BigInt(value) : value);
@@ -38,20 +37,21 @@ const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
 const REJECTIONS_AFTER_DELIVERIES: ReadonlySet<string> = new Set(['constraint-data-type', 'constraint-foreign-key']);
 
 interface Step {
-  readonly groups: readonly ChangeGroup[];
-  /** Local writes before the delivery. */
+  /** The groups of each delivery. All deliveries of a step are applied together. */
+  readonly deliveries: readonly (readonly ChangeGroup[])[];
+  /** Local writes before the deliveries. */
   readonly written: readonly SqlStatement[];
-  /** Whether the delivery admits all changesets so far. */
+  /** Whether the first delivery admits all changesets so far. */
   readonly isAdmitted: boolean;
 }
 
 const STEPS: Arbitrary<Step> = fc.record({
-  groups: fc.array(GROUPS, { minLength: 1, maxLength: 2 }),
+  deliveries: fc.array(fc.array(GROUPS, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 }),
   written: fc.array(WRITES, { maxLength: 1 }),
   isAdmitted: fc.boolean(),
 });
 
-it('the reported changes of a delivery affect every query whose result it changes', () => {
+it('the reported changes of deliveries affect every query whose result they change', () => {
   let skipped = 0;
   fc.assert(
     fc.property(
@@ -60,7 +60,11 @@ it('the reported changes of a delivery affect every query whose result it change
       (queries, steps) => {
         const database = openInMemory();
         let touched: TouchedTables = { tables: [], changes: [] };
-        const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });
+        const sync = testSync(
+          database,
+          () => 0,
+          (now) => (touched = now),
+        );
         database.write({ id: 'seed', statements: SEED });
         sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
         const resultOf = ({ sql, params }: SqlStatement): unknown => {
@@ -69,7 +73,7 @@ it('the reported changes of a delivery affect every query whose result it change
         };
         let cursor = 1;
         let lastAckedSequence = 1;
-        for (const [number, { groups, written, isAdmitted }] of steps.entries()) {
+        for (const [number, { deliveries, written, isAdmitted }] of steps.entries()) {
           try {
             if (written.length > 0) database.write({ id: String(number), statements: written });
           } catch (thrown) {
@@ -83,16 +87,18 @@ it('the reported changes of a delivery affect every query whose result it change
           }));
           touched = { tables: [], changes: [] };
           try {
-            sync.applyDelivery(
-              testDelivery({
-                from: cursor,
-                to: cursor + 1,
-                lastAckedSequence: last,
-                outcomes: admitted(lastAckedSequence + 1, last),
-                groups,
-              }),
+            sync.applyDeliveries(
+              deliveries.map((groups, index) =>
+                testDelivery({
+                  from: cursor + index,
+                  to: cursor + index + 1,
+                  lastAckedSequence: last,
+                  outcomes: index === 0 ? admitted(lastAckedSequence + 1, last) : [],
+                  groups,
+                }),
+              ),
             );
-            cursor += 1;
+            cursor += deliveries.length;
             lastAckedSequence = last;
           } catch (thrown) {
             if (!(thrown instanceof RockpoolError)) throw thrown;
@@ -114,7 +120,11 @@ it('the reported changes of a delivery affect every query whose result it change
 it('the reported changes of a delivery do not affect a query whose rows it does not change', () => {
   const database = openInMemory();
   let touched: TouchedTables = { tables: [], changes: [] };
-  const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });
+  const sync = testSync(
+    database,
+    () => 0,
+    (now) => (touched = now),
+  );
   sync.applyDelivery(
     testDelivery({
       to: 1,

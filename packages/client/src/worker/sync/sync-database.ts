@@ -7,7 +7,7 @@ import {
   type Delivery,
   type Welcome,
 } from '@rockpool/shared';
-import { applyDelivery } from '../apply/apply-delivery.ts';
+import { applyDeliveries } from '../apply/apply-delivery.ts';
 import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import { syncProgress } from './sync-progress.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
@@ -86,8 +86,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
             olderEpochUpTo: olderEpochUpTo(database, epochThere),
           };
     },
-    applyDelivery(delivery: Delivery, snapshot: SnapshotFile | null = null): boolean {
-      const received = { delivery, snapshot, logEpoch: epochThere, isFirst };
+    applyDeliveries(deliveries: readonly Delivery[], snapshot: SnapshotFile | null = null): boolean {
+      const received = { deliveries, snapshot, logEpoch: epochThere, isFirst };
       const { touched, changes, hasWritten } = applyAndRetry(database, { lookups, pending, progress, ...received });
       applied(touched, changes);
       isFirst = false;
@@ -98,17 +98,17 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   };
 }
 
-type DeliveryParts = Omit<Parameters<typeof applyDelivery>[0], 'connection' | 'searchIndexes' | 'tablesById'>;
+type DeliveriesParts = Omit<Parameters<typeof applyDeliveries>[0], 'connection' | 'searchIndexes' | 'tablesById'>;
 
 /**
- * Applies a delivery, then retries edits that depended on it. `hasWritten` tells whether the outbox has such an edit.
+ * Applies deliveries, then retries edits that depended on them. `hasWritten` tells whether the outbox has such an edit.
  */
 function applyAndRetry(
   database: OpenDatabase,
-  parts: DeliveryParts,
+  parts: DeliveriesParts,
 ): { readonly touched: ReadonlySet<string>; readonly changes: readonly TableChange[]; readonly hasWritten: boolean } {
   const { connection, searchIndexes, tablesById } = database;
-  const { touched, changes } = applyDelivery({ connection, searchIndexes, tablesById, ...parts });
+  const { touched, changes } = applyDeliveries({ connection, searchIndexes, tablesById, ...parts });
   const retried = retryDependentEdits(database);
   return {
     touched: new Set([...touched, ...retried]),

@@ -6,14 +6,15 @@ import {
   encodeOutline,
   FIRST_PREVIOUS_HASH,
   RockpoolError,
+  type ChangeGroup,
   type ClientMessage,
   type Push,
   type ServerMessage,
 } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, testSchema } from '../../../testing/worker/test-database.ts';
-import { admitted, testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
+import { account, openInMemory, testSchema } from '../../../testing/worker/test-database.ts';
+import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 import { createSyncEngine, type SyncDatabase, type SyncEngine } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
 import type { ServerConnectionEvents } from './server-connection.ts';
@@ -102,12 +103,12 @@ function hashes({ previousHash, changesets }: Push): Uint8Array[] {
 it('the engine sends edits that a delivery re-created, even if the delivery has no outcomes', async () => {
   const database = openInMemory();
   const sync = testSync(database);
-  const applyDelivery: SyncDatabase['applyDelivery'] = (delivery) => {
-    sync.applyDelivery(delivery);
+  const applyDeliveries: SyncDatabase['applyDeliveries'] = (deliveries) => {
+    sync.applyDeliveries(deliveries);
     write(database, "INSERT INTO account (id) VALUES ('a')");
     return true;
   };
-  const { next } = await connected(database, { ...sync, applyDelivery });
+  const { next } = await connected(database, { ...sync, applyDeliveries });
   const line = await next(1);
   line.say(testWelcome());
   line.say(testDelivery({ to: 1 }));
@@ -127,9 +128,82 @@ it('the engine reports each message once, with everything that it led to', async
   };
   expect(statesOf(() => line.say(testWelcome()))).toEqual([['connecting', 1, 1]]);
   expect(statesOf(() => line.say(testDelivery({ to: 1 })))).toEqual([['pushing', 1, 1]]);
+  vi.advanceTimersByTime(1);
   expect(statesOf(() => line.say(testDelivery({ from: 1, to: 2 })))).toEqual([['pushing', 1, 1]]);
   write(database, "INSERT INTO account (id) VALUES ('b')");
   expect(statesOf(() => engine.committed())).toEqual([['pushing', 2, 2]]);
+});
+
+describe('the engine of a client to which deliveries come faster than it applies them', () => {
+  const insert = (id: string): ChangeGroup => testGroup('insert', account, [{ id }]);
+
+  async function caughtUp(): Promise<Connected & { readonly line: Line; readonly batches: number[] }> {
+    const database = openInMemory();
+    const sync = testSync(database);
+    const batches: number[] = [];
+    const applyDeliveries: SyncDatabase['applyDeliveries'] = (deliveries) => {
+      batches.push(deliveries.length);
+      return sync.applyDeliveries(deliveries);
+    };
+    const connection = await connected(database, { ...sync, applyDeliveries });
+    const line = await connection.next(1);
+    line.say(testWelcome());
+    line.say(testDelivery({ to: 1, groups: [insert('a')] }));
+    vi.advanceTimersByTime(10);
+    batches.length = 0;
+    return { ...connection, line, batches };
+  }
+
+  it('applies and reports together those that waited', async () => {
+    const { line, batches, reports } = await caughtUp();
+    line.say(testDelivery({ from: 1, to: 2, groups: [insert('b')] }));
+    expect(batches).toEqual([1]);
+    const before = reports.length;
+    for (const [from, id] of ['c', 'd', 'e'].entries())
+      line.say(testDelivery({ from: from + 2, to: from + 3, groups: [insert(id)] }));
+    expect(batches).toEqual([1]);
+    vi.advanceTimersByTime(1);
+    expect(batches).toEqual([1, 3]);
+    expect(reports.length).toBe(before + 1);
+    vi.advanceTimersByTime(1);
+    line.say(testDelivery({ from: 5, to: 6 }));
+    expect(batches).toEqual([1, 3, 1]);
+  });
+
+  it('applies them before any other message', async () => {
+    const { line, batches, reports } = await caughtUp();
+    for (const from of [1, 2, 3]) line.say(testDelivery({ from, to: from + 1, groups: [insert(String(from))] }));
+    line.say({ type: 'delivery-part', groups: [insert('part')] });
+    expect(batches).toEqual([1, 2]);
+    line.say(testDelivery({ from: 4, to: 5, groups: [insert('last')] }));
+    vi.advanceTimersByTime(1);
+    expect(batches).toEqual([1, 2, 1]);
+    expect(reports.at(-1)).toMatchObject({ state: 'up-to-date', reason: null });
+  });
+
+  it('drops them with the connection, and continues from what it applied', async () => {
+    const { line, batches, next, engine } = await caughtUp();
+    for (const from of [1, 2, 3]) line.say(testDelivery({ from, to: from + 1, groups: [insert(String(from))] }));
+    line.events.onFailed(new RockpoolError('network-unreachable').toData());
+    vi.advanceTimersByTime(1);
+    expect(batches).toEqual([1]);
+    engine.tryNow();
+    const second = await next(2);
+    expect(second.sent).toMatchObject([{ type: 'hello', cursor: 2 }]);
+    second.say(testWelcome());
+    second.say(testDelivery({ from: 2, to: 4, groups: [insert('2'), insert('3')] }));
+    expect(batches).toEqual([1, 1]);
+  });
+
+  it('drops them when it is stopped, and reports nothing more', async () => {
+    const { line, batches, engine, reports } = await caughtUp();
+    for (const from of [1, 2, 3]) line.say(testDelivery({ from, to: from + 1, groups: [insert(String(from))] }));
+    engine.stop();
+    const before = reports.length;
+    vi.advanceTimersByTime(1);
+    expect(batches).toEqual([1]);
+    expect(reports.length).toBe(before);
+  });
 });
 
 it('the engine flushes a delivery before it confirms it, because the server forgets confirmed outcomes', async () => {
@@ -194,7 +268,7 @@ it('the engine reports a failure even if the database can no longer be read', as
   const { next, reports } = await connected(database, {
     ...sync,
     counts: () => readable(() => sync.counts()),
-    applyDelivery: (delivery) => readable(() => sync.applyDelivery(delivery)),
+    applyDeliveries: (deliveries) => readable(() => sync.applyDeliveries(deliveries)),
   });
   const line = await next(1);
   line.say(testWelcome());
@@ -376,10 +450,10 @@ describe('the engine of a client that cannot store deliveries', () => {
 
   it('names the stuck stage, and requests a new worker if the full resync cannot be stored either', async () => {
     const database = openInMemory();
-    const applyDelivery = (): never => {
+    const applyDeliveries = (): never => {
       throw new RockpoolError('storage-full');
     };
-    const { next, engine, reports, restarts } = await connected(database, { ...testSync(database), applyDelivery });
+    const { next, engine, reports, restarts } = await connected(database, { ...testSync(database), applyDeliveries });
     for (const count of [1, 2, 3, 4, 5, 6]) {
       expect(restarts()).toBe(0);
       const line = await next(count);

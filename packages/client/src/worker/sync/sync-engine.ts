@@ -30,6 +30,7 @@ import {
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import { ConnectionAttempts } from './connection-attempts.ts';
 import type { Connect } from './server-connection.ts';
+import { WaitingDeliveries } from './waiting-deliveries.ts';
 
 /** The durable sync position of this database. */
 export interface SyncPosition {
@@ -76,10 +77,11 @@ export interface SyncDatabase extends PushSource {
    */
   becomeNewSite(firstOwn: number): void;
   /**
-   * Applies outcomes, rows and cursor in one transaction, or throws and changes nothing. `snapshot`: the file that the
-   * hello named. Returns whether the outbox has new changesets: re-created edits.
+   * Applies the outcomes, rows and cursors of one or more deliveries in one transaction, or throws and changes nothing.
+   * A full resync comes alone, with `snapshot`, the file that the hello named. Returns whether the outbox has new
+   * changesets: re-created edits.
    */
-  applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean;
+  applyDeliveries(deliveries: readonly Delivery[], snapshot?: SnapshotFile | null): boolean;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
   readonly isPaused: boolean;
@@ -145,6 +147,7 @@ class Engine implements SyncEngine {
   private readonly attempts: ConnectionAttempts;
   private readonly pushes: OutgoingPushes;
   private readonly snapshots: SnapshotTaking;
+  private readonly deliveries: WaitingDeliveries;
   private readonly audit: IdleAudit;
   private state: MachineState = INITIAL_STATE;
   private wakeTimer: ReturnType<typeof setTimeout> | undefined;
@@ -182,6 +185,11 @@ class Engine implements SyncEngine {
       source: options.snapshots,
       dispatch: (event) => this.dispatch(event),
       onProblem,
+    });
+    this.deliveries = new WaitingDeliveries({
+      nowMs: this.steadyMs,
+      inTurn,
+      onReady: (deliveries) => this.dispatch({ type: 'deliveries', deliveries }),
     });
     this.audit = new IdleAudit({
       database: database.audit,
@@ -305,7 +313,7 @@ class Engine implements SyncEngine {
         this.options.presence?.heard(effect.update);
         break;
       case 'apply':
-        this.apply(effect.delivery);
+        this.apply(effect.deliveries);
         break;
       case 'stage':
         for (const group of effect.part.groups) this.staged.push(group);
@@ -322,6 +330,7 @@ class Engine implements SyncEngine {
   private disconnect(): void {
     this.attempts.close();
     this.pushes.forget();
+    this.deliveries.forget();
     this.staged = [];
     clearTimeout(this.confirmTimer);
     this.confirmTimer = undefined;
@@ -340,6 +349,10 @@ class Engine implements SyncEngine {
   }
 
   private receive(message: ServerMessage): void {
+    const { phase, caughtUp } = this.state;
+    if (message.type === 'delivery' && phase === 'live' && caughtUp && !message.whole)
+      return this.deliveries.take(message);
+    this.deliveries.release();
     const isReplaced = this.state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
     this.dispatch({ type: 'message', message: this.explained(message) });
     if (message.type === 'failure') this.nameOtherSchema(message.code);
@@ -406,13 +419,13 @@ class Engine implements SyncEngine {
     if (sentUpTo > after) this.step({ type: 'pushed', sentUpTo });
   }
 
-  private apply(delivery: Delivery): void {
+  private apply([first, ...later]: readonly [Delivery, ...Delivery[]]): void {
     const { database } = this;
-    const groups = [...this.staged, ...delivery.groups];
+    const groups = [...this.staged, ...first.groups];
     this.staged = [];
     let hasWritten = false;
     try {
-      hasWritten = database.applyDelivery({ ...delivery, groups }, this.snapshots.file);
+      hasWritten = database.applyDeliveries([{ ...first, groups }, ...later], this.snapshots.file);
     } catch (thrown) {
       return this.step({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
     }
@@ -422,7 +435,7 @@ class Engine implements SyncEngine {
     if (hasWritten) this.step({ type: 'committed' });
     if (!database.isNarrow) this.audit.start();
     this.audit.postpone();
-    this.pushes.decided(delivery.lastAckedSequence);
+    this.pushes.decided((later.at(-1) ?? first).lastAckedSequence);
     this.confirmTimer ??= setTimeout(() => this.confirm(), CONFIRM_DELAY_MS);
   }
 

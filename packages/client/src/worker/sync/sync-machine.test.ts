@@ -91,7 +91,7 @@ describe('the sync machine', () => {
     expect(sent.effects).toEqual([{ type: 'push', after: 4 }]);
     const decided = after([{ type: 'message', message: delivery(3) }], sent.state);
     expect(decided.effects).toEqual([
-      { type: 'apply', delivery: delivery(3) },
+      { type: 'apply', deliveries: [delivery(3)] },
       { type: 'push', after: 4 },
     ]);
     expect(decided.state.waitingSinceMs).not.toBeNull();
@@ -274,7 +274,7 @@ describe('the sync machine', () => {
     expect(greeted.effects).toEqual([]);
     const everything: Delivery = { ...delivery(2), whole: true, from: 0 };
     expect(after([{ type: 'message', message: everything }], greeted.state).effects).toEqual([
-      { type: 'apply', delivery: everything },
+      { type: 'apply', deliveries: [everything] },
       { type: 'push', after: 2 },
     ]);
     expect(after([{ type: 'message', message: delivery(2) }], greeted.state).state).toMatchObject({
@@ -293,7 +293,7 @@ describe('the sync machine', () => {
     ]);
     expect(greeted.effects).toEqual([]);
     expect(after([{ type: 'message', message: delivery(2) }], greeted.state).effects).toEqual([
-      { type: 'apply', delivery: delivery(2) },
+      { type: 'apply', deliveries: [delivery(2)] },
       { type: 'push', after: 2 },
     ]);
   });

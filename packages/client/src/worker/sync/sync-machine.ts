@@ -116,6 +116,8 @@ export type MachineEvent =
   /** The hello was sent, with the last changeset whose outcome is known. */
   | { readonly type: 'hello-sent'; readonly lastAckedSequence: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
+  /** Deliveries of a live connection, to be applied together. */
+  | { readonly type: 'deliveries'; readonly deliveries: Deliveries }
   /** The reason why the connection or the attempt ended. */
   | { readonly type: 'failed'; readonly error: ErrorData }
   /** A delivery could not be applied. */
@@ -153,11 +155,14 @@ export type Effect =
   | { readonly type: 'presence'; readonly update: PresenceUpdate }
   /** Keeps these rows for the delivery that follows. */
   | { readonly type: 'stage'; readonly part: DeliveryPart }
-  | { readonly type: 'apply'; readonly delivery: Delivery }
+  | { readonly type: 'apply'; readonly deliveries: Deliveries }
   /** Continues as another site with the changesets from this sequence on. */
   | { readonly type: 'become-new-site'; readonly firstOwn: number }
   /** Requests a new worker after everything else failed. */
   | { readonly type: 'restart' };
+
+/** One or more, in order. A full resync comes alone. */
+export type Deliveries = readonly [Delivery, ...Delivery[]];
 
 export interface Step {
   readonly state: MachineState;
@@ -224,6 +229,10 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'message':
       // Messages of an ended connection are ignored.
       return state.phase === 'waiting' ? { state, effects: [] } : receive(state, event.message, moment);
+    case 'deliveries':
+      return state.phase === 'live'
+        ? delivered(hearing(state, moment), event.deliveries, moment)
+        : { state, effects: [] };
     case 'failed':
       return state.phase === 'waiting' ? { state, effects: [] } : failed(state, event.error, moment);
     case 'apply-failed':
@@ -303,12 +312,16 @@ function fetching(state: MachineState, snapshotWait: SnapshotWait, { nowMs }: Mo
 }
 
 function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
-  const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null, checkUntilMs: null };
+  const heard = hearing(state, moment);
   if (message.type === 'failure')
     return refused(heard, new RockpoolError(message.code, message.fields).toData(), moment);
   if (state.phase === 'greeting' && message.type === 'welcome') return welcomed(heard, message, moment);
   const next = state.phase === 'live' ? receiveLive(heard, message, moment) : null;
   return next ?? unexpected(heard, { message: message.type, phase: state.phase }, moment);
+}
+
+function hearing(state: MachineState, { nowMs }: Moment): MachineState {
+  return { ...state, lastHeardMs: nowMs, pingSentMs: null, checkUntilMs: null };
 }
 
 function unexpected(state: MachineState, fields: ErrorFields, moment: Moment): Step {
@@ -351,7 +364,7 @@ function receiveLive(state: MachineState, message: ServerMessage, moment: Moment
             effects: [{ type: 'stage', part: message }],
           };
     case 'delivery':
-      return state.copied ? { state: scheduled(state), effects: [] } : delivered(state, message, moment);
+      return delivered(state, [message], moment);
     case 'audit-answer':
       return { state: scheduled(state), effects: [{ type: 'audit-answer', answer: message }] };
     case 'presence-update':
@@ -366,10 +379,11 @@ function receiveLive(state: MachineState, message: ServerMessage, moment: Moment
   }
 }
 
-function delivered(state: MachineState, delivery: Delivery, moment: Moment): Step {
-  if (state.awaitsWhole && !delivery.whole)
+function delivered(state: MachineState, deliveries: Deliveries, moment: Moment): Step {
+  if (state.copied) return { state: scheduled(state), effects: [] };
+  if (state.awaitsWhole && !deliveries[0].whole)
     return unexpected(state, { problem: 'the server promised a full resync and sent another delivery' }, moment);
-  const lastAckedSequence = Math.max(state.lastAckedSequence, delivery.lastAckedSequence);
+  const lastAckedSequence = Math.max(state.lastAckedSequence, ...deliveries.map((one) => one.lastAckedSequence));
   const allDecided = lastAckedSequence >= state.sentUpTo;
   const waitingSinceMs = allDecided
     ? null
@@ -391,7 +405,7 @@ function delivered(state: MachineState, delivery: Delivery, moment: Moment): Ste
     mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || lastAckedSequence > state.lastAckedSequence)
       ? [{ type: 'push', after: next.sentUpTo }]
       : [];
-  return { state: next, effects: [{ type: 'apply', delivery }, ...push] };
+  return { state: next, effects: [{ type: 'apply', deliveries }, ...push] };
 }
 
 /**

@@ -76,7 +76,7 @@ export function* rehearseWrites(runtime: SqliteRuntime, code: RehearsedCode): Ge
       yield;
       sync.nextPush(0, MAX_PUSH_BYTES);
       yield;
-      sync.applyDelivery(deliveryOf(round, table));
+      sync.applyDeliveries([deliveryOf(round, table)]);
       yield;
     }
   } finally {
