@@ -375,8 +375,9 @@ describe('the order of a merge', () => {
 describe('the branch API', () => {
   it('rejects a branch of a branch', async () => {
     const branch = await begin();
-    await expect(branch.branch('more')).rejects.toMatchObject({ code: 'branch-of-branch' });
-    await expect(branch.openBranch('more')).rejects.toMatchObject({ code: 'branch-of-branch' });
+    const error = { code: 'branch-of-branch', fields: { branch: 'what if' } };
+    await expect(branch.branch('more')).rejects.toMatchObject(error);
+    await expect(branch.openBranch('more')).rejects.toMatchObject(error);
   });
 
   it('rejects a name in use, an invalid name, and a missing branch', async () => {
@@ -419,8 +420,16 @@ describe('the branch API', () => {
     clients.push(client);
     const again = await client.openBranch('what if');
     clients.push(again);
-    await expect(again.merge()).rejects.toMatchObject({ code: 'branch-schema-changed' });
-    await expect(again.preview()).rejects.toMatchObject({ code: 'branch-schema-changed' });
+    const error = {
+      code: 'branch-schema-changed',
+      fields: {
+        branch: 'what if',
+        branchSchemaHash: schema.hash,
+        schemaHash: defineSchema({ ...TABLES, added }, MERGE).hash,
+      },
+    };
+    await expect(again.merge()).rejects.toMatchObject(error);
+    await expect(again.preview()).rejects.toMatchObject(error);
     expect(await again.diff()).toMatchObject([{ key: ['e'], changes: [{ after: 'ours' }] }]);
     expect(await client.listBranches()).toHaveLength(1);
   });

@@ -6,6 +6,7 @@ import { isThorough } from './harness/level.ts';
 import { expect, test } from './harness/test.ts';
 import { fillAccountForm, openAccount } from './steps/accounts.ts';
 import { chooseFile, importPreviewed, samples } from './steps/import.ts';
+import { expectNoSidewaysScroll, expectNothingClipped } from './steps/layout.ts';
 import { goTo } from './steps/navigation.ts';
 import { invite } from './steps/share.ts';
 
@@ -57,11 +58,13 @@ const windows = [
 ];
 
 for (const { viewport, schemes: viewportSchemes } of windows) {
-  test(`no page ${viewport.width} px wide has serious axe violations`, async ({ newPerson }) => {
+  test(`no page ${viewport.width} px wide has serious axe violations, clipped text or sideways scrolling`, async ({ newPerson }) => {
     test.slow(); // axe checks every element of twenty pages
     const { page } = await newPerson({ viewport });
     const found: string[] = [];
     const look = async (name: string, looked: Page = page): Promise<void> => {
+      await expectNoSidewaysScroll(looked, name);
+      await expectNothingClipped(looked, name);
       for (const colorScheme of viewportSchemes) {
         await looked.emulateMedia({ colorScheme });
         found.push(...(await seriousViolations(looked)).map((violation) => `${name}, ${colorScheme}: ${violation}`));

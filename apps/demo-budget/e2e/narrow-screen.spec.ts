@@ -1,8 +1,8 @@
-import type { Locator, Page } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
 import { fillAccountForm, openAccount } from './steps/accounts.ts';
 import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
 import { chooseFile, importPreviewed, samples } from './steps/import.ts';
+import { expectCellsInside, expectNoSidewaysScroll } from './steps/layout.ts';
 import { goTo } from './steps/navigation.ts';
 import { openSyncPage } from './steps/sync.ts';
 
@@ -72,7 +72,7 @@ test('every page fits and works on a phone 360 px wide', async ({ newPerson }, t
   await look('long names');
   await goTo(page, 'Budget');
   await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('1,234,570.39');
-  await expectNothingCutOff(page.getByRole('table', { name: /^Budget of / }));
+  await expectCellsInside(page.getByRole('table', { name: /^Budget of / }));
   await look('large amounts');
   await openSyncPage(page);
   await look('sync');
@@ -91,7 +91,7 @@ test('on tablets, and beside the page menu, a ledger has room for payees, and en
       140,
     );
     await expectNoSidewaysScroll(page, `ledger at ${width} px`);
-    await expectNothingCutOff(page.getByRole('table', { name: /^Entries of / }));
+    await expectCellsInside(page.getByRole('table', { name: /^Entries of / }));
   }
   await goTo(page, 'Budget');
   const rightOf = async (selector: string): Promise<number> => {
@@ -119,23 +119,3 @@ test('on tablets, and beside the page menu, a ledger has room for payees, and en
     await rightOf('.envelopes tbody button.available'),
   );
 });
-
-/** A table may scroll in its own region; the page itself never scrolls sideways. */
-async function expectNoSidewaysScroll(page: Page, name: string): Promise<void> {
-  const { contentWidth, viewWidth } = await page.evaluate(() => ({
-    contentWidth: document.documentElement.scrollWidth,
-    viewWidth: document.documentElement.clientWidth,
-  }));
-  expect(contentWidth, name).toBeLessThanOrEqual(viewWidth);
-}
-
-/** All cells of a table fit inside it, so that no amount is cut off. */
-async function expectNothingCutOff(table: Locator): Promise<void> {
-  const outside = await table.evaluate((element) => {
-    const edge = element.getBoundingClientRect().right;
-    return [...element.querySelectorAll('th, td')]
-      .filter((cell) => cell.getBoundingClientRect().right > edge + 1)
-      .map((cell) => cell.textContent);
-  });
-  expect(outside).toEqual([]);
-}

@@ -38,13 +38,13 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
     await ending.end('merge');
     throw new RockpoolError('branch-ended', { branch: name, by: 'merge' });
   }
-  const merging = new BranchMerging({ ...parts, start });
+  const merging = new BranchMerging({ ...parts, branchName: name, start });
   const branch: Branch = {
     ...guardedCalls(client, () => ending.ended, name),
     branchName: name,
     begunMs: start.begunMs,
-    branch: () => Promise.reject(new RockpoolError('branch-of-branch')),
-    openBranch: () => Promise.reject(new RockpoolError('branch-of-branch')),
+    branch: () => Promise.reject(new RockpoolError('branch-of-branch', { branch: name })),
+    openBranch: () => Promise.reject(new RockpoolError('branch-of-branch', { branch: name })),
     listBranches: () => Promise.resolve([]),
     async diff() {
       ending.requireOpen();

@@ -14,6 +14,7 @@ const TIMEOUT_MS = 8_000;
 const READ_ATTEMPTS = 5;
 
 export interface BranchMergingParts {
+  readonly branchName: string;
   readonly start: BranchStart;
   readonly origin: Pick<Client, 'query' | 'transaction'>;
   /** The branch's own database. */
@@ -86,7 +87,8 @@ export class BranchMerging {
   ): Promise<BranchPreview> {
     const query: Query = (statement) => tx.query(statement);
     await this.requireSameSchema(query);
-    if (await isMerged(query, this.parts.start)) throw new RockpoolError('branch-ended', { by: 'merge' });
+    const { branchName } = this.parts;
+    if (await isMerged(query, this.parts.start)) throw new RockpoolError('branch-ended', { branch: branchName, by: 'merge' });
     const decide: Decide = typeof conflicts === 'function' ? conflicts : () => conflicts ?? 'branch';
     const plan = await this.plan(changed, query, decide);
     if (conflicts === undefined && plan.conflicts.length > 0)
@@ -98,7 +100,10 @@ export class BranchMerging {
   private async requireSameSchema(query: Query): Promise<void> {
     const sql = "SELECT value FROM rockpool_meta WHERE key = 'schema_hash'";
     const [row] = await query({ sql, params: [] });
-    if (row?.['value'] !== this.parts.start.schemaHash) throw new RockpoolError('branch-schema-changed');
+    const { branchName, start } = this.parts;
+    const [branchSchemaHash, schemaHash] = [start.schemaHash, String(row?.['value'])];
+    if (schemaHash !== branchSchemaHash)
+      throw new RockpoolError('branch-schema-changed', { branch: branchName, branchSchemaHash, schemaHash });
   }
 
   private async plan(changed: readonly ChangedRow[], query: Query, decide: Decide): Promise<PlannedMerge> {

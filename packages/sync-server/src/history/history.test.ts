@@ -3,6 +3,7 @@ import {
   columnIdOf,
   decodeHistoryPage,
   decodeRowAtVersion,
+  decodeWrittenRows,
   encodeKey,
   type HistoryPage,
   type RowAtVersion,
@@ -69,6 +70,24 @@ function lines({ versions }: HistoryPage, ...columns: readonly string[]): string
     ].join(' '),
   );
 }
+
+describe('the rows that transactions wrote', () => {
+  it('include those written in the last millisecond of a period, as the history shows it', async () => {
+    // Writes of one millisecond differ by microseconds.
+    const writtenMs = nowMs;
+    a.site.nowMs = () => writtenMs;
+    await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    await a.commit([update('accounts', 'x', { name: 'Purse' })]);
+    await a.commit([update('accounts', 'x', { name: 'Wallet' })]);
+    const times = (await page('accounts', 'x')).versions.map((version) => version.writtenMs);
+    for (const ms of times) {
+      const path = `/databases/household/history/written?table=accounts&from=${ms}&to=${ms}`;
+      const response = await tested.server.ask('GET', path, { token: await tested.server.token('viewer') });
+      const { count } = decodeWrittenRows(new Uint8Array(await response.arrayBuffer()));
+      expect(count).toBe(times.filter((other) => other === ms).length);
+    }
+  });
+});
 
 describe('the history of a row', () => {
   it('contains each version with author, time, and values before and after', async () => {
