@@ -264,7 +264,7 @@ describe('a past moment', () => {
         const append = Log.prototype.append;
         const spy = vi.spyOn(Log.prototype, 'append').mockImplementation(function (this: Log, entry) {
           append.call(this, entry);
-          world.moments.record(this, entry.watermark);
+          world.moments.record(this, entry.watermark, world.clients.nowMs as number);
         });
         try {
           for (const step of taken) await world.take(step);

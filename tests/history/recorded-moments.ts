@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { encodeKey, RockpoolError, type CellValue, type Schema } from '#shared/index.ts';
 import { columnDefaults } from '#sync-server/history/column-defaults.ts';
-import { lastBefore } from '#sync-server/history/past-moment.ts';
 import { pastRows } from '#sync-server/history/past-rows.ts';
 import { readHistory, readRowAtVersion } from '#sync-server/history/read-history.ts';
-import { keptSinceMs } from '#sync-server/history/version-walk.ts';
 import { laterColumns } from '#sync-server/log/column-births.ts';
 import type { Log } from '#sync-server/log/log.ts';
 import { Sites } from '#sync-server/log/sites.ts';
@@ -14,6 +12,8 @@ import { storedTables, type DatabaseReader } from '#sync-server/store/database-f
 import { storedSchema } from '#sync-server/store/inspect-database.ts';
 import { expect } from 'vitest';
 
+const DAY_MS = 24 * 3600_000;
+
 type Row = Readonly<Record<string, CellValue>>;
 /** Rows by table and key. */
 type Moment = ReadonlyMap<string, ReadonlyMap<string, Row>>;
@@ -21,10 +21,13 @@ type Moment = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 /** The rows of a server after each changeset, as a replica that stopped there holds them. */
 export class RecordedMoments {
   private readonly moments: Moment[] = [new Map()];
+  /** The server's time when it received each changeset. */
+  private readonly receivedMs: number[] = [0];
 
-  record(log: Log, watermark: number): void {
+  record(log: Log, watermark: number, nowMs: number): void {
     const { sql } = log as unknown as { readonly sql: SqliteFile };
     this.moments[watermark] = rowsOf(sql);
+    this.receivedMs[watermark] = nowMs;
   }
 
   /** Forgets the moments that a restored server lacks. */
@@ -58,7 +61,7 @@ export class RecordedMoments {
           const found = this.pastRowsAt(file, table, watermark, nowMs);
           const what = `${table.schema.name} at ${watermark}`;
           if (found !== null) expect(found, what).toEqual(this.rowsAt(table, watermark));
-          else expect(watermark, what).toBeLessThan(lastExpired(file, table, nowMs));
+          else expect(watermark, what).toBeLessThan(this.lastExpired(table, nowMs));
         }
         this.checkVersions(file, table, nowMs);
       }
@@ -80,7 +83,7 @@ export class RecordedMoments {
       const changed = this.moments.flatMap((_, watermark) =>
         watermark > 0 && !isSame(rowAt(watermark - 1), rowAt(watermark)) ? [watermark] : [],
       );
-      const kept = changed.filter((watermark) => watermark > lastExpired(file, table, nowMs));
+      const kept = changed.filter((watermark) => watermark > this.lastExpired(table, nowMs));
       expect(versions.map(({ watermark }) => watermark).reverse(), `versions of ${key}`).toEqual(kept);
       // Nothing is known of a row that was deleted so long ago that its tombstone is pruned.
       const isBegin = versions.at(-1)?.kind === 'insert' || versions.length === 0;
@@ -103,6 +106,15 @@ export class RecordedMoments {
 
   private rowsAt({ schema }: StoredTable, watermark: number): ReadonlyMap<string, Row> {
     return this.moments[watermark]?.get(schema.name) ?? new Map<string, Row>();
+  }
+
+  /** The newest changeset whose versions of the table have expired; 0 if none. */
+  private lastExpired({ schema }: StoredTable, nowMs: number): number {
+    const keptMs = (schema.history?.retainedDays ?? Infinity) * DAY_MS;
+    const last = this.moments.findLastIndex(
+      (_, watermark) => watermark > 0 && nowMs - (this.receivedMs[watermark] as number) > keptMs,
+    );
+    return Math.max(last, 0);
   }
 
   /**
@@ -144,11 +156,6 @@ function rowsUnlessGone(
     if (thrown instanceof RockpoolError && thrown.code === 'history-moment-gone') return null;
     throw thrown;
   }
-}
-
-/** The newest changeset whose versions of the table have expired; 0 if none. */
-function lastExpired({ sql }: DatabaseReader, table: StoredTable, nowMs: number): number {
-  return lastBefore(sql, keptSinceMs(table, nowMs));
 }
 
 function nameOf(table: StoredTable, columnId: number): string {
