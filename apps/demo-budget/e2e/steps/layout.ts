@@ -6,7 +6,7 @@ export async function expectNoSidewaysScroll(page: Page, name: string): Promise<
     contentWidth: document.documentElement.scrollWidth,
     viewWidth: document.documentElement.clientWidth,
   }));
-  expect(contentWidth, name).toBeLessThanOrEqual(viewWidth);
+  expect.soft(contentWidth, name).toBeLessThanOrEqual(viewWidth);
 }
 
 /** All cells of a table fit inside it, so that no amount is cut off. */
@@ -42,5 +42,5 @@ export async function expectNothingClipped(page: Page, name: string): Promise<vo
     }
     return found;
   });
-  expect(clipped, name).toEqual([]);
+  expect.soft(clipped, name).toEqual([]);
 }
