@@ -58,7 +58,9 @@ const windows = [
 ];
 
 for (const { viewport, schemes: viewportSchemes } of windows) {
-  test(`no page ${viewport.width} px wide has serious axe violations, clipped text or sideways scrolling`, async ({ newPerson }) => {
+  test(`no page ${viewport.width} px wide has serious axe violations, clipped text or sideways scrolling`, async ({
+    newPerson,
+  }) => {
     test.slow(); // axe checks every element of twenty pages
     const { page } = await newPerson({ viewport });
     const found: string[] = [];

@@ -88,7 +88,8 @@ export class BranchMerging {
     const query: Query = (statement) => tx.query(statement);
     await this.requireSameSchema(query);
     const { branchName } = this.parts;
-    if (await isMerged(query, this.parts.start)) throw new RockpoolError('branch-ended', { branch: branchName, by: 'merge' });
+    if (await isMerged(query, this.parts.start))
+      throw new RockpoolError('branch-ended', { branch: branchName, by: 'merge' });
     const decide: Decide = typeof conflicts === 'function' ? conflicts : () => conflicts ?? 'branch';
     const plan = await this.plan(changed, query, decide);
     if (conflicts === undefined && plan.conflicts.length > 0)
