@@ -36,6 +36,7 @@ async function changedRows(writes: number): Promise<unknown[]> {
     return rows as never;
   };
   const parts: BranchMergingParts = {
+    branchName: branch.branchName,
     start: JSON.parse(meta?.json ?? '') as BranchStart,
     origin: client,
     client: { query, transaction: branch.transaction },

@@ -99,6 +99,7 @@ async function openBranch(world: World, device: Device, random: Random, mark: st
     storage,
     database,
     parts: {
+      branchName: 'what if',
       start,
       client: client as unknown as BranchMergingParts['client'],
       schema,
