@@ -196,8 +196,8 @@ export class TestConnection {
   }
 
   /**
-   * Reads deliveries until a changeset is decided. Returns the last one, with the outcomes and the groups of all of them:
-   * the server may send the outcomes of one push one by one or together.
+   * Reads deliveries until a changeset is decided. Returns the last one, with the outcomes and the groups of all that
+   * have outcomes: the server may send the outcomes of one push one by one or together.
    */
   async decided(sequence: number): Promise<Delivery> {
     const outcomes: Delivery['outcomes'][number][] = [];
@@ -205,7 +205,7 @@ export class TestConnection {
     for (;;) {
       const delivery = await this.delivery();
       outcomes.push(...delivery.outcomes);
-      groups.push(...delivery.groups);
+      if (delivery.outcomes.length > 0) groups.push(...delivery.groups);
       if (delivery.lastAckedSequence >= sequence) return { ...delivery, outcomes, groups };
     }
   }
