@@ -138,6 +138,15 @@ export function storedTables(schema: Schema): StoredTable[] {
   ];
 }
 
+/** The text is encoded once for all databases of a schema: it may have tens of kilobytes, and every opening compares it. */
+const textBySchema = new WeakMap<Schema, string>();
+
+function textOf(schema: Schema): string {
+  const text = textBySchema.get(schema) ?? encodeSchema(schema);
+  textBySchema.set(schema, text);
+  return text;
+}
+
 function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFileOptions['toDdl']>): void {
   sql.exec(INTERNAL_TABLES_SQL);
   for (const table of SYSTEM_TABLES) for (const statement of toDdl(table, true)) sql.exec(statement);
@@ -146,7 +155,7 @@ function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFile
   writeMeta(sql, 'identity', newIdentity());
   writeMeta(sql, 'epoch', randomBytes(ID_BYTES));
   createLogSecret(sql);
-  writeMeta(sql, 'schema', encodeSchema(schema));
+  writeMeta(sql, 'schema', textOf(schema));
   sql.run(
     `INSERT INTO rockpool_site VALUES (?, ?, '', 0, ?, 0, 0, 0, 0)`,
     BigInt(SERVER_SITE_NUMBER),
@@ -172,7 +181,7 @@ function migrate(sql: SqliteFile, own: Schema): Schema {
     });
   }
   const stored = readMeta(sql, 'schema') as string;
-  if (stored === encodeSchema(own)) return own;
+  if (stored === textOf(own)) return own;
   const before = decodeSchema(stored);
   const { schema, additions } = openedSchema(before, own);
   if (additions.length > 0)
@@ -181,7 +190,7 @@ function migrate(sql: SqliteFile, own: Schema): Schema {
       syncedTables(before).map((table) => toStoredTable(table, false)),
     );
   for (const statement of additions) addToSchema(sql, statement);
-  if (schema === own) writeMeta(sql, 'schema', encodeSchema(own));
+  if (schema === own) writeMeta(sql, 'schema', textOf(own));
   return schema;
 }
 
