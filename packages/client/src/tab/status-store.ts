@@ -13,12 +13,15 @@ export interface StatusStore {
 
 export function createStatusStore(initial: SyncStatus): StatusStore {
   const listeners = createListeners<SyncStatus>();
-  let current = initial;
   let newest = -1;
+  let current = initial;
+  let currentText = JSON.stringify(initial);
 
   function show(status: SyncStatus): void {
     // The worker may send an unchanged status, which is not passed to listeners.
-    if (JSON.stringify(status) === JSON.stringify(current)) return;
+    const text = JSON.stringify(status);
+    if (text === currentText) return;
+    currentText = text;
     current = Object.freeze(status);
     listeners.emit(current);
   }

@@ -59,6 +59,8 @@ export interface DecodedChangeset {
 export class Changelog {
   readonly packs: ChangelogPacks;
   private readonly connection: Connection;
+  /** The head that `append` left, until the table has had more writes than that. */
+  private appended: { readonly head: ChangelogHead; readonly writes: number } | null = null;
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -66,6 +68,9 @@ export class Changelog {
   }
 
   head(): ChangelogHead {
+    // A rollback counts as a write.
+    if (this.appended !== null && this.appended.writes === this.connection.writesOf('rockpool_changelog')?.count)
+      return this.appended.head;
     const row = this.connection.knownRow(
       'rockpool_changelog',
       'SELECT sequence, stamp_us, shift_us, hash FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1',
@@ -95,18 +100,23 @@ export class Changelog {
       base: changes.base,
       body,
     };
+    const { sequence, stampUs } = changeset;
+    const hash = changesetHash(head.hash, changeset);
+    const shiftUs = localTime.shiftUs(stampUs);
     this.connection.run(
       'INSERT INTO rockpool_changelog (sequence, stamp_us, base, hash, body, before, shift_us, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      changeset.sequence,
-      changeset.stampUs,
+      sequence,
+      stampUs,
       changeset.base,
-      changesetHash(head.hash, changeset),
+      hash,
       body,
       encodeBefore(changes.before),
-      localTime.shiftUs(changeset.stampUs),
+      shiftUs,
       changes.origin === undefined ? null : encodeOrigin(changes.origin),
     );
-    return changeset.sequence;
+    const writes = this.connection.writesOf('rockpool_changelog')?.count;
+    if (writes !== undefined) this.appended = { head: { sequence, stampUs, shiftUs, hash }, writes };
+    return sequence;
   }
 
   /**

@@ -27,6 +27,14 @@ const PRUNE_SQL = `
     AND id NOT IN (SELECT id FROM rockpool_request WHERE done_ms > 0 ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
     AND ifnull(sequence, 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
+// Compares texts, since the key of a request is made only once it is stored. The version is the 13th digit.
+const NEWEST_TIMED_SQL = `
+  SELECT lower(hex(id)) FROM rockpool_request WHERE typeof(id) = 'blob' AND substr(hex(id), 13, 1) = '7' ORDER BY id DESC LIMIT 1`;
+
+function uuidOfHex(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
 export interface RequestLogParts {
   readonly connection: Connection;
   readonly changelog: Changelog;
@@ -43,6 +51,8 @@ export class RequestLog {
   private readonly parts: RequestLogParts;
   private readonly syncedNames: ReadonlySet<string>;
   private sincePruned = PRUNE_EVERY;
+  /** No recorded UUID of version 7 sorts after this one. Null before the first request. */
+  private newestTimed: string | null = null;
 
   constructor(parts: RequestLogParts) {
     this.parts = parts;
@@ -50,6 +60,7 @@ export class RequestLog {
   }
 
   find(id: string): WriteOutcome | null {
+    if (this.isNewest(id)) return null;
     const [row] = this.parts.connection.rows(
       'SELECT sequence, tables_json, results_json FROM rockpool_request WHERE id = ?',
       requestKey(id),
@@ -65,6 +76,12 @@ export class RequestLog {
       sequence,
       repeated: true,
     };
+  }
+
+  /** Whether the id was created after all recorded ones, as that of nearly every write. Then no row can have it. */
+  private isNewest(id: string): boolean {
+    this.newestTimed ??= uuidOfHex(String(this.parts.connection.value(NEWEST_TIMED_SQL) ?? ''));
+    return isTimedKey(id) && id > this.newestTimed;
   }
 
   /** The tables of a changeset; none if it was pruned. */
@@ -84,6 +101,7 @@ export class RequestLog {
       others.length === 0 ? '' : JSON.stringify(others),
       results.length === 0 ? null : JSON.stringify(results.map(storeResult)),
     );
+    if (this.isNewest(id)) this.newestTimed = id;
     if (++this.sincePruned < PRUNE_EVERY) return;
     this.sincePruned = 0;
     const beforeMs = nowMs - REQUEST_RETENTION_MS;

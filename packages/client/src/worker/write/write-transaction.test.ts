@@ -1,4 +1,5 @@
 import {
+  buildSchema,
   changesetHash,
   columnIdOf,
   decodeChangesetBody,
@@ -6,12 +7,14 @@ import {
   RockpoolError,
   tableIdOf,
 } from '@rockpool/shared';
+import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it, vi } from 'vitest';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { createIdSource } from '../../new-id.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, TestClock } from '../../../testing/worker/test-database.ts';
+import { Statement } from '../sqlite/statement.ts';
+import { account, openInMemory, openStored, TestClock } from '../../../testing/worker/test-database.ts';
 
 let requests = 0;
 
@@ -296,6 +299,23 @@ describe('a write that fails', () => {
   });
 });
 
+it('a write of one statement takes five, with its changeset, its request and the transaction, and its report takes none', () => {
+  const clock = new TestClock();
+  const newId = createIdSource({ nowMs: clock.now, random: fill });
+  const database = openInMemory({ nowMs: clock.now, schema: buildSchema([account]) });
+  const insert = (key: string): void => {
+    database.write({ id: newId(), statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [key] }] });
+    database.outbox.pendingCount();
+    database.rejected.count();
+  };
+  insert('first');
+  const step = vi.spyOn(Statement.prototype, 'step');
+  for (const key of ['a', 'b', 'c']) insert(key);
+  expect(step).toHaveBeenCalledTimes(15);
+  step.mockRestore();
+  database.close();
+});
+
 describe('a repeated request', () => {
   it('takes effect once and returns the first outcome', () => {
     const database = openInMemory();
@@ -314,6 +334,49 @@ describe('a repeated request', () => {
     ['an id of a client', (clock: TestClock): (() => string) => createIdSource({ nowMs: clock.now, random: fill })],
     ['another id', (): (() => string) => textId],
   ] as const;
+
+  it('takes effect once, also if its id is not the newest, and after the clock was set back', () => {
+    const clock = new TestClock();
+    const [ours, theirs] = [1, 2].map(() => createIdSource({ nowMs: clock.now, random: fill })) as [
+      () => string,
+      () => string,
+    ];
+    const database = openInMemory({ nowMs: clock.now });
+    const add = (id: string): boolean =>
+      database.write({ id, statements: [{ sql: "INSERT INTO draft (text) VALUES ('x')", params: [] }] }).repeated;
+    const early = theirs();
+    clock.ms += 1000;
+    const late = ours();
+    expect([late, early, late, early].map(add)).toEqual([false, false, true, true]);
+    clock.ms -= 5000;
+    const earliest = createIdSource({ nowMs: clock.now, random: fill })();
+    expect([earliest, earliest, late].map(add)).toEqual([false, true, true]);
+    expect(database.connection.value('SELECT count(*) FROM draft')).toBe(3);
+    database.close();
+  });
+
+  it('takes effect once if the database was opened again in between', async () => {
+    const medium = memoryMedium();
+    const clock = new TestClock();
+    const newId = createIdSource({ nowMs: clock.now, random: fill });
+    const requestOf = (id: string): WriteRequest => ({
+      id,
+      statements: [{ sql: "INSERT INTO draft (text) VALUES ('x')", params: [] }],
+    });
+    const [first, second, third] = [newId(), newId(), newId()];
+    const before = await openStored(medium);
+    before.database.write(requestOf(second));
+    before.database.write(requestOf('not a UUID'));
+    await before.close();
+    const { database, close } = await openStored(medium);
+    expect([second, third, first, third].map((id) => database.write(requestOf(id)).repeated)).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    await close();
+  });
 
   it.each(ids)('is kept for a day and until its outcome, then removed (%s)', (_, idsOf) => {
     const clock = new TestClock();
