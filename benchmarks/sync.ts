@@ -12,7 +12,7 @@ import { SYNC_SUBJECTS } from './sync/engines.ts';
 import { syncTargets } from './sync/targets.ts';
 import { FULL_SIZES, QUICK_SIZES, quantile } from './sync/workload.ts';
 import { backlog } from './sync/workloads/backlog.ts';
-import { fanOut } from './sync/workloads/fan-out.ts';
+import { fanOut, fanOutToReceivers } from './sync/workloads/fan-out.ts';
 import { firstSync } from './sync/workloads/first-sync.ts';
 import { propagation, propagationAmongMany } from './sync/workloads/propagation.ts';
 
@@ -36,7 +36,7 @@ samples.add({ workload: 'fsync', subject: 'floor', variant: '', unit: 'ms', bett
 
 const beganMs = performance.now();
 const subjects = SYNC_SUBJECTS.filter(({ name }) => wantedSubjects?.includes(name.toLowerCase()) ?? true);
-for (const workload of [propagation, backlog, firstSync, propagationAmongMany, fanOut]) {
+for (const workload of [propagation, backlog, firstSync, propagationAmongMany, fanOut, fanOutToReceivers]) {
   if (wantedWorkloads?.includes(workload.id) === false) continue;
   const workloadBeganMs = performance.now();
   // Subjects take turns, so that other load on the machine affects all alike.

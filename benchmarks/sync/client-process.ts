@@ -1,11 +1,15 @@
 // node client-process.ts ENGINE: one or many clients of one engine in a process of its own, driven by messages.
-import type { SyncClient } from './engine.ts';
+import type { Engine, Receiver, SyncClient } from './engine.ts';
 import { ENGINES, type EngineName } from './engines.ts';
 import { ledgerRow, ledgerRows } from './rows.ts';
 
+/** `fresh`: without data. `receiver`: see Receiver. */
+export type ClientKind = 'client' | 'fresh' | 'receiver';
+
 const { engine } = await ENGINES[process.argv[2] as EngineName]();
 const clients: SyncClient[] = [];
-/** For each client, when it saw each row, on the clock that all processes of a machine share. */
+const receivers: Receiver[] = [];
+/** For each client or receiver, when it saw each row, on the clock that all processes of a machine share. */
 const seenMs: Map<string, number>[] = [];
 /** Rows that a client writes in a batch before it yields to the socket. */
 const BURST = 200;
@@ -16,22 +20,20 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const commands = {
-  async create(port: number, name: string, count: number, isFresh: boolean): Promise<void> {
+  async create(port: number, name: string, count: number, kind: ClientKind): Promise<void> {
     for (let i = 0; i < count; i++) {
-      const client = await (isFresh && engine.createFreshClient !== undefined
-        ? engine.createFreshClient(port, `${name}${i}`)
-        : engine.createClient(port, `${name}${i}`));
+      const receiver = kind === 'receiver' ? await receiverOf(engine, port) : await open(kind, port, `${name}${i}`);
       const seen = new Map<string, number>();
-      client.onRow((id) => {
+      receiver.onRow((id) => {
         if (!seen.has(id)) seen.set(id, nowMs());
       });
-      clients.push(client);
+      receivers.push(receiver);
       seenMs.push(seen);
     }
   },
   async connect(): Promise<number> {
     const startMs = nowMs();
-    for (const client of clients) await client.connect();
+    for (const receiver of receivers) await receiver.connect();
     return startMs;
   },
   async disconnect(): Promise<void> {
@@ -64,10 +66,10 @@ export const commands = {
   /** The time at which every client had at least this many rows; rejects on timeout. */
   async waitForCount(count: number, timeoutMs: number): Promise<number> {
     const endMs = nowMs() + timeoutMs;
-    while (!clients.every((client) => client.count() >= count)) {
+    while (!receivers.every((receiver) => receiver.count() >= count)) {
       if (nowMs() > endMs)
         throw new Error(
-          `the slowest client has ${Math.min(...clients.map((client) => client.count()))} of ${count} rows after ${timeoutMs / 1000} s`,
+          `the slowest client has ${Math.min(...receivers.map((receiver) => receiver.count()))} of ${count} rows after ${timeoutMs / 1000} s`,
         );
       await sleep(POLL_MS);
     }
@@ -85,7 +87,7 @@ export const commands = {
     return seenMs.flatMap((seen) => written.map(([id, atMs]) => (seen.get(id) ?? Infinity) - atMs));
   },
   async close(): Promise<void> {
-    for (const client of clients) await client.close();
+    for (const receiver of receivers) await receiver.close();
   },
 };
 
@@ -95,6 +97,19 @@ export interface Command {
   readonly id: number;
   readonly name: keyof Commands;
   readonly args: readonly unknown[];
+}
+
+async function open(kind: ClientKind, port: number, name: string): Promise<SyncClient> {
+  const client = await (kind === 'fresh' && engine.createFreshClient !== undefined
+    ? engine.createFreshClient(port, name)
+    : engine.createClient(port, name));
+  clients.push(client);
+  return client;
+}
+
+function receiverOf({ createReceiver }: Engine, port: number): Promise<Receiver> {
+  if (createReceiver === undefined) throw new Error('the engine has no receivers');
+  return createReceiver(port);
 }
 
 function first(): SyncClient {

@@ -3,11 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command, Commands } from './client-process.ts';
+import type { ClientKind, Command, Commands } from './client-process.ts';
 import type { SyncSubject } from './engines.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const CALL_TIMEOUT_MS = 240_000;
+/** Linux counts processor time in hundredths of a second. */
+const MS_PER_TICK = 10;
 
 export interface ServerProcess {
   readonly port: number;
@@ -41,7 +43,7 @@ export async function startClients(
   port: number,
   name: string,
   count = 1,
-  isFresh = false,
+  kind: ClientKind = 'client',
 ): Promise<ClientProcess> {
   const child = start('client-process.ts', [subject.engine]);
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -84,7 +86,7 @@ export async function startClients(
       return (...args: readonly unknown[]) => call(command as keyof Commands, args);
     },
   });
-  await clients.create(port, name, count, isFresh);
+  await clients.create(port, name, count, kind);
   return clients;
 }
 
@@ -93,6 +95,15 @@ export function residentBytes(pid: number): number | undefined {
   const file = `/proc/${pid}/status`;
   const kilobytes = existsSync(file) ? /^VmRSS:\s+(\d+)/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+}
+
+/** Processor time of a process so far, in milliseconds; undefined if the system does not report it. */
+export function processorMs(pid: number): number | undefined {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return undefined;
+  // The name, in brackets, may contain spaces. Of the fields after it, the 12th and 13th are user and system time.
+  const fields = readFileSync(file, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
 function start(script: string, args: readonly string[]): ChildProcess {

@@ -10,6 +10,7 @@ import type { Engine, SyncClient } from '../engine.ts';
 import type { LedgerRow } from '../rows.ts';
 
 const DOCUMENT = 'benchmark';
+const ROWS = 'rows';
 // The copy that the provider uses: two copies of Yjs do not know each other's types.
 const Y = (await import(
   'yjs' as string
@@ -32,12 +33,16 @@ export const engine: Engine = {
   async createClient(port) {
     return new HocuspocusClient(port);
   },
+  async createReceiver(port) {
+    const { HocuspocusReceiver } = await import('./hocuspocus-receiver.ts');
+    return new HocuspocusReceiver(port, DOCUMENT, ROWS);
+  },
 };
 
 class HocuspocusClient implements SyncClient {
   readonly #port: number;
   readonly #document = new Y.Doc();
-  readonly #rows = this.#document.getMap<YMap<unknown>>('rows');
+  readonly #rows = this.#document.getMap<YMap<unknown>>(ROWS);
   #provider: HocuspocusProvider | undefined;
   #socket: HocuspocusProviderWebsocket | undefined;
 

@@ -212,3 +212,19 @@ declare module 'jazz-tools/worker' {
   }
   export function startWorker(options: object): Promise<JazzWorker>;
 }
+
+declare module 'lib0/encoding' {
+  type Encoder = object;
+  export function createEncoder(): Encoder;
+  export function toUint8Array(encoder: Encoder): Uint8Array<ArrayBuffer>;
+  export function writeVarUint(encoder: Encoder, value: number): void;
+  export function writeVarString(encoder: Encoder, value: string): void;
+  export function writeVarUint8Array(encoder: Encoder, value: Uint8Array): void;
+}
+declare module 'lib0/decoding' {
+  export type Decoder = object;
+  export function createDecoder(bytes: Uint8Array): Decoder;
+  export function readVarUint(decoder: Decoder): number;
+  export function readVarString(decoder: Decoder): string;
+  export function readVarUint8Array(decoder: Decoder): Uint8Array;
+}

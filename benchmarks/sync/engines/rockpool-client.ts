@@ -1,3 +1,4 @@
+import { loadPackCode } from '../../../packages/client/src/worker/changelog/load-pack-code.ts';
 import { openDatabase, type OpenDatabase } from '../../../packages/client/src/worker/database/open-database.ts';
 import { loadSqlite } from '../../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
 import { toSyncDatabase } from '../../../packages/client/src/worker/sync/sync-database.ts';
@@ -18,6 +19,8 @@ export async function createClient(port: number): Promise<SyncClient> {
 }
 
 async function openInMemory(): Promise<OpenDatabase> {
+  // The worker of an app loads it as well, so a backlog that the server has decided is packed.
+  await loadPackCode();
   return openDatabase({
     runtime: await loadSqlite(),
     path: ':memory:',

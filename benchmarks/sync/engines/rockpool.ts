@@ -16,4 +16,8 @@ export const engine: Engine = {
     const { createFreshClient } = await import('./rockpool-first-sync.ts');
     return createFreshClient(port);
   },
+  async createReceiver(port) {
+    const { RockpoolReceiver } = await import('./rockpool-receiver.ts');
+    return new RockpoolReceiver(port);
+  },
 };

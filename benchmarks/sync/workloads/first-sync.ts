@@ -19,7 +19,7 @@ export const firstSync: SyncWorkload = {
         await writer.insertMany(from, Math.min(CHUNK, firstSyncRows - from));
         await writer.waitUntilSent(TIMEOUT_MS);
       }
-      const fresh = await startClients(subject, proxy.port, 'fresh', 1, true);
+      const fresh = await startClients(subject, proxy.port, 'fresh', 1, 'fresh');
       try {
         const startMs = await fresh.connect();
         const endMs = await fresh.waitForCount(firstSyncRows, TIMEOUT_MS);
