@@ -25,16 +25,19 @@ export function neverThrows(log: Logger): Logger {
 }
 
 /**
- * Returns the loggable fields of an error: its name and codes. Messages of other libraries' errors may contain values.
+ * Returns the loggable fields of an error: its name, codes and what the server knows about the cause. Messages of other
+ * libraries' errors may contain values.
  */
 export function errorFields(thrown: unknown): LogFields {
+  const { problem, systemCode } = thrown instanceof RockpoolError ? thrown.fields : {};
   const cause = thrown instanceof RockpoolError && thrown.cause !== undefined ? thrown.cause : thrown;
   return {
     code: thrown instanceof RockpoolError ? thrown.code : 'internal',
     name: cause instanceof Error ? cause.name : typeof cause,
     sqliteCode:
       cause instanceof Error && 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : null,
-    systemCode: cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null,
+    systemCode: typeof systemCode === 'string' ? systemCode : systemCodeOf(cause),
+    ...(typeof problem === 'string' && { problem }),
     // The first frame has the location. The first line of a stack is the message, so it is omitted.
     at:
       cause instanceof Error
@@ -44,6 +47,12 @@ export function errorFields(thrown: unknown): LogFields {
             ?.trim() ?? null)
         : null,
   };
+}
+
+/** For example `ENOSPC`. A Rockpool error has a code of another kind. */
+function systemCodeOf(cause: unknown): string | null {
+  if (!(cause instanceof Error) || cause instanceof RockpoolError) return null;
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : null;
 }
 
 /** The events of failures that need an operator, by error code. Every other failure is `push-failed`. */
