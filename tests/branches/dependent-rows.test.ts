@@ -54,7 +54,7 @@ describe('a delete in a branch', () => {
     expect(await idsOf('entry')).toEqual([]);
   });
 
-  it('is a conflict if it would affect rows that the origin added, and shows them', async () => {
+  it('is a conflict that lists the affected rows, if the origin has added rows that depend on it', async () => {
     await client.execute("INSERT INTO entry VALUES ('f', 'a', 'new'), ('g', 'b', 'other')");
     await client.execute("INSERT INTO part VALUES ('p', 'f')");
     const { rows, conflicts } = await branch.preview();

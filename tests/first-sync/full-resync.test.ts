@@ -45,7 +45,7 @@ async function fillServer(): Promise<TestConnection> {
   return writer;
 }
 
-/** Requests a full resync, as for a device that was away for too long. */
+/** Requests a full resync, as for a device that was offline for too long. */
 function askForAll({ database }: Device): void {
   database.meta.set('wants_whole', 1);
 }

@@ -57,7 +57,7 @@ it('a restore of the server to an earlier moment loses nothing that a device has
   await runRestoreCommand({ flags, environment: {} }, () => undefined);
   server = await start('then');
   expect(server.query('SELECT id, name FROM account')).toEqual([['a', 'first']]);
-  // Written while the server was away.
+  // Written while the server was down.
   ann.write(`INSERT INTO account (id, name) VALUES ('d', 'offline')`);
   for (const device of [ann, ben]) device.start();
   const all = [

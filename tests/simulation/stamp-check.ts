@@ -46,7 +46,7 @@ export class StampCheck {
         return { earliest: wasRestored ? earliest : latest, latest };
       });
       if (!possible.some(({ earliest, latest }) => stampUs >= earliest && stampUs <= latest))
-        return `changeset ${sequence} of ${site} has the stamp ${stampUs} in the log, and not one of ${JSON.stringify(possible)}`;
+        return `changeset ${sequence} of ${site} has the stamp ${stampUs} in the log, which is not one of ${JSON.stringify(possible)}`;
       lastOfSite.set(site, stampUs);
       highestUpTo[watermark] = Math.max(highestUpTo[watermark - 1] ?? 0, stampUs);
     }

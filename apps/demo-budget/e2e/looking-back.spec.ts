@@ -127,9 +127,9 @@ test('the history of an entry shows who changed what, restores values and delete
   await anna.goOnline();
   await anna.page.getByRole('link', { name: 'Back to today' }).click();
 
-  // A viewer sees the budget of today only.
+  // A viewer sees only today's budget.
   await goTo(anna.page, 'Share');
   await anna.page.getByRole('combobox', { name: /Ben/ }).selectOption('viewer');
   await goTo(ben.page, 'Look back');
-  await expect(ben.page.getByText('Viewers see the budget of today.')).toBeVisible();
+  await expect(ben.page.getByText('Viewers see only today’s budget.')).toBeVisible();
 });

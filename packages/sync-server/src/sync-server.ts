@@ -111,6 +111,7 @@ export interface SyncServerOptions {
    * operation of that role: `read`, `write` or `manage`. Default: `viewer`, like all rows.
    */
   readonly historyRole?: Role;
+  /** Limits of sessions and connections. Each one that is left out keeps its default. */
   readonly limits?: Partial<SessionLimits>;
   /**
    * The app's own rule for changesets: null admits; a string rejects with `changeset-refused` and that reason, which

@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 20;
 
 /**
  * How often in a row the log may change between reading it and locking it before that counts against the time limit. A
- * writer seldom swaps the log's segments, so only damage can cause it more often.
+ * writer rarely swaps the log's segments, so only damage can cause it more often.
  */
 const MOST_MOVES = 100;
 

@@ -6,7 +6,7 @@ import type { TestModule } from '../testing/test-connection.ts';
 import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from '../testing/test-worker.ts';
 import { exportFile } from './files/export-file.ts';
 
-// Produces moments between two states that random tests seldom reach.
+// Produces moments between two states that random tests rarely reach.
 
 let modules: TestModule[] = [];
 

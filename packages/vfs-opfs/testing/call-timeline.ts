@@ -84,8 +84,8 @@ export class CallTimeline {
   }
 
   /**
-   * Lets the writer move on before a read, to any later moment. Of the moments at which the read returns the same
-   * bytes, only the first is tried, because everything that is visible later from another one is visible from it too.
+   * Lets the writer move on before a read, to any later moment. If the read returns the same bytes at several moments,
+   * tries only the first of them, because everything that is visible later from another one is visible from it too.
    */
   #moveOn(choose: Choose, position: number, fileName: string, at: number, length: number): number {
     const key = `${position} ${fileName} ${at} ${length}`;

@@ -81,8 +81,8 @@ export function authorOf(
     hasSeenCell: ({ row, table }, column, stored) => {
       if (isOfOlderEpoch && !isOfTwoEpochs) {
         if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
-        // The rules page does not say whether an author who had seen only what both logs contain counts as an author of
-        // the older log.
+        // docs/merge-rules.md does not say whether an author who had seen only what both logs contain counts as an
+        // author of the older log.
         if (stored.site !== version.site && stored.watermark <= write.cursor && write.cursor <= startedAt)
           throw new Undetermined('a value from before the log epoch, and a write of the older log');
         return stored.site === version.site;

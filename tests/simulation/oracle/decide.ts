@@ -15,7 +15,7 @@ import {
 import type { RowStates } from './row-states.ts';
 import { keyOf, NULL, ORACLE_TABLES, tableOf, type ForeignKey, type Literal, type OracleTable } from './tables.ts';
 
-/** Why the rules page rejects a changeset. */
+/** The rule of docs/merge-rules.md that rejects a changeset. */
 export type Problem = 'constraint-unique' | 'constraint-foreign-key' | 'constraint-check' | 'atomic-conflict';
 
 /** What one changeset does to the rows. */
@@ -24,7 +24,7 @@ export interface Decision {
   readonly entries: readonly Entry[];
   readonly withdrawn: readonly Withdrawn[];
   readonly problems: ReadonlySet<Problem>;
-  /** Rows that neither the rules page nor the records decide. */
+  /** Rows whose result follows neither from docs/merge-rules.md nor from the recorded writes. */
   readonly open: ReadonlyMap<string, OpenRow>;
 }
 

@@ -57,11 +57,11 @@ export interface Entry {
   readonly lost: Literal;
   readonly won: Literal;
   readonly lostBy: Version;
-  /** Whether the rules page names the winner but not which of its writes. */
+  /** Whether docs/merge-rules.md names the winner but not which of its writes. */
   readonly wonBy: readonly Version[];
 }
 
-/** Thrown if the rules page leaves a decision open, or if it is unknown what the author had seen. */
+/** Thrown if docs/merge-rules.md leaves a decision open, or if it is unknown what the author had seen. */
 export class Undetermined extends Error {
   readonly reason: string;
 

@@ -70,7 +70,7 @@ export function useMayWrite(): boolean {
   return view === 'today' ? mayChangeBudget : view === 'what-if';
 }
 
-/** Whether the user may change the budget of today. */
+/** Whether the user may change today's budget. */
 export function useMayChangeBudget(): boolean {
   const role = useRole();
   const isRemoved = useIsRemoved();

@@ -157,7 +157,7 @@ describe('editing an entry', () => {
 });
 
 describe('several entries at once', () => {
-  it('change only where they differ, in one statement', async () => {
+  it('are changed by one statement, which skips those that already have the value', async () => {
     const ids = [
       await addEntry(writer, accountId, coffee),
       await addEntry(writer, accountId, { ...coffee, payee: 'Tea' }),

@@ -14,13 +14,14 @@ export default function LookBackView({ budget }: { readonly budget: Budget }): R
     <>
       <h1>Look back</h1>
       {role === 'viewer' ? (
-        <p className="empty">Viewers see the budget of today. To see how it was before, ask an owner for access.</p>
+        <p className="empty">Viewers see only today’s budget. To see how it was before, ask an owner for access.</p>
       ) : (
         <>
-          <section className="card form" aria-label="The budget on a day">
-            <h2>The budget on a day</h2>
+          <section className="card form" aria-label="The budget on a past day">
+            <h2>The budget on a past day</h2>
             <p>
-              See the accounts, the budget and the entries as they were in this app on a day. Looking changes nothing.
+              See the accounts, the budget and the entries as they were in this app on that day. Looking changes
+              nothing.
             </p>
             <DayForm key={day} budget={budget} day={view === 'today' ? firstOfMonth(day) : day} />
           </section>

@@ -11,7 +11,7 @@ import {
 
 /**
  * A client for pages that show a past state: its queries read that state, which never changes, and its writes are
- * refused with `sql-read-only`. Everything else is that of the budget of today.
+ * refused with `sql-read-only`. Everything else is the same as for today's budget.
  */
 export function pastClient(client: Client, past: PastState): Client {
   // A page asks for its live queries at every render and expects the same object for the same statement.

@@ -61,7 +61,9 @@ export function hashOf(budget: ViewedBudget, place: Partial<Place> = {}): string
   return `#${params.toString()}`;
 }
 
-/** The pages of a what-if, which can be changed, and those of the past, which cannot. All others show the budget of today. */
+/**
+ * The pages of a what-if, which can be changed, and those of the past, which cannot. All others show today's budget.
+ */
 const whatIfPages: readonly Page[] = [
   'accounts',
   'envelopes',

@@ -15,8 +15,8 @@ export interface MonthEffect {
 }
 
 /**
- * Compares a month of the what-if with the same month of today. An envelope that one of them lacks counts as empty
- * there.
+ * Compares a month of the what-if with the same month of today's budget. An envelope that one of them lacks counts as
+ * empty there.
  */
 export function monthEffect(today: MonthBudget, whatIf: MonthBudget): MonthEffect {
   const before = new Map(today.envelopes.map((envelope) => [envelope.categoryId, envelope]));

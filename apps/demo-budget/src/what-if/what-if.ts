@@ -6,7 +6,7 @@ export const whatIfName = 'what-if';
 
 export interface WhatIf {
   readonly branch: Branch;
-  /** The budget of today. */
+  /** Today's budget. */
   readonly today: Client;
   /** Called before this tab ends the what-if, and with an error if it cannot. */
   readonly onEnding: (ending: Ending) => void;

@@ -94,7 +94,7 @@ export interface SyncOptions {
     readonly answerWithinMs?: number;
     /**
      * Called in every tab with the bytes received so far. Also called for a later full resync, for example of a device
-     * that was away too long; `status.snapshot` then has the same numbers.
+     * that was offline too long; `status.snapshot` then has the same numbers.
      */
     readonly onProgress?: (progress: { readonly receivedBytes: number; readonly totalBytes: number }) => void;
   };

@@ -35,7 +35,7 @@ export interface RestoreConflict {
   readonly current: SqlValue;
 }
 
-/** The writes of a restore. */
+/** What a restore would write. */
 export interface RestorePreview {
   /** The rows that the restore changes, relative to their current values. Conflicts contain the restored values. */
   readonly rows: readonly BranchRowChange[];

@@ -43,7 +43,8 @@ export interface ForeignKeyDeclaration {
 }
 
 /**
- * The TEXT column that is renamed, and the suffix, in which `{n}` stands for the number, from 2 on. Default ` ({n})`.
+ * The TEXT column that is renamed, and the suffix, in which `{n}` stands for the number, starting at 2. Default `
+ * ({n})`.
  */
 export interface RenameDeclaration {
   readonly rename: SQLiteColumn;

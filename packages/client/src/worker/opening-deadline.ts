@@ -8,7 +8,7 @@ import { systemClock, type Clock } from './leader/clock.ts';
  */
 export type OpeningStage = 'storage' | 'code';
 
-/** The code has 0.5 MB, so a minute suffices from 70 kbit/s on. */
+/** The code is 0.5 MB, so a minute suffices at 70 kbit/s or more. */
 const DEADLINES_MS: Readonly<Record<OpeningStage, number>> = { storage: 15_000, code: 60_000 };
 
 /** Rejects with `opening-stalled` if the work takes too long. The work itself cannot be ended. */

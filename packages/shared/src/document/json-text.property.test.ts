@@ -18,7 +18,7 @@ function read(read: () => unknown): unknown {
   }
 }
 
-/** A text in which any stretch is replaced with any other, so that it is seldom JSON. */
+/** A text in which any stretch is replaced with any other, so that it is rarely JSON. */
 const damaged = fc.record({
   value: json,
   at: fc.nat(),

@@ -12,10 +12,10 @@ import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts
  * Merges one change into one stored row, in the same way on server and client.
  *
  * 1. A write replaces what its author had seen, without comparing clocks (its corrected stamp is later anyway).
- * 2. Of two concurrent writes of a cell the later corrected stamp wins, with ties decided by site id. Writes of a
+ * 2. Of two concurrent writes of a cell, the later corrected stamp wins, with ties decided by site id. Writes of a
  *    column that accumulates are added up or merged, and none loses.
  * 3. Of two concurrent inserts of one key, one whole row wins, by the same order.
- * 4. Of a delete and a concurrent update the delete wins, or under `update-wins` the whole row comes back.
+ * 4. A delete wins over a concurrent update; under `update-wins` the update wins, and the whole row comes back.
  * 5. An edit is always merged into its document, unless another document has replaced it: then the edit loses to
  *    that document.
  * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are not a conflict, unless

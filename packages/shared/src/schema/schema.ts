@@ -157,7 +157,7 @@ export type UniqueRule = 'reject' | RenameRule;
 export interface RenameRule {
   /** The TEXT column whose value receives the suffix. A collision in other columns rejects the changeset. */
   readonly rename: string;
-  /** Contains `{n}` once, which stands for the number, from 2 on. */
+  /** Contains `{n}` once, which stands for the number, starting at 2. */
   readonly suffix: string;
 }
 

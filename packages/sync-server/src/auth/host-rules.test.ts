@@ -10,7 +10,7 @@ const tested = serverUnderTest({
   authorize: async (principal, databaseId, operation) => {
     asked.push(operation);
     await new Promise((resolve) => setTimeout(resolve, 1));
-    if (principal.id === 'broken') throw new Error('the host’s own database is away');
+    if (principal.id === 'broken') throw new Error('the host’s own database is unreachable');
     return databaseId === DATABASE && allowed.includes(operation);
   },
 });
@@ -52,6 +52,6 @@ describe('a host with its own authorization', () => {
     connection.hello(await tested.server.token('owner', 'broken'), DATABASE);
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
     expect(tested.server.events.some(({ event }) => event === 'authorize-error')).toBe(true);
-    expect(JSON.stringify(tested.server.events)).not.toContain('own database is away');
+    expect(JSON.stringify(tested.server.events)).not.toContain('own database is unreachable');
   });
 });

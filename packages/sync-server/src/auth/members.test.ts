@@ -262,7 +262,7 @@ describe('members that could not be loaded at first', () => {
     const store = {
       readAll: async () => {
         readCount += 1;
-        if (readCount < 3) throw new Error('the store is away');
+        if (readCount < 3) throw new Error('the store is unavailable');
         return [{ databaseId: DATABASE, principal: 'ann', role: 'viewer' as const }];
       },
       readRecent: async () => [],

@@ -139,7 +139,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   'keep-deletes': {
     takes: 'text',
-    help: 'how long tombstones are kept: a number and s, m, h or d; default 30d. A device that was away for longer does a full resync',
+    help: 'how long tombstones are kept: a number and s, m, h or d; default 30d. A device that was offline for longer does a full resync',
   },
   'keep-conflicts': { takes: 'text', help: 'how long conflicts are kept; default 90d' },
   'max-conflicts': { takes: 'text', help: 'the largest number of conflicts kept in one database; default 10000' },

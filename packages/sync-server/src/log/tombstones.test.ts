@@ -74,7 +74,7 @@ describe('tombstones', () => {
   });
 });
 
-describe('a site that was away', () => {
+describe('a site that was offline', () => {
   it('gets a full resync if tombstones were pruned meanwhile, and follows the log afterwards [MR-33]', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await away();

@@ -3,13 +3,15 @@ import type { WaitingRoomLimits } from './waiting-room.ts';
 
 /** Limits of one server for its clients. Sizes that both sides share are in shared/protocol/limits.ts. */
 export interface SessionLimits extends WaitingRoomLimits {
+  /** How long a new connection may take to send its hello. After that the server closes it. */
   readonly helloDeadlineMs: number;
+  /** How long a session may send nothing, not even a ping. After that the server closes its connection. */
   readonly silenceLimitMs: number;
   /**
-   * The number of frames of one session at once, and per second in the long run. More end the session with
-   * `rate-limited`.
+   * The number of frames that one session may send at once. More end the session with `rate-limited`.
    */
   readonly frameBurst: number;
+  /** The number of frames that one session may send per second in the long run. More end it with `rate-limited`. */
   readonly framesPerSecond: number;
   /** The number of sockets with a valid token. More are refused before the upgrade (503). */
   readonly maxSockets: number;

@@ -33,7 +33,7 @@ export function readsEverything({ rows, schema }: ReadFilter): boolean {
   return rows === 'everything' && schema === null;
 }
 
-/** Costs nothing for a filter that reads everything, which returns the groups themselves. */
+/** Removes what the session may not read. A filter that reads everything returns the same groups without a copy. */
 export function readableGroups(
   groups: readonly ChangeGroup[],
   { rows, schema }: ReadFilter,

@@ -22,7 +22,7 @@ export interface DatabaseThreadsOptions {
   readonly watch: () => () => void;
 }
 
-/** Databases on threads of their own. Each database belongs to one of them, by the hash of its id. */
+/** Runs databases on worker threads. The hash of a database's id selects its thread. */
 export class DatabaseThreads implements Databases {
   restartCount = 0;
   private readonly threads: readonly DatabaseThread[];

@@ -32,7 +32,7 @@ export function parseDate(text: string, order: DateOrder): Result<string, DatePr
     return order === 'year-day-month' ? isoDate(compact[1], compact[3], compact[2]) : fail({ code: 'date-unreadable' });
   }
   if (/\p{L}/u.test(trimmed)) return dateWithMonthName(trimmed);
-  // Both separators must be equal: "1.2.3" is a date, "1.2-3" is not. Quicken writes years from 2000 on as "1/31'25".
+  // Both separators must be equal: "1.2.3" is a date, "1.2-3" is not. Quicken writes years since 2000 as "1/31'25".
   const parts = /^(\d{1,4})([.\-/]|\. )(\d{1,2})(?:\2|')\s?(\d{1,4})\.?$/.exec(trimmed);
   if (parts === null) return fail({ code: 'date-unreadable' });
   const [, first, , second, third] = parts;

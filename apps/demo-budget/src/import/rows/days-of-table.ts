@@ -3,7 +3,7 @@ import { parseDate, type DateOrder } from './dates.ts';
 import { likenessDays } from './likeness.ts';
 
 /**
- * The days from the first to the last of a table, extended on both sides by the distance allowed for a similar entry.
+ * Returns the first and the last date of a table, moved apart by the distance within which entries count as similar.
  * Empty strings if no date can be read.
  */
 export function daysAround(

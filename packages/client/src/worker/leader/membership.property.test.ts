@@ -98,7 +98,7 @@ it('tabs that share a database neither lose nor repeat a write, whichever of the
       expect(new Set(effects).size, 'nothing took effect twice').toBe(effects.length);
       for (const { sql, outcome, author } of written) {
         if (outcome === 'done') expect(effects).toContain(sql);
-        if (outcome === 'waiting') expect(author.isAlive, 'nobody waits for ever').toBe(false);
+        if (outcome === 'waiting') expect(author.isAlive, 'nobody waits forever').toBe(false);
       }
       for (const author of new Set(written.map((write) => write.author))) {
         const mine = written

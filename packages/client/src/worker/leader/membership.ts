@@ -83,7 +83,7 @@ const LAST_RETRY_MS = 30_000;
 
 /**
  * While this tab was suspended, another tab bound the database to another owner. Retrying cannot succeed, and waiting
- * requests must not wait for ever.
+ * requests must not wait forever.
  */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
 

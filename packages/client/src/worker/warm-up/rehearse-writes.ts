@@ -14,8 +14,8 @@ import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import type { toSyncDatabase } from '../sync/sync-database.ts';
 
 /**
- * Code of the worker's main script. If this file imported it, bundlers would move it to scripts of its own, and the first
- * load would grow.
+ * Functions of the worker's main script. They are passed in: if this file imported them, bundlers would move them to a
+ * separate chunk, and the first load would grow.
  */
 export interface RehearsedCode {
   readonly openDatabase: typeof openDatabase;

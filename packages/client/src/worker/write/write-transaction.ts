@@ -48,7 +48,7 @@ export interface WriteParts {
 }
 
 /**
- * How many times documents are rewritten in canonical form. A trigger may change them back, but seldom keeps doing so.
+ * How many times documents are rewritten in canonical form. A trigger may change them back, but rarely keeps doing so.
  */
 const MAX_ROUNDS = 3;
 
