@@ -7,6 +7,9 @@ const HOOKS = [
   [
     'static void closeAllCursors(Vdbe *p){\n',
     'static int rockpoolScan(Vdbe*, Op*, VdbeCursor*);\nstatic void rockpoolSeek(Vdbe*, Op*);\nstatic int rockpoolGroup(Vdbe*, Op*);\nstatic void rockpoolEnd(Vdbe*);\nstatic void rockpoolFree(Vdbe*);\nstatic int rpScanMode;\n' +
+      // Rows that SQLite executes before a translated loop is tried, the beginning of an RpScan. p4 of the loop's OP_Next, which SQLite leaves 0, points to it.
+      'typedef struct RpWait RpWait;\nstruct RpWait { u32 nRow; };\n' +
+      'static SQLITE_INLINE int rockpoolIsDue(Vdbe *p, Op *pOp){\n  RpWait *pWait = (RpWait*)pOp->p4.p;\n  if( pWait==0 ) return p->eRockpool==0 && ((p->aCounter[pOp->p5] & 63)==63 || rpScanMode==2);\n  if( pWait->nRow==0 ) return 1;\n  pWait->nRow--;\n  return 0;\n}\n' +
       'static void closeAllCursors(Vdbe *p){\n  if( p->pRockpool ) rockpoolEnd(p);\n',
   ],
   ['  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n', '  rockpoolFree(p);\n  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n'],
@@ -14,7 +17,7 @@ const HOOKS = [
   [
     '  rc = sqlite3BtreeNext(pC->uc.pCursor, pOp->p3);\n\nnext_tail:\n',
     '  rc = sqlite3BtreeNext(pC->uc.pCursor, pOp->p3);\n' +
-      '  if( rc==SQLITE_OK && (p->pRockpool!=0 || (p->eRockpool==0 && ((p->aCounter[pOp->p5] & 63)==63 || rpScanMode==2))) ){\n    pC->nullRow = 0;\n    rc = rockpoolScan(p, pOp, pC);\n  }\n\nnext_tail:\n',
+      '  if( rc==SQLITE_OK && rockpoolIsDue(p, pOp) ){\n    pC->nullRow = 0;\n    rc = rockpoolScan(p, pOp, pC);\n  }\n\nnext_tail:\n',
   ],
   [
     '    rc = sqlite3BtreeFirst(pCrsr, &res);\n    pC->deferredMoveto = 0;\n    pC->cacheStatus = CACHE_STALE;\n  }\n  if( rc ) goto abort_due_to_error;\n  pC->nullRow = (u8)res;\n',

@@ -44,6 +44,8 @@ enum {
 /* A loop whose rows mostly stay gains nothing. After so many of them SQLite executes 64 rows, then 128, up to the bound. */
 #define RP_MOST_STAYING 16
 #define RP_MOST_WAITING 65536
+/* A loop that begins with a search is mostly short, or one of many. SQLite executes so many of its rows before it is tried. */
+#define RP_RANGE_WAIT 64
 #define RP_LARGE_ROW 256
 #define RP_GROUP_BYTES (64*1024*1024)
 #define RP_MAX_KEYS 8
@@ -53,6 +55,7 @@ typedef struct RpInsn RpInsn;
 struct RpInsn {
   u8 eCode;
   u8 bMax;                  /* RP_GROUP_BEST: max(), not min() */
+  u8 bReached;              /* rpAllStay() */
   u8 bCarried;              /* Writes a register that the body reads before it writes it: the next row sees the value */
   u32 iJump;                /* An address of SQLite's program, then an index of aInsn */
   u32 iColumn;              /* RP_COLUMN: the column. RP_GATE: columns that later instructions read. RP_GROUP_*: where the state is */
@@ -102,6 +105,7 @@ struct RpLookup {
 /* The translation of one loop, and where it is. */
 typedef struct RpScan RpScan;
 struct RpScan {
+  RpWait wait;              /* First: SQLite counts it down */
   RpScan *pNextScan;
   Vdbe *pVdbe;
   int iNext, iTop, iStart;  /* Addresses: OP_Next, the first instruction of the body, OP_Rewind or the search of a range, or 0 */
@@ -119,7 +123,7 @@ struct RpScan {
   Mem **apOut;              /* Registers that may point into a page */
   u32 iTouched;             /* Keeps the compiler from leaving rpReadAhead() out */
   u32 nRow, nStayed;        /* In this run, since the scan last waited */
-  u32 nWait, nNextWait;     /* Rows that SQLite executes before the scan is tried again */
+  u32 nNextWait;            /* wait.nRow when the scan waits again */
 
   /* The current row. */
   const u8 *aRow;
@@ -1218,7 +1222,9 @@ static int rpRunLeaf(RpScan *s){
     s->nBatched += n/16;
   }
   if( nCell==iEnd ) return RP_LEAF_DONE;
-  /* SQLite ends the loop. */
+  /* SQLite ends the loop. Where it left few rows of the range, the try gained nothing, and SQLite executes more of the next range first. */
+  if( s->nRow<RP_RANGE_WAIT/2 && s->nNextWait<RP_RANGE_WAIT*8 ) s->nNextWait = MAX(s->nNextWait*2, RP_RANGE_WAIT*2);
+  else if( s->nRow>RP_RANGE_WAIT*8 ) s->nNextWait = 0;
   pCur->ix = (u16)nCell;
   return RP_ROW_STAYS;
 }
@@ -1269,7 +1275,7 @@ static int rpRun(RpScan *s){
       rc = SQLITE_OK;
       s->nStayed++;
       if( rpScanMode==1 && s->eGroup!=RP_HASHED && s->nStayed>=RP_MOST_STAYING && (u64)s->nStayed*4>s->nRow ){
-        s->nWait = s->nNextWait = MIN(MAX(s->nNextWait*2, 64), RP_MOST_WAITING);
+        s->wait.nRow = s->nNextWait = MIN(MAX(s->nNextWait*2, 64), RP_MOST_WAITING);
         s->nRow = s->nStayed = 0;
       }
     }else if( rc==RP_GIVE_UP ){
@@ -1724,14 +1730,18 @@ static void rpFreeScan(RpScan *s){
 
 /* Whether each row comes to an instruction for SQLite before one that has an effect or ends the row. */
 static int rpAllStay(RpScan *s){
-  u32 k, iFurthest = 0;
+  u32 k;
+  s->aInsn[0].bReached = 1;
   for(k=0; k<s->nInsn; k++){
     RpInsn *q = &s->aInsn[k];
-    if( q->eCode==RP_STAY ) return iFurthest<=k;
-    if( rpIsEffect(q) || q->eCode==RP_TOP || q->eCode==RP_OFFSET ) return 0;
-    if( q->iJump!=RP_NO_JUMP && s->aInsn[q->iJump].eCode!=RP_EXIT ) iFurthest = MAX(iFurthest, q->iJump);
+    if( !q->bReached || q->eCode==RP_STAY || q->eCode==RP_EXIT ) continue;
+    if( q->eCode==RP_DONE || rpIsEffect(q) || q->eCode==RP_TOP || q->eCode==RP_OFFSET ) return 0;
+    if( q->iJump!=RP_NO_JUMP ) s->aInsn[q->iJump].bReached = 1;
+    if( q->eCode!=RP_GOTO && q->eCode!=RP_ONCE ) q[1].bReached = 1;
+    /* LEFT JOIN: where there is a row, RP_SEEK leaves the RP_NULLROW after it out. */
+    if( q->eCode==RP_SEEK && k+2<s->nInsn ) q[2].bReached = 1;
   }
-  return 0;
+  return 1;
 }
 
 /* Translates the loop that ends with the OP_Next at iNext. */
@@ -1894,6 +1904,7 @@ static void rpPrepareScans(Vdbe *p){
     }
     s->pNextScan = p->pRockpool;
     p->pRockpool = s;
+    p->aOp[i].p4.p = s;
   }
 }
 
@@ -1920,14 +1931,11 @@ static void rockpoolExplain(Vdbe *p, Op *aOp, int i, Mem *pOut){
 
 /* ---------------------------------------------------------------- Called by SQLite's virtual machine (hooks.mjs) */
 
-/* A loop that begins with a search is mostly short, or one of many. SQLite executes so many of its rows before it is tried. */
-#define RP_RANGE_WAIT 64
-
 /* Before the first row of a loop. */
 static void rpBegin(RpScan *s, u32 nWait){
   s->bOff = 0;
   s->nRow = s->nStayed = s->nBatched = s->nRefused = 0;
-  s->nWait = nWait;
+  s->wait.nRow = nWait;
   if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
 }
 
@@ -1946,21 +1954,18 @@ RP_SMALL static SQLITE_NOINLINE void rockpoolSeek(Vdbe *p, Op *pOp){
 /* After OP_Next or OP_Rewind has moved the cursor to a row. Returns as sqlite3BtreeNext() does. */
 static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   RpScan *s;
-  int i = (int)(pOp - p->aOp);
+  int i = (int)(pOp - p->aOp), bNext = pOp->opcode==OP_Next;
   /* A trigger has a program of its own. */
   if( p->pFrame || rpScanMode==0 ) return SQLITE_OK;
   if( p->eRockpool==0 ) rpPrepareScans(p);
-  for(s=p->pRockpool; s && s->iNext!=i && (s->iStart!=i || i==0); s=s->pNextScan){}
+  s = bNext ? (RpScan*)pOp->p4.p : p->pRockpool;
+  while( s && !bNext && s->iStart!=i ) s = s->pNextScan;
   if( s==0 ) return SQLITE_OK;
   s->pVdbe = p;
-  if( s->iStart==i && i ){
+  if( !bNext ){
     rpBegin(s, 0);
     /* The end of the range is not known yet, or the end of the loop is not where OP_Rewind jumps: where a table of a join is empty, that is the end of the whole join. */
     if( s->iTop!=i+1 || pOp->p2!=s->iNext+1 ) return SQLITE_OK;
-  }
-  if( s->nWait>0 && s->eGroup!=RP_HASHED ){
-    s->nWait--;
-    return SQLITE_OK;
   }
   if( s->bOff || pC->eCurType!=CURTYPE_BTREE || pC->isTable==s->bIndex || pC->isEphemeral || pC->nullRow || pC->deferredMoveto ) return SQLITE_OK;
   return rpRun(s);
@@ -2008,7 +2013,7 @@ RP_SMALL static void rockpoolEnd(Vdbe *p){
     if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
     rpFreeLookups(s);
     s->bOff = 0;
-    s->nRow = s->nStayed = s->nWait = s->nNextWait = 0;
+    s->nRow = s->nStayed = s->wait.nRow = s->nNextWait = 0;
   }
 }
 

@@ -87,6 +87,10 @@ describe('EXPLAIN', () => {
     ['SELECT sum(amount) FROM visit WHERE day = 7 AND amount > 3', ['operators in batches']],
     ['SELECT day, amount FROM visit ORDER BY day', ['operators in batches']],
     ['SELECT id FROM visit WHERE day > 7', ['SQLite:DeferredSeek']],
+    [
+      'SELECT sum(amount) FROM visit WHERE day > 7 AND +amount IN (SELECT amount FROM entry)',
+      ['SQLite:MakeRecord', 'SQLite:OpenEphemeral'],
+    ],
     ['SELECT day FROM entry ORDER BY day', ['SQLite:MakeRecord']],
     ['SELECT day FROM entry WHERE amount > 5 ORDER BY day', ['operators filter in batches:MakeRecord']],
   ])('says of %s: %j', (sql, loops) => {
@@ -119,6 +123,38 @@ describe('a range', () => {
       expect(run(`${sql} `)).toEqual(expected);
     }
   });
+});
+
+describe('ranges that all have', () => {
+  const sumsOf = (length: number): string =>
+    `SELECT (SELECT sum(amount) FROM visit WHERE day >= start.id AND day < start.id + ${length}) FROM entry start WHERE start.id % ${length} = 0`;
+
+  it('few rows more than SQLite executes before a try are soon left to SQLite', () => {
+    run(sumsOf(70));
+    setMode(AS_IT_PAYS);
+    run(sumsOf(70));
+    expect(setMode(AS_IT_PAYS)).toBeLessThan(30);
+  });
+
+  it('many rows more execute these in batches', () => {
+    run(sumsOf(600));
+    setMode(AS_IT_PAYS);
+    run(sumsOf(600));
+    expect(setMode(AS_IT_PAYS)).toBeGreaterThan(ROWS * 0.6);
+  });
+});
+
+it('a statement that a schema change has compiled again has the rows of the new schema', () => {
+  for (const mode of [ALWAYS, AS_IT_PAYS] as const) {
+    setMode(mode);
+    const sql = `SELECT count(*), sum(amount), ${mode} FROM visit NOT INDEXED WHERE amount > 2`;
+    const before = run(sql);
+    connection.exec(`ALTER TABLE visit ADD COLUMN note${mode} TEXT; UPDATE visit SET amount = amount + 1`);
+    const after = run(sql);
+    setMode(NEVER);
+    expect(after).toEqual(run(`${sql} `));
+    expect(after).not.toEqual(before);
+  }
 });
 
 it.each([
