@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { ADMIN_TOKEN } from '#sync-server/testing/admin-client.ts';
+import { copied } from '#sync-server/testing/backup-state.ts';
 import { insert } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
@@ -77,8 +78,7 @@ async function openDatabase(): Promise<void> {
 }
 
 /** A database with rows, a blocked device, members, and an invitation. */
-async function fill(): Promise<void> {
-  const { server } = tested;
+async function fill(server: TestServer = tested.server): Promise<void> {
   const ann = await server.open();
   await ann.commit([insert('accounts', 'a', { name: 'a' })]);
   const old = await server.connect();
@@ -244,6 +244,43 @@ it('the admin page restores a past state as another database, and says what is m
   }
 });
 
+async function startWithBackup(): Promise<TestServer> {
+  const server = await TestServer.start(temporaryFolder(), {
+    admin: { token: ADMIN_TOKEN },
+    backup: { to: temporaryFolder(), intervalMs: 5 },
+  });
+  ({ host } = server);
+  return server;
+}
+
+it('the admin page lists the backups of a database, and adds the state of one as another database', async () => {
+  const server = await startWithBackup();
+  try {
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'early', { name: 'early' })]);
+    await copied(server);
+    const copiedMs = Date.now();
+    await expect.poll(() => Date.now()).toBeGreaterThan(copiedMs);
+    await ann.commit([insert('accounts', 'late', { name: 'late' })]);
+    await copied(server);
+    await openDatabase();
+    const rows = page.getByRole('table', { name: 'Backups' }).getByRole('row');
+    await see(/^\d+ backups in /);
+    // The row below the newest one: the state before the last change.
+    const earlier = rows.nth(2);
+    await earlier.getByRole('button', { name: 'Restore' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Time, in the time zone of this browser').isVisible()).toBe(false);
+    await dialog.getByLabel('Id of the new database').fill('before');
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await status(`before has the rows of ${DATABASE} at`);
+    expect(await accountsIn(server, 'before')).toEqual([['early']]);
+    await rows.filter({ hasText: 'The whole file' }).last().waitFor();
+  } finally {
+    await server.stop();
+  }
+});
+
 it('the admin page deletes a database by keyboard alone, but only after its id was typed', async () => {
   await fill();
   await openDatabase();
@@ -266,7 +303,10 @@ it('the admin page deletes a database by keyboard alone, but only after its id w
 });
 
 it('the admin page has no serious accessibility defects and no sideways scrolling, on a phone and in dark mode', async () => {
-  await fill();
+  const server = await startWithBackup();
+  onTestFinished(() => server.stop());
+  await fill(server);
+  await copied(server);
   const windows = atLevel<readonly (readonly [number, ...('light' | 'dark')[]])[]>({
     test: [
       [1280, 'light'],
@@ -282,6 +322,7 @@ it('the admin page has no serious accessibility defects and no sideways scrollin
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
       await openDatabase();
+      await page.getByRole('table', { name: 'Backups' }).waitFor();
       for (const place of ['database', 'list', 'sign-in']) {
         if (place === 'list') await page.getByRole('link', { name: 'All databases' }).click();
         if (place === 'list') await expect.poll(names).toEqual([DATABASE]);

@@ -90,6 +90,7 @@ function table(labelledBy, columns, rows, empty) {
 const count = new Intl.NumberFormat();
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const number = (value) => (value === null ? 'unknown' : count.format(value));
+const second = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const time = (ms, none) => (ms === null ? none : moment.format(ms));
 const plural = (value, one, many) => `${count.format(value)} ${value === 1 ? one : many}`;
 
@@ -149,7 +150,7 @@ function signOut() {
   sessionStorage.removeItem(KEY);
   view++;
   listed = [];
-  for (const id of ['databases', 'devices', 'members', 'invitations', 'tables', 'facts', 'actions'])
+  for (const id of ['databases', 'backups', 'devices', 'members', 'invitations', 'tables', 'facts', 'actions'])
     $(id).replaceChildren();
   $('server').textContent = '';
   show('sign-in');
@@ -158,21 +159,25 @@ function signOut() {
 }
 
 /** Resolves with what the operator has chosen, or with null if the operator cancels. */
-function confirm({ title, text, action, id = '', needsFile = false, needsPast = false }) {
+function confirm({ title, text, action, id = '', needsFile = false, needsPast = false, needsNewId = needsPast }) {
   const dialog = $('confirm');
   $('confirm-title').textContent = title;
   $('confirm-text').textContent = text;
   $('do').textContent = action;
   $('confirm-id-field').hidden = id === '';
   $('confirm-file-field').hidden = !needsFile;
-  $('past-fields').hidden = !needsPast;
+  $('past-fields').hidden = !needsNewId;
+  $('past-time-field').hidden = !needsPast;
   $('confirm-id').value = '';
   $('confirm-file').value = '';
   $('confirm-id').required = id !== '';
   $('confirm-file').required = needsFile;
-  for (const field of ['past-time', 'past-id']) {
+  for (const [field, isNeeded] of [
+    ['past-time', needsPast],
+    ['past-id', needsNewId],
+  ]) {
     $(field).value = '';
-    $(field).required = needsPast;
+    $(field).required = isNeeded;
   }
   const check = () => $('confirm-id').setCustomValidity($('confirm-id').value === id ? '' : `Type ${id}`);
   $('confirm-id').oninput = check;
@@ -274,7 +279,73 @@ async function loadDetails(id) {
   };
   const isNew = $('details').hidden;
   show('details');
-  if (isNew) $('details-title').focus();
+  if (isNew) {
+    $('backups-part').hidden = true;
+    $('details-title').focus();
+  }
+  void loadBackups(id, own).catch(complain);
+}
+
+/**
+ * The place of the backups may be slow or out of reach: the rest of the page does not wait for it.
+ * @param {string} id
+ * @param {number} own
+ * @param {number | null} before ms since 1970; null for the first page
+ * @param {any[]} shown the backups of the pages before
+ */
+async function loadBackups(id, own, before = null, shown = []) {
+  const query = before === null ? '' : `?before=${before}`;
+  const page = await json('GET', `${database(id)}/backups${query}`).catch((error) => error);
+  if (own !== view) return;
+  if (page instanceof Error) {
+    if (page.status === 401) throw page;
+    $('backups').replaceChildren(
+      element('p', { className: 'hint bad' }, `The backups cannot be read: ${page.message}`),
+    );
+    $('backups-summary').textContent = '';
+    $('more-backups').hidden = true;
+    $('backups-part').hidden = false;
+    return;
+  }
+  const { destination, total, totalBytes, next } = page;
+  const backups = [...shown, ...page.backups];
+  $('backups-part').hidden = destination === null;
+  $('backups-summary').textContent =
+    `${plural(total, 'backup', 'backups')} in ${destination}, ${size(totalBytes)}. Each is the state at its time; the command restores any second between them.`;
+  $('backups').replaceChildren(
+    table(
+      'backups-title',
+      [
+        ['Time', ({ timeMs }) => second.format(timeMs)],
+        ['Content', contentOf],
+        ['Size', ({ sizeBytes }) => size(sizeBytes), 'number'],
+        ['Action', ({ timeMs }) => button('Restore', () => restoreBackup(id, timeMs))],
+      ],
+      backups,
+      'Nothing of this database is copied yet.',
+    ),
+  );
+  $('more-backups').hidden = next === null;
+  $('more-backups').onclick = () => run($('more-backups'), () => loadBackups(id, own, next, backups));
+}
+
+const contentOf = ({ isWhole, copies }) =>
+  isWhole ? 'The whole file' : copies === 1 ? 'Changes' : `Changes of ${count.format(copies)} copies`;
+
+async function restoreBackup(id, timeMs) {
+  const at = second.format(timeMs);
+  const sure = await confirm({
+    title: `Restore the backup of ${at}?`,
+    text: `This adds a database with the rows of ${id} at that time. ${id} stays in use, and its devices do not join the new one.`,
+    action: 'Restore',
+    needsNewId: true,
+  });
+  if (sure === null) return;
+  const { id: restored } = sure.past;
+  say('Restoring …');
+  const query = new URLSearchParams({ from: id, at: String(timeMs) });
+  await json('POST', `${database(restored)}/restore-backup?${query}`);
+  say(`${restored} has the rows of ${id} at ${at}.`);
 }
 
 /** Sends a change, then shows the current state of the database. */

@@ -11,6 +11,7 @@ import { remoteAddress } from '../routes/remote-address.ts';
 import { serveAdminPage } from './admin-page.ts';
 import { AdminRefusal } from './admin-refusal.ts';
 import type { AdminRoute, AdminServices } from './admin-route.ts';
+import { databaseBackups } from './database-backups.ts';
 import { inspectDatabase } from './database-details.ts';
 import { listDatabases } from './database-list.ts';
 import {
@@ -20,6 +21,7 @@ import {
   drainDatabase,
   exportDatabase,
   importDatabase,
+  restoreBackup,
   restoreDatabase,
   openDatabase,
   replaceDatabase,
@@ -29,6 +31,7 @@ import { readmit, revokeEverywhere, revokeMember, setMember, withdrawInvitation 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listDatabases,
   inspectDatabase,
+  databaseBackups,
   createDatabase,
   deleteDatabase,
   closeDatabase,
@@ -37,6 +40,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   exportDatabase,
   importDatabase,
   restoreDatabase,
+  restoreBackup,
   replaceDatabase,
   setMember,
   revokeMember,

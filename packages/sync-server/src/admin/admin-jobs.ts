@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import type { BackupPlace } from '../backup/open-destination.ts';
 import type { FoundMoment } from '../history/past-moment.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
 import type { DatabaseSummary } from '../store/inspect-database.ts';
@@ -20,6 +21,14 @@ export type AdminJob =
       readonly to: string;
       readonly timeMs: number;
       readonly nowMs: number;
+    }
+  /** Fetches a database from its backup into the file `to`. See fetchBackup. */
+  | {
+      readonly kind: 'fetch-backup';
+      readonly place: BackupPlace;
+      readonly databaseId: string;
+      readonly to: string;
+      readonly atMs: number;
     }
   /** Creates an empty database, in the file `to` or in PostgreSQL. `schema` is encoded by encodeSchema. */
   | { readonly kind: 'create'; readonly databaseId: string; readonly schema: string; readonly to: string }
@@ -47,6 +56,13 @@ export interface CopiedFile {
   readonly sha256: string;
 }
 
+/** A database that was fetched from its backup. */
+export interface FetchedBackup {
+  /** The time of the newest commit in it, ms since 1970. */
+  readonly timeMs: number;
+  readonly watermark: number | null;
+}
+
 export type JobAnswer = { readonly result: unknown } | { readonly error: ErrorData };
 
 export interface DatabaseFacts {
@@ -59,6 +75,8 @@ const MAX_RUNNING = 2;
 
 export interface AdminJobsOptions {
   readonly pathOf: (databaseId: string) => string;
+  /** Where databases are copied to while they change. Null if they are not. */
+  readonly backup: BackupPlace | null;
   /** The URL of PostgreSQL, or null if databases are files. */
   readonly postgres: PostgresSource | null;
   /** The schema in the encoding of encodeSchema. */
@@ -93,6 +111,19 @@ export class AdminJobs {
     times: { readonly timeMs: number; readonly nowMs: number },
   ): Promise<FoundMoment> {
     return this.run({ kind: 'export-past', source: this.sourceOf(databaseId), to, ...times });
+  }
+
+  /**
+   * Writes a database as its backup has it at a time, ms since 1970. Rejects with `request-invalid` if there is no such
+   * copy, and with `backup-damaged` or `backup-unavailable`.
+   */
+  fetchBackup(databaseId: string, to: string, atMs: number): Promise<FetchedBackup> {
+    const { backup } = this.options;
+    if (backup === null)
+      return Promise.reject(new RockpoolError('request-invalid', { problem: 'the server makes no continuous backup' }));
+    // The environment of the process has the credentials.
+    const { to: place, endpoint, region, pathStyle } = backup;
+    return this.run({ kind: 'fetch-backup', place: { to: place, endpoint, region, pathStyle }, databaseId, to, atMs });
   }
 
   /** `to` is the database file to create; PostgreSQL ignores it. */

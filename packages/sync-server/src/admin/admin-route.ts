@@ -1,4 +1,5 @@
 import type { CopyFacts } from '../backup/copy-record.ts';
+import type { Destination } from '../backup/destination.ts';
 import type { Members } from '../auth/members.ts';
 import type { LogFields } from '../observe/log-line.ts';
 import type { Devices, SessionFacts } from '../session/devices.ts';
@@ -17,6 +18,8 @@ export interface AdminServices {
   readonly lifecycle: Lifecycle;
   /** The state of the continuous backup of a database. Null if the database is not backed up. */
   readonly copyFacts: (databaseId: string) => Pick<CopyFacts, 'timeMs' | 'watermark'> | null;
+  /** Where the continuous backup is. Null if there is none. */
+  readonly backupDestination: Destination | null;
   /** Facts about the server, for the page. */
   readonly about: AboutServer;
   readonly now: () => number;

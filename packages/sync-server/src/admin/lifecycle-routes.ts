@@ -94,16 +94,35 @@ export const restoreDatabase: AdminRoute = {
   method: 'POST',
   path: '/databases/:databaseId/restore',
   answer: async ({ services, databaseId, request, note }) => {
-    const { searchParams } = new URL(request.url);
-    const from = searchParams.get('from') ?? '';
-    if (!isDatabaseId(from))
-      throw new RockpoolError('request-invalid', { problem: '`from` must be the id of a database' });
-    const times = { timeMs: timeIn(searchParams.get('at') ?? ''), nowMs: services.now() };
-    const moment = await services.lifecycle.restore(databaseId, from, times);
+    const { from, atMs } = sourceIn(request);
+    const moment = await services.lifecycle.restore(databaseId, from, { timeMs: atMs, nowMs: services.now() });
     note({ did: 'restored', from, watermark: moment.watermark });
     return Response.json(moment, { status: 201 });
   },
 };
+
+/**
+ * Adds a database as the continuous backup of the database `?from=` has it at the time `?at=`. 409 if the database
+ * exists. Returns the time of its newest commit and its last changeset.
+ */
+export const restoreBackup: AdminRoute = {
+  method: 'POST',
+  path: '/databases/:databaseId/restore-backup',
+  answer: async ({ services, databaseId, request, note }) => {
+    const { from, atMs } = sourceIn(request);
+    const fetched = await services.lifecycle.restoreBackup(databaseId, from, atMs);
+    note({ did: 'restored from its backup', from, watermark: fetched.watermark });
+    return Response.json(fetched, { status: 201 });
+  },
+};
+
+function sourceIn(request: Request): { readonly from: string; readonly atMs: number } {
+  const { searchParams } = new URL(request.url);
+  const from = searchParams.get('from') ?? '';
+  if (!isDatabaseId(from))
+    throw new RockpoolError('request-invalid', { problem: '`from` must be the id of a database' });
+  return { from, atMs: timeIn(searchParams.get('at') ?? '') };
+}
 
 function timeIn(text: string): number {
   const timeMs = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;

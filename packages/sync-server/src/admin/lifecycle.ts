@@ -10,7 +10,7 @@ import type { Devices } from '../session/devices.ts';
 import type { FoundMoment } from '../history/past-moment.ts';
 import { beginFileChange, finishFileChange, incomingPath, isFileChanging } from '../store/file-change.ts';
 import type { Store } from '../store/store.ts';
-import type { AdminJobs, CopiedFile } from './admin-jobs.ts';
+import type { AdminJobs, CopiedFile, FetchedBackup } from './admin-jobs.ts';
 import { conflict, missing } from './admin-refusal.ts';
 
 /** Free space below this counts as the reserve of a full disk (store/sqlite-store.ts). */
@@ -140,24 +140,35 @@ export class Lifecycle {
    * Adds a database with the rows of another one at a past time; every table needs a history. The source stays in use.
    * Returns the moment of the rows. Throws like writePastDatabase.
    */
-  async restore(
+  restore(
     databaseId: string,
     from: string,
     times: { readonly timeMs: number; readonly nowMs: number },
   ): Promise<FoundMoment> {
-    const { dataDir, store, jobs } = this.options;
-    const past = incomingPath(dataDir);
-    try {
-      await this.requireMissing(databaseId);
-      const found = await this.inOrder(from, 'reading', async () => {
+    const { store, jobs } = this.options;
+    return this.addWritten(databaseId, (path) =>
+      this.inOrder(from, 'reading', async () => {
         await this.requireExisting(from);
         this.requireSpace((await store.outline(from)).sizeBytes ?? 0);
-        return jobs.exportPast(from, past, times);
-      });
-      await this.add(databaseId, past);
-      return found;
+        return jobs.exportPast(from, path, times);
+      }),
+    );
+  }
+
+  /** Adds a database as the backup of another one has it at a time. Rejects like AdminJobs.fetchBackup. */
+  restoreBackup(databaseId: string, from: string, atMs: number): Promise<FetchedBackup> {
+    return this.addWritten(databaseId, (path) => this.options.jobs.fetchBackup(from, path, atMs));
+  }
+
+  private async addWritten<Result>(databaseId: string, write: (path: string) => Promise<Result>): Promise<Result> {
+    const path = incomingPath(this.options.dataDir);
+    try {
+      await this.requireMissing(databaseId);
+      const written = await write(path);
+      await this.add(databaseId, path);
+      return written;
     } finally {
-      await rm(past, { force: true });
+      for (const suffix of ['', '-wal', '-shm', '.progress']) await rm(path + suffix, { force: true });
     }
   }
 

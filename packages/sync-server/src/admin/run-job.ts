@@ -1,15 +1,21 @@
 import { statSync } from 'node:fs';
 import { decodeSchema, RockpoolError } from '@rockpool/shared';
+import { fetchDatabase } from '../backup/fetch-database.ts';
+import { listCopies } from '../backup/generations.ts';
+import { sourceOfFile } from '../backup/object-names.ts';
+import { openDestination } from '../backup/open-destination.ts';
+import { planRestore } from '../backup/restore-plan.ts';
 import { writePastDatabase } from '../history/write-past-database.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
+import { databaseFileName } from '../store/data-directory.ts';
 import { damageProblems } from '../store/damage-problems.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { fileHash } from '../store/file-hash.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { inspectSites } from '../store/inspect-sites.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
-import type { AdminJob, CopiedFile, DatabaseFacts, JobSource } from './admin-jobs.ts';
+import type { AdminJob, CopiedFile, DatabaseFacts, FetchedBackup, JobSource } from './admin-jobs.ts';
 
 /** Runs a job on the calling thread. Throws like the functions of the store. */
 export async function runJob(job: AdminJob): Promise<unknown> {
@@ -25,6 +31,8 @@ export async function runJob(job: AdminJob): Promise<unknown> {
       return withFile(job.source, (path) =>
         writePastDatabase(path, job.to, { moment: { timeMs: job.timeMs }, nowMs: job.nowMs }),
       );
+    case 'fetch-backup':
+      return fetchBackup(job);
     case 'create':
       return openDatabaseFile(job.to, decodeSchema(job.schema), { databaseId: job.databaseId }).sql.close();
     case 'create-in-postgres':
@@ -47,6 +55,19 @@ async function exportTo(source: JobSource, to: string): Promise<CopiedFile> {
   }
   await withFile(source, (path) => copyDatabase(path, to));
   return { path: to, sizeBytes: statSync(to).size, sha256: await fileHash(to) };
+}
+
+async function fetchBackup({
+  place,
+  databaseId,
+  to,
+  atMs,
+}: Extract<AdminJob, { readonly kind: 'fetch-backup' }>): Promise<FetchedBackup> {
+  const destination = openDestination(place, process.env);
+  const plan = planRestore(await listCopies(destination, sourceOfFile(databaseFileName(databaseId))), atMs);
+  if (plan === null) throw new RockpoolError('request-invalid', { problem: 'the backup has no copy from that time' });
+  const { timeMs, watermark } = await fetchDatabase(destination, plan, to, { atMs });
+  return { timeMs, watermark };
 }
 
 /** Opening the staged file migrates it, or throws `schema-incompatible` before anything is changed. */

@@ -4,6 +4,7 @@ import { Lifecycle } from '../admin/lifecycle.ts';
 import { createApp } from './create-app.ts';
 import { operationOf } from '../auth/role.ts';
 import { readCopyFacts } from '../backup/copy-record.ts';
+import { openDestination } from '../backup/open-destination.ts';
 import { HttpSessions } from '../session/http-sessions.ts';
 
 import { SERVER_VERSION } from '../version.ts';
@@ -81,6 +82,7 @@ export function adminOf({ base, members, sockets, databases, jobs }: Parts): Hon
         maxImportBytes: options.admin.maxImportBytes,
       }),
       copyFacts: (databaseId) => (options.backup === undefined ? null : readCopyFacts(stores.store.pathOf(databaseId))),
+      backupDestination: options.backup === undefined ? null : openDestination(options.backup, process.env),
       about: {
         version: SERVER_VERSION,
         schemaHash: options.schema.hash,

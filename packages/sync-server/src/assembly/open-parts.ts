@@ -65,9 +65,10 @@ export function readableRows(_principal: Principal, _databaseId: string): Readab
   return 'everything';
 }
 
-export function openJobs({ options: { postgres, schema }, stores }: Base): AdminJobs {
+export function openJobs({ options: { postgres, schema, backup }, stores }: Base): AdminJobs {
   return new AdminJobs({
     pathOf: (databaseId) => stores.store.pathOf(databaseId),
+    backup: backup ?? null,
     postgres: postgres ?? null,
     schema: encodeSchema(schema),
   });

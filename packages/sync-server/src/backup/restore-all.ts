@@ -20,7 +20,8 @@ import {
 } from '../store/unfinished-restore.ts';
 import { writeDurably } from '../store/write-durably.ts';
 import type { Destination } from './destination.ts';
-import { fetchPages, type FetchedPages } from './fetch-pages.ts';
+import { fetchDatabase } from './fetch-database.ts';
+import { fetchPages } from './fetch-pages.ts';
 import { listCopies, readCopies, type CopiesOfSource } from './generations.ts';
 import { MEMBERS_SOURCE, SCHEMAS, sourceOfFile } from './object-names.ts';
 import { damaged } from './page-section.ts';
@@ -117,7 +118,7 @@ async function restoreSource(
   if (!isMembers && databaseId === null) return false;
   const path = join(restoringFolder(dataDir), `${source}.sqlite`);
   let shownMs = performance.now();
-  const fetched = await fetchPages(destination, plan, path, {
+  const fetched = await (isMembers ? fetchPages : fetchDatabase)(destination, plan, path, {
     atMs,
     onProgress: (fetchedBytes, totalBytes) => {
       if (performance.now() - shownMs < PROGRESS_INTERVAL_MS) return;
@@ -126,7 +127,7 @@ async function restoreSource(
     },
   });
   if (isMembers) installMembers(path, dataDir);
-  else installDatabase(path, dataDir, databaseId ?? '', fetched);
+  else installDatabase(path, dataDir, databaseId ?? '');
   print(`restored ${databaseId ?? source} as of ${new Date(fetched.timeMs).toISOString()}`);
   return true;
 }
@@ -141,8 +142,7 @@ function megabytes(bytes: number): string {
 }
 
 /** Because of the new log epoch, devices send again what the copy lacks. */
-function installDatabase(path: string, dataDir: string, databaseId: string, { watermark }: FetchedPages): void {
-  requireWatermark(path, watermark);
+function installDatabase(path: string, dataDir: string, databaseId: string): void {
   beginRestoredLog(path, databaseId);
   const staged = incomingPath(dataDir);
   renameSync(path, staged);
@@ -163,17 +163,6 @@ function installMembers(path: string, dataDir: string): void {
   const target = membersPath(dataDir);
   for (const suffix of ['-wal', '-shm']) rmSync(target + suffix, { force: true });
   renameSync(path, target);
-}
-
-function requireWatermark(path: string, watermark: number | null): void {
-  const sql = new SqliteFile(path, { readOnly: true });
-  try {
-    const [found] = sql.get('SELECT watermark FROM rockpool_log ORDER BY watermark DESC LIMIT 1') ?? [];
-    if (watermark !== null && Number(found ?? 0) !== watermark)
-      throw damaged(basename(path), 'the log of the file ends at another watermark');
-  } finally {
-    sql.close();
-  }
 }
 
 /** A schema file never changes, because its name is its hash. */
