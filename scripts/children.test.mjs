@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { run } from './children.mjs';
 
-/** Starts a process that keeps the output open for ever, prints its id, and exits. */
+/** Starts a process that keeps the output open forever, prints its id, and exits. */
 const leavesAProcess = `
   const left = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1_000_000)'], {
     stdio: 'inherit',

@@ -22,7 +22,7 @@ const SHAPES = { text: ' VALUE', list: ' VALUE', nothing: '' };
 function settingsTable(settings) {
   const rows = Object.entries(settings).map(([name, { takes, help, secret }]) => {
     const flag = secret === true ? '' : `\`--${name}${SHAPES[takes]}\`<br>`;
-    const inEnvironment = takes === 'list' ? ' (in the environment: separated by commas)' : '';
+    const inEnvironment = takes === 'list' ? '; the environment takes a list separated by commas' : '';
     return `| ${flag}\`${environmentName(name)}\` | ${help}${inEnvironment} |`;
   });
   return ['| flag, environment | meaning |', '|---|---|', ...rows].join('\n');

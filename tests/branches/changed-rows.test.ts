@@ -48,7 +48,7 @@ async function changedRows(writes: number): Promise<unknown[]> {
 }
 
 describe('the changed rows of a branch', () => {
-  it.each([1, 4, 5])('are those of one state, although %i writes come in between', async (writes) => {
+  it.each([1, 4, 5])('are those of one state, even if %i writes happen while they are read', async (writes) => {
     expect(await changedRows(writes)).toEqual([
       [['e'], { note: 'market', tag: null }, { note: 'one', tag: `written ${writes}` }],
     ]);

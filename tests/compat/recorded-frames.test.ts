@@ -18,7 +18,7 @@ const versions = readdirSync(folder)
   .map(Number);
 
 describe('recorded frames', () => {
-  it('exist for every version from the oldest supported version on', () => {
+  it('exist for the oldest supported version and every later one', () => {
     for (let version = PROTOCOL_FLOOR; version <= PROTOCOL_VERSION; version++) expect(versions).toContain(version);
   });
 

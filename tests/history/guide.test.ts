@@ -61,7 +61,7 @@ it('the code of the history guide runs', async () => {
   if (previous === null) throw new Error('no earlier version');
   const row = await history.at(previous);
   await history.restore(previous, { columns: ['amount'] });
-  await client.undo(); // takes the restore back
+  await client.undo(); // reverts the restore
   expect(row).toEqual({ id: 'e', amount: 4210, note: 'market' });
   expect(await client.query('SELECT amount FROM entry')).toEqual([{ amount: 4190 }]);
 
@@ -108,6 +108,6 @@ it('the code of the history guide runs', async () => {
   const past = await client.past({ time: new Date(lastMonthMs) });
   const totals = await past.query('SELECT count(*) AS entries, sum(amount) AS total FROM entry');
   await past.close();
-  // An earlier write of the same millisecond may be taken back too.
+  // An earlier write of the same millisecond may be reverted too.
   expect(totals).toEqual(await client.query('SELECT count(*) AS entries, sum(amount) AS total FROM entry'));
 });

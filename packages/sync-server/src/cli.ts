@@ -21,7 +21,7 @@ rockpool-server token SETTINGS
 ${settingsHelp(TOKEN_SETTINGS)}
 rockpool-server databases --data DIR COMMAND
     list, inspect ID, export ID FILE                         also while the server runs
-    export ID FILE --at TIME                                 a new database with the rows of then; all tables need a history
+    export ID FILE --at TIME                                 a new database with the rows at that time; all tables need a history
     import ID FILE, delete ID, replace ID FILE, accept ID    only while the server is stopped
 rockpool-server databases (--postgres URL | --shards FILE) COMMAND
     list, inspect ID, export ID FILE [--at TIME], import ID FILE, delete ID

@@ -63,8 +63,8 @@ interface Findings {
  * the changelog of a device nor the versions of the server; stamp-check.ts verifies the stamps in the log.
  *
  * After each commit, every row of every table must be as the rules say, the conflict log must have the entries that
- * they say and no other, and every rejected changeset must break the rule that the rejection names. If the rules or the
- * records do not decide a row, it is taken over from the server and counted.
+ * they say and no other, and every rejected changeset must break the rule that the rejection names. If a row follows
+ * neither from the rules nor from the recorded writes, it is taken over from the server and counted.
  */
 export class Oracle {
   private readonly options: OracleOptions;

@@ -7,7 +7,7 @@ import type { Subject } from '../writes.ts';
 const SETTLING_MS = 3_000;
 const OPENING_MS = 1_500;
 
-/** The app of a device is updated, or a faulty version is taken back. */
+/** The app of a device is updated, or a faulty version is rolled back. */
 export async function changeApp(world: World, device: Device, random: Random, number: number): Promise<void> {
   if (!world.hasOlderApps) return;
   if (device.app === 'newer') {

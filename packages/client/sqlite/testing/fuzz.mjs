@@ -1,5 +1,8 @@
-// Builds capture-fuzz.c, rows-fuzz.c or scan-fuzz.c with the C compiler of this machine and its sanitizers, and runs it.
-// Usage: node fuzz.mjs capture|rows|scan [COUNT] [SEED] [--sqlite DIRECTORY] [--fast] [--mistakes]. The folder holds sqlite3.c; without it, npm's package is fetched. --fast: optimised, without sanitizers. --mistakes: builds scan.c and its parts with the mistakes of scan-mistakes.mjs, and makes one after the other, each of which the queries of scan.property.test.ts must find; COUNT and SEED are theirs then.
+// Builds capture-fuzz.c, rows-fuzz.c or scan-fuzz.c with the C compiler of this machine and its sanitizers, and runs
+// it. Usage: node fuzz.mjs capture|rows|scan [COUNT] [SEED] [--sqlite DIRECTORY] [--fast] [--mistakes]. The folder
+// holds sqlite3.c; without it, npm's package is fetched. --fast: optimised, without sanitizers. --mistakes: builds
+// scan.c and its parts with the mistakes of scan-mistakes.mjs, and activates them one after the other. The queries of
+// scan.property.test.ts must find each; COUNT and SEED then apply to these queries.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

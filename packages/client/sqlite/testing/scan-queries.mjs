@@ -15,7 +15,7 @@ function random(seed) {
 }
 
 const WORDS = ['', 'a', 'b', 'Ab', 'aB', 'abc', 'ABC', 'needle', 'NEEDLE in hay', 'x needle', 'é', 'É', '日本', '🙂', 'zz', 'nan', 'inf', '-inf', '1e400', '0x10', ' 12 ', '12abc', '12', '12.0', '1.5', '-3', '9223372036854775807', '9223372036854775808', '%', '_', 'a%b'];
-// Sums of these pass the limits of 64 bits in both directions.
+// Sums of these exceed the limits of 64 bits in both directions.
 // Where arithmetic has rules of its own.
 const EDGES = ['-1', '-1', '0', '1', '2', '-2', "'-1'", '-1.0', '0.0', '1.5', '-1.5', '9223372036854775807', '(-9223372036854775807 - 1)', '1e300', "'x'", 'NULL'];
 const HUGE = ['9223372036854775807', '9223372036854775800', '-9223372036854775808', '-9223372036854775800', '4611686018427387904', '-4611686018427387905', '1', '-1'];
@@ -100,7 +100,7 @@ function makeTable(rnd, name, rows) {
   }
   for (let id = before + 1; id <= rows; id++) lines.push(insert(id + 500_000));
   if (rnd(3) === 0) lines.push(`DELETE FROM ${name} WHERE id % ${2 + rnd(5)} = 0`);
-  // A text that is no JSON, in one row: more would leave nothing but errors.
+  // A text that is not JSON, in one row only: with more, nearly every query would fail.
   const documents = columns.filter(({ type }) => type === 'json');
   if (documents.length > 0 && rnd(5) === 0) lines.push(`UPDATE ${name} SET ${column(rnd, { name, columns: documents, rowid: null }).name} = ${rnd(2) > 0 ? pick(rnd, OPEN_DOCUMENTS) : pick(rnd, SHORT_DOCUMENTS)} WHERE id = (SELECT max(id) FROM ${name})`);
   const indexed = /** @type {Column[]} */ ([]);
@@ -262,7 +262,7 @@ function rangeQuery(rnd, table) {
   const wide = key.type === 'rowid' ? ['0', '3', '60', '99999', '600000'] : ['0', '-5', '12', "''", "'b'", "'zz'", '9e99', "x'ff'"];
   const bound = () => (rnd(2) === 0 ? pick(rnd, wide) : key.type === 'rowid' ? pick(rnd, [String(rnd(120)), String(rnd(120)), String(rnd(400)), String(1001 * rnd(120)), '-1', '3.5', "'20'", "'x'", 'NULL', '9223372036854775807']) : value(rnd, key.type === 'json' ? 'text' : key.type));
   if (rnd(4) === 0) {
-    // A range for each row of another loop, which begins where that row says.
+    // A range for each row of another loop, which begins at a value of that row.
     const near = () => `y.${key.name} ${pick(rnd, ['+', '-'])} ${rnd(30)}`;
     const group = `+x.${column(rnd, own).name}`;
     return `SELECT y.${key.name}, (SELECT group_concat(n) FROM (SELECT count(*) || ',' || total(x.${column(rnd, own).name}) AS n FROM ${table.name} x WHERE ${range(rnd, `x.${key.name}`, rnd(3) > 0 ? near : () => `y.${key.name}`)} GROUP BY ${group})) FROM ${table.name} y LIMIT ${2 + rnd(6)}`;
@@ -289,7 +289,10 @@ function documentQuery(rnd, table) {
   return rnd(3) > 0 ? `SELECT ${key}, count(*)${where} GROUP BY ${key}` : `SELECT ${key}, ${json(rnd, table)}${where}`;
 }
 
-/** Few parts, so that nothing hides what one of them does. @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string} */
+/**
+ * Few parts, so that no part hides the effect of another. @param {(n: number) => number} rnd @param {Table} table
+ * @param {Table} other @param {Table} lookup @returns {string}
+ */
 function plainQuery(rnd, table, other, lookup) {
   const from = ` FROM ${table.name}`;
   const { name } = column(rnd, table);

@@ -36,7 +36,7 @@ const DATA: Settings = { data: { takes: 'text', help: 'the data directory' } };
 const POSTGRES: Settings = {
   postgres: {
     takes: 'text',
-    help: 'postgresql://user@host/name: store everything in PostgreSQL, for several instances. Pass a password in the environment',
+    help: 'postgresql://user@host/name: store everything in PostgreSQL, for several instances. Pass a URL with a password in the environment',
   },
 };
 const SHARDS: Settings = {
@@ -48,7 +48,7 @@ const SHARDS: Settings = {
 const BUS: Settings = {
   bus: {
     takes: 'list',
-    help: 'nats://host:4222: NATS carries messages between instances instead of PostgreSQL; repeat it for the servers of a cluster. Pass a password in the environment',
+    help: 'nats://host:4222: NATS carries messages between instances instead of PostgreSQL; repeat it for the servers of a cluster. Pass a URL with a password in the environment',
   },
   'instance-url': {
     takes: 'text',

@@ -135,7 +135,7 @@ describe('a reference that is NULL while its parent is deleted', () => {
     expect(memos()).toEqual([['m', null, 'n']]);
   });
 
-  it('is replaced by a reference by an author who had not seen the NULL [MR-81]', async () => {
+  it('is replaced if an author who had not seen the NULL writes another reference [MR-81]', async () => {
     const { b } = await late([insert('memos', 'm', { account_id: 'x' })]);
     b.site.write([update('memos', 'm', { account_id: 'y' })], { base: 1 });
     b.push();

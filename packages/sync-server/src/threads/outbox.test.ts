@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Outbox } from './outbox.ts';
 
-it('the outbox of a thread posts what one callback adds together and in order', async () => {
+it('the outbox of a thread posts all messages of one callback together, in order', async () => {
   const posted: (readonly number[])[] = [];
   const outbox = new Outbox<number>((messages) => posted.push(messages));
   outbox.add(1);

@@ -71,7 +71,7 @@ const askRoutes: Intrusion = async (intruder, victim) => {
   }
 };
 
-/** Uses the position in another log, and in the file of another log, with the attacker's own database. */
+/** Opens the attacker's own database with a cursor, or a snapshot position, of the victim's log. */
 const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
   const { logEpoch, cursor, logHashes: links, hashes } = victim.writer.site;
   const logHash = links.get(cursor) ?? FIRST_LOG_HASH;

@@ -19,7 +19,7 @@ export function rowProblemSentence(problem: RowProblem): string {
     case 'date-impossible':
       return 'This date does not exist in the chosen date order.';
     case 'amount-on-both-sides':
-      return 'Money out and money in are both filled.';
+      return 'Both money out and money in are filled in.';
     case 'currency-differs':
       return `This row is in ${problem.found}, and the account is in ${problem.expected}.`;
     default:

@@ -122,7 +122,7 @@ it('deliveries applied together are reported once, with the changes that are kno
   database.close();
 });
 
-it('a delivery that does not fit takes back those before it in its transaction, and later ones find the outbox as it was', () => {
+it('a delivery that does not fit reverts those before it in its transaction, and later ones find the outbox as it was', () => {
   const database = openInMemory();
   const sync = testSync(database);
   sync.greet(testWelcome());

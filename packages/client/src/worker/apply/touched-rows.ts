@@ -13,7 +13,7 @@ export interface TouchedRowsInput {
   readonly groups: readonly ChangeGroup[];
 }
 
-/** A row before a delivery. */
+/** A row that a delivery changes: its state before, and the changes. */
 export interface TouchedRow {
   readonly ref: RowRef;
   readonly writer: RowWriter;

@@ -199,7 +199,7 @@ describe('a leader on a medium that stores commits in the background', () => {
     expect(world.localCommits).toBe(1);
   });
 
-  it('fails a commit that the medium refuses for its author, and reports it to no other tab', async () => {
+  it("rejects the author's write if the medium refuses its commit, and reports the commit to no other tab", async () => {
     const world = createWorld({ committed: () => Promise.reject(new RockpoolError('storage-full')) });
     await world.serve({ requestId: 'a' });
     expect(world.posted).toEqual(['refused a']);

@@ -65,7 +65,7 @@ it.each([
   }
 });
 
-it('groups over a range of an index are in batches from the second run on, when its first row is known', () => {
+it('groups over a range of an index are executed in batches from the second run, when the first row of the range is known', () => {
   for (const least of [0, 0.9, 0.9]) {
     setMode(AS_IT_PAYS);
     run('SELECT +amount, sum(day) FROM visit WHERE day BETWEEN 1 AND 2990 GROUP BY +amount');
@@ -97,7 +97,7 @@ describe('EXPLAIN', () => {
     expect(loopsOf(sql)).toEqual(loops);
   });
 
-  it('says nothing of a loop in descending order', () => {
+  it('says nothing about a loop in descending order', () => {
     expect(loopsOf('SELECT amount FROM visit ORDER BY day DESC')).toEqual([]);
   });
 });

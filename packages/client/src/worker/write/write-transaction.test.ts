@@ -299,7 +299,7 @@ describe('a write that fails', () => {
   });
 });
 
-it('a write of one statement takes five, with its changeset, its request and the transaction, and its report takes none', () => {
+it('a write of one statement runs five statements, which also store its changeset and its request, and its report runs none', () => {
   const clock = new TestClock();
   const newId = createIdSource({ nowMs: clock.now, random: fill });
   const database = openInMemory({ nowMs: clock.now, schema: buildSchema([account]) });
