@@ -1,4 +1,5 @@
-// The package declares its types under another name than its install name. These are the parts that the example uses.
+// The package declares its types under a name that differs from its install name. These are the parts that the example
+// uses.
 declare module 'wa-sqlite' {
   export function Factory(module: import('@rockpool/vfs-opfs').SqliteModule): {
     open_v2(path: string, flags: number | undefined, vfsName: string): Promise<number>;

@@ -195,7 +195,7 @@ function checkEnding(world: World, seen: SeenByFollowers): void {
     );
     if (states !== expectedStates)
       throw new HistoryFailed(
-        `${where} has other documents than the server:\n${states}\ninstead of\n${expectedStates}`,
+        `${where} has different documents from the server:\n${states}\ninstead of\n${expectedStates}`,
       );
     const orphan = database.connection.rows('PRAGMA foreign_key_check')[0];
     if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);

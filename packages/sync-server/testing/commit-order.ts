@@ -186,7 +186,7 @@ class Reader {
     }
   }
 
-  /** Throws if a row arrives twice, or in another delivery than the other rows of its changeset. */
+  /** Throws if a row arrives twice, or in a different delivery from the other rows of its changeset. */
   private take({ from, to, groups }: Delivery): void {
     const entries = tableIdOf('entries');
     for (const { tableId, keys } of groups) {

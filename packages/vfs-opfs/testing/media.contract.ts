@@ -623,7 +623,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
 
-      it('fails with storage-busy for an export by another tab than the writer', async () => {
+      it("fails with storage-busy for an export by a tab other than the writer's", async () => {
         const opened = await openNew();
         await opened.tab.call('run', CREATE);
         await expect(medium.newTab().call('queryExport', opened.name, COUNT)).rejects.toMatchObject({

@@ -10,7 +10,7 @@ export interface Subscribable<T> {
   readonly current: T;
   /**
    * Calls the listener at once and after every change, until the returned function is called. If the value has to be
-   * read first (a live query, rejected changesets) , the listener is called as soon as the first result is known. Needs
+   * read first (a live query, rejected changesets), the listener is called as soon as the first result is known. Needs
    * no `this`.
    */
   subscribe(listener: (value: T) => void): () => void;

@@ -6,7 +6,7 @@ export interface Cell {
   readonly value: CellValue;
   readonly version: Version;
   /**
-   * For a cell that accumulates writes: the last write by another site than that of `version`. A site that wrote last
+   * For a cell that accumulates writes: the last write by a site other than that of `version`. A site that wrote last
    * has not necessarily seen the other writes.
    */
   readonly otherSite?: Version;

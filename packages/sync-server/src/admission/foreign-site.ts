@@ -3,7 +3,7 @@ import type { SiteState } from '../log/sites.ts';
 import { undecidedChangesets } from './chain.ts';
 
 /**
- * Judges a push of a site by another principal than its last one: a person who signed in with a new account, a file
+ * Judges a push of a site by a principal other than its last one: a person who signed in with a new account, a file
  * that was copied to another person, or a member who has read the site's id in the conflict log. The welcome contained
  * no hash, so the push's own hashes distinguish the three cases:
  *

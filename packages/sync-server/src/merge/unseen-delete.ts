@@ -15,7 +15,7 @@ export interface UnseenDelete {
 export class UnseenDeletes {
   private readonly file: DatabaseFile;
   private readonly checks: ForeignKeyChecks;
-  // The deletes by referenced values, for parents that are referenced by other columns than their primary key.
+  // The deletes by referenced values, for parents that are referenced by columns other than their primary key.
   private readonly deletedByValues = new Map<ForeignKeyCheck, Map<string, Version[]>>();
 
   constructor(file: DatabaseFile, checks: ForeignKeyChecks) {

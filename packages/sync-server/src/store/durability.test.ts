@@ -120,7 +120,7 @@ describe('a WAL checkpoint', () => {
     database = durableOnceSynced(openDatabaseFile(join(folder, 'b.sqlite'), TEST_SCHEMA), disk, nothing);
   });
 
-  it('is left to the close of a file that is closed right after the commit', async () => {
+  it('is made by the closing of a file that is closed right after the commit', async () => {
     const committing = insertMany();
     await Promise.all([disk.finishNext(), committing.then(() => database.close())]);
     await inTwoTasks();

@@ -55,7 +55,7 @@ export function isOfTheCommit(thrown: unknown): boolean {
   return thrown instanceof Error && !('code' in thrown);
 }
 
-/** Whether SQLite failed for another reason than the statement, or a system call failed. */
+/** Whether SQLite failed for a reason other than the statement, or a system call failed. */
 function isOfTheSystem(thrown: unknown): boolean {
   const sqliteCode = sqliteCodeOf(thrown);
   if (sqliteCode !== null) return !SQLITE_STATEMENT_CODES.has(sqliteCode & 0xff);

@@ -24,7 +24,7 @@ import type { DocumentTables } from './document-columns.ts';
 export type CanonicalTexts = Map<string, string>;
 
 /**
- * Rewrites the documents that a transaction left in another form than the canonical one, for example with blanks,
+ * Rewrites the documents that a transaction left in a form other than the canonical one, for example with blanks,
  * another order of keys or another split of rich text. Merging produces the canonical form, and equal documents must
  * have equal bytes.
  *
