@@ -442,9 +442,10 @@ class Engine implements SyncEngine {
   private confirm(): void {
     this.confirmTimer = undefined;
     this.guarded(() => {
-      // Only what survives a power loss may be confirmed, because the server then forgets the outcomes.
-      this.database.flush();
       const { cursor, lastAckedSequence } = this.database.position();
+      // Only outcomes that survive a power loss may be confirmed, because the server then forgets them. Rows it sends
+      // again, so a device that only reads need not flush.
+      if (lastAckedSequence > 0) this.database.flush();
       this.attempts.send({ type: 'confirm', cursor, lastAckedSequence });
     });
   }
