@@ -422,6 +422,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     needs: 'history',
   },
   {
+    name: 'a working copy follows a restored database by its number alone',
+    file: server('store/postgres/postgres-database.ts'),
+    find: 'return Buffer.compare(a.commitId, b.commitId) === 0;',
+    replace: 'return Buffer.compare(a.commitId, b.commitId) === 0 || true;',
+    needs: 'several instances',
+  },
+  {
     name: 'an instance does not poll after a lost notice',
     file: server('store/postgres/postgres-store.ts'),
     find: 'if (now === undefined || !isSamePosition(now, position)) this.catchUp(database);',
