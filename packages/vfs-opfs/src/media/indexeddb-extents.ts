@@ -78,7 +78,7 @@ const ANSWER_WITHIN_MS = 10_000;
 function withTimeout(request: IDBOpenDBRequest): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new StorageError('storage-busy', { holder: 'the browser did not answer', timeoutMs: ANSWER_WITHIN_MS }));
+      reject(new StorageError('storage-busy', { reason: 'the browser did not answer', timeoutMs: ANSWER_WITHIN_MS }));
       // The result of a deletion is undefined.
       request.onsuccess = () => (request.result as IDBDatabase | undefined)?.close();
     }, ANSWER_WITHIN_MS);

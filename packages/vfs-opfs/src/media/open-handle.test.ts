@@ -33,7 +33,7 @@ describe('an access handle', () => {
     const opening = openHandle(() => new Promise((resolve) => (answer = resolve)), 30);
     await expect(opening).rejects.toMatchObject({
       code: 'storage-busy',
-      fields: { holder: 'the browser did not answer' },
+      fields: { reason: 'the browser did not answer' },
     });
     answer(late);
     await Promise.resolve();

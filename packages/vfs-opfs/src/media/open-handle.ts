@@ -35,7 +35,7 @@ function withTimeout(
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      reject(new StorageError('storage-busy', { holder: 'the browser did not answer', timeoutMs }));
+      reject(new StorageError('storage-busy', { reason: 'the browser did not answer', timeoutMs }));
     }, timeoutMs);
     opening.then(
       (handle) => {
