@@ -6,8 +6,8 @@ import { root } from './children.mjs';
 import { seedInEnvironment, seedOfThisRun } from './tests/seed.mjs';
 import { sourceFiles } from './tests/test-files.mjs';
 
-// `npm test` must give the same result twice: a test that draws fresh cases fails by chance, in a run that has nothing to
-// do with the fault. Fresh cases are for `npm run verify`, which prints the seed.
+// `npm test` must give the same result twice: a test that draws fresh cases fails by chance, in a run that has nothing
+// to do with the fault. Fresh cases are for `npm run verify`, which prints the seed.
 
 /** A literal or a constant as the seed of a property. */
 const FIXED = /(?:numRuns\b[^{}]*\bseed: (?:\d|[A-Z_]{2,})|\bseed: (?:\d[\d_]*|[A-Z_]{2,}),?\s*numRuns\b)/;
@@ -52,7 +52,7 @@ describe('chance in tests', () => {
     .filter((file) => TEST.test(file))
     .map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }));
 
-  it('is the only seed of properties, except for a recorded one', () => {
+  it('is the only seed that properties use, except for recorded seeds', () => {
     /** @type {Record<string, string>} */
     const allowed = {
       'packages/shared/src/protocol/protocol-version.test.ts': 'the messages of a released version',

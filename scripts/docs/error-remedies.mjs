@@ -20,7 +20,7 @@ export const ERROR_GROUPS = [
       'migration-failed':
         'Correct the migration. `table`, `column` and the declared and found definitions name the difference; the database is as it was.',
       'migration-refused':
-        'Let the device send its changes with the older bundle, or decide its rejected changes, then migrate.',
+        'Let the device send its changes with the older bundle, retry or drop its rejected changes, then migrate.',
       'other-principal':
         'Sign the former user in again so that their changes are sent, or open the database under another `name`.',
       'schema-incompatible':
@@ -30,7 +30,7 @@ export const ERROR_GROUPS = [
         'Open the client again after some time. `stage` says what the client waited for: `worker` (the start of the worker’s script), `storage` (the browser, which has to say where it can store files), or `code` (SQLite or another file of the app, from its server or a cache).',
       'tab-options-differ': 'Reload or close the other tab. `option` names the option that differs.',
       'tab-outdated': 'Reload this tab. If a deploy was rolled back, close the tab of the newer bundle.',
-      'worker-stuck': 'Nothing: the client restarts the worker. Repeat the call if it rejects with this code.',
+      'worker-stuck': 'The client restarts the worker. If a call rejects with this code, repeat it.',
       'worker-unavailable': 'Use `@rockpool/client/node` in Node, and a browser with module workers elsewhere.',
       'worker-unloadable':
         'Configure the bundler to emit the worker as a separate entry. `url` and `problem` say what the page found instead.',
@@ -45,7 +45,7 @@ export const ERROR_GROUPS = [
         'With `sync`, the client has already started a fresh copy and kept the damaged one (`keptAs`). Without it, call `quarantineDatabase`.',
       'storage-ephemeral': 'Ask the user to open the app in a window that is not private.',
       'storage-full': 'Ask the user to free space, then repeat the write.',
-      'storage-lost': 'Nothing: the client opens the storage again. Repeat the call.',
+      'storage-lost': 'Repeat the call: the client opens the storage again by itself.',
       'storage-missing': 'Wait until a tab with write access has created the database, or check the name.',
       'storage-unflushed':
         'Do not repeat the write: it is committed and will be sent. Tell the user that a power loss may still take it from this device.',
@@ -155,7 +155,7 @@ export const ERROR_GROUPS = [
       'auth-site-refused': 'Sign in as the user who synced this database, or open it under another `name`.',
       'auth-token-expired': 'Nothing, if `token` fetches a new one for each call; the client asks again.',
       'auth-token-invalid':
-        'Compare `--secret-file` or `--key-set`, `--issuer` and `--audience` with what signs the tokens.',
+        'Get a new token. If that one is rejected too, compare the server’s `--secret-file` or `--key-set`, `--issuer` and `--audience` with what signs the tokens.',
       'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':

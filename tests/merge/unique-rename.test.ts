@@ -108,7 +108,7 @@ describe('a row that takes a unique value of another row', () => {
     expect(world.devices.map(({ sync }) => sync.counts().rejectedCount)).toEqual([0, 0, 0]);
   });
 
-  it('accepts later writes of its author, including another name [MR-58]', async () => {
+  it('accepts later writes of its author, including one that sets another name [MR-58]', async () => {
     const world = worldOf(2);
     world.write(0, add('x', 'Cash'));
     world.write(1, add('y', 'Cash'));

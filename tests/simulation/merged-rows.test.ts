@@ -49,7 +49,7 @@ describe('the rows after a merge', () => {
     expect(fault({ ...added, after: [tally('3')] })).toBe("hits of tally 'even' is 3 instead of 12");
   });
 
-  it('have a group whole, from the side that the decision names', () => {
+  it('take a group as a whole from the side that the decision names', () => {
     const both = { base: [goal('1', '5')], wanted: [goal('2', '5')], before: [goal('1', '9')] };
     expect(fault({ ...both, after: [goal('2', '5')] })).toBeNull();
     expect(fault({ ...both, after: [goal('2', '9')] })).not.toBeNull();
@@ -65,7 +65,7 @@ describe('the rows after a merge', () => {
     expect(fault({ ...gone, before: [account, tally('1')], after: [] })).toBe("tally 'even' is not there");
   });
 
-  it('include a row that was deleted since, if the decision brings it back', () => {
+  it('include a row that has been deleted since, if the decision restores it', () => {
     const again = { base: [account, entry("'old'")], wanted: [account, entry("'new'")], before: [account] };
     expect(fault({ ...again, after: [account, entry("'new'")] })).toBeNull();
     expect(fault({ ...again, after: [account], keepsCurrent: true })).toBeNull();

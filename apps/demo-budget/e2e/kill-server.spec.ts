@@ -67,7 +67,7 @@ test('every acknowledged write is stored exactly once after the server is killed
       await server.kill('SIGKILL');
       await written;
 
-      // Everything this device counts as sent is stored, even though the server was killed since.
+      // Everything this device counts as sent is stored, even though the server has been killed since.
       const acknowledged = transactionsPerRound - (await waitingCount(page));
       const storedNow = entryCount(stored) - storedBefore;
       expect(storedNow).toBeGreaterThanOrEqual(acknowledged * entriesPerTransaction);

@@ -104,7 +104,7 @@ export function describeBinding(
       expect(await rowsOnServer(team2)).toEqual([]);
     });
 
-    it('begins with its first opening with sync, which sends earlier writes there only', async () => {
+    it('begins when it is first opened with sync, and sends earlier writes to that server database only', async () => {
       const name = freshName();
       const local = await open({ name });
       await write(local, `${name}-local`);

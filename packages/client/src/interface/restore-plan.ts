@@ -19,7 +19,8 @@ export interface RestoreSelection {
 
 /**
  * A value or row that was written again after the transactions. `cell`: the values of one column. `deleted-since`: the
- * row was deleted. `deleted-by-restore`: the restore deletes a row that was changed, or that others refer to since.
+ * row was deleted. `deleted-by-restore`: the restore deletes a row that has been changed since, or that other rows now
+ * refer to.
  */
 export interface RestoreConflict {
   readonly kind: 'cell' | 'deleted-by-restore' | 'deleted-since';

@@ -67,7 +67,7 @@ function toAttributes(value: JsonObject): Attributes {
 export const NO_ATTRIBUTES: Attributes = emptyObject() as Attributes;
 
 export function runOf(insert: string, attributes: Attributes): Run {
-  // Keys in the order of canonical JSON, which is faster to write.
+  // Keys in canonical order, so that canonical JSON need not sort them.
   return Object.keys(attributes).length === 0 ? { insert } : { attributes, insert };
 }
 

@@ -101,7 +101,7 @@ const ERROR_KINDS = {
   'rate-limited': ['retry', 'Too many requests.'],
   'replica-diverged': ['bug', 'An audit replaced rows on this device that differed from the server’s.'],
   'request-invalid': ['bug', 'The HTTP request is invalid.'],
-  'restore-conflicts': ['ask-user', 'The values have been overwritten since.'],
+  'restore-conflicts': ['ask-user', 'Later writes conflict with the restore.'],
   'row-missing': ['ask-user', 'No row has this key.'],
   'schema-incompatible': ['upgrade', 'The stored database cannot be extended to this schema.'],
   'schema-invalid': ['bug', 'The schema is invalid.'],

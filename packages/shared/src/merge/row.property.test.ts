@@ -142,7 +142,7 @@ describe('merging concurrent writes of one row', () => {
     );
   });
 
-  it('returns a conflict for every cell that does not hold what its last writer left [MR-03]', () => {
+  it('keeps the last value of each site in its cell, or returns it as a conflict [MR-03]', () => {
     fc.assert(
       fc.property(
         history,

@@ -202,15 +202,18 @@ describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, cod
     expect(await ask(route, await token())).toEqual({ status: 401, code });
   });
 
-  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s that follows it', async (type) => {
-    await opened();
-    const connection = await tested.server.connect();
-    connection.hello(await token(), DATABASE);
-    if (type !== 'hello') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
-    expect(await connection.failure()).toEqual({ type: 'failure', code, fields: {} });
-    expect(await connection.closes()).toMatchObject({ reason: code });
-    nothingWasDone();
-  });
+  it.each(['nothing', ...Object.keys(MESSAGE_ROWS)])(
+    'is refused at the hello, whatever follows it: %s',
+    async (type) => {
+      await opened();
+      const connection = await tested.server.connect();
+      connection.hello(await token(), DATABASE);
+      if (type !== 'nothing') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
+      expect(await connection.failure()).toEqual({ type: 'failure', code, fields: {} });
+      expect(await connection.closes()).toMatchObject({ reason: code });
+      nothingWasDone();
+    },
+  );
 
   it('ends a session that tries to renew with the token', async () => {
     const connection = await opened();
@@ -224,14 +227,17 @@ describe.each(Object.entries(STRANGERS))('a token %s', (_, token) => {
     expect(await ask(route, await token())).toEqual({ status: 403, code: 'auth-database-forbidden' });
   });
 
-  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s that follows it', async (type) => {
-    await opened();
-    const connection = await tested.server.connect();
-    connection.hello(await token(), DATABASE);
-    if (type !== 'hello') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
-    expect(await connection.failure()).toEqual({ type: 'failure', code: 'auth-database-forbidden', fields: {} });
-    nothingWasDone();
-  });
+  it.each(['nothing', ...Object.keys(MESSAGE_ROWS)])(
+    'is refused at the hello, whatever follows it: %s',
+    async (type) => {
+      await opened();
+      const connection = await tested.server.connect();
+      connection.hello(await token(), DATABASE);
+      if (type !== 'nothing') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
+      expect(await connection.failure()).toEqual({ type: 'failure', code: 'auth-database-forbidden', fields: {} });
+      nothingWasDone();
+    },
+  );
 });
 
 describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (role: Role) => {

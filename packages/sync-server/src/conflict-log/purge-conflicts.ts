@@ -43,7 +43,7 @@ function tooOld({ sql, oldestConflict }: DatabaseFile, retentionMs: number, sinc
 
 function idsAboveLimit({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
   const newestWatermark = sql.get(`SELECT watermark FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1`)?.[0] ?? 0n;
-  // No entry was added since, so the limit cannot be exceeded.
+  // No entry has been added since, so the limit cannot be exceeded.
   if (Number(newestWatermark) <= since) return [];
   const newest = sql.get(
     `SELECT id FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1 OFFSET ?`,

@@ -38,10 +38,10 @@ export interface HostRules {
   readonly retention?: Partial<Retention> | undefined;
   readonly quotas?: Partial<Quotas> | undefined;
   readonly snapshots?: Partial<SnapshotRules> | undefined;
-  /** Null if files are not compared with their checksums. */
+  /** Null to run no scrub of the page checksums. */
   readonly scrub?: Partial<ScrubTimes> | null | undefined;
   readonly deliveryPartBytes?: number | undefined;
-  /** Null if databases are not copied while they change. */
+  /** Null if there is no continuous backup. */
   readonly backup?: BackupRun | null | undefined;
 }
 
@@ -160,7 +160,7 @@ export class DatabaseHost implements Databases {
     return this.cache.damagedCount;
   }
 
-  /** Null if databases are not copied while they change. */
+  /** Null if there is no continuous backup. */
   get backupState(): BackupState | null {
     return this.backup === null ? null : { ...this.backup.state, unloaded: this.cold?.unloadedCount ?? 0 };
   }

@@ -140,7 +140,7 @@ export interface ThreadState {
   readonly utilization: number;
   /** Null for a server of one instance. */
   readonly bus: BusState | null;
-  /** Null if databases are not copied while they change. */
+  /** Null if there is no continuous backup. */
   readonly backup: BackupState | null;
 }
 

@@ -9,7 +9,7 @@ import { getNumber, putNumber } from './words.ts';
  * The numbers follow the pages, so that pages can be placed while SQLite still hands them out and their number is
  * unknown. Records start on a multiple of 512 B, so that bytes being written never share a sector with flushed bytes.
  * The end mark has the form of a header, and the next record overwrites it. A reader compares it with the mark that it
- * expects: if they are equal, nothing was committed since.
+ * expects: if they are equal, nothing has been committed since.
  */
 
 export const RECORD_HEADER_BYTES = 64;

@@ -99,7 +99,7 @@ describe('undoing a transaction', () => {
     expect(database.connection.value('SELECT n FROM tally')).toBe(110);
   });
 
-  it('is rejected if a written cell was changed since, on any device, and changes nothing', () => {
+  it('is rejected if a written cell has been changed since, on any device, and changes nothing', () => {
     const database = withAccounts();
     write(
       database,

@@ -35,7 +35,7 @@ export interface UndoParts {
  * - `nothing`: the transaction changed no synced row
  * - `forgotten`: its changeset or request is no longer kept
  * - `rejected`: its changeset is rejected, so its changes are not in the tables
- * - `changed`: a cell that it wrote has another value since, written here or elsewhere
+ * - `changed`: a cell that it wrote has been overwritten since, here or elsewhere
  * - `row-gone`, `row-back`: a row that it updated is gone, or a row that it deleted exists again
  * - `referred-to`: a row that it inserted is referred to, or a row that it deleted refers to one that is gone
  * - `schema`: the app no longer has the table or column
