@@ -1,6 +1,6 @@
-// `npm run bench -- queries`: queries that read whole tables, in our build of SQLite with scans (docs/decisions/0076) and
-// without, in sqlite.org's build, in native SQLite (node:sqlite) and in DuckDB-wasm. Processor time of one process in
-// Node, in memory, so that a busy machine distorts it least. `--rows N`, `--rounds N`, `--quick`.
+// `npm run bench -- queries`: queries that read whole tables, in our build of SQLite with scans (docs/decisions/0076)
+// and without, in sqlite.org's build, in native SQLite (node:sqlite) and in DuckDB-wasm. Processor time of one process
+// in Node, in memory, so that a busy machine distorts it least. `--rows N`, `--rounds N`, `--quick`.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installPeers } from './harness/peers.ts';
@@ -30,8 +30,8 @@ for (const rows of sizes) {
   for (const { name, sql, duckdb } of WORKLOADS) {
     console.log(`  ${rows.toLocaleString('en')} rows: ${name}`);
     for (let round = 0; round < rounds; round++) {
-      // Each round begins with another subject. Every other one takes them backwards, because the second of the two that
-      // share a database finds it in the processor's caches.
+      // Each round begins with another subject. Every other one takes them backwards, because the second of the two
+      // that share a database finds it in the processor's caches.
       const count = subjects.length;
       for (let turn = 0; turn < count; turn++) {
         const subject = subjects[(round + (round % 2 === 0 ? turn : count - turn)) % count] as Subject;

@@ -1,6 +1,6 @@
-// `npm run api`: writes packages/*/api.txt, what each entry of a package exports, without doc comments and sorted. A change
-// of the public API then shows in a review as a change of these files. scripts/api-report.test.mjs fails while one is out
-// of date.
+// `npm run api`: writes packages/*/api.txt, what each entry of a package exports, without doc comments and sorted. A
+// change of the public API then shows in a review as a change of these files. scripts/api-report.test.mjs fails while
+// one is out of date.
 //
 // It reads the sources, not emitted .d.ts files: with `isolatedDeclarations` every exported declaration in them has its
 // full type.

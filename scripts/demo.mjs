@@ -1,4 +1,5 @@
-// `npm run demo`: installs, builds, and runs the demo with its sync server until a signal stops it. `PORT` sets the port.
+// `npm run demo`: installs, builds, and runs the demo with its sync server until a signal stops it. `PORT` sets the
+// port.
 
 import { join } from 'node:path';
 import { root, runNode24, stopSignal } from './children.mjs';

@@ -1,5 +1,6 @@
-// `npm run docs:generate` writes the generated pages. `npm run docs` serves the documentation site and follows changes; `npm run docs:build` builds it into
-// .rockpool/docs/site and fails on a link to a missing page. Neither needs a network once dependencies are installed.
+// `npm run docs:generate` writes the generated pages. `npm run docs` serves the documentation site and follows changes;
+// `npm run docs:build` builds it into .rockpool/docs/site and fails on a link to a missing page. Neither needs a
+// network once dependencies are installed.
 
 import { join } from 'node:path';
 import { root, runNode24 } from './children.mjs';

@@ -4,7 +4,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix, join } from 'node:path';
 
-/** @typedef {ReadonlyMap<string, readonly string[]>} ImportGraph file → the files that it imports, by paths from the root */
+/**
+ * @typedef {ReadonlyMap<string, readonly string[]>} ImportGraph file → the files that it imports, by paths from the
+ * root
+ */
 
 const SOURCE = /\.tsx?$/;
 /** Tests may combine modules that production code may not. */

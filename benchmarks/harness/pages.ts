@@ -20,7 +20,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /** The folder of the built pages with this name. */
 const outputOf = (name: string): string => join(benchmarks, 'dist', name);
 
-/** Builds the pages in a folder as an app would be built: minified, one chunk per subject. `alias`: folders of packages. */
+/**
+ * Builds the pages in a folder as an app would be built: minified, one chunk per subject. `alias`: folders of packages.
+ */
 export async function buildPages(
   folder = join(benchmarks, 'page'),
   name = 'pages',

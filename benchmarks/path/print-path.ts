@@ -9,7 +9,9 @@ export interface PathColumn {
   readonly work: ProfiledWork;
 }
 
-/** Prints microseconds of processor time per row by step and phase, with SQLite's share in brackets, then the floors. */
+/**
+ * Prints microseconds of processor time per row by step and phase, with SQLite's share in brackets, then the floors.
+ */
 export function pathTables(columns: readonly PathColumn[], floors: readonly Floor[]): string {
   const named = STEPS.map(({ piece, name }) => `${piece}: ${name}`);
   const others = columns.flatMap(({ work }) => [...work.stepUs.keys()]).filter((step) => !named.includes(step));

@@ -3,7 +3,10 @@ import type { Target } from '../report/target.ts';
 /** The content of the tables, in the SQL of a subject. */
 export type Dialect = 'sqlite' | 'duckdb';
 
-/** The statements that fill `entry` with `rows` rows of about 150 bytes, `ledger` with as many of 30, `visit` with as many and an index, and `category` with ten. */
+/**
+ * The statements that fill `entry` with `rows` rows of about 150 bytes, `ledger` with as many of 30, `visit` with as
+ * many and an index, and `category` with ten.
+ */
 export function setupOf(dialect: Dialect, rows: number): string {
   if (dialect === 'duckdb') {
     return `

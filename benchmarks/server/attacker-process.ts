@@ -1,5 +1,5 @@
-// One attack, in a process of its own, until the process is killed. Usage: node attacker-process.ts ATTACK PORT DATABASE.
-// Prints `ready` when the attack begins.
+// One attack, in a process of its own, until the process is killed. Usage: node attacker-process.ts ATTACK PORT
+// DATABASE. Prints `ready` when the attack begins.
 import {
   columnIdOf,
   encodeChangesetBody,

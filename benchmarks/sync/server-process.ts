@@ -1,5 +1,5 @@
-// node server-process.ts ENGINE PORT FOLDER: one engine's server in a process of its own, until it is killed or the process that
-// started it ends.
+// node server-process.ts ENGINE PORT FOLDER: one engine's server in a process of its own, until it is killed or the
+// process that started it ends.
 import { ENGINES, type EngineName } from './engines.ts';
 
 const [, , name, port, folder] = process.argv;

@@ -2,8 +2,8 @@
 // development, Vite serves either as one or two hundred modules, and most tests start several: loading them took more
 // processor time than all the tests themselves.
 //
-// Bundles and SQLite's builds stay in the browser's cache for the whole run. Vite has every copy revalidated, after which
-// Chromium compiles it again: a quarter of the processor time that is left.
+// Bundles and SQLite's builds stay in the browser's cache for the whole run. Vite has every copy revalidated, after
+// which Chromium compiles it again: a quarter of the processor time that is left.
 
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';

@@ -1,5 +1,5 @@
-// Selects the Node tests that need a process of their own. All others share the modules of their process: evaluating the
-// same imports for each file takes longer than most files' tests.
+// Selects the Node tests that need a process of their own. All others share the modules of their process: evaluating
+// the same imports for each file takes longer than most files' tests.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -44,7 +44,9 @@ export class RecordedMoments {
     }
   }
 
-  /** Compares each moment with what the history says about it at a time. A moment may be gone if versions have expired. */
+  /**
+   * Compares each moment with what the history says about it at a time. A moment may be gone if versions have expired.
+   */
   check(path: string, nowMs: number): void {
     const sql = new SqliteFile(path, { readOnly: true });
     try {
@@ -118,8 +120,8 @@ export class RecordedMoments {
   }
 
   /**
-   * The rows without columns that the history reports as added later, which must have their defaults. Null if the moment
-   * is gone.
+   * The rows without columns that the history reports as added later, which must have their defaults. Null if the
+   * moment is gone.
    */
   private pastRowsAt(
     file: DatabaseReader,

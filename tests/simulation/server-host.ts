@@ -331,8 +331,8 @@ export class ServerHost {
   }
 
   /**
-   * Replaces the stored data with the backup and starts the server. PostgreSQL may also be restored below processes that
-   * run, at random or always. False if there is no backup.
+   * Replaces the stored data with the backup and starts the server. PostgreSQL may also be restored below processes
+   * that run, at random or always. False if there is no backup.
    */
   restore(below: 'at random' | 'always' = 'at random'): boolean {
     if (!this.storage.hasBackup) return false;

@@ -107,7 +107,7 @@ export class Tab {
             medium: this.medium,
             schema: tools.database.schema,
             runtime: runtimes.writers,
-            download: (_events, signal) => device.download(signal),
+            download: () => device.download(),
             databaseIdentity: () => tools.database.meta.databaseIdentity,
           }),
         }),

@@ -55,7 +55,8 @@ export function roleOfKey(
  * - `POST /api/invitations` `{ role }`, owners only: responds `{ code }`, which works once
  * - `POST /api/join` `{ code, name }`: responds `{ databaseId, shareKey, principal, role }`, with the member's own key;
  *   404 for a code that does not work
- * - `POST /api/people`: responds `{ people: [{ principal, name, role, joinedAtMs, self }], authors: [{ principal, name }] }`
+ * - `POST /api/people`: responds
+ *   `{ people: [{ principal, name, role, joinedAtMs, self }], authors: [{ principal, name }] }`
  * - `POST /api/people/role` `{ principal, role }`, owners only; `null` removes. Invited members may remove themselves.
  *
  * 400 for an unreadable request, 403 for a key without the permission.

@@ -6,8 +6,8 @@ import { index, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core
  * - The app generates text keys, so that offline devices never create the same key by accident. (Imported entries do so
  *   on purpose: see import/rows/import-key.ts.)
  * - Money is integer minor units of the account's currency, within ±(2^53 − 1). A balance is never stored: it is a sum.
- * - Accounts are closed, and categories are hidden or marked as deleted, but their rows stay, so that an entry made meanwhile on another device never
- *   loses its reference.
+ * - Accounts are closed, and categories are hidden or marked as deleted, but their rows stay, so that a concurrent
+ *   entry of another device never loses its reference.
  * - A movement of money is a "ledger entry", or entry. "Transaction" is SQL's word.
  */
 
@@ -54,8 +54,8 @@ export const categories = sqliteTable('categories', {
   /** A memo for the envelope. */
   note: text().notNull().default(''),
   /**
-   * 0 or 1. Nothing refers to a deleted category, except entries that another device made meanwhile: these show it until
-   * they get another one.
+   * 0 or 1. Nothing refers to a deleted category, except entries from devices that had not yet received the delete.
+   * They show it until they get another category.
    */
   deleted: integer().notNull().default(0),
 });
@@ -199,8 +199,8 @@ export const schedules = sqliteTable('schedules', {
 });
 
 /**
- * A day of a schedule that was entered or skipped. It has no foreign key to the schedule: an entry that one device
- * makes must not be rejected because another device has deleted the schedule meanwhile.
+ * A day of a schedule that was entered or skipped. It has no foreign key to the schedule: an entry must not be rejected
+ * because another device has concurrently deleted the schedule.
  */
 export const scheduleDays = sqliteTable(
   'scheduleDays',

@@ -50,8 +50,8 @@ export interface Client {
   stream<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): AsyncGenerator<Row[], void, void>;
 
   /**
-   * Runs one statement that writes, in its own transaction. Resolves when the transaction is committed and survives this
-   * tab. A statement with `RETURNING` has rows in its result.
+   * Runs one statement that writes, in its own transaction. Resolves when the transaction is committed and survives
+   * this tab. A statement with `RETURNING` has rows in its result.
    */
   execute<Row extends object = SqlRow>(statement: SqlStatement): Write<StatementResult<Row>>;
   execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Write<StatementResult<Row>>;
@@ -115,7 +115,10 @@ export interface Client {
    * others. `status.rejectedCount` is their number.
    */
   readonly rejected: RejectedChangesets;
-  /** Restores values from the conflict log. Its entries are the rows of the table `rockpool_conflict`; query it like any table. */
+  /**
+   * Restores values from the conflict log. Its entries are the rows of the table `rockpool_conflict`; query it like any
+   * table.
+   */
   readonly conflicts: Conflicts;
 
   /**
@@ -134,8 +137,8 @@ export interface Client {
 
   /**
    * Opens the history of one row, whether it still exists or was deleted: its versions, each with author, time and the
-   * values that changed. Rejects with `schema-unknown-table`, `history-not-kept` if the schema declares no history for the
-   * table, and `key-invalid`.
+   * values that changed. Rejects with `schema-unknown-table`, `history-not-kept` if the schema declares no history for
+   * the table, and `key-invalid`.
    *
    * ```ts
    * const history = await client.history('entry', id);
@@ -182,8 +185,9 @@ export interface Client {
 
   /**
    * Creates a branch: a copy of this database on this device, in the same storage, to try changes in. It is written
-   * and queried like any database and never synced. The copy has everything that is committed now. It survives a reload, except in `memory`. Rejects with `branch-exists`, `branch-of-branch`, `config-invalid` for a name that is not 1 to 32 bytes
-   * of UTF-8, and `storage-full`.
+   * and queried like any database and never synced. The copy has everything that is committed now. It survives a
+   * reload, except in `memory`. Rejects with `branch-exists`, `branch-of-branch`, `config-invalid` for a name that is
+   * not 1 to 32 bytes of UTF-8, and `storage-full`.
    *
    * ```ts
    * const branch = await client.branch('what if');
@@ -205,10 +209,10 @@ export interface Client {
   readonly presence: Presence;
 
   /**
-   * Returns a live query, which emits again when its result changes. It runs while it has subscribers. Calls with the same
-   * statement and parameters return the same object while any reference to it exists, so call it wherever you need it.
-   * Where the order is ambiguous (`ORDER BY day LIMIT 20` with equal days), the result may differ from a fresh run of the
-   * query: end the order with the key.
+   * Returns a live query, which emits again when its result changes. It runs while it has subscribers. Calls with the
+   * same statement and parameters return the same object while any reference to it exists, so call it wherever you need
+   * it. Where the order is ambiguous (`ORDER BY day LIMIT 20` with equal days), the result may differ from a fresh run
+   * of the query: end the order with the key.
    */
   live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
   live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;
@@ -218,16 +222,16 @@ export interface Client {
 
   /**
    * Resolves with all committed data as one plain SQLite file, for `restoreDatabase`. The file is consistent, even if
-   * writes continue. Binary documents are JSONB in it, which other programs read with `json(column)`. On storage that only
-   * one tab can open, the leader creates it; the call rejects with `leader-unreachable` after ten seconds without an
-   * answer.
+   * writes continue. Binary documents are JSONB in it, which other programs read with `json(column)`. On storage that
+   * only one tab can open, the leader creates it; the call rejects with `leader-unreachable` after ten seconds without
+   * an answer.
    */
   backup(): Promise<Blob>;
 
   /**
-   * Closes the client and deletes the database and its branches from this device; the server's copy stays. Rejects with `changes-unsent`
-   * while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy` while another tab has
-   * the database open.
+   * Closes the client and deletes the database and its branches from this device; the server's copy stays. Rejects with
+   * `changes-unsent` while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy`
+   * while another tab has the database open.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 
@@ -241,8 +245,8 @@ export interface Client {
 export interface SyncControl {
   /**
    * Closes the connection and opens none until `resume`, in all tabs. The pause is stored with the database, so it
-   * outlasts reloads and restarts of the browser. Local work continues; the state is `paused`. Resolves when the pause is
-   * stored.
+   * outlasts reloads and restarts of the browser. Local work continues; the state is `paused`. Resolves when the pause
+   * is stored.
    */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -254,8 +258,8 @@ export interface SyncControl {
 }
 
 /**
- * A local copy of a database, see `client.branch`. Its calls reject with `branch-ended` once it was merged or discarded,
- * in any tab. `close` keeps it; `leave` discards it.
+ * A local copy of a database, see `client.branch`. Its calls reject with `branch-ended` once it was merged or
+ * discarded, in any tab. `close` keeps it; `leave` discards it.
  */
 export interface Branch extends Client {
   /** The name that was passed to `client.branch`. */
@@ -273,7 +277,7 @@ export interface Branch extends Client {
    * like any other, and ends the branch. Counters add the branch's difference, columns of a group change together, and
    * documents receive the branch's edits. After an error, the branch is unchanged. Rejects with
    * - `branch-conflicts`: the origin changed the same values since the branch began, and `conflicts` is not set
-   * - `branch-schema-changed`: the origin was migrated since. The branch can still be read
+   * - `branch-schema-changed`: the origin has been migrated since. The branch can still be read
    * - `constraint-…`, `changeset-too-large`, `transaction-timeout`: as for any transaction of the origin
    */
   merge(options?: BranchMergeOptions): Promise<BranchPreview>;

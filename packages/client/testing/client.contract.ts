@@ -284,7 +284,8 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
         const fine = take(mine, 'fine', 3);
         await Promise.all([late, fine]);
         const outcomes = Promise.allSettled([late.synced, fine.synced]);
-        expect(mine.status.current.pendingCount).toBe(2); // at once: the writer must not see a status in which everything is sent
+        // At once: the writer must not see a status in which everything is sent.
+        expect(mine.status.current.pendingCount).toBe(2);
         expect(await mine.rowSyncState('seat', 'late')).toMatchObject({
           stage: 'pending',
           changes: [{ stage: 'pending', reason: null }],

@@ -64,8 +64,8 @@ export interface SyncServerOptions {
    */
   readonly secret?: string | Uint8Array;
   /**
-   * The secret before `secret`, so that the secret can be replaced without signing users out: tokens of both are accepted
-   * until this option is removed. It signs no tokens. Default: none.
+   * The secret before `secret`, so that the secret can be replaced without signing users out: tokens of both are
+   * accepted until this option is removed. It signs no tokens. Default: none.
    */
   readonly previousSecret?: string | Uint8Array;
   /** A JWKS or its URL: public keys of an identity provider, for RS256, PS256, ES256, ES384 and EdDSA tokens. */
@@ -86,8 +86,8 @@ export interface SyncServerOptions {
    */
   readonly origins?: readonly string[];
   /**
-   * Addresses and networks of reverse proxies, such as `10.0.0.0/8`, whose `X-Forwarded-For` names the client. Limits per
-   * address need it. Proxies on this machine are always trusted. Default: none.
+   * Addresses and networks of reverse proxies, such as `10.0.0.0/8`, whose `X-Forwarded-For` names the client. Limits
+   * per address need it. Proxies on this machine are always trusted. Default: none.
    */
   readonly trustedProxies?: readonly string[];
   /** The wall clock, ms since 1970. */

@@ -37,8 +37,8 @@ function toKey(key: CellValue | readonly CellValue[]): readonly CellValue[] {
 }
 
 /**
- * Like an insert by a client, it contains every value column, with NULL for columns that the test omits, and columns of a
- * newer schema that the test names.
+ * Like an insert by a client, it contains every value column, with NULL for columns that the test omits, and columns of
+ * a newer schema that the test names.
  */
 export function toGroup(change: Change): ChangeGroup {
   const keys = change.key.map((part) => [part]);

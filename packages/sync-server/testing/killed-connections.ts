@@ -1,6 +1,9 @@
 import { Connections, type Connection } from '../src/postgres/connection.ts';
 
-/** Counts what a process asks of PostgreSQL, and fails everything from one request on, as if the process had been killed. */
+/**
+ * Counts what a process asks of PostgreSQL, and fails everything from one request on, as if the process had been
+ * killed.
+ */
 export class Kill {
   /** The number of requests and ends of transactions. */
   count = 0;

@@ -77,7 +77,9 @@ const ORDERS = [
   [2, 1, 0],
 ];
 
-/** Expects the same outcomes, rows and lost references of three changesets in every order of arrival, and returns them. */
+/**
+ * Expects the same outcomes, rows and lost references of three changesets in every order of arrival, and returns them.
+ */
 export async function expectOneEnd(start: readonly Change[], changesets: readonly Written[]): Promise<unknown> {
   const expected = await rowsAfter(start, changesets, ORDERS[0] ?? []);
   for (const order of ORDERS.slice(1))

@@ -19,7 +19,9 @@ let imageTotal = 0;
 /** One crash in this number is examined; `npm run verify` examines all. */
 const oneOf = atLevel({ test: 4, verify: 1 });
 
-/** Whether the last call marked a segment `done`, which is not flushed yet: the copy it ends was flushed just before. */
+/**
+ * Whether the last call marked a segment `done`, which is not flushed yet: the copy it ends was flushed just before.
+ */
 function isAtDone({ calls }: SimulatedDisk, callCount: number): boolean {
   const [flush, mark] = calls.slice(callCount - 2, callCount);
   return flush?.kind === 'flush' && flush.file === 'crash.sqlite' && mark?.kind === 'write' && mark.at === 0;

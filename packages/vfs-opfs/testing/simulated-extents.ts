@@ -41,7 +41,9 @@ interface Life {
   readonly pending: Set<() => void>;
 }
 
-/** A medium that takes whole batches asynchronously, as IndexedDB does. Tests can stage aborts, deaths and power cuts. */
+/**
+ * A medium that takes whole batches asynchronously, as IndexedDB does. Tests can stage aborts, deaths and power cuts.
+ */
 export class SimulatedExtents implements ExtentCatalog {
   /** Called for every batch before it takes effect. */
   outcome: (batch: ExtentBatch) => BatchOutcome = () => 'completes';

@@ -95,7 +95,9 @@ export function restoreWrites(world: World, device: Device, random: Random, numb
     );
 }
 
-/** The changes that turn the rows after the transaction into those before it. Null if the log's past has changed since. */
+/**
+ * The changes that turn the rows after the transaction into those before it. Null if the log's past has changed since.
+ */
 function changesOf(world: World, version: number, tables: readonly string[]): readonly RowChange[] | null {
   const around = world.server.live === null ? null : (world.past?.around(world.server.live.file, version) ?? null);
   if (around === null) return null;

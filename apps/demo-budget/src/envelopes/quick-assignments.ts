@@ -22,7 +22,10 @@ export interface QuickAssignments {
   readonly goals: readonly Assignment[];
   /** Last month's assignment, for envelopes without one. */
   readonly likeLastMonth: readonly Assignment[];
-  /** The average spending of the three months before, in whole units of the currency, for envelopes without an assignment. */
+  /**
+   * The average spending of the three months before, in whole units of the currency, for envelopes without an
+   * assignment.
+   */
   readonly average: readonly Assignment[];
 }
 

@@ -14,9 +14,9 @@ export interface ExportProgress {
 const header = ['Date', 'Account', 'Payee', 'Memo', 'Category', 'Amount', 'Currency', 'Status', 'Entry'];
 
 /**
- * Exports every entry of one account, or of all accounts (`accountId` null), as CSV, oldest first. An entry has one line, or one line per part if it is
- * split, so that the amounts add up. Amounts are exact, with a decimal point. This app's import can read the file.
- * Everything is read from one snapshot.
+ * Exports every entry of one account, or of all accounts (`accountId` null), as CSV, oldest first. An entry has one
+ * line, or one line per part if it is split, so that the amounts add up. Amounts are exact, with a decimal point. This
+ * app's import can read the file. Everything is read from one snapshot.
  */
 export async function exportCsv(
   reader: Reader,

@@ -6,9 +6,9 @@ import { exportedTables } from './exported-tables.ts';
 export const exportFormat = 'rockpool-budget-1';
 
 /**
- * Every row of every exported table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, with the column
- * names of schema.ts. Integers beyond ±(2^53 − 1), which the app never writes, are strings. Each table is read from one
- * snapshot.
+ * Every row of every exported table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, with the
+ * column names of schema.ts. Integers beyond ±(2^53 − 1), which the app never writes, are strings. Each table is read
+ * from one snapshot.
  */
 export async function exportJson(
   reader: Reader,

@@ -66,9 +66,9 @@ export async function stateAt(
 }
 
 /**
- * The entry before it was deleted, with the parts that were deleted in the same transaction. Needs the server, since only
- * the merged delete has all of them. Rejects with the error of the connection, and with `history-version-gone` if the
- * entry was not deleted or its values are not kept.
+ * The entry before it was deleted, with the parts that were deleted in the same transaction. Needs the server, since
+ * only the merged delete has all of them. Rejects with the error of the connection, and with `history-version-gone` if
+ * the entry was not deleted or its values are not kept.
  */
 export async function stateBeforeDelete(client: Reader, entryId: string): Promise<EntryState> {
   const newestOf = async ({ table, key }: HistoryRow): Promise<RowVersion | undefined> => {

@@ -3,9 +3,9 @@ import { parseAmount, type AmountProblem, type DecimalMark } from './parse.ts';
 import { evaluateSum, isSum } from './sum.ts';
 
 /**
- * Reads an amount typed into a field, or a sum such as `12+3.50`, `3*4.20` or `(90+10)/4`, rounded to minor units. Users
- * paste and type with either mark, so if the locale's own mark does not fit, the other one is tried: `12.50` typed in a
- * German locale is 12.50, because 50 is not a group of thousands. `1.234` stays 1234 there.
+ * Reads an amount typed into a field, or a sum such as `12+3.50`, `3*4.20` or `(90+10)/4`, rounded to minor units.
+ * Users paste and type with either mark, so if the locale's own mark does not fit, the other one is tried: `12.50`
+ * typed in a German locale is 12.50, because 50 is not a group of thousands. `1.234` stays 1234 there.
  */
 export function parseTypedAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
   if (isSum(text)) return evaluateSum(text, currency, (number) => parseNumber(number, currency, mark));

@@ -20,7 +20,10 @@ export interface ExportedLineRow {
   readonly status: string;
 }
 
-/** Every entry, oldest first: the remainder that its parts leave, if any, then its parts. Parameter: an account's id, or NULL for all accounts. */
+/**
+ * Every entry, oldest first: the remainder that its parts leave, if any, then its parts. Parameter: an account's id, or
+ * NULL for all accounts.
+ */
 export const exportedLines = `
   WITH asked (accountId) AS (VALUES (?)), piece (entryId, partId, categoryId, notes, amountMinor) AS (
     SELECT entry.id, '', entry.categoryId, entry.notes, entry.amountMinor - coalesce((SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id), 0)

@@ -98,8 +98,8 @@ export function ledgerWindow(
 }
 
 /**
- * The current balance, less the entries newer than the window, and less the entries of the window that are newer than the row. Parameters: account
- * id, three times; the window's first position.
+ * The current balance, less the entries newer than the window, and less the entries of the window that are newer than
+ * the row. Parameters: account id, three times; the window's first position.
  */
 const runningBalance = `
          (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ?)

@@ -56,7 +56,9 @@ export function monthsFromTo(first: string | null, last: string | null): string[
   return months;
 }
 
-/** Whether the text is a calendar day that a date field may hold. Years of a date being typed, such as 0002, are not. */
+/**
+ * Whether the text is a calendar day that a date field may hold. Years of a date being typed, such as 0002, are not.
+ */
 export function isDay(text: string): boolean {
   return /^[12]\d{3}-\d{2}-\d{2}$/u.test(text);
 }

@@ -152,7 +152,10 @@ interface DayRangeProps {
   readonly onRange: (days: Days) => void;
 }
 
-/** Two date fields. A date that is still being typed, or a range that ends before it begins, leaves the report unchanged. */
+/**
+ * Two date fields. A date that is still being typed, or a range that ends before it begins, leaves the report
+ * unchanged.
+ */
 function DayRange({ id, days, onRange }: DayRangeProps): ReactNode {
   const [typed, setTyped] = useState(days);
   const isBackwards = isDay(typed.first) && isDay(typed.last) && typed.last < typed.first;

@@ -22,7 +22,8 @@ export interface RuleOutcome {
 
 /**
  * Applies the rules to an entry. Rules are tried in order; the first one that sets a payee wins, and likewise for the
- * status and the notes. The first rule that sets a category or a split decides about both. Every rule sees the original entry, so a rule never hides it from a later one.
+ * status and the notes. The first rule that sets a category or a split decides about both. Every rule sees the original
+ * entry, so a rule never hides it from a later one.
  */
 export function applyRules(rules: readonly Rule[], subject: RuleSubject): RuleOutcome {
   const matching = rules.filter((rule) => ruleMatches(rule, subject));

@@ -11,7 +11,9 @@ export interface SplitAmount {
   readonly amountMinor: number;
 }
 
-/** The parts of a stored split; undefined if a newer version of the app has written one that this version cannot read. */
+/**
+ * The parts of a stored split; undefined if a newer version of the app has written one that this version cannot read.
+ */
 export function readSplit(text: string): readonly RulePart[] | undefined {
   let parts: unknown;
   try {

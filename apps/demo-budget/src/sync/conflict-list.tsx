@@ -16,8 +16,8 @@ import { useConflicts } from './use-conflicts.ts';
 import { authorName } from './author-name.ts';
 
 /**
- * The list of conflicts: the current value, the lost one, the reason, and buttons that restore the lost value or dismiss
- * the conflict. A conflict that is restored or dismissed moves below a disclosure.
+ * The list of conflicts: the current value, the lost one, the reason, and buttons that restore the lost value or
+ * dismiss the conflict. A conflict that is restored or dismissed moves below a disclosure.
  */
 export function ConflictList({ budget, device }: { readonly budget: KnownBudget; readonly device: string }): ReactNode {
   const names = usePeopleNames(budget);

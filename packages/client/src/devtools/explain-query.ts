@@ -49,7 +49,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /**
  * Describes how the loops of a query are executed, in the order of its program: by operators beside SQLite's virtual
- * machine or by SQLite, and why not by operators. The query is compiled, not run. Rejects with the errors of `client.query`.
+ * machine or by SQLite, and why not by operators. The query is compiled, not run. Rejects with the errors of
+ * `client.query`.
  *
  * ```ts
  * console.table(await explainQuery(client, 'SELECT sum(amount) FROM entry'));

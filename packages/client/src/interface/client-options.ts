@@ -12,16 +12,17 @@ export interface ClientOptions {
   /** The return value of `defineSchema`. */
   readonly schema: Schema;
   /**
-   * The migrations that drizzle-kit generated. Each runs once per database; all new ones run in one transaction. Without
-   * them, Rockpool migrates additively: it adds missing tables, columns and indexes.
+   * The migrations that drizzle-kit generated. Each runs once per database; all new ones run in one transaction.
+   * Without them, Rockpool migrates additively: it adds missing tables, columns and indexes.
    */
   readonly migrations?: DrizzleMigrations;
   /** The server to sync with. Without it the client works on this device only. */
   readonly sync?: SyncOptions;
   /**
-   * Default `relaxed`: a write survives a crash of the tab, the worker and the browser. `strict` also survives power loss:
-   * a write resolves after a flush, which concurrent writes share. A write whose flush fails rejects with
-   * `storage-unflushed`: it is committed and will be sent, so do not repeat it, but power loss on this device may undo it.
+   * Default `relaxed`: a write survives a crash of the tab, the worker and the browser. `strict` also survives power
+   * loss: a write resolves after a flush, which concurrent writes share. A write whose flush fails rejects with
+   * `storage-unflushed`: it is committed and will be sent, so do not repeat it, but power loss on this device may undo
+   * it.
    */
   readonly durability?: Durability;
   /**
@@ -32,8 +33,8 @@ export interface ClientOptions {
    */
   readonly persistence?: PersistenceChoice;
   /**
-   * Called with failures that belong to no call, for example of a background task. Default: the page's `error` event, as
-   * for any uncaught error.
+   * Called with failures that belong to no call, for example of a background task. Default: the page's `error` event,
+   * as for any uncaught error.
    */
   readonly onError?: (error: RockpoolError) => void;
 }
@@ -57,21 +58,21 @@ export interface SyncOptions {
   /**
    * A stable id of the signed-in user. With it, Rockpool never sends one user's pending changes as another user.
    * Changes written before the first sign-in belong to the first principal. Opening as another principal while changes
-   * are pending fails with `other-principal` and keeps the changes: sign the first user in again, or use another `name`.
-   * Without it, the app itself must keep users apart.
+   * are pending fails with `other-principal` and keeps the changes: sign the first user in again, or use another
+   * `name`. Without it, the app itself must keep users apart.
    */
   readonly principal?: string;
   /**
-   * Returns a token for the server. Rockpool calls it for every connection and every snapshot download, so it may fetch a
-   * fresh token each time.
+   * Returns a token for the server. Rockpool calls it for every connection and every snapshot download, so it may fetch
+   * a fresh token each time.
    *
    * Return the token, a `Response` whose text is the token (`token: () => fetch('/token')`), or `null` while no user is
    * signed in.
    *
    * `status` distinguishes three kinds of failure. Rockpool retries all of them, and `client.sync.tryNow()` retries
    * immediately:
-   * - **Not signed in**: state `needs-auth`. The callback returned `null`, returned or threw a response of 401 or 403, or
-   *   threw a `RockpoolError` such as `new RockpoolError('auth-database-forbidden')`.
+   * - **Not signed in**: state `needs-auth`. The callback returned `null`, returned or threw a response of 401 or 403,
+   *   or threw a `RockpoolError` such as `new RockpoolError('auth-database-forbidden')`.
    * - **The app's own server is unreachable**: state `offline`, reason `network-unreachable` with `stage: 'token'`, and
    *   `status` if there was a response. `fetch` failed, a deadline passed, the response was 408, 425, 429 or 5xx, or an
    *   HTML page came instead of a token, as from the sign-in page of a public network or a server without that path.
@@ -79,8 +80,8 @@ export interface SyncOptions {
    *   thrown value as its `cause`. The callback threw anything else, returned any other HTTP status, or returned a value
    *   that is not a string, is empty, or contains a character that a bearer token cannot have.
    *
-   * The HTTP status is taken from a `Response`, or from an error's `status`, `statusCode` or `response.status`. A callback
-   * that does not settle within 15 s counts as unreachable.
+   * The HTTP status is taken from a `Response`, or from an error's `status`, `statusCode` or `response.status`. A
+   * callback that does not settle within 15 s counts as unreachable.
    */
   readonly token: () => Promise<TokenAnswer> | TokenAnswer;
   /**

@@ -11,14 +11,14 @@ export interface RejectedChangesets extends Subscribable<readonly RejectedChange
   list(): Promise<RejectedChangeset[]>;
   /**
    * Applies the same changes to the current rows; counters are added to again. Rejects with the constraint that still
-   * fails, with `row-missing` if a row that it changes no longer exists, with `changeset-undecided` while the server may
-   * still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
+   * fails, with `row-missing` if a row that it changes no longer exists, with `changeset-undecided` while the server
+   * may still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
    */
   retry(sequence: number): Promise<void>;
   /**
-   * Runs other statements instead, for example an edited version of the changes. One transaction runs the statements and
-   * removes the changeset from the list; it is `atomic` if the changeset was. Rejects like `retry`, and with any error of
-   * the statements.
+   * Runs other statements instead, for example an edited version of the changes. One transaction runs the statements
+   * and removes the changeset from the list; it is `atomic` if the changeset was. Rejects like `retry`, and with any
+   * error of the statements.
    */
   replace(sequence: number, statements: readonly (SqlStatement | string)[]): Promise<void>;
   /** Discards the changeset. Rejects with `changeset-undecided` and `changeset-not-rejected`. */

@@ -26,7 +26,10 @@ export interface RowVersion {
   readonly author: string | null;
   /** The site that wrote it, 32 hex digits. */
   readonly siteId: string;
-  /** The number of the transaction at its site. With `siteId`, it identifies the version before and after it is admitted. */
+  /**
+   * The number of the transaction at its site. With `siteId`, it identifies the version before and after it is
+   * admitted.
+   */
   readonly sequence: number;
   /** Whether it was written on this device. */
   readonly isOwn: boolean;
@@ -88,7 +91,10 @@ export interface RowHistoryState extends RowHistoryPage {
  * admits a pending version. While the server cannot be reached, it keeps the versions that it has read.
  */
 export interface RowHistory extends Subscribable<RowHistoryState> {
-  /** Reads versions once: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default, at most 200. */
+  /**
+   * Reads versions once: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default, at
+   * most 200.
+   */
   page(options?: { readonly before?: number; readonly limit?: number }): Promise<RowHistoryPage>;
   /** Adds the next page to the live value. Does nothing after the last one. */
   more(): Promise<void>;
@@ -156,8 +162,8 @@ export interface DocumentHistoryPage extends Omit<RowHistoryPage, 'versions'> {
 }
 
 /**
- * An operation of a JSON Patch (RFC 6902), with the value that it replaces or removes. `path` is a JSON Pointer. `text`:
- * the ranges of a text that changed, in UTF-16 units of the old text.
+ * An operation of a JSON Patch (RFC 6902), with the value that it replaces or removes. `path` is a JSON Pointer.
+ * `text`: the ranges of a text that changed, in UTF-16 units of the old text.
  */
 export type DocumentOperation =
   | { readonly op: 'add'; readonly path: string; readonly value: unknown }

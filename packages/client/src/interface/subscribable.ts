@@ -1,6 +1,6 @@
 /**
- * A value that changes over time. The status, rejected changesets, live queries, presence and documents have this shape. It fits
- * React's `useSyncExternalStore` and Svelte's store contract.
+ * A value that changes over time. The status, rejected changesets, live queries, presence and documents have this
+ * shape. It fits React's `useSyncExternalStore` and Svelte's store contract.
  */
 export interface Subscribable<T> {
   /**

@@ -4,8 +4,9 @@ import type { SqlParam, SqlRow, SqlValue } from '../rpc/sql-value.ts';
 /** The promise of a write. It settles when the write is committed on this device; `synced` settles later. */
 export interface Write<T> extends Promise<T> {
   /**
-   * Resolves when the server has admitted the write; immediately if the write changed no synced table. Stays pending while
-   * there is no network. It survives a change of leader. If the page closes first, the write is sent all the same.
+   * Resolves when the server has admitted the write; immediately if the write changed no synced table. Stays pending
+   * while there is no network. It survives a change of leader. If the page closes first, the write is sent all the
+   * same.
    *
    * Rejects with the error of the write itself, except `storage-unflushed`; with the reason if the write is rejected
    * (`constraint-…`, `atomic-conflict`); with `config-invalid` if the client has no server; and with `client-closed`.
@@ -57,8 +58,8 @@ export interface Transaction {
   execute<Row extends object = SqlRow>(statement: SqlStatement): Promise<StatementResult<Row>>;
   execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<StatementResult<Row>>;
   /**
-   * Runs a nested transaction on a savepoint: if `body` throws, only its own writes are rolled back. The outer transaction
-   * rejects statements with `sql-forbidden` until the nested one settles.
+   * Runs a nested transaction on a savepoint: if `body` throws, only its own writes are rolled back. The outer
+   * transaction rejects statements with `sql-forbidden` until the nested one settles.
    */
   transaction<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T>;
 }

@@ -8,10 +8,10 @@ import { useMaybeClient } from './client-context.ts';
 export type MakeLiveQuery<Row> = (client: Client) => LiveQuery<Row>;
 
 /**
- * Returns the rows of a query and renders again when a commit, here or elsewhere, changes the result. Unchanged rows keep
- * their object identity, so memoised children do not render again. The statement and its values are compared by content
- * and may be literals. During the first run of a changed statement, and on a server, `loading` is true and there are no
- * rows.
+ * Returns the rows of a query and renders again when a commit, here or elsewhere, changes the result. Unchanged rows
+ * keep their object identity, so memoised children do not render again. The statement and its values are compared by
+ * content and may be literals. During the first run of a changed statement, and on a server, `loading` is true and
+ * there are no rows.
  *
  * ```tsx
  * const { rows, error, loading } = useLiveQuery<Todo>(sql`SELECT * FROM todo WHERE done = ${false}`);

@@ -21,8 +21,8 @@ export interface DefineSchemaOptions {
 }
 
 /**
- * Converts Drizzle tables into the schema of a Rockpool database. Every table syncs unless it is listed in `local`. If two
- * devices write the same cell concurrently, the later write wins and the other goes into the conflict log; `merge`
+ * Converts Drizzle tables into the schema of a Rockpool database. Every table syncs unless it is listed in `local`. If
+ * two devices write the same cell concurrently, the later write wins and the other goes into the conflict log; `merge`
  * declares other rules.
  *
  * Pass the tables and their search indexes as a list, or as an object such as `import * as tables`; other exports in

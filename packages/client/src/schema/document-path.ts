@@ -19,8 +19,8 @@ export function documentPath<T = unknown>(column: SQLiteColumn, ...steps: readon
 }
 
 /**
- * Returns an SQL expression for the plain text of a text with formats (`richText` in a document's declaration); an empty
- * text if there is none.
+ * Returns an SQL expression for the plain text of a text with formats (`richText` in a document's declaration); an
+ * empty text if there is none.
  *
  * ```ts
  * database.select({ id: page.id }).from(page).where(like(documentPlainText(page.content, 'body'), '%tide%'));

@@ -48,15 +48,15 @@ export function searchIndex(table: SQLiteTable, options: SearchIndexOptions): Se
 }
 
 /**
- * Returns the condition that a row of the index's table contains every word of the user's input, where the beginning of a
- * word is enough. No input causes a syntax error; input without words finds nothing.
+ * Returns the condition that a row of the index's table contains every word of the user's input, where the beginning of
+ * a word is enough. No input causes a syntax error; input without words finds nothing.
  *
  * ```ts
  * database.select().from(todo).where(matches(todoSearch, 'milk bre'));
  * ```
  *
- * If a query uses the table under another name, pass that name: `matches(todoSearch, typed, alias(todo, 'other'))`. Throws
- * `query-invalid` for another table.
+ * If a query uses the table under another name, pass that name: `matches(todoSearch, typed, alias(todo, 'other'))`.
+ * Throws `query-invalid` for another table.
  */
 export function matches(index: SearchIndex, typed: string, table: SQLiteTable = index.table): SQL<boolean> {
   const names = new Set(Object.values(getTableColumns(table)).map((column) => column.name));

@@ -15,8 +15,8 @@ export interface RejectedStoreOptions {
 const COMPARED_FIELDS = ['sequence', 'decided', 'rejectedMs', 'reason', 'code'];
 
 /**
- * The rejected changesets as a store, whose `current` is the list with and without listeners. Without listeners it reads
- * the list when the number of the status changes, and when `current` is read after another change.
+ * The rejected changesets as a store, whose `current` is the list with and without listeners. Without listeners it
+ * reads the list when the number of the status changes, and when `current` is read after another change.
  */
 export function createRejectedStore({
   list,

@@ -14,8 +14,8 @@ import type { CellValue } from './cell-value.ts';
  * All numbers big-endian; a varint is SQLite's: 7 bits a byte, the high ones first, the high bit set on all but the
  *   last.
  *
- * Columns are identified by position, without generated ones. A changed key arrives as a delete and an insert. Rockpool's
- * own changesets (changeset-codec.ts) are another format.
+ * Columns are identified by position, without generated ones. A changed key arrives as a delete and an insert.
+ * Rockpool's own changesets (changeset-codec.ts) are another format.
  */
 const TABLE_HEADER = 0x54;
 const OP_INSERT = 18;

@@ -9,7 +9,10 @@ export interface AdmissionRules {
   readonly retention: Retention;
   readonly quotas: Quotas;
   readonly room: Room;
-  /** Changesets that failed repeatedly, by `changesetName`, with the number of attempts. They are rejected. Default: none. */
+  /**
+   * Changesets that failed repeatedly, by `changesetName`, with the number of attempts. They are rejected. Default:
+   * none.
+   */
   readonly failed?: ReadonlyMap<string, number>;
   /** The app's own rule; null for none. */
   /**

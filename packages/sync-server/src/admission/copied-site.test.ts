@@ -10,7 +10,8 @@ const tested = serverUnderTest({ now: () => nowMs });
 const entry = (key: string): ReturnType<typeof insert> => insert('entries', key, { amount: 1n });
 
 /**
- * One site with five changesets, the third of them rejected, all confirmed; and a copy of the site made after the second one.
+ * One site with five changesets, the third of them rejected, all confirmed; and a copy of the site made after the
+ * second one.
  */
 async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
   nowMs = Date.now();

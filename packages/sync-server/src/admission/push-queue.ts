@@ -42,7 +42,10 @@ export interface PushQueueOptions {
    * Returns a function to call instead of `onCommitted`. It must not throw. Default: none.
    */
   readonly onDecided?: (authors: ReadonlySet<string>) => () => number;
-  /** Called when the pushes of these sites are durable, before their `settled`. Returns the number of sessions that it served. */
+  /**
+   * Called when the pushes of these sites are durable, before their `settled`. Returns the number of sessions that it
+   * served.
+   */
   readonly onCommitted: (authors: ReadonlySet<string>) => number;
   readonly onFailure: (error: unknown) => void;
 }

@@ -37,8 +37,8 @@ export interface TokenRules {
   /** The key before `secret`, while tokens that it signed are still in use. It verifies tokens and signs none. */
   readonly previousSecret?: Uint8Array;
   /**
-   * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a token
-   * names an unknown key.
+   * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a
+   * token names an unknown key.
    */
   readonly keySet?: JSONWebKeySet | URL;
   /**

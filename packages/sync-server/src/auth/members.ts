@@ -18,7 +18,9 @@ export interface InvitationRequest {
   readonly databaseId: string;
   readonly role: Role;
   readonly expiresAtMs: number;
-  /** The principal who invites. The invitation ends with their right to manage members. Default: the server's program. */
+  /**
+   * The principal who invites. The invitation ends with their right to manage members. Default: the server's program.
+   */
   readonly invitedBy?: string;
 }
 
@@ -116,8 +118,8 @@ export class Members {
   }
 
   /**
-   * Returns a code that makes its bearer a member, once. Only the hash of the code is stored. Throws `quota-exceeded` if
-   * the database has too many pending invitations.
+   * Returns a code that makes its bearer a member, once. Only the hash of the code is stored. Throws `quota-exceeded`
+   * if the database has too many pending invitations.
    */
   async invite({ databaseId, role, expiresAtMs, invitedBy }: InvitationRequest): Promise<string> {
     const code = randomBytes(INVITATION_BYTES).toString('base64url');

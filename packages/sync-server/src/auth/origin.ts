@@ -4,7 +4,8 @@
  *
  * - Same origin as the request's Host: allowed. (A reverse proxy must forward Host, or the origin must be listed.)
  * - A listed origin, such as `https://app.example.org`: allowed.
- * - No Origin header: allowed. Browsers always send one with a WebSocket handshake, so this is another program, which could claim any origin anyway; the token decides.
+ * - No Origin header: allowed. Browsers always send one with a WebSocket handshake, so this is another program, which
+ *   could claim any origin anyway; the token decides.
  * - Anything else, including `null` of sandboxed pages: refused.
  */
 export function isOriginAllowed(

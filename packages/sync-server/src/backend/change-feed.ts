@@ -16,8 +16,8 @@ export interface FeedPosition {
 
 /**
  * The changes since a position, as state, not history: a row that changed a hundred times is included once. Deletes
- * include those of rows that were inserted after the position: a service that was interrupted before it saved a position
- * has processed such rows already.
+ * include those of rows that were inserted after the position: a service that was interrupted before it saved a
+ * position has processed such rows already.
  */
 export interface FeedChange extends FeedPosition {
   /**

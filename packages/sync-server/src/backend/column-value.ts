@@ -11,8 +11,8 @@ const NUMBER = /^[ \t\n\v\f\r]*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t\n\v
 const WHOLE_NUMBER = /^[ \t\n\v\f\r]*\+?(-?\d+)[ \t\n\v\f\r]*$/;
 
 /**
- * Converts a value to the cell of a column, as SQLite would convert it. Admission rejects a value that the column cannot
- * hold, as for any client. Throws `value-invalid` for a number in an INTEGER column that is not a safe integer.
+ * Converts a value to the cell of a column, as SQLite would convert it. Admission rejects a value that the column
+ * cannot hold, as for any client. Throws `value-invalid` for a number in an INTEGER column that is not a safe integer.
  */
 export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellValue {
   if (value === null || value instanceof Uint8Array) return value;

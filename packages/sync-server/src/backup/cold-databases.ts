@@ -76,8 +76,8 @@ export class ColdDatabases {
   }
 
   /**
-   * Fetches the database if it is unloaded. Throws `database-fetching` if that takes longer than a client waits: the fetch
-   * continues, and a later call waits for it again. Throws `backup-damaged`, or `backup-unavailable`.
+   * Fetches the database if it is unloaded. Throws `database-fetching` if that takes longer than a client waits: the
+   * fetch continues, and a later call waits for it again. Throws `backup-damaged`, or `backup-unavailable`.
    */
   async prepare(databaseId: string): Promise<void> {
     const mark = readUnloadedMark(databasePath(this.options.dataDir, databaseId));

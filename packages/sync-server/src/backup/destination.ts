@@ -7,9 +7,9 @@ export interface StoredObject {
 }
 
 /**
- * Where the copies of databases are kept: a folder or S3-compatible storage. A key is a path of names of letters, digits
- * and `._~-`, separated by `/`. Every call rejects with `backup-unavailable` if the destination cannot be reached or
- * refuses. Every implementation passes destination.contract.ts.
+ * Where the copies of databases are kept: a folder or S3-compatible storage. A key is a path of names of letters,
+ * digits and `._~-`, separated by `/`. Every call rejects with `backup-unavailable` if the destination cannot be
+ * reached or refuses. Every implementation passes destination.contract.ts.
  */
 export interface Destination {
   /** The name for log lines, without credentials. */

@@ -10,8 +10,8 @@ import { randomBytes } from 'node:crypto';
  *
  * A source is `db-<id>` as files are named, or `members`. A generation is the time of its base and a random number. The
  * name of copies is `<level>-<first>-<last>-<time>-<part>-<parts>`: level b is the base, 0 one copy, 1 up to 32 copies
- * with each of them in a section of its own, 2 and above only the newest version of each page of 32 objects of the level
- * below (maintenance.ts). Numbers have a fixed width, so that the order of keys is the order of copies.
+ * with each of them in a section of its own, 2 and above only the newest version of each page of 32 objects of the
+ * level below (maintenance.ts). Numbers have a fixed width, so that the order of keys is the order of copies.
  */
 
 export const DATABASES = 'databases/';

@@ -22,9 +22,9 @@ import { readSettings, type ParsedSettings, type Sources } from './settings.ts';
 type Print = (line: string) => void;
 
 /**
- * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`, and on a running
- * server `create ID`, `close ID`, `drain ID`, `open ID`, `restore ID FROM --at TIME`. With a data directory, those that write need the server to be
- * stopped. PostgreSQL has no `replace` and `accept`, and the server may run.
+ * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`, and on a
+ * running server `create ID`, `close ID`, `drain ID`, `open ID`, `restore ID FROM --at TIME`. With a data directory,
+ * those that write need the server to be stopped. PostgreSQL has no `replace` and `accept`, and the server may run.
  */
 export async function runDatabases(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];

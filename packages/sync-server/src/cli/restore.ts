@@ -13,8 +13,8 @@ import { runRestore } from './restore-backup.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 /**
- * `restore DIR` restores a backup that `backup` made (restore-backup.ts); `restore --from PLACE` restores databases from a
- * continuous backup, as of `--at`.
+ * `restore DIR` restores a backup that `backup` made (restore-backup.ts); `restore --from PLACE` restores databases
+ * from a continuous backup, as of `--at`.
  */
 export async function runRestoreCommand(sources: Sources, print: (line: string) => void): Promise<void> {
   const problems: string[] = [];

@@ -32,8 +32,8 @@ export function withdrawCascadeConflicts(file: DatabaseFile, rows: readonly Merg
 }
 
 /**
- * Deletes the entries of references that were NULL and have returned, or that an author replaced without having seen the
- * NULL.
+ * Deletes the entries of references that were NULL and have returned, or that an author replaced without having seen
+ * the NULL.
  */
 export function withdrawNullConflicts(
   file: DatabaseFile,

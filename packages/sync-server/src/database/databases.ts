@@ -10,8 +10,8 @@ import type { SessionDatabase } from './session-database.ts';
 /** The databases of a server, whichever thread owns them. */
 export interface Databases {
   /**
-   * Creates the database at its first use. Use the result in the same turn of the event loop. The caller has checked the
-   * id. Throws `schema-incompatible`, `database-damaged` or `database-unavailable`, now or when a session joins.
+   * Creates the database at its first use. Use the result in the same turn of the event loop. The caller has checked
+   * the id. Throws `schema-incompatible`, `database-damaged` or `database-unavailable`, now or when a session joins.
    */
   open(databaseId: string): SessionDatabase | Promise<SessionDatabase>;
   /**
@@ -35,7 +35,7 @@ export interface Databases {
   readonly openCount: number;
   /** Databases that are offline because their files are damaged. */
   readonly damagedCount: number;
-  /** Null if databases are not copied while they change. */
+  /** Null if there is no continuous backup. */
   readonly backupState: BackupState | null;
   /** Decides all pushes and closes the files. The sessions have ended. */
   close(): Promise<void>;

@@ -182,8 +182,8 @@ export class LiveDatabase {
   }
 
   /**
-   * Applies the commits of other instances to the file, and resolves once the file's content is durable. Await it before
-   * `join`, and before anything read from the file is sent.
+   * Applies the commits of other instances to the file, and resolves once the file's content is durable. Await it
+   * before `join`, and before anything read from the file is sent.
    */
   catchUp(): Promise<void> {
     return this.read(() => undefined);

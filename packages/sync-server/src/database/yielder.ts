@@ -1,6 +1,6 @@
 /**
- * Spreads work that blocks the thread for milliseconds, such as opening files, over turns of the event loop, in order of
- * request. Sessions are served in between.
+ * Spreads work that blocks the thread for milliseconds, such as opening files, over turns of the event loop, in order
+ * of request. Sessions are served in between.
  */
 export class Yielder {
   private last: Promise<void> = Promise.resolve();

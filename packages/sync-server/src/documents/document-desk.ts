@@ -4,8 +4,8 @@ import type { DocumentPool } from './document-pool.ts';
 import { workOnDocument, type CarriedOver, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
 /**
- * Work of this many bytes or more goes to another thread. It then costs this thread less than half as much, including the
- * repeated transaction. Measured in decision 0040.
+ * Work of this many bytes or more goes to another thread. It then costs this thread less than half as much, including
+ * the repeated transaction. Measured in decision 0040.
  */
 const MIN_BYTES_AWAY = 128 * 1024;
 

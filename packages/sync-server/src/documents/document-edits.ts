@@ -12,7 +12,10 @@ import { keyOf, type DocumentPlace } from './document-place.ts';
 /** Minimum number of edits kept per document: the conflict log finds authors by them. */
 const LEAST_KEPT = 64;
 
-/** Maximum number of edits kept. Beyond LEAST_KEPT, their bytes do not exceed the state's: a reader that lacks more gets the state. */
+/**
+ * Maximum number of edits kept. Beyond LEAST_KEPT, their bytes do not exceed the state's: a reader that lacks more gets
+ * the state.
+ */
 const MOST_KEPT = 1024;
 
 /**
@@ -83,7 +86,10 @@ export function hasEditedAbove(sql: SqliteFile, place: DocumentPlace, siteNumber
   );
 }
 
-/** The cell for a reader at watermark `from`: the edits since then, if they are kept and smaller than the state; else the state. */
+/**
+ * The cell for a reader at watermark `from`: the edits since then, if they are kept and smaller than the state; else
+ * the state.
+ */
 export function documentUpdate(sql: SqliteFile, place: DocumentPlace, state: CellValue, from: number): CellValue {
   if (state === null) return null;
   const editsAbove = sql.get(

@@ -23,8 +23,8 @@ interface Job {
 }
 
 /**
- * Threads for work on documents, started on demand. Each keeps the documents of its last work in memory. Work that takes
- * too long or too much memory, or ends its thread, fails with `document-too-costly`, and the thread is replaced.
+ * Threads for work on documents, started on demand. Each keeps the documents of its last work in memory. Work that
+ * takes too long or too much memory, or ends its thread, fails with `document-too-costly`, and the thread is replaced.
  */
 export class DocumentPool {
   private readonly options: Required<DocumentPoolOptions>;

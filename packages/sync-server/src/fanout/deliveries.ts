@@ -101,8 +101,8 @@ export class Deliveries {
   }
 
   /**
-   * Sends the full state, or the rows above the snapshot that the client holds, as to a new site, with the outcomes that
-   * the site lacks.
+   * Sends the full state, or the rows above the snapshot that the client holds, as to a new site, with the outcomes
+   * that the site lacks.
    */
   deliverWhole(subscription: Subscription): void {
     const { siteNumber, lastAckedSequence, cursor: from } = subscription;

@@ -48,7 +48,10 @@ export class FanOut {
     return { watermark: file.log.watermark, update, bySubscription };
   }
 
-  /** `authors`: the sites of the decided changesets, which also get their outcomes. Returns the number of subscribed sessions. */
+  /**
+   * `authors`: the sites of the decided changesets, which also get their outcomes. Returns the number of subscribed
+   * sessions.
+   */
   publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): number {
     const { file, deliveries, subscribed, onFailure } = this.options;
     const { watermark } = file.log;

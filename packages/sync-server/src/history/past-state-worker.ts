@@ -4,8 +4,8 @@ import { answerWrittenRows } from './answer-written-rows.ts';
 import type { PastAnswer, PastTask } from './past-states.ts';
 import { writePastState } from './write-past-state.ts';
 
-// Runs on a thread of its own, so that the server's thread keeps serving. An error is sent as data, because a thrown one
-// would lose its code.
+// Runs on a thread of its own, so that the server's thread keeps serving. An error is sent as data, because a thrown
+// one would lose its code.
 const task = workerData as PastTask;
 const answer = await carryOut(task).catch((error: unknown): PastAnswer => ({ error: toStoreError(error).toData() }));
 parentPort?.postMessage(answer);

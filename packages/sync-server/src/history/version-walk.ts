@@ -97,8 +97,8 @@ export class VersionWalk {
   }
 
   /**
-   * Returns the value columns of the row at a watermark, or null if it did not exist then. Call it instead of `versions`.
-   * The result is not valid if `missing` is above the watermark.
+   * Returns the value columns of the row at a watermark, or null if it did not exist then. Call it instead of
+   * `versions`. The result is not valid if `missing` is above the watermark.
    */
   at(watermark: number): ReadonlyMap<number, CellValue> | null {
     const { table } = this;

@@ -8,8 +8,8 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 const ORIGIN_RETENTION_MS = 365 * 24 * 3600 * 1000;
 
 /**
- * Whether a changeset has been admitted, under its own site and sequence or re-created. The hash of an admitted changeset
- * is kept for 30 days (outcomes.ts), the origin of a re-created one for a year.
+ * Whether a changeset has been admitted, under its own site and sequence or re-created. The hash of an admitted
+ * changeset is kept for 30 days (outcomes.ts), the origin of a re-created one for a year.
  */
 export function hasTakenEffect(sql: SqliteFile, origin: ChangesetOrigin): boolean {
   const { siteId, sequence, hash } = origin;

@@ -84,8 +84,8 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
 }
 
 /**
- * Checks the foreign keys that a changeset may have broken, from both ends, after all its rows are written: the order of
- * its rows does not matter. Throws `constraint-foreign-key`.
+ * Checks the foreign keys that a changeset may have broken, from both ends, after all its rows are written: the order
+ * of its rows does not matter. Throws `constraint-foreign-key`.
  */
 export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, rows: readonly MergedRow[]): void {
   for (const { write, before, after } of rows) {

@@ -13,8 +13,8 @@ export interface GroupColumns {
 }
 
 /**
- * A row of a group. It refers to the columns and copies nothing: a changeset has up to 131,072 rows, and a key, its bytes
- * and a map of values take a hundred times the bytes of a short row.
+ * A row of a group. It refers to the columns and copies nothing: a changeset has up to 131,072 rows, and a key, its
+ * bytes and a map of values take a hundred times the bytes of a short row.
  */
 export class GroupRow implements RowWrite {
   readonly name: string;

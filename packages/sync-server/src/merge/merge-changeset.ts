@@ -87,8 +87,8 @@ function rowBaseOfOlder(
 
 /**
  * The tombstone of a row that does not exist. After a restore a delete may arrive before the row's insert is pushed
- * again; the tombstone then wins over that earlier insert. Only for `delete-wins`: an update that wins over the tombstone
- * could bring back only a part of the row.
+ * again; the tombstone then wins over that earlier insert. Only for `delete-wins`: an update that wins over the
+ * tombstone could bring back only a part of the row.
  */
 function deletedBefore(version: Version): KnownRow {
   return {

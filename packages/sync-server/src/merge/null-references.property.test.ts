@@ -4,7 +4,9 @@ import { atLevel } from '../../../../tests/kit/level.ts';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';
 import { expectOneEnd } from '../../testing/orders-of-arrival.ts';
 
-/** Accounts x and y; notes n and o, which an update revives; memos m below x and n, k below y and o. All have seen them. */
+/**
+ * Accounts x and y; notes n and o, which an update revives; memos m below x and n, k below y and o. All have seen them.
+ */
 const START: readonly Change[] = [
   insert('accounts', 'x', { name: 'x' }),
   insert('accounts', 'y', { name: 'y' }),

@@ -165,8 +165,8 @@ export class Sockets {
   }
 
   /**
-   * Logs a socket error. ws closes the socket itself: with 1009 for a frame over maxPayload, 1008 for too many parts, 1002
-   * for an invalid frame.
+   * Logs a socket error. ws closes the socket itself: with 1009 for a frame over maxPayload, 1008 for too many parts,
+   * 1002 for an invalid frame.
    */
   private broken(systemCode: string | null): void {
     this.log('socket-error', { systemCode });

@@ -92,7 +92,10 @@ export class HttpSessions {
     while (reader.remaining > 0) session.receive(reader.lengthPrefixed().slice());
   }
 
-  /** Returns waiting frames, or those that arrive within `waitMs`. Deletes an ended session once the poll reports its end. */
+  /**
+   * Returns waiting frames, or those that arrive within `waitMs`. Deletes an ended session once the poll reports its
+   * end.
+   */
   async poll(id: string, waitMs: number): Promise<Polled> {
     const polled = this.require(id);
     if (polled.outgoing.length === 0 && polled.closed === null) {

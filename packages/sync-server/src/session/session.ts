@@ -77,8 +77,8 @@ export interface SessionContext {
 }
 
 /**
- * One connection of one site. Any error in it becomes a failure message and ends it, without affecting other sessions or
- * the process.
+ * One connection of one site. Any error in it becomes a failure message and ends it, without affecting other sessions
+ * or the process.
  */
 export class Session implements Subscriber {
   site = '';

@@ -27,8 +27,8 @@ export interface SnapshotFacts extends CompressedFile {
 
 /**
  * Writes the state of a database at one watermark as a compressed SQLite file: the app's synced tables, Rockpool's
- * system tables, the states of documents, and the position in the log. Reads in a transaction of its own, so it does not
- * block writers. Takes seconds for a large database; run it in a worker.
+ * system tables, the states of documents, and the position in the log. Reads in a transaction of its own, so it does
+ * not block writers. Takes seconds for a large database; run it in a worker.
  */
 export async function writeSnapshot(from: string, to: string): Promise<SnapshotFacts> {
   const plain = `${to}.plain`;

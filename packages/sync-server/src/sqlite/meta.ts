@@ -3,7 +3,8 @@ import type { SqliteFile } from './sqlite-file.ts';
 /**
  * Facts that a database file stores about itself. `epoch_start` is the watermark at which the log epoch began, and
  * `floor` the tombstone horizon (log/tombstones.ts); either is 0 if missing. `epochs_before` holds the ids of earlier
- * log epochs, concatenated. `history_horizons`: see log/history-horizons.ts. `column_births`: see log/column-births.ts. `log_secret`: see log/log-hash.ts. `own_site`: see database/own-site.ts. `identity…`: see store/identity.ts.
+ * log epochs, concatenated. `history_horizons`: see log/history-horizons.ts. `column_births`: see log/column-births.ts.
+ * `log_secret`: see log/log-hash.ts. `own_site`: see database/own-site.ts. `identity…`: see store/identity.ts.
  */
 export type MetaName =
   | 'storage_format'

@@ -8,8 +8,8 @@ import { crc32 } from 'node:zlib';
  *   u32 each   CRC-32 of page 1, 2, 3 …; 0 if unknown
  *
  * All numbers are little-endian. In WAL mode only a checkpoint writes to the database file, so the checksums of the
- * pages in the log are written and synced right before each checkpoint (wal-checkpointer.ts). A page that is currently in the
- * log is not compared: the log holds a newer version, with its own checksums.
+ * pages in the log are written and synced right before each checkpoint (wal-checkpointer.ts). A page that is currently
+ * in the log is not compared: the log holds a newer version, with its own checksums.
  *
  * Flag 1: the server has committed to the log and has not closed the database since. A killed server leaves its log
  * behind. Any program that then opens and closes the database, such as the sqlite3 shell, makes SQLite move the log

@@ -179,8 +179,8 @@ export class SqliteFile implements WarmFile {
   }
 
   /**
-   * SQLite keeps pages that a running statement uses. Prepared statements stay: without a reference they would keep their
-   * memory until a garbage collection, which does not see that memory and is late.
+   * SQLite keeps pages that a running statement uses. Prepared statements stay: without a reference they would keep
+   * their memory until a garbage collection, which does not see that memory and is late.
    */
   releaseMemory(): void {
     this.database.exec('PRAGMA shrink_memory');

@@ -193,7 +193,9 @@ function frameChecksum(
   return [first >>> 0, second >>> 0];
 }
 
-/** An array of words is several times as fast as a DataView. It has the byte order of this machine, as its own logs do. */
+/**
+ * An array of words is several times as fast as a DataView. It has the byte order of this machine, as its own logs do.
+ */
 function wordsOf(frame: Buffer, isLittleEndian: boolean): Int32Array {
   const { buffer, byteOffset, length } =
     isLittleEndian === (endianness() === 'LE') ? frame : Buffer.from(frame).swap32();

@@ -67,9 +67,9 @@ export interface DatabaseFileOptions {
 }
 
 /**
- * Opens the file, creating it if it is missing, and applies the additions of a newer schema. A file whose schema adds to
- * `own` keeps it. Throws `schema-incompatible`, or `database-unavailable` if the file has an unknown storage format or
- * belongs to another database id.
+ * Opens the file, creating it if it is missing, and applies the additions of a newer schema. A file whose schema adds
+ * to `own` keeps it. Throws `schema-incompatible`, or `database-unavailable` if the file has an unknown storage format
+ * or belongs to another database id.
  */
 export function openDatabaseFile(
   path: string,
@@ -138,7 +138,9 @@ export function storedTables(schema: Schema): StoredTable[] {
   ];
 }
 
-/** The text is encoded once for all databases of a schema: it may have tens of kilobytes, and every opening compares it. */
+/**
+ * The text is encoded once for all databases of a schema: it may have tens of kilobytes, and every opening compares it.
+ */
 const textBySchema = new WeakMap<Schema, string>();
 
 function textOf(schema: Schema): string {

@@ -37,7 +37,10 @@ function nameIn(path: string): unknown {
   }
 }
 
-/** Kills a server after `steps` steps of a change, and starts the next one. Returns whether the change was finished before. */
+/**
+ * Kills a server after `steps` steps of a change, and starts the next one. Returns whether the change was finished
+ * before.
+ */
 function killAfter(steps: number, dataDir: string, change: FileChange, forgotten: string[]): boolean {
   beginFileChange(dataDir, ID, change);
   const running = fileChangeSteps(dataDir, ID, (id) => forgotten.push(id));

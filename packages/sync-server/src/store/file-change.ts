@@ -39,7 +39,9 @@ export type FileChange =
 
 const CHANGING = '-changing';
 
-/** Holds the time of a deletion, ms since 1970, until the continuous backup has recorded it (backup/server-copies.ts). */
+/**
+ * Holds the time of a deletion, ms since 1970, until the continuous backup has recorded it (backup/server-copies.ts).
+ */
 export const FORGOTTEN = '-forgotten';
 
 /** Returns the path for a database that is being received or written, in a folder that each start empties. */

@@ -124,8 +124,8 @@ export class SqliteStore implements Store {
 }
 
 /**
- * Moves the log into the file: its pages are written and synced once more. After a sync has failed, the system may count
- * pages of the log as written that the disk does not have.
+ * Moves the log into the file: its pages are written and synced once more. After a sync has failed, the system may
+ * count pages of the log as written that the disk does not have.
  */
 function writeAgain({ sql }: DatabaseFile): void {
   if (!sql.checkpoint())

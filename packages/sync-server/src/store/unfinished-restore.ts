@@ -27,8 +27,8 @@ export function restoringFolder(dataDir: string): string {
 }
 
 /**
- * Throws `database-unavailable` if a restore into the directory was interrupted: a server would create empty databases in
- * place of those that are missing.
+ * Throws `database-unavailable` if a restore into the directory was interrupted: a server would create empty databases
+ * in place of those that are missing.
  */
 export function requireFinishedRestore(dataDir: string): void {
   if (existsSync(restoringFolder(dataDir)))
@@ -37,7 +37,10 @@ export function requireFinishedRestore(dataDir: string): void {
     });
 }
 
-/** Returns the interrupted restore of this request. Null: there is none. Throws `config-invalid` if there is another one. */
+/**
+ * Returns the interrupted restore of this request. Null: there is none. Throws `config-invalid` if there is another
+ * one.
+ */
 export function readRestore(dataDir: string, { from, databaseId, asked }: RestoreRequest): RestoreState | null {
   const path = statePath(dataDir);
   if (!existsSync(path)) return null;

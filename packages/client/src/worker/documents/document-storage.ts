@@ -42,7 +42,9 @@ function setDocumentStorage(connection: Connection, table: string, column: strin
   }
 }
 
-/** Replaces the declared type of a column. SQLite has no statement for that, and compares types only by their affinity. */
+/**
+ * Replaces the declared type of a column. SQLite has no statement for that, and compares types only by their affinity.
+ */
 function declareType(connection: Connection, table: string, column: string, type: string): void {
   const isTable = `type = 'table' AND name = ?`;
   const sql = String(connection.value(`SELECT sql FROM main.sqlite_schema WHERE ${isTable}`, table));

@@ -54,11 +54,11 @@ const KEPT_INDEX_DDL: string =
 /**
  * Version of the tables below. A file with another number was written by another version of Rockpool.
  *
- * 1: first version. 2: changesets record by how much the clock was set since; closed entries of rejected changesets
- * stay as long as their changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states
- * have a base. 6: re-created changesets have an origin. 7: admitted changesets are packed, requests have columns. 8:
- * changesets of an earlier site id are kept. 9: requests omit what their ids and changesets contain. 10: columns of
- * documents may be stored as JSONB.
+ * 1: first version. 2: changesets record how far the clock has been set since they were written; closed entries of
+ * rejected changesets stay as long as their changeset. 3: documents. 4: conflicts inside documents have a path. 5:
+ * edited document states have a base. 6: re-created changesets have an origin. 7: admitted changesets are packed,
+ * requests have columns. 8: changesets of an earlier site id are kept. 9: requests omit what their ids and changesets
+ * contain. 10: columns of documents may be stored as JSONB.
  */
 export const STORAGE_FORMAT = 10;
 

@@ -24,7 +24,9 @@ export interface ConnectionOptions {
   /** A VFS registered with the same module. Default: SQLite's own. */
   readonly vfsName?: string;
   readonly readOnly?: boolean;
-  /** No other connection writes the file while this one is open, so values that it has read stay known. Default false. */
+  /**
+   * No other connection writes the file while this one is open, so values that it has read stay known. Default false.
+   */
   readonly isOnlyWriter?: boolean;
   /** Called after a storage failure: the VFS knows the reason, while SQLite reports only the failure. */
   readonly storageError?: () => RockpoolError | null;

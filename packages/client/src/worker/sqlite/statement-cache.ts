@@ -22,7 +22,9 @@ export interface CachedStatement {
   finalize(): void;
 }
 
-/** Idle prepared statements. The SQL alone is the key within a context: a key made of both would be hashed each time. */
+/**
+ * Idle prepared statements. The SQL alone is the key within a context: a key made of both would be hashed each time.
+ */
 export class StatementCache<Statement extends CachedStatement> {
   private readonly contexts: Map<string, Map<string, Statement>[]> = new Map();
 

@@ -175,7 +175,8 @@ describe('a move', () => {
     const connection = await server.open(undefined, { databaseId: 'a' });
     await connection.commit([insert('accounts', 'x', { name: 'x' })]);
     connection.cut();
-    // The first command stops at a request; another one moves the database there and back; then the first one continues.
+    // The first command stops at a request; another one moves the database there and back; then the first one
+    // continues.
     for (let request = 10, isReached = true; isReached; request += atLevel({ test: 15, verify: 1 })) {
       const pause = new Pause(request);
       const opened = openShards(listOf(shards), (url) => new PausedConnections(url, pause));

@@ -110,8 +110,8 @@ export async function prepareSchema(connections: Connections, own: Schema): Prom
 }
 
 /**
- * Returns the tables as another instance has left them. Throws `schema-incompatible` if an instance with the schema `own`
- * cannot serve them, and `database-unavailable` if another version of the server has changed their format.
+ * Returns the tables as another instance has left them. Throws `schema-incompatible` if an instance with the schema
+ * `own` cannot serve them, and `database-unavailable` if another version of the server has changed their format.
  */
 export async function followTables(connections: Connections, own: Schema): Promise<StoredTables> {
   const [[storageFormat, stored] = []] = await connections.query(
@@ -144,7 +144,8 @@ function otherFormat(): RockpoolError {
  */
 async function preparedSchema(connection: Connection, own: Schema): Promise<Schema | null> {
   const names = await tableNames(connection);
-  if (!names.has('rockpool_store') || !names.has('rockpool_directory') || (await missingColumns(connection)).length > 0) return null;
+  if (!names.has('rockpool_store') || !names.has('rockpool_directory') || (await missingColumns(connection)).length > 0)
+    return null;
   const [[storageFormat, stored, isRemembered] = []] = await connection.query(
     `SELECT storage_format, schema, EXISTS (SELECT 1 FROM ${NAMESPACE}.rockpool_schema WHERE hash = $1) FROM ${NAMESPACE}.rockpool_store`,
     [own.hash],
@@ -156,8 +157,8 @@ async function preparedSchema(connection: Connection, own: Schema): Promise<Sche
 }
 
 /**
- * The names of the tables that exist now. Reads the catalog as a table: `to_regclass` and `::regnamespace` answer from a
- * cache of the connection, which still lacks what another instance created while this one waited for a lock.
+ * The names of the tables that exist now. Reads the catalog as a table: `to_regclass` and `::regnamespace` answer from
+ * a cache of the connection, which still lacks what another instance created while this one waited for a lock.
  */
 async function tableNames(connection: Connection): Promise<ReadonlySet<string>> {
   const rows = await connection.query(
