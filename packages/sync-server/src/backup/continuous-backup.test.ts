@@ -319,7 +319,14 @@ describe('a restore', () => {
       code: 'database-unavailable',
       fields: { problem: expect.stringContaining('is unfinished') as string },
     });
-    await expect(restore('restored', '--at', '2030-01-01')).rejects.toMatchObject({ code: 'config-invalid' });
+    for (const other of [
+      ['--at', '2030-01-01'],
+      ['--database', 'c'],
+      ['--database', 'c', '--replace'],
+    ])
+      await expect(restore('restored', ...other)).rejects.toMatchObject({
+        fields: { problems: expect.stringContaining('is unfinished: run it again with the same arguments') as string },
+      });
     writeFileSync(damaged, content);
     expect(await restore('restored')).toContain('continues a restore of 1 files');
     for (const databaseId of ['a', 'b', 'c'])

@@ -15,6 +15,8 @@ beforeEach(async () => {
   address = null;
   answering = (response) => response.end('answered');
   server = createServer((_, response) => answering(response));
+  // Otherwise Node closes a kept connection after 5 s, whether the limit works or not.
+  server.keepAliveTimeout = 0;
   server.on('upgrade', (_, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
   limitIdleConnections(server, { maxUnauthenticated: 3, maxUnauthenticatedPerAddress: 2 }, () => address);
   server.listen(0, '127.0.0.1');
@@ -106,9 +108,21 @@ describe('a server whose idle connections are limited', () => {
     const [first, second, third] = [await opened(), await opened(), await opened()];
     await closed(third);
     address = '203.0.113.2';
-    const other = await opened();
-    for (const socket of [first, second, other]) expect(await asked(socket)).toContain('answered');
+    expect(await asked(await opened())).toContain('answered');
     address = '203.0.113.1';
+    // Kept connections do not count for their address.
+    for (const socket of [first, second]) expect(await asked(socket)).toContain('answered');
+    expect(await asked(await opened())).toContain('answered');
+  });
+
+  it('does not count connections that their client has closed', async () => {
+    address = '203.0.113.1';
+    const accepted: Socket[] = [];
+    server.on('connection', (socket: Socket) => void accepted.push(socket));
+    const clients = [await opened(), await opened()];
+    const ends = accepted.map(closed);
+    for (const client of clients) client.destroy();
+    await Promise.all(ends);
     expect(await asked(await opened())).toContain('answered');
   });
 });
