@@ -38,15 +38,16 @@ export function withdrawCascadeConflicts(file: DatabaseFile, rows: readonly Merg
 export function withdrawNullConflicts(
   file: DatabaseFile,
   rows: readonly MergedRow[],
-  { watermark, site }: Version,
+  { watermark }: Version,
   base: number,
 ): void {
   for (const { write, before, after } of rows) {
     if (before === undefined || before.nulled.size === 0 || !isThere(after)) continue;
     for (const [columnId, { watermark: nulledAt }] of before.nulled) {
       if (after?.nulled.get(columnId)?.watermark === nulledAt) continue;
+      // The author may also have written the reference that returns, so its site does not tell them apart.
       const isReplaced =
-        after?.row.cells.get(columnId)?.version.site === site && nulledAt <= baseOf(write, base)(columnId);
+        after?.row.cells.get(columnId)?.version.watermark === watermark && nulledAt <= baseOf(write, base)(columnId);
       const column = write.table.valueById.get(columnId)?.name;
       for (const entry of isReplaced ? [] : entriesOf(file, write, 'set-null', nulledAt))
         if (entry.column === column) deleteConflict(file, entry.id, watermark);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { columnIdOf } from '@rockpool/shared';
+import { buildSchema, columnIdOf } from '@rockpool/shared';
 import { cells, deliveredRows } from '../../testing/delivered-rows.ts';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
+import { column, table } from '../../testing/test-schema.ts';
 
 const tested = serverUnderTest();
 const query = (sql: string): unknown => tested.server.query(sql);
@@ -179,5 +181,55 @@ describe('a reference that is NULL while its parent is deleted', () => {
     expect(stored()).toEqual([[1n]]);
     await b.commit([remove('memos', 'm')]);
     expect(stored()).toEqual([[0n]]);
+  });
+});
+
+describe('a reference of two columns under ON DELETE SET NULL', () => {
+  const key = [column('house', 'text', { notNull: true }), column('number', 'integer', { notNull: true })];
+  const rooms = table('rooms', [...key, column('name', 'text')], { primaryKey: ['house', 'number'] });
+  const stays = table(
+    'stays',
+    [column('id', 'text', { notNull: true }), column('house', 'text'), column('number', 'integer')],
+    {
+      foreignKeys: [
+        {
+          columns: ['house', 'number'],
+          foreignTable: 'rooms',
+          foreignColumns: ['house', 'number'],
+          onDelete: 'set null',
+          onUpdate: 'no action',
+        },
+      ],
+    },
+  );
+  const schema = buildSchema([rooms, stays]);
+  const inRooms = serverUnderTest({ schema });
+
+  async function open(principal: string): Promise<TestConnection> {
+    const connection = await inRooms.server.connect();
+    connection.hello(await inRooms.server.token('editor', principal), DATABASE, { schemaHash: schema.hash });
+    connection.site.logEpoch = (await connection.next('welcome')).logEpoch;
+    await connection.delivery();
+    return connection;
+  }
+
+  it('returns as a whole, for every client, if an author who had seen the NULLs writes one column [MR-81]', async () => {
+    const [a, b] = [await open('ann'), await open('ben')];
+    await a.commit([insert('rooms', ['inn', 1n], { name: null }), insert('rooms', ['barn', 1n], { name: null })]);
+    await a.commit([insert('stays', 's', { house: 'inn', number: 1n })]);
+    b.site.write([remove('rooms', ['inn', 1n])], { base: 1 });
+    b.push();
+    await b.decided(1);
+    expect(deliveredRows(await a.delivery(), 'stays')).toEqual([
+      { kind: 'update', key: ['s'], cells: cells({ house: null, number: null }) },
+    ]);
+    a.site.write([update('stays', 's', { house: 'barn' })]);
+    a.push(3);
+    const whole = { kind: 'insert', key: ['s'], cells: cells({ house: 'barn', number: 1n }) };
+    expect(deliveredRows(await a.decided(3), 'stays')).toEqual([whole]);
+    expect(deliveredRows(await b.delivery(), 'stays')).toEqual([whole]);
+    expect(inRooms.server.query('SELECT house, number FROM stays')).toEqual([['barn', 1n]]);
+    // The author, who had also written the number, had not seen its return: it is not lost.
+    expect(inRooms.server.query('SELECT column_name, lost_value FROM rockpool_conflict')).toEqual([['house', 'inn']]);
   });
 });

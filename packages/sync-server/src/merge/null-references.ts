@@ -57,6 +57,24 @@ export function nullReferences(
     for (const check of setNull(checks.byParent.get(row.write.table)))
       returnReferences(file, check, row, rows, version, base);
   }
+  for (const row of rows.all()) if (hasReturned(row, version)) rows.set(deliveredWhole(row, version));
+}
+
+/**
+ * Whether a column has its reference again that this changeset did not write: its parent is back, or another column of
+ * the foreign key was written.
+ */
+function hasReturned({ before, after }: MergedRow, { watermark }: Version): boolean {
+  if (before === undefined || after === undefined || !isThere(after)) return false;
+  return [...before.nulled.keys()].some(
+    (columnId) => !after.nulled.has(columnId) && after.row.cells.get(columnId)?.version.watermark !== watermark,
+  );
+}
+
+/** The returned cells keep their old versions, so the row is delivered as a whole, also to the author. */
+function deliveredWhole(row: MergedRow, version: Version): MergedRow {
+  const known = row.after as KnownRow;
+  return { ...row, after: { ...known, row: { ...known.row, revived: { ...version, site: SERVER_SITE } } } };
 }
 
 function setNull(checks: readonly ForeignKeyCheck[] = []): readonly ForeignKeyCheck[] {
@@ -153,9 +171,7 @@ function returnReferences(
     const nulled = new Map(known.nulled);
     for (const columnId of columnIds) nulled.delete(columnId);
     if (!canReturn(() => writeShown(file, check.child, row, columnIds, nulled), file)) continue;
-    // The cells keep their versions, so the row is delivered as a whole.
-    const revived: Version = { ...version, site: SERVER_SITE };
-    rows.set({ ...row, after: { ...known, row: { ...known.row, revived }, nulled } });
+    rows.set({ ...row, after: { ...known, nulled } });
   }
 }
 
