@@ -5,6 +5,7 @@ import { loadDocumentSupport } from '#client/worker/documents/load-document-supp
 import { loadSqlite } from '#client/worker/sqlite/load-sqlite.node.ts';
 import { Connection } from '#client/worker/sqlite/connection.ts';
 import type { SqliteRuntime } from '#client/worker/sqlite/sqlite-runtime.ts';
+import type { LogEpoch } from '#sync-server/log/log-epoch.ts';
 import { contentOf, difference, isOlder, narrowed, readText, serverFault } from './checks.ts';
 import { Device } from './device.ts';
 import { householdSchema, type AppVersion } from './household-schema.ts';
@@ -101,10 +102,12 @@ export class World {
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
   /**
-   * The server may begin one new log epoch after each restore. If each returning client began one, all others would be
-   * disconnected again and again.
+   * The server may begin one new log epoch after each restore, and again only from an earlier place. If each returning
+   * client began one, all others would be disconnected again and again.
    */
   private mayBeginEpoch = false;
+  /** The watermark up to which the present and the previous log epoch have the same log. */
+  private epochStartedAt = 0;
 
   constructor(seed: number, loaded: Runtimes, variant: Variant) {
     this.runtimes = loaded;
@@ -297,7 +300,7 @@ export class World {
   private afterEvent(): void {
     this.server.bury();
     const { live } = this.server;
-    if (live !== null) this.checkEpoch(live.file.logEpoch.id);
+    if (live !== null) this.checkEpoch(live.file.logEpoch);
     if (live !== null && hex(live.file.log.hashAt(live.file.log.watermark)) !== this.logHash) this.onServerCommit();
     for (const device of this.devices) {
       device.bury();
@@ -310,13 +313,17 @@ export class World {
   }
 
   /** No acknowledged changeset may be lost: a new log epoch means that some were. */
-  private checkEpoch(logEpoch: Uint8Array): void {
+  private checkEpoch({ id: logEpoch, startedAt }: LogEpoch): void {
     if (this.logEpoch === logEpoch) return;
     this.oracle.noteEpoch(hex(logEpoch));
     if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
       const isReverted =
         this.hasLostPower && this.epochBefore !== null && Buffer.compare(this.epochBefore, logEpoch) === 0;
+      // An instance that was opened after the restore cannot tell where the two logs part. A client that shows an
+      // earlier place makes the server begin again from there.
+      const isEarlier = this.wasRestored && startedAt < this.epochStartedAt;
       if (isReverted) this.tally.add('log epoch reverted by a power cut');
+      else if (isEarlier) this.tally.add('log epoch begun again from an earlier place');
       else if (!this.mayBeginEpoch)
         this.fault(
           this.wasRestored
@@ -331,6 +338,7 @@ export class World {
       this.logHash = '';
     }
     this.logEpoch = logEpoch;
+    this.epochStartedAt = startedAt;
   }
 
   private onServerCommit(): void {
