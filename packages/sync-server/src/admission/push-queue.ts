@@ -120,11 +120,6 @@ export class PushQueue {
     return null;
   }
 
-  /** Whether a commit with pushes or confirmations of the site is under way. */
-  isCommitting(site: string): boolean {
-    return this.sitesCommitting.has(site);
-  }
-
   /** Decides everything in the queue. Null if it is done. */
   drainAll(): Promise<void> | null {
     while (this.committing === null && !this.isEmpty) this.drain();

@@ -221,16 +221,13 @@ export class LiveDatabase {
   /**
    * Publishes commits of other instances that the file has caught up to. A session ends if its site has written there:
    * either the client has left it, or a copy of the client's file is in use, and the session would mistake its rows for
-   * its own. The next hello shows which.
+   * its own, also while a push of the session is being decided. The next hello shows which.
    */
   followed(traceparent?: string): void {
     const startMs = traceparent === undefined ? 0 : traceNowMs();
     const authors = this.fanOut.unpublishedAuthors();
-    for (const site of authors) {
-      // The site's push is compared with the decisions of the other instance instead.
-      if (this.queue.isCommitting(site)) continue;
+    for (const site of authors)
       for (const { subscriber } of this.sessions.ofSite(site)) subscriber.fail(new RockpoolError('session-replaced'));
-    }
     const sessions = this.publish(authors);
     if (traceparent !== undefined) this.onFollowed({ traceparent, startMs, endMs: traceNowMs(), sessions });
   }
