@@ -1,6 +1,6 @@
 // `npm run bench -- demo`: the queries of the demo's pages over 100,000 entries, in our build of SQLite with scans
-// (docs/decisions/0076) and without, in memory. Processor time of this thread in Node, warm. `--entries N`, `--rounds
-// N`, `--only PAGE`.
+// (docs/decisions/0076) and without, in memory. Processor time of this thread in Node, warm. `--entries N`, `--rounds N`,
+// `--only PAGE`.
 import { parseArgs } from 'node:util';
 import type { SqlParam } from '../packages/client/src/index.ts';
 import { createSearchIndexSql, rebuildSearchIndexSql } from '../packages/client/src/worker/search/search-index-sql.ts';
@@ -30,10 +30,6 @@ const entryCount = Number(flags.entries ?? 100_000);
 const rounds = Number(flags.rounds ?? 15);
 const NEVER = 0;
 const AS_IT_PAYS = 1;
-/**
- * The system counts processor time in ticks of some milliseconds, so a sample repeats the query until it took so long.
- */
-const LEAST_SAMPLE_MS = 100;
 const LAST_DAY = '2026-06-30';
 const MONTH = '2026-06';
 const YEAR = ['EUR', '2025-07-01', LAST_DAY] as const;
@@ -68,11 +64,9 @@ console.log('| query | without scans, ms | with scans, ms | ratio |\n|---|---|--
 for (const [page, sql, params] of QUERIES) {
   if (flags.only !== undefined && page !== flags.only) continue;
   const times: readonly [number[], number[]] = [[], []];
-  let repeats = 1;
-  while (cpuMs(NEVER, sql, params, repeats) * repeats < LEAST_SAMPLE_MS) repeats *= 2;
   for (let round = 0; round <= rounds; round++) {
     for (const mode of round % 2 === 0 ? ([NEVER, AS_IT_PAYS] as const) : ([AS_IT_PAYS, NEVER] as const)) {
-      const tookMs = cpuMs(mode, sql, params, repeats);
+      const tookMs = cpuMs(mode, sql, params);
       if (round > 0) times[mode].push(tookMs);
     }
   }
@@ -81,18 +75,22 @@ for (const [page, sql, params] of QUERIES) {
 }
 connection.close();
 
-/** Of one run. A statement of its own for each mode, because a statement keeps its translation. */
-function cpuMs(mode: 0 | 1, sql: string, params: readonly SqlParam[], repeats: number): number {
+/** A statement of its own for each mode, because a statement keeps its translation. */
+function cpuMs(mode: 0 | 1, sql: string, params: readonly SqlParam[]): number {
   runtime.module._rockpool_scan_mode(mode, 0);
-  const before = process.threadCpuUsage();
-  for (let time = 0; time < repeats; time++) {
-    const statement = connection.prepare(mode === NEVER ? sql : `${sql} `);
-    statement.bindParams(params);
-    encodeRows(statement);
-    statement.release();
-  }
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000 / repeats;
+  const beforeMs = threadCpuMs();
+  const statement = connection.prepare(mode === NEVER ? sql : `${sql} `);
+  statement.bindParams(params);
+  encodeRows(statement);
+  statement.release();
+  return threadCpuMs() - beforeMs;
+}
+
+/** Linux brings the time of a thread up to date only every 4 ms, but at once when the time of the process is read. */
+function threadCpuMs(): number {
+  process.cpuUsage();
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
 function median(values: readonly number[]): number {

@@ -243,12 +243,12 @@ export class Device implements Place {
     this.doomed = { tab, left };
   }
 
-  /** Downloads a snapshot over HTTP that fails at times. */
-  async download(): Promise<SnapshotContent | null> {
+  /** Downloads a snapshot over HTTP that fails at times. If the server dies meanwhile, only the signal ends it. */
+  async download(signal: AbortSignal): Promise<SnapshotContent | null> {
     const { random } = this;
     if (random.chance(0.3)) return null;
     await new Promise((resolve) => void setTimeout(resolve, random.below(this.isSlow ? 4_000 : 100)));
-    const bytes = this.isPartitioned ? null : await this.options.snapshot();
+    const bytes = this.isPartitioned ? null : await Promise.race([this.options.snapshot(), nullOnAbort(signal)]);
     if (bytes === null) throw new RockpoolError('network-unreachable', { stage: 'snapshot' });
     const source = new ReadableStream<Uint8Array>({
       start(controller): void {
@@ -608,4 +608,11 @@ export class Device implements Place {
     this.options.tally.add('look in the middle of a write');
     this.checkView(reader, 'in the middle of a write ');
   }
+}
+
+function nullOnAbort(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
 }

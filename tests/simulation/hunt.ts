@@ -1,8 +1,9 @@
 import { runSeeds, seedsFrom, type SeedFailure } from './run-seeds.ts';
-import { silentPassesAsText } from './silent-passes.ts';
+import { silentPassesAsText, tooManySilentPasses } from './silent-passes.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
-// node tests/simulation/hunt.ts FIRST COUNT [quick|deep] [SECONDS]: runs many histories, and lists the seeds that fail.
+// node tests/simulation/hunt.ts FIRST COUNT [quick|deep] [SECONDS]: runs many histories, and lists the seeds that fail and
+// the silent passes above their ceilings. Exits with 1 if there is either.
 
 const [first = '1', count = '300', sizeName = 'quick', maxSeconds = 'Infinity'] = process.argv.slice(2);
 const size = SIZES[sizeName as SizeName];
@@ -18,3 +19,6 @@ const { tally, histories, failures, seconds } = await runSeeds({
 console.info(String(tally));
 console.info(silentPassesAsText(tally));
 console.info(`${histories} histories, ${failures.length} failed, ${(histories / seconds).toFixed(1)} a second`);
+const tooMany = tooManySilentPasses(tally, histories);
+for (const line of tooMany) console.info(`too many silent passes: ${line}`);
+if (failures.length + tooMany.length > 0) process.exitCode = 1;

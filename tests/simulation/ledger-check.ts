@@ -60,19 +60,21 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
     if (loser !== null) {
       if (loser.length === 0) return `${what} has a lost value that nobody wrote there: ${String(lost)}`;
       if (!isBy(model, loser, entry.lostBy, entry.lostSite))
-        return `${what} names ${entry.lostBy} at ${entry.lostSite} as the author of ${String(lost)}device).join()} => device).join()}`;
+        return `${what} names ${entry.lostBy} at ${entry.lostSite} as the author of ${String(lost)}, which ${devicesOf(loser)} wrote`;
     }
     const winner = won === null || restored.has(won) ? null : writtenAt(written, won, place);
     if (winner !== null) {
       if (winner.length === 0) return `${what} has a won value that nobody wrote there: ${String(won)}`;
       if (!isBy(model, winner, entry.wonBy, entry.wonSite))
-        return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}device).join()} => device).join()}`;
+        return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}, which ${devicesOf(winner)} wrote`;
     }
     // A copy of a file continues as another site. Changesets that both copies share count as unseen by a write on top
     // of them.
     const isShared = loser?.some(({ mark }) => model.shared.has(mark)) === true;
+    // A restored value was written twice, and the winner may have seen only the first write of it.
+    const isRestored = lost !== null && restored.has(lost);
     const hasSeen = winner?.some((commit) => sawBefore(commit, place, lost)) === true;
-    if (rule === 'lww' && hasSeen && !wasRestored && !isShared)
+    if (rule === 'lww' && hasSeen && !wasRestored && !isShared && !isRestored)
       return `${what}: the author of ${String(won)} had seen ${String(lost)}, so nothing lost`;
     const name = `${place} ${rule} ${String(lost)} ${String(won)} ${entry.lostSite} ${entry.wonSite} ${entry.watermark}`;
     if (lost !== null && seenBefore.has(name)) return `${what} occurs twice`;
@@ -100,6 +102,10 @@ function writersByValue(model: Model): Writers {
 
 function writtenAt(writers: Writers, value: string, place: string): readonly Commit[] {
   return writers.get(value)?.get(place) ?? [];
+}
+
+function devicesOf(commits: readonly Commit[]): string {
+  return commits.map(({ device }) => device).join();
 }
 
 function isBy(model: Model, commits: readonly Commit[], principal: string, site: string): boolean {

@@ -29,7 +29,8 @@ const CEILINGS: readonly Ceiling[] = [
   { passes: 'oracle: rejection not judged', of: 'oracle: rejection judged', share: 0.25 },
   { passes: 'merge of a branch not judged', of: 'branch merged', share: 0.2 },
   { passes: 'restore not judged', of: 'transaction taken back', share: 0.2 },
-  { passes: 'oracle: entry not judged', of: 'oracle: entry judged', share: 0.35 },
+  // A few histories have most of the open rows: 20 histories had between 4 and 65 %, 240 had 28 %.
+  { passes: 'oracle: entry not judged', of: 'oracle: entry judged', share: 0.5 },
 ];
 
 /** With fewer histories, a share above its ceiling may be chance. */

@@ -107,7 +107,7 @@ export class Tab {
             medium: this.medium,
             schema: tools.database.schema,
             runtime: runtimes.writers,
-            download: () => device.download(),
+            download: (_events, signal) => device.download(signal),
             databaseIdentity: () => tools.database.meta.databaseIdentity,
           }),
         }),

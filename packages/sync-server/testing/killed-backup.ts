@@ -51,7 +51,7 @@ const PENDING = 'rockpool_backup_pending_databases';
 const OBJECTS = 'rockpool_backup_objects_total';
 
 /** Resolves once everything is copied. The threads report once a second, so the second such report counts. */
-async function copiedBy(server: ServerProcess): Promise<void> {
+export async function copiedBy(server: ServerProcess): Promise<void> {
   const lag = async (): Promise<number> => (await server.metrics()).get(PENDING) ?? 1;
   const reports = async (): Promise<number> => (await server.metrics()).get(OBJECTS) ?? 0;
   for (let before = -1; ;) {

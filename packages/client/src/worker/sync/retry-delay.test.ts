@@ -1,7 +1,8 @@
 import { RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { CALM_RETRY_MS, retryDelayMs } from './retry-delay.ts';
-import { INITIAL_STATE, nextStep, type MachineEvent, type MachineState } from './sync-machine.ts';
+import { nextStep } from './sync-machine.ts';
+import { INITIAL_STATE, type MachineEvent, type MachineState } from './sync-state.ts';
 
 const trouble = (code: ErrorCode): ReturnType<RockpoolError['toData']> => new RockpoolError(code).toData();
 

@@ -2,7 +2,7 @@ import { RockpoolError, toRockpoolError, type ErrorData, type Hello } from '@roc
 import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SnapshotWait } from './snapshot-wait.ts';
-import type { MachineEvent } from './sync-machine.ts';
+import type { MachineEvent } from './sync-state.ts';
 
 /** Events of a snapshot download. */
 export interface SnapshotEvents {

@@ -18,15 +18,15 @@ import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { createOutgoingPushes, type OutgoingPushes, type PushSource } from './outgoing-pushes.ts';
 import { createSnapshotTaking, type SnapshotSource, type SnapshotTaking } from './snapshot-taking.ts';
+import { nextStep } from './sync-machine.ts';
 import {
   asksFullResync,
   INITIAL_STATE,
   mayPush,
-  nextStep,
   type Effect,
   type MachineEvent,
   type MachineState,
-} from './sync-machine.ts';
+} from './sync-state.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import { ConnectionAttempts } from './connection-attempts.ts';
 import type { Connect } from './server-connection.ts';

@@ -2,7 +2,8 @@ import { RockpoolError, type ErrorCode, type ServerMessage } from '@rockpool/sha
 import { describe, expect, it } from 'vitest';
 import { testDelivery, testWelcome } from '../../../testing/worker/sync-steps.ts';
 import { NEXT_BYTES_TIMEOUT_MS } from './snapshot-wait.ts';
-import { INITIAL_STATE, nextStep, type MachineEvent, type MachineState } from './sync-machine.ts';
+import { nextStep } from './sync-machine.ts';
+import { INITIAL_STATE, type MachineEvent, type MachineState } from './sync-state.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const LONG_MS = 60_000;

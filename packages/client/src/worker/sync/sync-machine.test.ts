@@ -11,18 +11,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CALM_RETRY_MS } from './retry-delay.ts';
 import {
-  asksFullResync,
   CONNECT_DEADLINE_MS,
   DELIVERY_DEADLINE_MS,
-  INITIAL_STATE,
-  nextStep,
   OUTCOME_DEADLINE_MS,
   CHECK_DEADLINE_MS,
   SNAPSHOT_GRACE_MS,
-  type MachineEvent,
-  type MachineState,
-  type Step,
-} from './sync-machine.ts';
+} from './sync-deadlines.ts';
+import { nextStep, type Step } from './sync-machine.ts';
+import { asksFullResync, INITIAL_STATE, type MachineEvent, type MachineState } from './sync-state.ts';
 import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;

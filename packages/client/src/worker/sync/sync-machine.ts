@@ -2,19 +2,32 @@ import {
   PING_INTERVAL_MS,
   RockpoolError,
   SILENCE_LIMIT_MS,
-  type AuditAnswer,
-  type Delivery,
-  type DeliveryPart,
   type ErrorData,
   type ErrorFields,
-  type PresenceUpdate,
   type ServerMessage,
   type Welcome,
 } from '@rockpool/shared';
-import type { SyncStage, SyncWait, WaitStage } from '../../rpc/sync-status.ts';
+import type { SyncStage, WaitStage } from '../../rpc/sync-status.ts';
 import { isServerTrouble, retryDelayMs } from './retry-delay.ts';
 import { FIRST_SNAPSHOT_WAIT, type SnapshotWait } from './snapshot-wait.ts';
 import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
+import {
+  CHECK_DEADLINE_MS,
+  CONNECT_DEADLINE_MS,
+  DELIVERY_DEADLINE_MS,
+  OUTCOME_DEADLINE_MS,
+  scheduled,
+  SNAPSHOT_GRACE_MS,
+  STAGE_OF_PHASE,
+} from './sync-deadlines.ts';
+import {
+  INITIAL_STATE,
+  mayPush,
+  type Deliveries,
+  type Effect,
+  type MachineEvent,
+  type MachineState,
+} from './sync-state.ts';
 
 /*
  *             start, try-now, wake              token-had              hello-sent            welcome
@@ -38,132 +51,6 @@ import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
  *  6. `sentUpTo` belongs to one connection. On a new connection, the server states from where to push.
  */
 
-/** The limit for each of the token, the opening of the socket and the welcome. Each takes a round trip or two. */
-export const CONNECT_DEADLINE_MS = 15_000;
-
-/**
- * If a push has no outcome for this long, a new connection is opened: the push may have been lost, and sending it again
- * is harmless.
- */
-export const OUTCOME_DEADLINE_MS = 30_000;
-
-/**
- * A server answers a ping within a round trip. A connection that is in doubt and does not answer within this time is
- * replaced.
- */
-export const CHECK_DEADLINE_MS = 5_000;
-
-/** The server sends the first delivery at once and in parts. A gap of this length leads to a new connection. */
-export const DELIVERY_DEADLINE_MS = 30_000;
-
-/**
- * A snapshot download has its own deadlines (snapshot-wait.ts). If it has not ended this long after them, it hangs, and
- * deliveries replace it.
- */
-export const SNAPSHOT_GRACE_MS = 5_000;
-
-export type Phase = 'stopped' | 'paused' | 'waiting' | 'authorizing' | 'connecting' | 'greeting' | 'fetching' | 'live';
-
-export interface MachineState {
-  readonly phase: Phase;
-  /** Failures in a row without a delivery in between; a welcome alone does not count as a success. */
-  readonly failures: number;
-  readonly trouble: ErrorData | null;
-  readonly wakeAtMs: number | null;
-  /** The start of the current phase or stage. */
-  readonly phaseSinceMs: number;
-  /** The current wait for the snapshot while one is fetched. */
-  readonly snapshotWait: SnapshotWait;
-  readonly lastHeardMs: number | null;
-  readonly pingSentMs: number | null;
-  /**
-   * The time by which any message shows that a live connection works, although the device has reported that it is
-   * offline.
-   */
-  readonly checkUntilMs: number | null;
-  readonly sentUpTo: number;
-  readonly lastAckedSequence: number;
-  /** The time from which a sent changeset has waited for its outcome. */
-  readonly waitingSinceMs: number | null;
-  /** The time since which the first delivery, or the rest of one, is awaited. */
-  readonly deliverySinceMs: number | null;
-  readonly failing: Failing | null;
-  /** This device's clock minus the server's. */
-  readonly clockOffsetMs: number | null;
-  readonly canWrite: boolean;
-  /** The first delivery after the welcome has arrived: the local state equals the server's at that time. */
-  readonly caughtUp: boolean;
-  /** Whether the first delivery will be a full resync. */
-  readonly awaitsWhole: boolean;
-  /** Whether the first delivery will have unknown outcomes. */
-  readonly awaitsOutcomes: boolean;
-  /** The server has a changeset from another copy of this file, and was asked for the first one that differs. */
-  readonly copied: boolean;
-}
-
-export type MachineEvent =
-  | { readonly type: 'start' }
-  | { readonly type: 'stop' }
-  | { readonly type: 'pause' }
-  | { readonly type: 'resume' }
-  /** The device is online again, or the user asked to retry at once. */
-  | { readonly type: 'try-now' }
-  /** The device reports that it is offline. A server on this device or behind another network may still answer. */
-  | { readonly type: 'check' }
-  | { readonly type: 'wake' }
-  /** The app returned a token. */
-  | { readonly type: 'token-had' }
-  /** The hello was sent, with the last changeset whose outcome is known. */
-  | { readonly type: 'hello-sent'; readonly lastAckedSequence: number }
-  | { readonly type: 'message'; readonly message: ServerMessage }
-  /** Deliveries of a live connection, to be applied together. */
-  | { readonly type: 'deliveries'; readonly deliveries: Deliveries }
-  /** The reason why the connection or the attempt ended. */
-  | { readonly type: 'failed'; readonly error: ErrorData }
-  /** A delivery could not be applied. */
-  | { readonly type: 'apply-failed'; readonly error: ErrorData }
-  | { readonly type: 'applied' }
-  /** Rows differ from the server's even after row-by-row repairs. */
-  | { readonly type: 'diverged'; readonly error: ErrorData }
-  /** The outbox grew. */
-  | { readonly type: 'committed' }
-  | { readonly type: 'pushed'; readonly sentUpTo: number }
-  /** The welcome is about another copy of this file. */
-  | { readonly type: 'copied' }
-  /** This database continues as another site. */
-  | { readonly type: 'renumbered' }
-  /** The download progressed or entered another stage. */
-  | { readonly type: 'snapshot-progress'; readonly wait: SnapshotWait }
-  /** The download ended, with or without a file. */
-  | { readonly type: 'snapshot-taken' };
-
-export type Effect =
-  /** Requests a token, opens a socket and sends a hello. */
-  | { readonly type: 'connect' }
-  | { readonly type: 'disconnect' }
-  /** Downloads the server's snapshot. */
-  | { readonly type: 'take-snapshot' }
-  /** Stops taking snapshots: full resyncs arrive as deliveries. */
-  | { readonly type: 'give-up-snapshot'; readonly error: ErrorData }
-  | { readonly type: 'ping' }
-  /** Pushes the changesets after this sequence that fit into the window. */
-  | { readonly type: 'push'; readonly after: number }
-  | { readonly type: 'welcome'; readonly welcome: Welcome }
-  /** The server sent its time. */
-  | { readonly type: 'note-server-time'; readonly serverNowMs: number }
-  | { readonly type: 'audit-answer'; readonly answer: AuditAnswer }
-  | { readonly type: 'presence'; readonly update: PresenceUpdate }
-  /** Keeps these rows for the delivery that follows. */
-  | { readonly type: 'stage'; readonly part: DeliveryPart }
-  | { readonly type: 'apply'; readonly deliveries: Deliveries }
-  /** Continues as another site with the changesets from this sequence on. */
-  | { readonly type: 'become-new-site'; readonly firstOwn: number }
-  /** Requests a new worker after everything else failed. */
-  | { readonly type: 'restart' };
-
-/** One or more, in order. A full resync comes alone. */
-export type Deliveries = readonly [Delivery, ...Delivery[]];
-
 export interface Step {
   readonly state: MachineState;
   readonly effects: readonly Effect[];
@@ -177,29 +64,6 @@ export interface Moment {
   /** A number in [0, 1) that spreads the retries of many clients. */
   readonly random: number;
 }
-
-export const INITIAL_STATE: MachineState = {
-  phase: 'stopped',
-  failures: 0,
-  trouble: null,
-  wakeAtMs: null,
-  phaseSinceMs: 0,
-  snapshotWait: FIRST_SNAPSHOT_WAIT,
-  lastHeardMs: null,
-  pingSentMs: null,
-  checkUntilMs: null,
-  sentUpTo: 0,
-  lastAckedSequence: 0,
-  waitingSinceMs: null,
-  deliverySinceMs: null,
-  failing: null,
-  clockOffsetMs: null,
-  canWrite: true,
-  caughtUp: false,
-  awaitsWhole: false,
-  awaitsOutcomes: false,
-  copied: false,
-};
 
 export function nextStep(state: MachineState, event: MachineEvent, moment: Moment): Step {
   if (event.type === 'stop') return resting(state, 'stopped');
@@ -461,30 +325,6 @@ function withoutSnapshot(state: MachineState, moment: Moment): Step {
   return { state: step.state, effects: [{ type: 'give-up-snapshot', error }, { type: 'disconnect' }, ...step.effects] };
 }
 
-/** The stage that each connection phase waits for. */
-const STAGE_OF_PHASE = { authorizing: 'token', connecting: 'socket', greeting: 'welcome' } as const;
-
-/** The current wait, in monotonic time. Null if there is none, or only the wait for the next attempt. */
-export function waitOf(state: MachineState): SyncWait | null {
-  const { phase, phaseSinceMs, snapshotWait, caughtUp, deliverySinceMs, waitingSinceMs } = state;
-  switch (phase) {
-    case 'authorizing':
-    case 'connecting':
-    case 'greeting':
-      return { stage: STAGE_OF_PHASE[phase], sinceMs: phaseSinceMs, deadlineMs: phaseSinceMs + CONNECT_DEADLINE_MS };
-    case 'fetching':
-      return { stage: snapshotWait.stage, sinceMs: phaseSinceMs, deadlineMs: phaseSinceMs + snapshotWait.withinMs };
-    case 'live':
-      if (deliverySinceMs !== null && (!caughtUp || waitingSinceMs === null))
-        return { stage: 'delivery', sinceMs: deliverySinceMs, deadlineMs: deliverySinceMs + DELIVERY_DEADLINE_MS };
-      return waitingSinceMs === null
-        ? null
-        : { stage: 'outcome', sinceMs: waitingSinceMs, deadlineMs: waitingSinceMs + OUTCOME_DEADLINE_MS };
-    default:
-      return null;
-  }
-}
-
 /** The stage names what was missing at the deadline. */
 function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData {
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
@@ -526,23 +366,4 @@ function newSite({ code, fields }: ErrorData): Effect[] | null {
   return code === 'site-copied' && typeof fields['sequence'] === 'number'
     ? [{ type: 'become-new-site', firstOwn: fields['sequence'] }]
     : null;
-}
-
-/** Whether the next hello asks for a full resync, because incremental deliveries do not repair the local state. */
-export function asksFullResync({ failing }: MachineState): boolean {
-  return failing !== null && failing.stage !== 'outcome' && remedyOf(failing) !== 'reconnect';
-}
-
-export function mayPush(state: MachineState): boolean {
-  return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.awaitsOutcomes && !state.copied;
-}
-
-/** The next time at which a live connection needs attention, for a ping, a deadline or an overdue outcome. */
-function scheduled(state: MachineState): MachineState {
-  const heardMs = state.lastHeardMs ?? 0;
-  const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];
-  if (state.checkUntilMs !== null) moments.push(state.checkUntilMs);
-  if (state.waitingSinceMs !== null) moments.push(state.waitingSinceMs + OUTCOME_DEADLINE_MS);
-  if (state.deliverySinceMs !== null) moments.push(state.deliverySinceMs + DELIVERY_DEADLINE_MS);
-  return { ...state, wakeAtMs: Math.min(...moments) };
 }

@@ -2,7 +2,8 @@ import type { ErrorData } from '@rockpool/shared';
 import type { StuckStage, SyncState, SyncWait } from '../../rpc/sync-status.ts';
 import { isServerTrouble } from './retry-delay.ts';
 import { stuckStage } from './stuck-stage.ts';
-import { waitOf, type MachineState } from './sync-machine.ts';
+import { waitOf } from './sync-deadlines.ts';
+import type { MachineState } from './sync-state.ts';
 
 /** Sync's contribution to the status of the tab. */
 export interface SyncReport {

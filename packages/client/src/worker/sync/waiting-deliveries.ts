@@ -1,5 +1,5 @@
 import type { Delivery } from '@rockpool/shared';
-import type { Deliveries } from './sync-machine.ts';
+import type { Deliveries } from './sync-state.ts';
 
 /** A delivery that follows the end of the last one this closely was waiting while that one was applied. */
 const WAITED_MS = 0.5;

@@ -1,0 +1,63 @@
+import { PING_INTERVAL_MS, SILENCE_LIMIT_MS } from '@rockpool/shared';
+import type { SyncWait } from '../../rpc/sync-status.ts';
+import type { MachineState } from './sync-state.ts';
+
+// How long the sync machine waits for each of its stages, and when it looks again.
+
+/** The limit for each of the token, the opening of the socket and the welcome. Each takes a round trip or two. */
+export const CONNECT_DEADLINE_MS = 15_000;
+
+/**
+ * If a push has no outcome for this long, a new connection is opened: the push may have been lost, and sending it again
+ * is harmless.
+ */
+export const OUTCOME_DEADLINE_MS = 30_000;
+
+/**
+ * A server answers a ping within a round trip. A connection that is in doubt and does not answer within this time is
+ * replaced.
+ */
+export const CHECK_DEADLINE_MS = 5_000;
+
+/** The server sends the first delivery at once and in parts. A gap of this length leads to a new connection. */
+export const DELIVERY_DEADLINE_MS = 30_000;
+
+/**
+ * A snapshot download has its own deadlines (snapshot-wait.ts). If it has not ended this long after them, it hangs, and
+ * deliveries replace it.
+ */
+export const SNAPSHOT_GRACE_MS = 5_000;
+
+/** The stage that each connection phase waits for. */
+export const STAGE_OF_PHASE = { authorizing: 'token', connecting: 'socket', greeting: 'welcome' } as const;
+
+/** The current wait, in monotonic time. Null if there is none, or only the wait for the next attempt. */
+export function waitOf(state: MachineState): SyncWait | null {
+  const { phase, phaseSinceMs, snapshotWait, caughtUp, deliverySinceMs, waitingSinceMs } = state;
+  switch (phase) {
+    case 'authorizing':
+    case 'connecting':
+    case 'greeting':
+      return { stage: STAGE_OF_PHASE[phase], sinceMs: phaseSinceMs, deadlineMs: phaseSinceMs + CONNECT_DEADLINE_MS };
+    case 'fetching':
+      return { stage: snapshotWait.stage, sinceMs: phaseSinceMs, deadlineMs: phaseSinceMs + snapshotWait.withinMs };
+    case 'live':
+      if (deliverySinceMs !== null && (!caughtUp || waitingSinceMs === null))
+        return { stage: 'delivery', sinceMs: deliverySinceMs, deadlineMs: deliverySinceMs + DELIVERY_DEADLINE_MS };
+      return waitingSinceMs === null
+        ? null
+        : { stage: 'outcome', sinceMs: waitingSinceMs, deadlineMs: waitingSinceMs + OUTCOME_DEADLINE_MS };
+    default:
+      return null;
+  }
+}
+
+/** The next time at which a live connection needs attention, for a ping, a deadline or an overdue outcome. */
+export function scheduled(state: MachineState): MachineState {
+  const heardMs = state.lastHeardMs ?? 0;
+  const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];
+  if (state.checkUntilMs !== null) moments.push(state.checkUntilMs);
+  if (state.waitingSinceMs !== null) moments.push(state.waitingSinceMs + OUTCOME_DEADLINE_MS);
+  if (state.deliverySinceMs !== null) moments.push(state.deliverySinceMs + DELIVERY_DEADLINE_MS);
+  return { ...state, wakeAtMs: Math.min(...moments) };
+}
