@@ -234,9 +234,9 @@ export class ServerProcess {
       open: (databaseId, { onCaughtUp, onLost }) => {
         let open: OpenDatabase | null = null;
         const opened = store.open(databaseId, {
-          onCaughtUp: () => {
+          onCaughtUp: (from) => {
             if (this.owner.isAlive) this.options.events.onFollowed();
-            onCaughtUp();
+            onCaughtUp(from);
           },
           onLost: (error) => {
             // The server closes the file in `onLost`.

@@ -182,7 +182,7 @@ export class DatabaseCache {
       await this.options.cold?.prepare(databaseId);
       await this.yielder.next();
       const opened = await store.open(databaseId, {
-        onCaughtUp: (traceparent) => live?.followed(traceparent),
+        onCaughtUp: (from, traceparent) => live?.followed(from, traceparent),
         onLost: (error) => {
           const isMoving = error instanceof DatabaseMoving;
           if (!isMoving) fail(error);

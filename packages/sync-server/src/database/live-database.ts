@@ -219,16 +219,16 @@ export class LiveDatabase {
   }
 
   /**
-   * Publishes commits of other instances that the file has caught up to. A session ends if its site has written there:
-   * either the client has left it, or a copy of the client's file is in use, and the session would mistake its rows for
-   * its own, also while a push of the session is being decided. The next hello shows which.
+   * Publishes commits of other instances, above `from`, that the file has caught up to. A session ends if its site has
+   * written there: either the client has left it, or a copy of the client's file is in use, and the session would mistake
+   * its rows for its own, also while a push of the session is being decided. The next hello shows which.
    */
-  followed(traceparent?: string): void {
+  followed(from: number, traceparent?: string): void {
     const startMs = traceparent === undefined ? 0 : traceNowMs();
-    const authors = this.fanOut.unpublishedAuthors();
-    for (const site of authors)
+    // Up to `from`, commits of an unfinished push may be unpublished, which this instance made.
+    for (const site of this.file.log.authorsAfter(from))
       for (const { subscriber } of this.sessions.ofSite(site)) subscriber.fail(new RockpoolError('session-replaced'));
-    const sessions = this.publish(authors);
+    const sessions = this.publish(this.fanOut.unpublishedAuthors());
     if (traceparent !== undefined) this.onFollowed({ traceparent, startMs, endMs: traceNowMs(), sessions });
   }
 

@@ -7,8 +7,11 @@ export type Readiness = 'ready' | 'disk-full' | 'schema-incompatible' | 'unavail
 
 /** Events of an open database. */
 export interface StoreEvents {
-  /** Commits of other instances have been applied to the file. `traceparent` is that of a traced push among them. */
-  readonly onCaughtUp: (traceparent?: string) => void;
+  /**
+   * Commits of other instances have been applied to the file, above the watermark `from`. `traceparent` is that of a
+   * traced push among them.
+   */
+  readonly onCaughtUp: (from: number, traceparent?: string) => void;
   /** The file differs from the store and cannot catch up. The owner must close the database and open it again. */
   readonly onLost: (error: unknown) => void;
 }

@@ -266,13 +266,14 @@ export class PostgresDatabase implements OpenDatabase {
       others.length !== to.head - from.head
     )
       this.giveUp(new Error('the working copy cannot catch up'));
+    const { watermark } = this.file.log;
     this.orGiveUp(() => {
       for (const { changeset, ...position } of others) copy.apply(changeset, position);
     });
     const { traced } = this;
     const isAmongThem = traced !== null && traced.head > from.head && traced.head <= to.head;
     if (traced !== null && traced.head <= to.head) this.traced = null;
-    events.onCaughtUp(isAmongThem ? traced.traceparent : undefined);
+    events.onCaughtUp(watermark, isAmongThem ? traced.traceparent : undefined);
   }
 
   private orGiveUp(body: () => void): void {
