@@ -114,8 +114,8 @@ export class AdminJobs {
   }
 
   /**
-   * Writes a database as its backup has it at a time, ms since 1970. Rejects with `request-invalid` if there is no such
-   * copy, and with `backup-damaged` or `backup-unavailable`.
+   * Writes the state of a database at `atMs`, in ms since 1970, from its backup into the file `to`. Rejects with
+   * `request-invalid` if the backup has no copy from that time, and with `backup-damaged` or `backup-unavailable`.
    */
   fetchBackup(databaseId: string, to: string, atMs: number): Promise<FetchedBackup> {
     const { backup } = this.options;

@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import { listBackups, type ListedBackup } from '../backup/backup-list.ts';
 import { listCopies } from '../backup/generations.ts';
 import { sourceOfFile } from '../backup/object-names.ts';
@@ -18,14 +19,19 @@ export interface DatabaseBackups {
 
 const PAGE_SIZE = 100;
 
-/** Answers the DatabaseBackups of a database, 100 at a time: those before `?before=`, ms since 1970. */
+/**
+ * Answers the DatabaseBackups of a database, 100 at a time: those before `?before=`, ms since 1970. Throws
+ * `request-invalid` for any other `before`.
+ */
 export const databaseBackups: AdminRoute = {
   method: 'GET',
   path: '/databases/:databaseId/backups',
   answer: async ({ services, databaseId, request }) => {
     const { backupDestination: destination } = services;
-    const text = new URL(request.url).searchParams.get('before') ?? '';
-    const beforeMs = /^\d{1,15}$/.test(text) ? Number(text) : Infinity;
+    const text = new URL(request.url).searchParams.get('before');
+    if (text !== null && !/^\d{1,15}$/.test(text))
+      throw new RockpoolError('request-invalid', { problem: '`before` must be milliseconds since 1970' });
+    const beforeMs = text === null ? Infinity : Number(text);
     const all =
       destination === null
         ? []

@@ -155,7 +155,7 @@ export class Lifecycle {
     );
   }
 
-  /** Adds a database as the backup of another one has it at a time. Rejects like AdminJobs.fetchBackup. */
+  /** Adds a database with the state of another one at `atMs`, from its backup. Rejects like AdminJobs.fetchBackup. */
   restoreBackup(databaseId: string, from: string, atMs: number): Promise<FetchedBackup> {
     return this.addWritten(databaseId, (path) => this.options.jobs.fetchBackup(from, path, atMs));
   }

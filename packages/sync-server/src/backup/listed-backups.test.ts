@@ -75,6 +75,11 @@ it('backups are listed a hundred at a time, newest first', async () => {
   expect([first.total, first.totalBytes, second.total, second.next]).toEqual([130, 1_300, 130, null]);
   const times = [...first.backups, ...second.backups].map(({ timeMs }) => timeMs);
   expect([first.backups.length, times]).toEqual([100, Array.from({ length: 130 }, (_, i) => 1_129 - i)]);
+  for (const before of ['', 'null', '-1', '1.5'])
+    expect(await askAdmin(server, 'GET', `/databases/${DATABASE}/backups?before=${before}`)).toMatchObject({
+      status: 400,
+      body: { code: 'request-invalid' },
+    });
 });
 
 it('a server without a continuous backup lists none, and restores none', async () => {
