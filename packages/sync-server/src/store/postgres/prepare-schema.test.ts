@@ -26,7 +26,9 @@ it('finds the tables that another instance created while it waited for the lock'
     );
     if (waiting === instances.length) break;
   }
-  await client.query(`ALTER SCHEMA hidden RENAME TO rockpool; SELECT pg_advisory_unlock(${SCHEMA_LOCK})`);
+  // In one query, the unlock would precede the commit of the rename.
+  await client.query('ALTER SCHEMA hidden RENAME TO rockpool');
+  await client.query(`SELECT pg_advisory_unlock(${SCHEMA_LOCK})`);
   client.release();
   for (const { schema } of await prepared) expect(schema.hash).toBe(TEST_SCHEMA.hash);
   for (const connections of [other, ...instances]) await connections.close();
