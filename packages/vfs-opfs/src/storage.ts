@@ -57,7 +57,7 @@ export interface Storage {
    * resolves at once, because COMMIT itself waits. On IndexedDB it resolves on `complete` of the IndexedDB transaction,
    * and **only then is a commit acknowledged**. Rejects with the reason when a commit could not be stored: that commit
    * and all later ones are undone, the pages return to the state before it, and the storage remains usable. Call it in
-   * the same turn as COMMIT.
+   * the same turn as COMMIT: a commit that was undone before the call does not count.
    */
   committed(): Promise<void>;
   /**

@@ -39,15 +39,18 @@ export class CommitQueue {
   }
 
   /**
-   * Resolves when all commits so far have taken effect; rejects if one has not. A failure for which no caller waited
-   * rejects the next call.
+   * Resolves when all commits so far have taken effect; rejects if one of them is undone. A commit that was undone
+   * before the call does not count, because the caller's commit came after it and may take effect.
    */
   committed(): Promise<void> {
-    const unreportedFailure = this.#unreportedFailure;
-    this.#unreportedFailure = undefined;
-    if (unreportedFailure !== undefined) return Promise.reject(unreportedFailure);
     if (this.#durableCommit === this.#lastCommit) return Promise.resolve();
     return new Promise((resolve, reject) => this.#waiters.push({ commit: this.#lastCommit, resolve, reject }));
+  }
+
+  /** Like `committed`; rejects also if the newest commit was undone and no caller waited for it. */
+  async ended(): Promise<void> {
+    await this.committed();
+    if (this.#unreportedFailure !== undefined) throw this.#unreportedFailure;
   }
 
   async #run(): Promise<void> {
@@ -58,6 +61,7 @@ export class CommitQueue {
       try {
         await this.#send();
         this.#durableCommit = upTo;
+        this.#unreportedFailure = undefined;
         this.pendingSinceMs = upTo === this.#lastCommit ? undefined : startedMs;
         this.#resolveUpTo(upTo);
       } catch (cause) {
@@ -76,7 +80,7 @@ export class CommitQueue {
     this.pendingSinceMs = undone === this.#lastCommit ? undefined : Date.now();
     const waiters = this.#waiters;
     this.#waiters = waiters.filter((waiter) => waiter.commit > undone);
-    if (waiters.length === this.#waiters.length) this.#unreportedFailure = error;
+    this.#unreportedFailure = waiters.length === this.#waiters.length ? error : undefined;
     for (const waiter of waiters) if (waiter.commit <= undone) waiter.reject(error);
   }
 

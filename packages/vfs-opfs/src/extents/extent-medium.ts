@@ -145,7 +145,7 @@ function openedStore(
     },
     async close() {
       try {
-        await queue.committed();
+        await queue.ended();
       } finally {
         backend.close();
         release();

@@ -140,7 +140,24 @@ describe('a commit on an asynchronous medium', () => {
     await close(again);
   });
 
-  it('reports a failure that no caller waited for to the next caller, even on closing', async () => {
+  it('is not rejected for an earlier commit that was undone while no caller waited', async () => {
+    const catalog = new SimulatedExtents();
+    const opened = await openWithTable(catalog);
+    const { connection, storage } = opened;
+    catalog.outcome = () => 'aborts';
+    connection.run(INSERT);
+    await reachesOutcome(catalog, 'aborts');
+    catalog.outcome = () => 'completes';
+    connection.run(INSERT);
+    await storage.committed();
+    expect(connection.value(COUNT)).toBe(3);
+    await close(opened);
+    const again = await open(catalog.medium());
+    expect(again.connection.value(COUNT)).toBe(3);
+    await close(again);
+  });
+
+  it('that failed while no caller waited fails the closing of the storage', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     catalog.outcome = () => 'aborts';

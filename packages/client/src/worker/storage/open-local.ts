@@ -242,17 +242,17 @@ async function connect(
       flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
       storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
     });
+    // The installed schema is valid only once it is stored.
+    await storage.committed().catch((thrown: unknown) => {
+      opened.close();
+      throw thrown;
+    });
     // Another bundle may have added the first document; `loadCode` knows only this bundle's schema.
     if (documentTables(opened.schema.tables).size > 0) await loadDocumentSupport();
     // Without packs, nothing waits for this code. A leader that fails to load it does not pack.
     const packCode = loadPackCode();
     if (opened.changelog.packs.isEmpty) packCode.catch(() => undefined);
     else await packCode;
-    // The installed schema is valid only once it is stored.
-    await storage.committed().catch((thrown: unknown) => {
-      opened.close();
-      throw thrown;
-    });
     return {
       database: opened,
       close: async (leavesLog = false) => {
