@@ -56,7 +56,7 @@ export const ERROR_GROUPS = [
   [
     'Statements and transactions',
     {
-      'leader-unreachable': 'Try again. The leading tab is busy or closing; another one takes over.',
+      'leader-unreachable': 'Try again. If the leader tab is closing, another tab takes over.',
       'query-invalid': 'Correct the statement. The message has SQLite’s reason.',
       'sql-forbidden': 'See `problem`; the [client guide](guides/client.md#statements) lists what is not allowed.',
       'sql-read-only': 'Use `execute`, `batch` or `transaction` to write.',
@@ -207,7 +207,7 @@ export const ERROR_GROUPS = [
         'Deploy the server’s schema before the app: the side with the older schema lacks the column. Or correct the name of the column.',
       'schema-unknown-table':
         'Deploy the server’s schema before the app: the side with the older schema lacks the table. Or correct the name of the table.',
-      'search-index-damaged': 'Nothing: the leading tab builds the index again.',
+      'search-index-damaged': 'Nothing: the leader tab rebuilds the index.',
       'server-disk-full': 'The operator frees disk space. Nothing is lost on the device.',
       'site-copied': 'Nothing: the client continues as a new site and sends its changes again.',
     },

@@ -98,7 +98,7 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     }
   });
 
-  it('serves the app in development', async () => {
+  it('serves the app in development mode', async () => {
     const server = await createServer({ ...config, server: { port: 0, host: 'localhost', hmr: false } });
     await server.listen();
     try {

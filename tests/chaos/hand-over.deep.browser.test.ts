@@ -16,7 +16,7 @@ it.each(
   (['opfs', 'opfs-exclusive', 'indexeddb'] as const).flatMap((persistence) =>
     (['closed', 'killed'] as const).map((how) => [persistence, how] as const),
   ),
-)('the hand-over on %s when the leading tab is %s', async (persistence, how) => {
+)('a hand-over on %s loses no write when the leader tab is %s', async (persistence, how) => {
   const name = freshName();
   let leader = await openTab({ name, schema, persistence });
   const tookMs: number[] = [];

@@ -110,7 +110,7 @@ it('one request restores a past moment under a new id while the original databas
   expect(await client.query('SELECT amount FROM entry')).toEqual([{ amount: 8 }]);
   expect(readdirSync(join(folder, 'data', 'databases')).filter((name) => /incoming|unfinished/.test(name))).toEqual([]);
   const refused: readonly (readonly [string, string, number, object])[] = [
-    ['march', 'from=budget&at=2026-03-02', 409, { fields: { problem: 'a database with this id exists already' } }],
+    ['march', 'from=budget&at=2026-03-02', 409, { fields: { problem: 'a database with this id already exists' } }],
     ['other', 'from=none&at=2026-03-02', 404, { code: 'storage-missing' }],
     ['other', 'from=budget&at=yesterday', 400, { code: 'request-invalid' }],
     ['other', 'from=../budget&at=2026-03-02', 400, { code: 'request-invalid' }],

@@ -104,7 +104,7 @@ it(
 );
 
 it(
-  'a reader that is frozen for a long time blocks no other tab, and continues when it is resumed [CT-frozen]',
+  'a reader that is suspended for a long time blocks no other tab, and continues when it is resumed [CT-frozen]',
   { timeout: TIMEOUT_MS },
   async () => {
     const writers = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));

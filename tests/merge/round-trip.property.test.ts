@@ -4,7 +4,7 @@ import { seedOfRun } from '#kit/seed.ts';
 import { sendValues, type RoundTripStore } from './round-trip.ts';
 
 it.each<RoundTripStore>(['files', 'PostgreSQL'])(
-  'any value is the same on a server for %s and on another device as on the first, or is rejected on the first [VK-03]',
+  'any value is the same on the first device, on a server for %s and on another device, or is rejected on the first device [VK-03]',
   async (store) => {
     const { taken, refused } = await sendValues(atLevel({ test: 3_000, verify: 10_000 }), seedOfRun, store);
     expect(taken, `seed ${seedOfRun}`).toBeGreaterThan(refused);

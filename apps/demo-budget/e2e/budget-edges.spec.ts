@@ -92,7 +92,9 @@ test('amounts have the decimals of their currency, and totals never mix two curr
   await expect(spent).toContainText('KWD 0.005');
 });
 
-test('months begin on any day, stand side by side, and reports cover any days', async ({ newPerson }) => {
+test('months can begin on any day and are shown side by side, and reports cover any range of days', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson({ viewport: { width: 1440, height: 900 } });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await openAccount(page, 'Household');

@@ -3,7 +3,7 @@ import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, ledgerRow, toast } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 
-test('categories have groups and an order, by drag too, and are deleted with their entries moved', async ({
+test('categories can be grouped, reordered (also by dragging) and deleted, which moves their entries', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();

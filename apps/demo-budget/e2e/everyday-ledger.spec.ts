@@ -175,7 +175,7 @@ test('an amount and its parts, changed by two people at once, are both kept, and
   }
 });
 
-test('one register has the entries of all accounts, accepts new ones, and sums in amount fields', async ({
+test('the register of all accounts shows every entry, accepts new entries, and evaluates sums in amount fields', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();

@@ -33,9 +33,7 @@ test('an unknown address shows a page with a link to the budget', async ({ newPe
   await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
 });
 
-test('joining goes from the invitation to the budget without a blank page, and the budget has a name', async ({
-  newPerson,
-}) => {
+test('joining from an invitation shows the named budget without a blank page in between', async ({ newPerson }) => {
   const { page: anna } = await newPerson();
   await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '100' });
   await goTo(anna, 'Share');

@@ -16,7 +16,7 @@ async function assign(page: Page, category: string, amount: string): Promise<voi
   await expect(field).toHaveValue(new RegExp(`^${amount}`));
 }
 
-test('a what-if for next month is tried, survives a reload, is compared, and syncs nothing before it is taken over', async ({
+test('a what-if for next month survives a reload, can be compared with today, and syncs nothing before it is taken over', async ({
   newPerson,
 }, testInfo) => {
   const { page, newTab } = await newPerson();

@@ -17,7 +17,7 @@ import { paintedScript, type Console } from './page-console.ts';
 const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
 const repetitions = 5;
 
-test(`response times with ${entryCount} entries`, async ({ newPerson }) => {
+test(`measures response times with ${entryCount} entries`, async ({ newPerson }) => {
   const { page, newTab, goOffline } = await newPerson({ scriptPrefix: paintedScript });
   await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
   const filledMs = await fill(page, entryCount);

@@ -9,7 +9,7 @@ import type { Console } from './page-console.ts';
 const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
 const changedCount = 20_000;
 
-test(`a category for ${changedCount} of ${entryCount} entries`, async ({ newPerson }) => {
+test(`measures setting a category on ${changedCount} of ${entryCount} entries`, async ({ newPerson }) => {
   const { page } = await newPerson();
   await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
   await fill(page, entryCount);

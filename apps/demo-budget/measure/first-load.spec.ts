@@ -9,7 +9,7 @@ import { openSlowLine } from './slow-line.ts';
 const LINE = { bitsPerSecond: 10_000_000, roundTripMs: 40 };
 const VISITS = 5;
 
-test('first visit over 10 Mbit/s', async ({ server }) => {
+test('measures the first visit over 10 Mbit/s', async ({ server }) => {
   const usable: number[] = [];
   const painted: number[] = [];
   const bytes: number[] = [];

@@ -10,7 +10,7 @@ import { paintedScript, type Console } from './page-console.ts';
 const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
 const visits = 5;
 
-test(`each page with ${entryCount} entries`, async ({ newPerson }) => {
+test(`measures each page with ${entryCount} entries`, async ({ newPerson }) => {
   const { page } = await newPerson({ scriptPrefix: paintedScript });
   await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
   await fill(page, entryCount);

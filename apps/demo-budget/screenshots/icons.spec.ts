@@ -14,7 +14,7 @@ const icons = [
   { file: 'apple-touch-icon.png', size: 180, isFull: true },
 ];
 
-test('the icons', async ({ newPerson }) => {
+test('draws the icons', async ({ newPerson }) => {
   const { page } = await newPerson();
   const svg = readFileSync(new URL('icon.svg', publicFolder), 'utf8');
   for (const { file, size, isFull } of icons) {

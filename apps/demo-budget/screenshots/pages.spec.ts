@@ -17,7 +17,7 @@ const windows = [
 ] as const;
 
 for (const { name, viewport } of windows) {
-  test(`screenshots of the main pages, ${name}`, async ({ newPerson }) => {
+  test(`takes screenshots of the main pages, ${name}`, async ({ newPerson }) => {
     const { page } = await newPerson({ viewport });
     // The statement ends in the past, so the screenshots show that month.
     await page.clock.setFixedTime(new Date('2025-05-20T10:00:00Z'));

@@ -53,7 +53,7 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-it('opening a database for another server database fails while a page has it open, and that page continues', async () => {
+it('opening a database for another server database fails while a page has it open, and that page keeps working', async () => {
   const [name, team, team2] = [freshName(), `team-${freshName()}`, `team2-${freshName()}`];
   const first = await open({ name, sync: await syncWith(team) });
   await first.execute(sql`INSERT INTO note VALUES ('of team')`).synced;

@@ -153,7 +153,7 @@ describe('a client', () => {
     expect(await asked).toEqual([{ body: 'kept' }]);
   });
 
-  it('is offline without a reason if it has no sync', async () => {
+  it('is offline without a reason if sync is not configured', async () => {
     const client = await openClient(freshName());
     await until(() => client.status.current.state !== 'opening');
     expect(client.status.current).toEqual({

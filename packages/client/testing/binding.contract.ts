@@ -86,7 +86,7 @@ export function describeBinding(
     const [team, team2] = [`team-${freshName()}`, `team2-${freshName()}`];
     const mismatch = { code: 'database-mismatch', recovery: 'ask-user', fields: { belongsTo: team, asked: team2 } };
 
-    it('holds when it is opened again, even offline, and a rejected opening changes nothing', async () => {
+    it('holds when the database is opened again, even offline, and a rejected opening changes nothing', async () => {
       const name = freshName();
       const first = await open({ name, sync: await syncWith(team) });
       await write(first, `${name}-row`);
@@ -104,7 +104,7 @@ export function describeBinding(
       expect(await rowsOnServer(team2)).toEqual([]);
     });
 
-    it('begins when it is first opened with sync, and sends earlier writes to that server database only', async () => {
+    it('begins when the database is first opened with sync, and sends earlier writes to that server database only', async () => {
       const name = freshName();
       const local = await open({ name });
       await write(local, `${name}-local`);

@@ -90,7 +90,7 @@ function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly 
   return { live, numbers: () => live.current.rows.map(({ number }) => number) };
 }
 
-/** The client's behaviour on every medium, as the leading tab and as a follower. */
+/** The client's behaviour on every medium, as the leader tab and as a follower. */
 export function describeClient(persistence: Persistence, options: ContractOptions): void {
   describe(`Client on ${persistence}`, () => {
     beforeEach(() => {
@@ -511,7 +511,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
 
 function describeSuccession(persistence: Persistence, options: ContractOptions): void {
   const itAnywhere = anywhere(options);
-  describe('when the leading tab dies, closes or is hidden', () => {
+  describe('when the leader tab dies, closes or is hidden', () => {
     /** Keeps ten writes in flight. The disturbance happens halfway, and writing continues meanwhile. */
     async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
       let happening: Promise<void> | void = undefined;
@@ -524,7 +524,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
     }
 
     it.each(['closed', 'killed'] as const)(
-      'a follower loses and repeats none of its writes if the leading tab is %s',
+      'a follower loses and repeats none of its writes if the leader tab is %s',
       async (how) => {
         const name = freshName();
         const leader = await openElsewhere({ name, persistence });

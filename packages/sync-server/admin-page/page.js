@@ -31,12 +31,15 @@ async function ask(method, path, body) {
       ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
     });
   } catch {
-    throw new Failure('The server does not answer. Check the connection, then try again.');
+    throw new Failure('The server is not responding. Check the connection, then try again.');
   }
   if (response.ok) return response;
-  if (response.status === 401) throw new Failure('The server does not accept this token.', 401);
+  if (response.status === 401) throw new Failure('The server rejected this token.', 401);
   const error = await response.json().catch(() => null);
-  throw new Failure(error === null ? `The server answered ${response.status}.` : sentenceOf(error), response.status);
+  throw new Failure(
+    error === null ? `The server responded with status ${response.status}.` : sentenceOf(error),
+    response.status,
+  );
 }
 
 /** The text of an error, without the fields in brackets. */
@@ -322,7 +325,7 @@ async function loadBackups(id, own, before = null, shown = []) {
         ['Action', ({ timeMs }) => button('Restore', () => restoreBackup(id, timeMs))],
       ],
       backups,
-      'Nothing of this database is copied yet.',
+      'No part of this database has been copied yet.',
     ),
   );
   $('more-backups').hidden = next === null;
@@ -373,7 +376,7 @@ function databaseActions(id, now) {
       : button('Drain', async () => {
           const sure = await confirm({
             title: `Drain ${id}?`,
-            text: 'Its sessions end, and no client gets in until you open the database or restart the server. Devices keep their changes.',
+            text: 'Its sessions end, and no client can connect until you open the database or restart the server. Devices keep their changes.',
             action: 'Drain',
           });
           if (sure === null) return;
@@ -400,7 +403,7 @@ function databaseActions(id, now) {
       async () => {
         const sure = await confirm({
           title: `Replace ${id}?`,
-          text: 'The file that you choose takes the place of the database. The old file stays in the data directory, and devices send again what the new one lacks.',
+          text: 'The file that you choose replaces the database. The old file stays in the data directory, and devices send again what the new one lacks.',
           action: 'Replace',
           id,
           needsFile: true,
@@ -494,7 +497,7 @@ function membersTable(id, members) {
       ['Access', revoke],
     ],
     members,
-    'The server stores no roles for this database. Tokens decide.',
+    'The server stores no roles for this database. Tokens carry the roles.',
   );
 }
 
@@ -578,7 +581,7 @@ onSubmit($('revoke'), async () => {
   const principal = $('principal').value;
   const sure = await confirm({
     title: `Revoke ${principal} everywhere?`,
-    text: 'Sessions end at once, in every database. You can readmit the principal later; invitations do not return.',
+    text: 'Sessions end at once, in every database. You can readmit the principal later, but not restore invitations.',
     action: 'Revoke',
   });
   if (sure === null) return;

@@ -27,22 +27,22 @@ const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'VNext']);
 
 /** What the instructions that most often end operators do. */
 const REASONS: Readonly<Record<string, string>> = {
-  DeferredSeek: 'an index that lacks columns of the query',
-  MakeRecord: 'the row is sorted or stored',
+  DeferredSeek: 'the index does not contain every column of the query',
+  MakeRecord: 'rows are sorted or stored',
   SorterInsert: 'the row is sorted',
-  SeekGE: 'a join by an index that is not unique, or of several columns',
+  SeekGE: 'a join by an index of several columns or one that is not unique',
   SeekGT: 'a join by a range',
   SeekRowid: 'a join that is not a lookup',
   Rewind: 'a join that scans the other table',
-  Gosub: 'a subquery or groups in order of an index',
+  Gosub: 'a subquery, or groups in the order of an index',
   Yield: 'a subquery that yields rows',
   Once: 'a subquery',
   InitCoroutine: 'a subquery',
   Found: 'DISTINCT or IN',
   NotFound: 'DISTINCT or IN',
   Affinity: 'a comparison that converts types',
-  AggStep: 'an aggregate that operators do not have',
-  Function: 'a function that operators do not call',
+  AggStep: 'an aggregate function that the operators lack',
+  Function: 'a function that the operators lack',
   Insert: 'a write',
   Delete: 'a write',
 };

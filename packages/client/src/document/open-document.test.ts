@@ -95,7 +95,7 @@ it('an open document applies a change by SQL to its part of the Y.Doc only', asy
 });
 
 describe('current and subscribe', () => {
-  it('call a listener at once and after every change, with the same object until then', async () => {
+  it('call a listener at once and after every change, and return the same object between changes', async () => {
     const { document, body, writeElsewhere } = await openPage({ body: 'tide', n: 1 });
     const seen: unknown[] = [];
     const unsubscribe = document.subscribe((current) => seen.push([current === document.current, current.value?.body]));

@@ -104,7 +104,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
     const { query, shape, writes } = this.parts;
     if (writes)
       throw new RockpoolError('sql-forbidden', {
-        problem: 'the statement writes; run it with `db.run`, `execute` or in a batch',
+        problem: 'the statement writes; use `db.run`, `execute` or a batch',
       });
     const sql = shape.kind === 'fields' ? withResultColumns(query.sql, shape.fields.length, firstOnly) : query.sql;
     return { sql, params: fillParams(query.params, values) };

@@ -51,6 +51,6 @@ function momentQuery(moment: KnownMoment): string {
   if ('siteId' in moment) return `site=${moment.siteId}&sequence=${moment.sequence}`;
   const [name, value] = 'version' in moment ? ['watermark', moment.version] : ['time', Math.floor(Number(moment.time))];
   if (!Number.isSafeInteger(value) || value < 1)
-    throw new RockpoolError('request-invalid', { problem: 'a moment needs a time or a version' });
+    throw new RockpoolError('request-invalid', { problem: 'pass a time or a version' });
   return `${name}=${value}`;
 }

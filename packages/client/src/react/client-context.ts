@@ -21,13 +21,14 @@ export function RockpoolProvider({ client, children }: RockpoolProviderProps): R
 /** Returns the client of the nearest provider. Throws without a provider, and while the provider has no client. */
 export function useClient(): Client {
   const client = useMaybeClient();
-  if (client === null) throw new Error('useClient needs a client: the <RockpoolProvider> above has none yet');
+  if (client === null)
+    throw new Error('useClient needs a client, but <RockpoolProvider> has none yet; use useMaybeClient');
   return client;
 }
 
 /** Returns null while the provider has no client. */
 export function useMaybeClient(): Client | null {
   const client = useContext(ClientContext);
-  if (client === undefined) throw new Error('this hook needs a <RockpoolProvider client={…}> above it');
+  if (client === undefined) throw new Error('this hook must run below a <RockpoolProvider client={…}>');
   return client;
 }

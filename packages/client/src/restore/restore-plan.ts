@@ -111,7 +111,7 @@ function selectionQuery(schema: Schema, selection: RestoreSelection): string {
   }
   if (kept.length === 0) throw new RockpoolError('history-not-kept');
   if (version === undefined && fromMs === undefined && toMs === undefined)
-    throw new RockpoolError('request-invalid', { problem: 'a restore needs a version or a time' });
+    throw new RockpoolError('request-invalid', { problem: 'pass a version or a time' });
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ from: fromMs, to: toMs, version })) {
     if (value === undefined) continue;

@@ -230,7 +230,7 @@ describe('defineSchema', () => {
     expect(schema.hash).toBe(defineSchema({ account, note, place }).hash);
   });
 
-  it('rejects histories of local or undeclared tables, a second one for a table, and a retention in fractions of a day', () => {
+  it('rejects histories of local or undeclared tables, a second history for a table, and a retention in fractions of a day', () => {
     const note = sqliteTable('note', { id: text().primaryKey() });
     const declare = (history: DefineSchemaOptions['history'], local: readonly (typeof note)[] = []): string => {
       try {
@@ -242,7 +242,7 @@ describe('defineSchema', () => {
     };
     expect(declare([note], [note])).toContain('A local table has no history');
     expect(declare([{ table: note, retainedDays: 0.5 }])).toContain('retainedDays');
-    expect(declare([note, note])).toContain('The history of the table is declared twice.');
+    expect(declare([note, note])).toContain('The history of the table is declared twice; remove one declaration.');
     expect(declare([account])).toContain('not among the tables');
   });
 

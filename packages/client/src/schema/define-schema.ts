@@ -83,11 +83,11 @@ export function defineSchema(
       problems.push({
         table: name,
         column: null,
-        problem: 'The options or a search index name this table, but it is not among the tables.',
+        problem: 'The options or a search index name this table, which is not among the tables passed to defineSchema.',
       });
   }
   if (converted.length === 0)
-    problems.push({ table: 'schema', column: null, problem: 'No Drizzle SQLite table was given.' });
+    problems.push({ table: 'schema', column: null, problem: 'Pass at least one Drizzle SQLite table.' });
 
   if (problems.length > 0) throwProblems(problems, converted);
   return buildSchema(converted);

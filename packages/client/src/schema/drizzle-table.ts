@@ -72,7 +72,7 @@ function readDefault(column: SQLiteColumn, report: Report): string | null {
   if (value === undefined) return null;
   if (is(value, SQL)) return readSql(value, column.name, report);
   const literal = value === null ? 'NULL' : valueToLiteral(column.mapToDriverValue(value));
-  if (literal === null) report(column.name, 'The default of the column is neither a value that SQLite stores nor SQL.');
+  if (literal === null) report(column.name, 'The default of the column must be SQL or a value that SQLite can store.');
   return literal;
 }
 
@@ -93,7 +93,7 @@ function readPrimaryKey(config: TableConfig, report: Report): string[] {
   if (inline.length > 1 || declared.length + inline.length > 1) {
     report(
       null,
-      'It has more than one primary key. For a key of several columns use primaryKey({ columns: […] }) once.',
+      'The table has more than one primary key. Declare a key of several columns with one primaryKey({ columns: […] }).',
     );
   }
   return declared[0] ?? inline;
@@ -123,6 +123,6 @@ function readIndex({ config }: Index, report: Report): IndexSchema {
 
 function readSql(expression: SQL, column: string | null, report: Report): string {
   const text = sqlToText(expression);
-  if (text === null) report(column, 'An SQL expression of the declaration holds a value that SQLite does not store.');
+  if (text === null) report(column, 'An SQL expression in the declaration contains a value that SQLite cannot store.');
   return text ?? 'NULL';
 }

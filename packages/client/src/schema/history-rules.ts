@@ -20,7 +20,11 @@ export function readHistoryRules(
     const { table, retainedDays }: TableHistory = is(one, SQLiteTable) ? { table: one } : one;
     const name = getTableName(table);
     if (rulesByTable.has(name))
-      problems.push({ table: name, column: null, problem: 'The history of the table is declared twice.' });
+      problems.push({
+        table: name,
+        column: null,
+        problem: 'The history of the table is declared twice; remove one declaration.',
+      });
     rulesByTable.set(name, { retainedDays: retainedDays ?? null });
   }
   return rulesByTable;

@@ -29,7 +29,7 @@ export function startWorker(): StartedWorker {
   } catch (cause) {
     throw new RockpoolError(
       'worker-unloadable',
-      { url, problem: 'the browser refuses to start the worker' },
+      { url, problem: 'the browser refused to start the worker' },
       { cause },
     );
   } finally {

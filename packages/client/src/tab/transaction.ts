@@ -79,7 +79,7 @@ function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
       ? {}
       : {
           writesWaiting,
-          problem: 'writes of this tab wait for the end of the transaction; use `tx` for a write that the body awaits',
+          problem: 'writes outside the transaction wait for it to end; use `tx` inside the body',
         }),
   });
 }
@@ -186,7 +186,7 @@ class Level implements Transaction {
     // Writes of the outer transaction would vanish with the savepoint of the nested one.
     if (this.hasNested)
       throw new RockpoolError('sql-forbidden', {
-        problem: 'a nested transaction is still open; use it, or wait until it settles',
+        problem: 'a nested transaction is still open; use it, or wait for it to settle',
       });
   }
 

@@ -64,14 +64,14 @@ it('a stream reads nothing until rows are requested', async () => {
   await streams.close(1);
 });
 
-it('a stream that was closed because the page was suspended reports that', async () => {
+it('a stream that was closed because the page was suspended reports the reason', async () => {
   const { streams } = streamsWithClock(0);
   await streams.open(1, NUMBERS);
   await streams.closeAll();
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
 });
 
-it('a stream that was opening when the page was suspended is closed, and reports that', async () => {
+it('a stream that was opening when the page was suspended is closed and reports the reason', async () => {
   let release = (): void => undefined;
   const ready = new Promise<void>((resolve) => (release = resolve));
   let open = 0;
@@ -90,7 +90,7 @@ it('a stream that was opening when the page was suspended is closed, and reports
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
 });
 
-it('closing a stream that is read whole does not wait for its query', async () => {
+it('closing a stream that is read in one piece does not wait for its query', async () => {
   const result = Promise.withResolvers<EncodedRows>();
   const streams = createStreams({ openReader: null, reads: { query: () => result.promise }, nowMs: () => 0 });
   const opening = streams.open(1, NUMBERS);

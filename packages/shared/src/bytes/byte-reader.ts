@@ -121,7 +121,7 @@ export class ByteReader {
     try {
       return textDecoder.decode(bytes);
     } catch {
-      return this.fail('a text is not UTF-8');
+      return this.fail('text is not valid UTF-8');
     }
   }
 

@@ -105,7 +105,7 @@ export function readGroups(reader: ByteReader, room: Room = ANY_ROOM): ChangeGro
 
 function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   const kind = KINDS[reader.u8() - 1];
-  if (kind === undefined) return reader.fail('the kind of change is unknown');
+  if (kind === undefined) return reader.fail('a change has an unknown kind');
   const tableId = reader.u32();
   // A key part takes at least one byte per row, so the remaining rows limit the count.
   const rowCount = reader.count(1);
@@ -114,7 +114,7 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   roomAfter(room, rowCount, keyCount + columnCount);
   if (rowCount === 0 || keyCount === 0) reader.fail('a group has no rows or no key');
   if ((kind === 'delete') !== (columnCount === 0) && kind !== 'insert')
-    reader.fail('the columns do not fit the kind of change');
+    reader.fail('the columns do not match the kind of change');
   const columnIds: number[] = [];
   for (let c = 0; c < columnCount; c++) columnIds.push(reader.u32());
   if (columnIds.includes(0) || new Set(columnIds).size !== columnIds.length)
@@ -155,7 +155,7 @@ export function encodeBefore(before: readonly BeforeGroup[]): Uint8Array<ArrayBu
 export function decodeBefore(bytes: Uint8Array, groups: readonly ChangeGroup[]): BeforeGroup[] {
   const reader = new ByteReader(bytes, 'changeset-invalid');
   if (reader.u8() !== CODEC_VERSION) reader.fail('the codec version is unknown');
-  if (reader.varint() !== groups.length) reader.fail('the old values do not fit their changeset');
+  if (reader.varint() !== groups.length) reader.fail('the old values do not match their changeset');
   const before = groups.map(({ rowCount }): BeforeGroup => {
     const columnCount = reader.count(4);
     const columnIds: number[] = [];

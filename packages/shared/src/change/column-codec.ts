@@ -91,7 +91,7 @@ function readPresent(reader: ByteReader, form: number, count: number): CellValue
   } else if (form === INTEGER) for (let i = 0; i < count; i++) values.push(reader.int64());
   else if (form === REAL) for (let i = 0; i < count; i++) values.push(reader.f64());
   else if (form === MIXED) for (let i = 0; i < count; i++) values.push(readTagged(reader));
-  else reader.fail('the form of a column is unknown');
+  else reader.fail('the encoding of a column is unknown');
   return values;
 }
 
@@ -126,6 +126,6 @@ export function readTagged(reader: ByteReader): CellValue {
     case BLOB:
       return reader.lengthPrefixed().slice();
     default:
-      return reader.fail('the type of a value is unknown');
+      return reader.fail('a value has an unknown type');
   }
 }

@@ -46,7 +46,7 @@ const errorOf = (action: () => void): unknown => {
 };
 
 describe('a column', () => {
-  it.each(TYPES)('takes NULL and the values of its own type only: %s [VK-08]', (type) => {
+  it.each(TYPES)('accepts only NULL and values of its own type: %s [VK-08]', (type) => {
     const domain = tableDomain(
       sampleTable('t', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('c', type)]),
     );
@@ -67,7 +67,7 @@ describe('a column', () => {
     }
   });
 
-  it('takes integers if it is a counter, and leaves the check of documents to their policy', () => {
+  it('accepts integers if it is a counter, and leaves checking documents to their policy', () => {
     const table = sampleTable(
       't',
       [
@@ -98,7 +98,7 @@ describe('a column', () => {
 
 describe('a key', () => {
   it.each<ColumnType>(['text', 'integer', 'blob'])(
-    'has parts of the types of their columns in an insert: %s',
+    'must have parts of the types of their columns in an insert: %s',
     (type) => {
       const domain = tableDomain(sampleTable('t', [sampleColumn('id', type, { notNull: true })]));
       for (const [valueType, values] of Object.entries(VALUES) as [keyof typeof VALUES, CellValue[]][]) {

@@ -78,7 +78,7 @@ function readRow(reader: SessionReader, table: string, columnCount: number, rows
   else if (op === OP_UPDATE) {
     const before = oldRecord(reader, columnCount);
     rows.update(before, newRecord(reader, table, columnCount, rows));
-  } else throw new RockpoolError('internal', { problem: 'the operation in a session changeset is unknown', op });
+  } else throw new RockpoolError('internal', { problem: 'a session changeset has an unknown operation', op });
 }
 
 function oldRecord(reader: SessionReader, columnCount: number): (CellValue | undefined)[] {
@@ -138,7 +138,7 @@ class SessionReader {
   expectTableHeader(): void {
     const byte = this.byte();
     if (byte !== TABLE_HEADER)
-      throw new RockpoolError('internal', { problem: 'the header in a session changeset is unknown', byte });
+      throw new RockpoolError('internal', { problem: 'a session changeset has an unknown header', byte });
   }
 
   /** A count of items of at least a byte each. */
@@ -173,7 +173,7 @@ class SessionReader {
       case NULL:
         return null;
       default:
-        throw new RockpoolError('internal', { problem: 'the type in a session changeset is unknown' });
+        throw new RockpoolError('internal', { problem: 'a session changeset has a value of an unknown type' });
     }
   }
 

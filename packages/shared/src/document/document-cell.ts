@@ -90,7 +90,7 @@ export function decodeDocumentCell(value: CellValue): DocumentCell {
   const kind = reader.u8();
   if (kind === CONTENT) return { kind: 'content', json: reader.utf8(reader.bytes(reader.remaining)) };
   if (kind !== STATE && kind !== EDIT && kind !== NEWS && kind !== LAYERS)
-    return reader.fail('the kind of document cell is unknown');
+    return reader.fail('the document cell has an unknown kind');
   const documentId = reader.bytes(DOCUMENT_ID_BYTES);
   if (kind === STATE) return { kind: 'state', documentId, update: reader.bytes(reader.remaining) };
   if (kind === LAYERS) {

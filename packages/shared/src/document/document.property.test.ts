@@ -25,7 +25,7 @@ describe.each([
     );
   });
 
-  it('merges an edit alike at its author, at other sites and at a server, which trusts neither', () => {
+  it('merges an edit identically at its author, at other sites and at a server that trusts neither', () => {
     fc.assert(
       fc.property(json, fc.array(json, { minLength: 1, maxLength: 5 }), (content, contents) => {
         let mine = createDocument(content, RULE);

@@ -142,7 +142,7 @@ class Inspection {
         this.format();
         return 1;
       case TYPE:
-        if (!TYPES_WITH_JSON.has(reader.varint())) reader.fail('the edit has a type that JSON lacks');
+        if (!TYPES_WITH_JSON.has(reader.varint())) reader.fail('the edit has a type that JSON does not have');
         return 1;
       case ANY: {
         const count = reader.count(1);

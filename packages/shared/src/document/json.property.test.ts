@@ -32,7 +32,7 @@ function expected(json: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${expected(member)}`).join()}}`;
 }
 
-it('canonical JSON is the same for equal values, whatever the order of keys and the blanks', () => {
+it('canonical JSON is the same for equal values, whatever the order of keys and the whitespace', () => {
   fc.assert(
     fc.property(value, fc.constantFrom(0, 2), (json, blanks) => {
       const text = JSON.stringify(json, null, blanks);

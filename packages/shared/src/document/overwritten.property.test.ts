@@ -38,7 +38,7 @@ function valueAt(value: JsonValue, path: DocumentPath): unknown {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('concurrent changes of one document', () => {
-  it('leave one value if they write one place, and report the other with its path [MR-23]', () => {
+  it('leave one value if they write the same place, and report the other with its path [MR-23]', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -147,7 +147,7 @@ describe('concurrent changes of one document', () => {
     expect(meet([x, y, z], [y, x, z], [x, z, y]).overwritten).toEqual([]);
   });
 
-  it('overwrite nothing if each author had seen the one before', () => {
+  it('overwrite nothing if each author had seen the change before', () => {
     const state = createDocument({ n: 0 }, RULE);
     const ann = editDocument(state, { n: 1 }, RULE, { site: ANN, generation: 1 });
     const server = mergeForeignEdit(state, ann.edit, RULE, ANN).state;

@@ -13,7 +13,7 @@ describe('RockpoolError', () => {
       fields: { table: 'entry', neededBytes: 5 },
       recovery: 'free-space',
     });
-    expect(read.message).toBe('No space is left; the change was not stored. (table=entry, neededBytes=5)');
+    expect(read.message).toBe('The device is out of space; the change was not stored. (table=entry, neededBytes=5)');
   });
 
   it('has the code internal if its code is unknown, and drops fields that are not plain', () => {

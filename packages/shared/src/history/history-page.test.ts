@@ -33,7 +33,7 @@ describe('a page of a history', () => {
     expect(decodeHistoryPage(bytes)).toEqual({ ...page, laterColumns: [] });
   });
 
-  it('is refused if it is cut or of an unknown format', () => {
+  it('is refused if it is truncated or has an unknown format', () => {
     const bytes = encodeHistoryPage(page, 2);
     for (let length = 0; length < bytes.length; length++)
       expect(() => decodeHistoryPage(bytes.slice(0, length))).toThrow(

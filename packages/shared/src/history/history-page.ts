@@ -105,7 +105,7 @@ export function decodeHistoryPage(bytes: Uint8Array): HistoryPage {
   const versions: StoredRowVersion[] = [];
   for (let left = reader.varint(); left > 0; left--) {
     const watermark = reader.varint();
-    const kind = KINDS[reader.u8()] ?? reader.fail('the kind of an entry is unknown');
+    const kind = KINDS[reader.u8()] ?? reader.fail('an entry has an unknown kind');
     const site = Array.from(reader.bytes(SITE_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
     const sequence = reader.varint();
     const principal = reader.text();

@@ -59,7 +59,7 @@ export function readDelivery(reader: ByteReader): Delivery {
   const to = reader.varint();
   const logHash = reader.bytes(LOG_HASH_BYTES).slice();
   const lastAckedSequence = reader.varint();
-  if (to < from) reader.fail('a delivery goes backwards');
+  if (to < from) reader.fail('a delivery ends before it begins');
   const outcomes: Outcome[] = [];
   const outcomeCount = reader.count(4);
   for (let i = 0; i < outcomeCount; i++) outcomes.push(readOutcome(reader));

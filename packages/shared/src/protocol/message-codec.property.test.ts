@@ -45,13 +45,13 @@ describe('messages', () => {
   it('are rejected if the wrong side sends them', () => {
     fc.assert(
       fc.property(clientMessage, serverMessage, (fromClient, fromServer) => {
-        expect(() => decodeServerMessage(encodeMessage(fromClient))).toThrow('the type of message is unknown');
-        expect(() => decodeClientMessage(encodeMessage(fromServer))).toThrow('the type of message is unknown');
+        expect(() => decodeServerMessage(encodeMessage(fromClient))).toThrow('the message has an unknown type');
+        expect(() => decodeClientMessage(encodeMessage(fromServer))).toThrow('the message has an unknown type');
       }),
     );
   });
 
-  it('fail with a typed error if they are noise, damaged or cut', () => {
+  it('fail with a typed error if they are noise, damaged or truncated', () => {
     const typed = (decode: () => unknown): void => {
       try {
         decode();

@@ -147,7 +147,7 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
       case MESSAGE_CODES.presence:
         return readPresence(reader);
       default:
-        return reader.fail('the type of message is unknown');
+        return reader.fail('the message has an unknown type');
     }
   });
 }
@@ -174,7 +174,7 @@ export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
       case MESSAGE_CODES['presence-update']:
         return readPresenceUpdate(reader);
       default:
-        return reader.fail('the type of message is unknown');
+        return reader.fail('the message has an unknown type');
     }
   });
 }

@@ -36,7 +36,7 @@ export function readOutcome(reader: ByteReader): Outcome {
   const sequence = reader.varint();
   if (kind === ADMITTED)
     return { kind: 'admitted', sequence, watermark: reader.varint(), conflictCount: reader.varint() };
-  if (kind !== REJECTED) return reader.fail('the kind of outcome is unknown');
+  if (kind !== REJECTED) return reader.fail('the outcome has an unknown kind');
   const { code, fields } = readErrorFields(reader);
   return { kind: 'rejected', sequence, code, fields };
 }

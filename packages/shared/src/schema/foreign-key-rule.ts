@@ -59,7 +59,7 @@ export function reportForeignKeyRules(
     const [key] = keys;
     const name = columns[0] ?? null;
     if (key === undefined || keys.length > 1 || named.has(key))
-      report(name, 'A foreign key rule must name the columns of one foreign key, and each only once.');
+      report(name, 'A foreign key rule must name each column of one foreign key once.');
     else if (!fits(table, key, rule, tables.get(key.foreignTable.toLowerCase())))
       report(name, `The rule ${rule} needs ${NEEDS[rule]}.`);
     if (key !== undefined) named.add(key);

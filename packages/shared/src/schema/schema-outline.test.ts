@@ -20,7 +20,7 @@ function differences(client: Schema, server: Schema): string[] {
 }
 
 describe('the differences between two schemas', () => {
-  it('are none when the hashes are equal', () => {
+  it('are empty when the hashes are equal', () => {
     const local = sampleTable('draft', [id], { synced: false });
     expect(differences(sampleSchema, sampleSchema)).toEqual([]);
     expect(

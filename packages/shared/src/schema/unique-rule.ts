@@ -45,10 +45,10 @@ export function reportUniqueRule(
   const hasRule = [...counters, ...groups.flat(), ...documents.map((rule) => rule.column)].includes(name);
   const isStored = column.generated === null && !table.primaryKey.includes(name);
   if (column.type !== 'text' || !isStored || !isUnique || hasRule)
-    report(name, 'A column that is renamed must be stored TEXT, UNIQUE, outside the key and without a merge rule.');
+    report(name, 'The column to rename must be stored, TEXT, UNIQUE, outside the key and without a merge rule.');
   if (
     foreignKeys.some(({ foreignTable, foreignColumns }) => foreignTable === table.name && foreignColumns.includes(name))
   )
     report(name, 'A foreign key refers to this column: after a rename it would refer to the other row.');
-  if (suffix.split(NUMBER).length !== 2) report(name, `The suffix of a rename must have ${NUMBER} once.`);
+  if (suffix.split(NUMBER).length !== 2) report(name, `The suffix of a rename must contain ${NUMBER} once.`);
 }

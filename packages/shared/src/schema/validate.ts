@@ -73,44 +73,39 @@ function reportSearchIndex(
 ): void {
   const name = index.name.toLowerCase();
   if (name.startsWith(RESERVED_TABLE_PREFIX) || name.startsWith('sqlite_'))
-    report(null, `The name of its search index ${index.name} is reserved; choose another.`);
+    report(null, `The name of the search index ${index.name} is reserved; choose another.`);
   const taken = tables.flatMap((other) => [
     other.name,
     ...(other.searchIndexes ?? []).filter((candidate) => candidate !== index).map((candidate) => candidate.name),
   ]);
   const clash = taken.find((other) => SHADOW_SUFFIXES.some((suffix) => other.toLowerCase() === name + suffix));
   if (clash !== undefined)
-    report(
-      null,
-      `Its search index ${index.name} needs the table name ${clash}, which is taken; give the index another name.`,
-    );
+    report(null, `The search index ${index.name} needs the table name ${clash}, which is taken; rename the index.`);
   if (!TOKENIZERS.includes(index.tokenize.split(' ')[0] ?? ''))
-    report(
-      null,
-      `Its search index ${index.name} has an unknown tokenizer: it must begin with ${TOKENIZERS.join(', ')}.`,
-    );
+    report(null, `The search index ${index.name} has an unknown tokenizer; use ${TOKENIZERS.join(', ')}.`);
   if (table.columns.some((column) => ROWID_NAMES.includes(column.name.toLowerCase())))
     report(
       null,
       `A table with the search index ${index.name} cannot have a column named rowid, _rowid_ or oid: the index uses that name.`,
     );
-  if (index.columns.length === 0) report(null, `Its search index ${index.name} needs at least one column.`);
+  if (index.columns.length === 0) report(null, `The search index ${index.name} needs at least one column.`);
   for (const [position, columnName] of index.columns.entries()) {
     const column = table.columns.find((candidate) => candidate.name === columnName);
     if (column === undefined)
       report(columnName, `The search index ${index.name} names a column that the table does not have.`);
-    else if (column.type !== 'text') report(columnName, `The search index ${index.name} can only hold TEXT columns.`);
+    else if (column.type !== 'text')
+      report(columnName, `The search index ${index.name} can only contain TEXT columns.`);
     else if (columnName.toLowerCase() === 'rank' || columnName.toLowerCase() === name)
-      report(columnName, `The search index ${index.name} needs this name for itself.`);
+      report(columnName, `The search index ${index.name} reserves this name; rename the column.`);
     if (index.columns.indexOf(columnName) !== position)
-      report(columnName, `The search index ${index.name} names this column twice.`);
+      report(columnName, `The search index ${index.name} names this column twice; remove one.`);
   }
 }
 
 function reportHistory({ synced }: TableSchema, { retainedDays }: HistoryRule, report: Report): void {
-  if (!synced) report(null, 'A local table has no history: the server keeps the versions.');
+  if (!synced) report(null, 'A local table cannot have a history, because the server keeps the versions.');
   if (retainedDays !== null && !(Number.isSafeInteger(retainedDays) && retainedDays >= 1))
-    report(null, 'retainedDays of its history must be a positive integer.');
+    report(null, 'retainedDays of the history must be a positive integer.');
 }
 
 function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, TableSchema>, report: Report): void {
@@ -130,7 +125,7 @@ function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, Table
     if (column.type === 'integer' && table.primaryKey.length === 1) {
       report(
         name,
-        'SQLite assigns a single integer key, and two offline devices would assign one number to different rows. Use a text key filled by newId().',
+        'SQLite assigns a single integer key, so two offline devices would give different rows the same key. Use a text key filled by newId().',
       );
     }
   }

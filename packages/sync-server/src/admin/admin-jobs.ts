@@ -120,7 +120,11 @@ export class AdminJobs {
   fetchBackup(databaseId: string, to: string, atMs: number): Promise<FetchedBackup> {
     const { backup } = this.options;
     if (backup === null)
-      return Promise.reject(new RockpoolError('request-invalid', { problem: 'the server makes no continuous backup' }));
+      return Promise.reject(
+        new RockpoolError('request-invalid', {
+          problem: 'the server has no continuous backup; start it with --backup-to',
+        }),
+      );
     // The environment of the process has the credentials.
     const { to: place, endpoint, region, pathStyle } = backup;
     return this.run({ kind: 'fetch-backup', place: { to: place, endpoint, region, pathStyle }, databaseId, to, atMs });

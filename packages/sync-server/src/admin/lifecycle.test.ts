@@ -110,7 +110,7 @@ describe('closing a database', () => {
     expect(await admin('POST', `/databases/${DATABASE}/close`)).toMatchObject({ status: 200, body: { sessions: 1 } });
     expect(await ann.failure()).toMatchObject({
       code: 'database-unavailable',
-      fields: { problem: 'the operator closed the database; it opens again at once' },
+      fields: { problem: 'the operator closed the database; it reopens at once' },
     });
     await bystanderCommits();
     expect(bystander.closed).toBe(null);
@@ -190,7 +190,7 @@ describe('creating a database', () => {
     expect(await ann.commit([insert('accounts', 'a', { name: 'a' })])).toMatchObject({ kind: 'admitted' });
     expect(await admin('PUT', '/databases/New')).toMatchObject({
       status: 409,
-      body: { code: 'request-invalid', fields: { problem: 'a database with this id exists already' } },
+      body: { code: 'request-invalid', fields: { problem: 'a database with this id already exists' } },
     });
     expect(await keysIn('New')).toEqual(['a']);
   });

@@ -40,7 +40,7 @@ export type Operation = 'closing' | 'draining' | 'creating' | 'deleting' | 'impo
  * The errors with which sessions of the database end. Each is `database-unavailable`, so clients retry automatically.
  */
 const PROBLEMS: Readonly<Record<Exclude<Operation, 'reading'>, string>> = {
-  closing: 'the operator closed the database; it opens again at once',
+  closing: 'the operator closed the database; it reopens at once',
   draining: 'the operator took the database offline for maintenance',
   creating: 'the operator creates the database',
   deleting: 'the operator deletes the database',
@@ -93,7 +93,7 @@ export class Lifecycle {
   /** Lets clients in again. */
   open(databaseId: string): Promise<void> {
     return this.inOrder(databaseId, 'closing', async () => {
-      if (!this.drained.delete(databaseId)) throw conflict('the database is not drained');
+      if (!this.drained.delete(databaseId)) throw conflict('the database is not drained, so it cannot be opened');
       this.release(databaseId);
     });
   }
@@ -179,7 +179,7 @@ export class Lifecycle {
   replace(databaseId: string, body: ReadableStream<Uint8Array> | null, confirmation: string): Promise<string | null> {
     const { hasFiles } = this.options;
     if (!hasFiles)
-      return Promise.reject(conflict('PostgreSQL has no files to replace: delete the database and import it'));
+      return Promise.reject(conflict('PostgreSQL has no files to replace; delete the database, then import it'));
     return this.receiving(body, (received) =>
       this.inOrder(databaseId, 'replacing', async () => {
         await this.requireExisting(databaseId);
@@ -196,7 +196,7 @@ export class Lifecycle {
       await this.requireExisting(databaseId);
       const { dataDir, store, jobs } = this.options;
       const { sizeBytes, unloadedMs } = await store.outline(databaseId);
-      if (unloadedMs !== null) throw conflict('the database is unloaded: restore --from copies it from its backup');
+      if (unloadedMs !== null) throw conflict('the database is unloaded; copy it from its backup with restore --from');
       this.requireSpace(sizeBytes ?? 0);
       return jobs.export(databaseId, incomingPath(dataDir));
     });
@@ -274,7 +274,7 @@ export class Lifecycle {
 
   private async requireMissing(databaseId: string): Promise<void> {
     if ((await this.options.store.list()).includes(databaseId))
-      throw conflict('a database with this id exists already');
+      throw conflict('a database with this id already exists');
   }
 
   private async requireConfirmed(databaseId: string, confirmation: string): Promise<void> {

@@ -109,7 +109,7 @@ describe('a full disk', () => {
   });
 });
 
-it('the default quota of sites admits 1,000 of one principal, and any number of others', () => {
+it('the default quota of sites admits 1,000 sites of one principal, and does not limit other principals', () => {
   const file = openDatabaseFile(':memory:', TEST_SCHEMA);
   let number = 0;
   const begin = (principal: string): void => {

@@ -74,7 +74,7 @@ function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>
   if (group.kind === 'update' && table.rules.policies.together.some((columnIds) => isPartOf(group, columnIds))) {
     // Columns that win or lose together must arrive together; otherwise replicas would combine halves of two writes.
     throw new RockpoolError('changeset-invalid', {
-      problem: 'the changeset writes only a part of a column group',
+      problem: 'the changeset writes only part of a column group',
       table: table.schema.name,
     });
   }

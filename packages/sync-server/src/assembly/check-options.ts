@@ -39,13 +39,13 @@ export function checkOptions(
 ): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
   if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
-    problems.push('one of secret, keySet, oidcIssuer and authenticate is needed');
+    problems.push('set secret, keySet, oidcIssuer or authenticate');
   if (typeof postgres === 'object') problems.push(...shardProblems(postgres).map((problem) => `postgres: ${problem}`));
   if (postgres !== undefined && (quotas?.maxTenantBytes ?? Infinity) < Infinity)
-    problems.push('quotas.maxTenantBytes needs files: the server does not measure databases in PostgreSQL');
+    problems.push('quotas.maxTenantBytes needs a data directory: the server does not measure databases in PostgreSQL');
   if (nats !== undefined) {
-    if (postgres === undefined) problems.push('nats needs postgres: files have one instance');
-    if (nats.servers.length === 0) problems.push('nats: servers is empty');
+    if (postgres === undefined) problems.push('nats needs postgres: a data directory has one instance');
+    if (nats.servers.length === 0) problems.push('nats: servers must not be empty');
     for (const problem of nats.servers.map(natsUrlProblem).filter((one) => one !== null))
       problems.push(`nats: a server must be ${problem}`);
   }
@@ -75,7 +75,9 @@ const MIN_KEEP_MS = 60_000;
 function backupProblems(backup: BackupRules, postgres: SyncServerOptions['postgres']): string[] {
   const { intervalMs = 1, keepMs = MIN_KEEP_MS, unloadAfterMs = 1 } = backup;
   return [
-    ...(postgres === undefined ? [] : ['backup: PostgreSQL has its own continuous backup, such as WAL archiving']),
+    ...(postgres === undefined
+      ? []
+      : ['backup copies files; back up PostgreSQL with its own tools, such as WAL archiving']),
     ...placeProblems(backup, process.env),
     ...(intervalMs >= 1 ? [] : ['backup.intervalMs must be at least 1']),
     ...(unloadAfterMs >= 1 ? [] : ['backup.unloadAfterMs must be at least 1']),

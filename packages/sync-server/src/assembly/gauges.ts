@@ -38,10 +38,10 @@ export function exposeGauges(
   );
   metrics.gauge(
     'rockpool_thread_delay_p99_seconds',
-    'Delay of the event loops of the threads in the last second, 99th percentile: that of the slowest thread.',
+    'Event loop delay of the slowest thread in the last second, 99th percentile.',
     () => Math.max(...databases.states.map(({ loopDelaySeconds }) => loopDelaySeconds)),
   );
-  metrics.gauge('rockpool_thread_utilization', 'Share of the last second in which the busiest thread worked.', () =>
+  metrics.gauge('rockpool_thread_utilization', 'Share of the last second that the busiest thread was working.', () =>
     Math.max(...databases.states.map(({ utilization }) => utilization)),
   );
 }
@@ -50,7 +50,7 @@ export function exposeGauges(
 export function exposeResources({ options, metrics, stores, diskWatch, tenants, unservable }: Base): void {
   metrics.gauge(
     'rockpool_databases_unservable',
-    'Databases with a schema or format that this server does not support, as found at its start.',
+    'Databases with a schema or format that this server did not support when it started.',
     () => unservable.size,
   );
   metrics.gaugeOf('rockpool_build_info', 'Always 1; the labels name versions.', () => [
@@ -64,7 +64,7 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
       1,
     ],
   ]);
-  metrics.gauge('rockpool_disk_full', 'Whether only the reserve of the disk is left, which is for deletes.', () =>
+  metrics.gauge('rockpool_disk_full', 'Whether only the disk space that is reserved for deletes is left.', () =>
     Number(diskWatch.isDiskFull),
   );
   const disk = (): { readonly free: number; readonly total: number } => {
@@ -75,7 +75,7 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
   metrics.gauge('rockpool_disk_size_bytes', 'Size of the disk of the data directory.', () => disk().total);
   metrics.tenantGauge(
     'rockpool_tenant_bytes',
-    'Bytes of the databases of the ten tenants with the largest ones, measured at most every 10 s.',
+    'Bytes of the databases of the ten largest tenants, measured at most every 10 s.',
     () => tenants.largest(LARGEST_TENANTS).map(([tenant, bytes]) => [{ tenant }, bytes] as const),
   );
   metrics.gauge('rockpool_tenants', 'Tenants with databases on the disk, as last measured.', () => tenants.count);
@@ -83,7 +83,7 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
   if (connectionCounts === undefined) return;
   metrics.gaugeOf(
     'rockpool_postgres_connections',
-    'Connections to PostgreSQL of the accepting thread, by state, and queries that wait for one.',
+    'Connections of the accepting thread to PostgreSQL, by state, and queries that wait for a connection.',
     () =>
       connectionCounts().flatMap(({ labels, counts }) =>
         Object.entries(counts).map(([state, count]) => [{ ...labels, state }, count] as const),
@@ -101,7 +101,7 @@ export function exposeShards(metrics: ServerMetrics, { shardStates }: Stores): v
 export function exposeBus(metrics: ServerMetrics, states: () => readonly BusState[]): void {
   metrics.gauge(
     'rockpool_bus_connected',
-    'Whether messages of other instances arrive. Without them, their commits take up to a second.',
+    'Whether messages of other instances arrive. If not, their commits arrive up to a second late.',
     () => Number(isBusConnected(states())),
   );
   const sum = (count: (state: BusState) => number): number =>
@@ -126,7 +126,7 @@ export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | 
     'Databases whose newest commits the continuous backup lacks.',
     () => state()?.pending ?? 0,
   );
-  metrics.gauge('rockpool_backup_failing', 'Whether the destination of the continuous backup fails.', () =>
+  metrics.gauge('rockpool_backup_failing', 'Whether writes to the destination of the continuous backup fail.', () =>
     Number((state()?.outage ?? null) !== null),
   );
   metrics.counter(
@@ -146,12 +146,12 @@ export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | 
   );
   metrics.counter(
     'rockpool_backup_restarts_total',
-    'Copies that began again because the record of what is copied was damaged.',
+    'Copies that restarted because the record of what is copied was damaged.',
     () => state()?.restarts ?? 0,
   );
   metrics.gauge(
     'rockpool_databases_unloaded',
-    'Databases that only the continuous backup has.',
+    'Databases that exist only in the continuous backup.',
     () => state()?.unloaded ?? 0,
   );
 }

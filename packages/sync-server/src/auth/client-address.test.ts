@@ -25,7 +25,7 @@ it('the client address is the same for all addresses of a customer’s IPv6 netw
   expect(addressOf('2001:db8::7:6', undefined)).toBe('2001:db8:0:0');
 });
 
-it('a connection without a request has its own address, and none if it is a proxy’s or of this machine', () => {
+it('a connection without a request has its own address, or none if that is a proxy’s or this machine’s', () => {
   const ofConnection = connectionAddresses(['10.0.0.0/8']);
   expect(['203.0.113.9', '::ffff:203.0.113.9', '2001:db8::1'].map(ofConnection)).toEqual([
     '203.0.113.9',

@@ -194,12 +194,13 @@ const DISCOVERY_TIMEOUT_MS = 5_000;
 async function discoverKeySet(issuer: string): Promise<URL> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`the discovery document of the issuer returns status ${response.status}`);
+  if (!response.ok)
+    throw new Error(`the issuer answered the request for its discovery document with status ${response.status}`);
   const { issuer: named, jwks_uri: keySet } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
   // A document of another issuer would let that issuer decide which tokens are valid.
   if (named !== issuer) throw new Error('the discovery document names a different issuer');
   if (typeof keySet !== 'string' || new URL(keySet).protocol !== new URL(issuer).protocol)
-    throw new Error('the discovery document names no key set that is as secure as the issuer');
+    throw new Error('the discovery document names no key set, or one with another URL scheme than the issuer');
   return new URL(keySet);
 }
 

@@ -21,8 +21,8 @@ export function secretProblem(secret: Uint8Array): string | null {
  */
 export function previousSecretProblem(secret: Uint8Array | undefined, previous: Uint8Array | undefined): string | null {
   if (previous === undefined) return null;
-  if (secret === undefined) return 'there is no secret that replaces it';
-  if (Buffer.compare(secret, previous) === 0) return 'it is the same as the secret';
+  if (secret === undefined) return 'set the secret that replaces it';
+  if (Buffer.compare(secret, previous) === 0) return 'it must differ from the secret';
   return secretProblem(previous);
 }
 

@@ -50,7 +50,7 @@ export function collectChangeset(
     const name = `${change.table.schema.id}:${keyToString(change.key)}`;
     if (changes.has(name))
       throw new RockpoolError('changeset-invalid', {
-        problem: 'a row is written twice in one transaction',
+        problem: 'the transaction writes a row twice',
         table: change.table.schema.name,
       });
     changes.set(name, change);

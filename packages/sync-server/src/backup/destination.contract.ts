@@ -37,7 +37,7 @@ export function describeDestination(name: string, { open, breakNow, manyKeys }: 
       expect(await listed(destination, '')).toEqual([{ key: 'a/b/c', sizeBytes: 18 }]);
     });
 
-    it('stores any bytes: none, few and many', async () => {
+    it('stores objects of any size, including empty ones', async () => {
       const destination = open();
       const many = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 2_654_435_761) >>> 24);
       for (const [key, content] of [

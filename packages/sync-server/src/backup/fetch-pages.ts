@@ -81,7 +81,7 @@ export async function fetchPages(
     if (sumOfFile(descriptor, reached) !== reached.stateSum) {
       // The part that was fetched cannot be continued.
       rmSync(progressPath, { force: true });
-      throw damaged(keys.at(-1) ?? '', 'the pages do not match the sum of all pages');
+      throw damaged(keys.at(-1) ?? '', 'the pages do not match their total checksum');
     }
   } finally {
     closeSync(descriptor);

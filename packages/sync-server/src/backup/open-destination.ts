@@ -25,11 +25,10 @@ const S3_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
 /** The problems of a destination's settings, one sentence each. */
 export function placeProblems({ to, endpoint }: BackupPlace, environment: Environment): string[] {
   const problems: string[] = [];
-  if (to === '') problems.push('the destination of the backup is empty');
+  if (to === '') problems.push('the destination of the backup must not be empty');
   if (/^[a-z0-9]+:\/\//i.test(to)) {
-    if (!to.startsWith('s3://')) problems.push('the destination of the backup is s3://BUCKET/PREFIX or a folder');
-    else if (!S3_URL.test(to))
-      problems.push('the destination of the backup does not name a bucket: s3://BUCKET/PREFIX');
+    if (!to.startsWith('s3://')) problems.push('the destination of the backup must be s3://BUCKET/PREFIX or a folder');
+    else if (!S3_URL.test(to)) problems.push('the destination of the backup must name a bucket: s3://BUCKET/PREFIX');
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
       if ((environment[name] ?? '') === '') problems.push(`a backup to S3 needs ${name} in the environment`);
   }

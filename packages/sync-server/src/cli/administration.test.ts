@@ -253,7 +253,7 @@ describe('an administrator', () => {
     writeFileSync(join(at('backup'), 'db-b.sqlite.copying'), 'half');
     const kept = statSync(join(at('backup'), 'db-a.sqlite')).mtimeMs;
     const { code, stdout } = await runCommand(['backup', at('backup'), '--data', data]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('continues a backup of 1 files')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('continuing a backup; 1 files are already complete')]);
     expect(statSync(join(at('backup'), 'db-a.sqlite')).mtimeMs).toBe(kept);
     expect(readdirSync(at('backup')).sort()).toEqual(['db-a.sqlite', 'db-b.sqlite', 'db-c.sqlite', 'manifest.json']);
     expect(await runCommand(['verify', at('backup')])).toMatchObject({ code: 0 });

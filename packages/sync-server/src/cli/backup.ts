@@ -44,13 +44,13 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   mkdirSync(directory, { recursive: true });
   const manifest = await begunBackup(directory);
   const resumed = Object.keys(manifest).length;
-  if (resumed > 0) print(`continues a backup of ${resumed} files`);
+  if (resumed > 0) print(`continuing a backup; ${resumed} files are already complete`);
   const problems = [...contents.problems];
   for (const file of contents.files) {
     const { name, unloaded } = file;
     if (unloaded !== null)
       print(
-        `${databaseName(name)} is unloaded to ${unloaded.destination}, which keeps it; this backup contains only a note of that`,
+        `${databaseName(name)} is unloaded to ${unloaded.destination}; this backup contains only a reference to it`,
       );
     if (manifest[name] !== undefined) continue;
     const found = await copyFile(file, join(directory, name));

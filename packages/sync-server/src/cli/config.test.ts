@@ -46,7 +46,7 @@ describe('the previous secret', () => {
 
   it.each([
     ['weak', 'short', { ROCKPOOL_SECRET: TEST_SECRET }, 'it needs at least 32'],
-    ['the same', TEST_SECRET, { ROCKPOOL_SECRET: TEST_SECRET }, 'it is the same as the secret'],
+    ['the same', TEST_SECRET, { ROCKPOOL_SECRET: TEST_SECRET }, 'it must differ from the secret'],
     ['the only one', TEST_SECRET, { ROCKPOOL_OIDC_ISSUER: 'https://id.example.org' }, 'no secret that replaces it'],
   ])('is refused if it is %s', (_, previous, environment, problem) => {
     let problems: unknown;
@@ -158,7 +158,7 @@ describe('the list of shards', () => {
     ['[]', [], '--shards: the list is empty'],
     [JSON.stringify([{ ...A, wieght: 1 }]), [], '--shards: entry 1 has the unknown member wieght'],
     [JSON.stringify([{ ...A, url: 'http://ann:secret@a' }]), [], '--shards: a: the url must be one such as'],
-    [JSON.stringify([A]), ['--postgres', 'postgresql://a/b'], '--postgres and --shards exclude each other'],
+    [JSON.stringify([A]), ['--postgres', 'postgresql://a/b'], 'use --postgres or --shards, not both'],
   ])('is refused: %s %j', (content, flags, problem) => {
     let problems = '';
     try {

@@ -42,7 +42,7 @@ const POSTGRES: Settings = {
 const SHARDS: Settings = {
   shards: {
     takes: 'text',
-    help: 'a JSON file with the PostgreSQL servers among which databases are divided: [{ "name", "url", "weight" }, …], instead of --postgres',
+    help: 'a JSON file that lists the PostgreSQL servers to divide databases among: [{ "name", "url", "weight" }, …], instead of --postgres',
   },
 };
 const BUS: Settings = {
@@ -52,7 +52,7 @@ const BUS: Settings = {
   },
   'instance-url': {
     takes: 'text',
-    help: 'the URL of /sync at which other instances reach this one, such as http://10.0.0.5:4400/sync; default: its address and port',
+    help: 'the URL of /sync that other instances use to reach this one, such as http://10.0.0.5:4400/sync; default: its address and port',
   },
   'bus-credentials-file': { takes: 'text', help: 'the .creds file for NATS' },
 };
@@ -68,8 +68,8 @@ const PREVIOUS_SECRET: Settings = {
   },
 };
 const TOKEN_RULES: Settings = {
-  issuer: { takes: 'text', help: 'the required iss claim of tokens; default rockpool-server' },
-  audience: { takes: 'text', help: 'the required aud claim of tokens; default rockpool' },
+  issuer: { takes: 'text', help: 'the iss claim that tokens must have; default rockpool-server' },
+  audience: { takes: 'text', help: 'the aud claim that tokens must have; default rockpool' },
 };
 
 const BACKUP_PLACE: Settings = {
@@ -135,7 +135,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   'max-database-size': {
     takes: 'text',
-    help: 'the size at which a database stops growing: a number and m or g, such as 2g; default unlimited',
+    help: 'the maximum size of a database: a number and m or g, such as 2g; default unlimited',
   },
   'keep-deletes': {
     takes: 'text',
@@ -145,7 +145,7 @@ export const SERVE_SETTINGS: Settings = {
   'max-conflicts': { takes: 'text', help: 'the largest number of conflicts kept in one database; default 10000' },
   'backup-to': {
     takes: 'text',
-    help: 's3://BUCKET/PREFIX or a folder: copies every database there while it changes. S3 takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY from the environment',
+    help: 's3://BUCKET/PREFIX or a folder: copies every database there while it changes. For S3, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment',
   },
   'backup-interval': {
     takes: 'text',
@@ -153,7 +153,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   'unload-after': {
     takes: 'text',
-    help: 'a database that nobody has opened for this time, such as 30d, is kept in the backup alone and fetched when it is opened; needs --backup-to',
+    help: 'keeps a database that nobody has opened for this time, such as 30d, only in the backup, and fetches it when it is opened; needs --backup-to',
   },
   'backup-keep': {
     takes: 'text',
@@ -304,7 +304,7 @@ function readMetrics(
   problems: string[],
 ): Pick<ServeConfig, 'metrics' | 'metricsAddress'> {
   const [address, file] = [given.text('metrics-address'), given.text('metrics-token-file')];
-  if (address !== '' && file !== '') problems.push('--metrics-address and --metrics-token-file exclude each other');
+  if (address !== '' && file !== '') problems.push('use --metrics-address or --metrics-token-file, not both');
   if (address !== '') return { metrics: 'none', metricsAddress: readAddress('metrics-address', address, problems) };
   return file === ''
     ? {}

@@ -51,7 +51,7 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
   }
   if (atMs !== null && (server === null ? action !== 'export' : action !== 'restore'))
     problems.push(
-      '--at belongs to databases export, with --data or --postgres, and to databases restore, with --server',
+      'use --at only with databases export and --data or --postgres, or with databases restore and --server',
     );
   if (action === 'restore') {
     if (atMs === null) problems.push('databases restore needs --at');

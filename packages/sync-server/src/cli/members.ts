@@ -75,7 +75,7 @@ async function noteOf(databaseId: string, exists: (databaseId: string) => Promis
     return (await exists(databaseId)) ? '' : ', which does not exist: the role applies once a client creates it';
   } catch {
     // The role is stored even if a shard does not answer.
-    return '; whether that database exists could not be checked';
+    return '; it is unknown whether that database exists';
   }
 }
 
@@ -129,7 +129,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     takes: ['PRINCIPAL'],
     run: async (store, { PRINCIPAL }, print) => {
       await store.write(readmitted(PRINCIPAL));
-      print(`${PRINCIPAL} has its roles in each database again`);
+      print(`${PRINCIPAL} has its roles in every database again`);
     },
   },
   revoked: {

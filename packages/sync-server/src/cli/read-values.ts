@@ -48,7 +48,7 @@ export function readPostgresSource(given: ParsedSettings, problems: string[]): P
   const url = readPostgres(given.text('postgres'), problems);
   const path = given.text('shards');
   if (path === '') return url === '' ? null : url;
-  if (url !== '') problems.push('--postgres and --shards exclude each other');
+  if (url !== '') problems.push('use --postgres or --shards, not both');
   const content = readFile(path, 'shards', problems);
   if (content === null) return [];
   let list: unknown;

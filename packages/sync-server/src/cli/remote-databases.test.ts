@@ -52,7 +52,7 @@ it('remote commands operate databases of a running server, whose other databases
   copy.close();
   expect((await remote('export', DATABASE, at('copy.sqlite'))).stderr).toContain('already exists');
   expect((await remote('import', DATABASE, at('copy.sqlite'))).stderr).toBe(
-    'config-invalid:\na database with this id exists already\n',
+    'config-invalid:\na database with this id already exists\n',
   );
   for (const confirm of [[], ['--confirm', 'other']])
     expect((await remote('delete', DATABASE, ...confirm)).stderr).toContain('`confirm` must be the id or the identity');

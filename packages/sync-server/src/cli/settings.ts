@@ -89,7 +89,7 @@ function parseFlags(
   return { values: known, positionals };
 }
 
-const CONFIG: Setting = { takes: 'text', help: 'a JSON file with the settings that follow' };
+const CONFIG: Setting = { takes: 'text', help: 'a JSON file with the settings below' };
 
 function fromEnvironment(settings: Settings, name: string, environment: Sources['environment']): unknown {
   const value = environment[environmentName(name)];

@@ -64,7 +64,7 @@ async function finishAll(): Promise<void> {
 }
 
 describe('while a commit waits for the disk', () => {
-  it('neither the author, nor other sessions, nor a joining session, nor a change feed receives it', async () => {
+  it('no author, other session, joining session or change feed receives the commit', async () => {
     const [author, reader] = [arrive(), arrive()];
     write(author);
     await untilCommitted();
@@ -81,7 +81,7 @@ describe('while a commit waits for the disk', () => {
     expect(fed).toMatchObject({ watermark: 1 });
   });
 
-  it('its deliveries are read and encoded, and only sent afterwards', async () => {
+  it('its deliveries are read and encoded, but sent only afterwards', async () => {
     const [author, reader, other] = [arrive(), arrive(), arrive()];
     for (let i = 0; i < 2; i++) {
       write(author);
@@ -96,7 +96,7 @@ describe('while a commit waits for the disk', () => {
     }
   });
 
-  it('the host program receives neither results nor errors based on it', async () => {
+  it('the host program receives neither results nor errors based on the commit', async () => {
     const author = arrive();
     const backend = toServerDatabase(
       () => Promise.resolve(live),

@@ -55,7 +55,7 @@ export function encodeHistoryEntry({ kind, previous, previousIsFirst, replaced }
 
 export function decodeHistoryEntry(bytes: Uint8Array): HistoryEntry {
   const reader = new ByteReader(bytes, 'storage-corrupt');
-  const kind = KINDS[reader.u8()] ?? reader.fail('the kind of a version is unknown');
+  const kind = KINDS[reader.u8()] ?? reader.fail('a version has an unknown kind');
   const previous = reader.varint();
   const replaced = new Map<number, ReplacedValue>();
   while (reader.remaining > 0) {

@@ -72,7 +72,7 @@ function lines({ versions }: HistoryPage, ...columns: readonly string[]): string
 }
 
 describe('the rows that transactions wrote', () => {
-  it('include those written in the last millisecond of a period, as the history shows it', async () => {
+  it('include rows that were written in the last millisecond of a period that the history shows', async () => {
     // Writes of one millisecond differ by microseconds.
     const writtenMs = nowMs;
     a.site.nowMs = () => writtenMs;

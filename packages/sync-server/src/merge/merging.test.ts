@@ -46,7 +46,7 @@ describe('concurrent writes of one column', () => {
   it.each([
     ['the earlier write arrives first', 60_000, 0],
     ['the later write arrives first', 0, 60_000],
-  ])('end with the later one if %s, and the other one is in the conflict log', async (_, firstAgeMs, secondAgeMs) => {
+  ])('keep the later one if %s, and the other one is in the conflict log', async (_, firstAgeMs, secondAgeMs) => {
     const { a, b } = await two();
     a.site.clockAheadMs = YEAR_MS;
     b.site.clockAheadMs = -YEAR_MS;

@@ -29,7 +29,7 @@ describe('a column group', () => {
     const refused = {
       kind: 'rejected',
       code: 'changeset-invalid',
-      fields: { problem: 'the changeset writes only a part of a column group', table: 'products' },
+      fields: { problem: 'the changeset writes only part of a column group', table: 'products' },
     };
     expect(await a.commit([update('products', 'p', { price: 6n })])).toMatchObject(refused);
     expect(await a.commit([update('products', 'p', { name: 'x', currency: 'DKK' })])).toMatchObject(refused);

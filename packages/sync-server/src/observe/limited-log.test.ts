@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { limitRefusals } from './limited-log.ts';
 
-it('the limited log writes 50 refusals of one kind a second, and the number of those that it omits', () => {
+it('the limited log writes 50 refusals of one kind a second, and counts the refusals that it omits', () => {
   let nowMs = 0;
   const lines: string[] = [];
   const log = limitRefusals(

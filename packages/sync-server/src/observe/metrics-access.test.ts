@@ -98,7 +98,7 @@ describe('metrics on an address of their own', () => {
   });
 });
 
-it('the version in the metrics is that of the package', () => {
+it('the metrics name the version of the package', () => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
     version: string;
   };

@@ -27,11 +27,11 @@ export function shardProblems(shards: readonly Shard[]): string[] {
     names.add(name);
     const { protocol = '' } = URL.canParse(url) ? new URL(url) : {};
     if (protocol !== 'postgresql:' && protocol !== 'postgres:')
-      problems.push(`${label}: the url must be one such as postgresql://user@host/name`);
+      problems.push(`${label}: the url must look like postgresql://user@host/name`);
     if (!(Number.isFinite(weight) && weight >= 0)) problems.push(`${label}: the weight must be a number of at least 0`);
   }
   if (problems.length === 0 && shards.every(({ weight = 1 }) => weight === 0))
-    problems.push('every weight is 0, so new databases have no place');
+    problems.push('every weight is 0, so no shard can take new databases; raise one');
   return problems;
 }
 

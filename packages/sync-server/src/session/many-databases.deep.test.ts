@@ -27,7 +27,7 @@ let watching: NodeJS.Timeout | undefined;
 afterEach(() => clearInterval(watching));
 
 it(
-  '500 databases serve 7,000 clients, 2,000 of which write and reconnect at once, and each gets every row once',
+  '500 databases serve 7,000 clients while 2,000 clients write and reconnect at once, and each gets every row once',
   async () => {
     const watch = watchServer();
     const timings = { acknowledgedAfterMs: [], arrivedAfterMs: [] };

@@ -231,7 +231,7 @@ export class Session implements Subscriber {
     const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
     if (problem === 'held') {
       if (this.held.length >= MAX_HELD_MESSAGES)
-        throw new RockpoolError('frame-unexpected', { problem: 'too many messages before the first answer' });
+        throw new RockpoolError('frame-unexpected', { problem: 'too many messages arrived before the first answer' });
       this.held.push({ message, receivedMs });
       return;
     }

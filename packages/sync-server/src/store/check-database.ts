@@ -56,7 +56,7 @@ function rowProblems(sql: SqliteFile, schema: Schema): string[] {
     );
     return rows === versions
       ? []
-      : [`${name}: ${rows} rows, but ${versions} of them known to sync: another program has written to the table`];
+      : [`${name}: sync knows ${versions} of ${rows} rows; another program has written to the table`];
   });
 }
 

@@ -104,7 +104,7 @@ export function decodeRowVersions(bytes: Uint8Array): RowVersions {
     distinct[index] ?? reader.fail('the index of a version is beyond the end');
   const inserted = at(reader.varint());
   const flags = reader.u8();
-  if (flags > (DELETED | REVIVED | UPDATED | OTHER_SITES)) reader.fail('the flags of a version are unknown');
+  if (flags > (DELETED | REVIVED | UPDATED | OTHER_SITES)) reader.fail('a version has unknown flags');
   const deleted = (flags & DELETED) === 0 ? null : at(reader.varint());
   const revived = (flags & REVIVED) === 0 ? null : at(reader.varint());
   const updated: StoredVersion[] = [];

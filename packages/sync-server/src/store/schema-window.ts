@@ -32,6 +32,6 @@ export function openedSchema(stored: Schema, own: Schema): OpenedSchema {
 export function followedSchema(stored: Schema, own: Schema): Schema {
   schemaAdditions(own, stored);
   if (schemaView(own, stored) === null)
-    throw new RockpoolError('schema-incompatible', { count: 1, problems: 'the rules by which columns merge differ' });
+    throw new RockpoolError('schema-incompatible', { count: 1, problems: 'the merge rules of columns differ' });
   return stored;
 }

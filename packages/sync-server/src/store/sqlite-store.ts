@@ -62,7 +62,7 @@ export class SqliteStore implements Store {
     const path = this.pathOf(databaseId);
     if (isFileChanging(path))
       throw new RockpoolError('database-unavailable', {
-        problem: 'the server stopped while it replaced or moved the database file; restart it to finish',
+        problem: 'the server stopped while it was replacing or moving the database file; restart it to finish',
       });
     const unloaded = readUnloadedMark(path);
     if (unloaded !== null)
@@ -129,5 +129,5 @@ export class SqliteStore implements Store {
  */
 function writeAgain({ sql }: DatabaseFile): void {
   if (!sql.checkpoint())
-    throw new RockpoolError('database-unavailable', { problem: 'another process is checkpointing the log' });
+    throw new RockpoolError('database-unavailable', { problem: 'another process is running a WAL checkpoint' });
 }

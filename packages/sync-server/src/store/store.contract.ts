@@ -215,7 +215,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     });
 
     it.each([false, true])(
-      'gives a database without an identity the same one as a copy from before its first opening (written to: %s)',
+      'gives a database without an identity the same identity as a copy from before its first opening (written to: %s)',
       async (hasSites) => {
         const forget = (): Promise<void> => run(`DELETE FROM rockpool_meta WHERE name LIKE 'identity%'`);
         if (hasSites)

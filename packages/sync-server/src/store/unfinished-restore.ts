@@ -33,7 +33,7 @@ export function restoringFolder(dataDir: string): string {
 export function requireFinishedRestore(dataDir: string): void {
   if (existsSync(restoringFolder(dataDir)))
     throw new RockpoolError('database-unavailable', {
-      problem: `a restore into this data directory is unfinished: run it again, or remove ${restoringFolder(dataDir)}`,
+      problem: `a restore into this data directory did not finish; run it again, or remove ${restoringFolder(dataDir)}`,
     });
 }
 
@@ -48,7 +48,7 @@ export function readRestore(dataDir: string, { from, databaseId, asked }: Restor
   if (known.from === from && known.databaseId === databaseId && known.asked === asked) return known;
   throw new RockpoolError('config-invalid', {
     count: 1,
-    problems: `a restore from ${known.from} is unfinished: run it again with the same arguments, or remove ${restoringFolder(dataDir)} and start over`,
+    problems: `a restore from ${known.from} did not finish; run it again with the same arguments, or remove ${restoringFolder(dataDir)} and start over`,
   });
 }
 

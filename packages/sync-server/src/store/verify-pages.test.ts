@@ -14,7 +14,7 @@ function create(path: string, rows: number): void {
   sql.close();
 }
 
-it('verifyPages reports no damage of a file that is replaced meanwhile', async () => {
+it('verifyPages reports no damage in a file that is replaced meanwhile', async () => {
   const [path, next] = ['old', 'new'].map((name) => join(temporaryFolder(), name)) as [string, string];
   create(path, 10);
   create(next, 20);

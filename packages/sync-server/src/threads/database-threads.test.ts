@@ -178,7 +178,7 @@ describe('a server with more than one thread', () => {
 describe('threads of two instances on one PostgreSQL', () => {
   const postgres = postgresUnderTest();
 
-  it('commit, deliver to each other, and replace one that ends', async () => {
+  it('commit, deliver to each other, and replace a thread that ends', async () => {
     const { url } = await postgres.server.createDatabase();
     await start({ postgres: url });
     const second = await TestServer.start(temporaryFolder(), { threads: THREADS, postgres: url });

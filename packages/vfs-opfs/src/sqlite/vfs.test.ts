@@ -161,7 +161,7 @@ describe('the VFS methods for files', () => {
     };
   }
 
-  it('report a database after it has a byte, and a journal after it was created', async () => {
+  it('report that a database exists once it has a byte, and a journal once it is created', async () => {
     const disk = new SimulatedDisk();
     const { storage, connection } = await open(disk);
     const files = vfsCalls(storage);

@@ -87,7 +87,7 @@ it('deliveries applied together leave the same rows, outcomes and cursor as one 
   database.close();
 });
 
-it('deliveries applied together are reported once, with the changes that are known of all of them', () => {
+it('deliveries applied together are reported once, with all their known changes', () => {
   const database = openInMemory();
   const reported: unknown[] = [];
   const sync = testSync(
@@ -122,7 +122,7 @@ it('deliveries applied together are reported once, with the changes that are kno
   database.close();
 });
 
-it('a delivery that does not fit reverts those before it in its transaction, and later ones find the outbox as it was', () => {
+it('a delivery that does not fit rolls back the earlier deliveries in its transaction, and leaves the outbox unchanged for later ones', () => {
   const database = openInMemory();
   const sync = testSync(database);
   sync.greet(testWelcome());

@@ -174,7 +174,7 @@ describe('the cost of a delivery', () => {
     }
   }
 
-  it('is the write of its row and of the cursor in one transaction if the change is from another device', () => {
+  it('is one transaction that writes the row and the cursor if the change is from another device', () => {
     const statements = statementsOf((from) => ({
       from,
       to: from + 1,
@@ -183,7 +183,7 @@ describe('the cost of a delivery', () => {
     expect(statements).toEqual(['BEGIN', 'UPDATE', 'INSERT rockpool_meta', 'COMMIT']);
   });
 
-  it('is the write of the last acknowledged sequence and of the cursor in one transaction if it has an outcome', () => {
+  it('is one transaction that writes the last acknowledged sequence and the cursor if the delivery has an outcome', () => {
     const statements = statementsOf((from) => {
       const to = from + 1;
       return { from, to, lastAckedSequence: to, outcomes: admitted(to, to) };

@@ -43,7 +43,7 @@ export class TransactionCapture {
   private rowsOf(name: string, collector: ChangeCollector): SessionRowReader {
     const table = this.tablesByName.get(name);
     if (table === undefined)
-      throw new RockpoolError('internal', { problem: 'a change of an unknown table was captured', table: name });
+      throw new RockpoolError('internal', { problem: 'a change to an unknown table was captured', table: name });
     return collectRows(table, collector);
   }
 }

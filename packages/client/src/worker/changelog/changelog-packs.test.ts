@@ -92,7 +92,7 @@ describe('packs of the changelog', () => {
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
   });
 
-  it('are joined once they make a full one, and stay as they are then', () => {
+  it('are joined once together they fill a pack, and a full pack does not change', () => {
     const all = withChangesets(300);
     for (const upTo of [33, 65, 97]) admit(upTo);
     expect(packs()).toEqual([
@@ -111,7 +111,7 @@ describe('packs of the changelog', () => {
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
   });
 
-  it('are full with fewer changesets if these are larger', () => {
+  it('are full with fewer changesets if the changesets are larger', () => {
     database = openInMemory();
     for (let i = 1; i <= 112; i++) write(`r${i}`, `k${i}`, new Uint8Array(1_000));
     admit(33);

@@ -173,7 +173,7 @@ describe('bundles with different additions', () => {
     });
   });
 
-  it('keep the newer merge rules, whichever of them opens the database', async () => {
+  it('keep the newer merge rules, whichever bundle opens the database', async () => {
     const medium = memoryMedium();
     const rules = (schema: TableSchema): Schema =>
       buildSchema([{ ...schema, merge: { ...schema.merge, deleteRule: 'update-wins', groups: [['text', 'rank']] } }]);
@@ -323,7 +323,7 @@ describe('an older bundle after migrations', () => {
       fields: {
         table: 'note',
         column: 'kind',
-        problem: 'the app does not know this column, and a new row needs a value for it',
+        problem: 'a new row needs a value for this column, which the app does not know',
       },
     },
   ];

@@ -79,7 +79,7 @@ describe('the storage of a document column', () => {
     await close();
   });
 
-  it('changes below connections that are open, which then read the same text', async () => {
+  it('can change while connections are open, which then still read the same text', async () => {
     const file = memoryMedium();
     const asText = await openStored(file, { schema: schemaOf() });
     asText.database.write({

@@ -62,7 +62,7 @@ function requireSharedColumn(stored: TableSchema, app: TableSchema, column: Colu
   const declared = app.columns.find(({ name }) => name === column.name);
   if (declared === undefined) {
     if (column.notNull && column.defaultSql === null && column.generated === null)
-      throw incompatible(table, column.name, 'the app does not know this column, and a new row needs a value for it');
+      throw incompatible(table, column.name, 'a new row needs a value for this column, which the app does not know');
     return;
   }
   if (!same(column, declared))

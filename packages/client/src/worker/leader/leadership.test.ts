@@ -106,14 +106,14 @@ describe('a leader that receives a write', () => {
     expect(posted).toEqual([]);
   });
 
-  it('ignores a request that its author has given up', async () => {
+  it('ignores a write that its author has given up', async () => {
     const { serve, written, posted } = createWorld();
     await serve({ requestId: 'a', latestStartMs: NOW_MS - 1 });
     expect(written).toEqual([]);
     expect(posted).toEqual([]);
   });
 
-  it('does not run it before earlier writes of the same tab', async () => {
+  it('does not run the write before earlier writes of the same tab', async () => {
     const { serve, written } = createWorld();
     await serve({ requestId: 'b', afterRequestId: 'a' });
     expect(written).toEqual([]);
@@ -122,7 +122,7 @@ describe('a leader that receives a write', () => {
     expect(written).toEqual(['a', 'b']);
   });
 
-  it('runs it after an earlier write that failed', async () => {
+  it('runs the write after an earlier write that failed', async () => {
     const world = createWorld();
     world.failNext = true;
     await world.serve({ requestId: 'a' });
@@ -139,7 +139,7 @@ describe('a leader that receives a write', () => {
     expect(world.localCommits).toBe(1);
   });
 
-  it('refuses it again after a failure, even if it might succeed now', async () => {
+  it('refuses a failed write again, even if it might succeed now', async () => {
     const world = createWorld();
     world.failNext = true;
     await world.serve({ requestId: 'a' });

@@ -208,7 +208,7 @@ describe('tabs that share a database', () => {
   });
 });
 
-describe('tabs of which only one may open the file', () => {
+describe('tabs on a medium that lets only one tab open the file', () => {
   async function twoExclusive(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
     const [leader, follower] = [
       browser.tab({ sharesFiles: false }),
@@ -316,7 +316,7 @@ describe('when the leader dies or messages are lost', () => {
     ['the device sleeps', (browser) => browser.sleep(3_600_000)],
     ['its clock is set ahead', (browser) => void (browser.clockOffsetMs = 365 * 24 * 3_600_000)],
     ['its clock is set back', (browser) => void (browser.clockOffsetMs = -365 * 24 * 3_600_000)],
-  ])('a write does not fail if %s before the answer comes', async (_what, happen) => {
+  ])('a write does not fail if %s before the answer arrives', async (_what, happen) => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.isLost = (message) => message.kind === 'answer';
@@ -547,7 +547,7 @@ describe('a tab that cannot open', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('waits as long as the leading tab’s first sync makes progress, and reports that progress', async () => {
+  it('waits as long as the leader’s first sync makes progress, and reports that progress', async () => {
     const browser = new FakeBrowser();
     const filled = Promise.withResolvers<void>();
     const first = browser.tab({ beforeOpen: () => filled.promise });
@@ -564,7 +564,7 @@ describe('a tab that cannot open', () => {
     expect([first.role, second.role, first.firstSync]).toEqual(['leader', 'follower', []]);
   });
 
-  it('fails with storage-busy if the leading tab’s first sync makes no progress', async () => {
+  it('fails with storage-busy if the leader’s first sync makes no progress', async () => {
     const browser = new FakeBrowser();
     const first = browser.tab({ beforeOpen: () => new Promise(() => undefined) });
     void first.membership.open();
@@ -711,7 +711,7 @@ describe('tabs of different bundles', () => {
     await first.membership.open();
     await expect(browser.tab({ schema: schemaWith('b') }).membership.open()).rejects.toMatchObject({
       code: 'schema-incompatible',
-      fields: { table: 't', column: 'b', problem: 'the leading tab does not have this column' },
+      fields: { table: 't', column: 'b', problem: 'the leader tab does not have this column' },
     });
     await write(first, 'a');
   });

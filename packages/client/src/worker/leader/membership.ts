@@ -268,7 +268,7 @@ export class Membership<Database extends WritableDatabase> {
     cancelDeadline();
 
     if (first === 'deadline')
-      throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the leading tab' });
+      throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the leader tab' });
     if (first === 'turn') return this.lead();
     if (first === 'withdrawn' || this.ended !== null) return;
     if (first.sharesFiles && this.options.sharesFiles)
@@ -359,9 +359,9 @@ export class Membership<Database extends WritableDatabase> {
     if (comparison === 'incompatible')
       return this.endUnasked(
         new RockpoolError('schema-incompatible', {
-          comparedWith: 'the schema of the leading tab',
+          comparedWith: 'the schema of the leader tab',
           ...firstUnknownColumn(this.options, message),
-          problem: 'the leading tab does not have this column',
+          problem: 'the leader tab does not have this column',
         }),
       );
 

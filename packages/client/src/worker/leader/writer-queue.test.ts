@@ -41,7 +41,7 @@ describe('the writer queue', () => {
     expect(done).toEqual(['first', 'second', 'caused']);
   });
 
-  it('skips a job that was given up, and one that ends as it begins', () => {
+  it('skips a job that was given up, and a job that ends as soon as it begins', () => {
     const writerQueue = new WriterQueue();
     const done: string[] = [];
     let release = (): void => undefined;

@@ -129,7 +129,7 @@ describe('ranges that all have', () => {
   const sumsOf = (length: number): string =>
     `SELECT (SELECT sum(amount) FROM visit WHERE day >= start.id AND day < start.id + ${length}) FROM entry start WHERE start.id % ${length} = 0`;
 
-  it('few rows more than SQLite executes before a try are soon left to SQLite', () => {
+  it('little more than the number of rows that SQLite executes before a try are soon left to SQLite', () => {
     run(sumsOf(70));
     setMode(AS_IT_PAYS);
     run(sumsOf(70));
@@ -144,7 +144,7 @@ describe('ranges that all have', () => {
   });
 });
 
-it('a statement that a schema change has compiled again has the rows of the new schema', () => {
+it('a statement that SQLite compiles again after a schema change returns the rows of the new schema', () => {
   for (const mode of [ALWAYS, AS_IT_PAYS] as const) {
     setMode(mode);
     const sql = `SELECT count(*), sum(amount), ${mode} FROM visit NOT INDEXED WHERE amount > 2`;
@@ -163,7 +163,7 @@ it.each([
   'SELECT 7 FROM category CROSS JOIN person CROSS JOIN category other',
   'SELECT count(*), sum(factor) FROM entry CROSS JOIN category',
   'SELECT factor, (SELECT count(*) FROM person CROSS JOIN category other WHERE other.factor > category.factor) FROM category',
-])('the loop over a table of a join is complete as often as it begins: %s', (sql) => {
+])('a join visits every row of a table each time the loop over that table begins: %s', (sql) => {
   setMode(NEVER);
   const expected = run(sql);
   for (const mode of [ALWAYS, AS_IT_PAYS] as const) {

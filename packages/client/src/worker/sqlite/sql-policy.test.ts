@@ -69,7 +69,7 @@ describe('a name that would shadow a declared table is rejected, however it is w
   rejects("ATTACH ':memory:' AS other", { problem: 'attach' });
 });
 
-describe('a trigger on a table that may have none is rejected', () => {
+describe('a trigger on a table that allows no triggers is rejected', () => {
   rejects('CREATE TEMP TRIGGER t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
     problem: 'temp-trigger',
     table: 'account',

@@ -57,7 +57,7 @@ it('a query that has sorted its rows continues instead of starting over', () => 
   connection.close();
 });
 
-it('other work runs between the parts of a query, and the next query waits for its end', async () => {
+it('other work runs between the parts of a query, and the next query waits until the first one ends', async () => {
   const { slow } = createWorld();
   const ended: string[] = [];
   const first = slow.query(NUMBERS).then((rows) => ended.push(`${rows.rowCount} rows`));

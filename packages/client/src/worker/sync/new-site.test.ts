@@ -234,7 +234,7 @@ describe('a welcome', () => {
     fullResync = false,
   ): Parameters<typeof judgeWelcome>[0] => ({ lastAckedSequence, decidedHash, fullResync });
 
-  it('fits if the server has decided all sent changesets, or fewer because it was restored', () => {
+  it('is accepted if the server has decided all sent changesets, or fewer because it was restored', () => {
     expect(judgeWelcome(welcome(6), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(9), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(4, hash(4), true), own)).toEqual({ kind: 'fits' });
@@ -274,7 +274,7 @@ describe('a welcome', () => {
     });
   });
 
-  it('is compared with the database', () => {
+  it('is compared with the changesets in the database', () => {
     const { database, sync } = fiveWritten();
     expect(sync.greet(testWelcome({ lastAckedSequence: 4, decidedHash: database.changelog.hashOf(4) }))).toEqual({
       kind: 'fits',

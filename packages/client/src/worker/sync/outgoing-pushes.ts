@@ -29,7 +29,7 @@ export interface OutgoingPushes {
   /**
    * Sends this copy's changesets after `sequence`, so that the server names the first one that differs. If the server
    * may know all of them, sends one more under a sequence that the server has seen from another copy: it cannot be
-   * admitted but is answered. Throws `site-copied` if the token allows reading only.
+   * admitted but is answered. Throws `site-copied` if the token allows only reading.
    */
   askWhatDiffers(sequence: number, welcome: PushPermission): void;
   /** Called when outcomes up to this sequence have arrived. */
@@ -73,7 +73,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
 
     askWhatDiffers(sequence, { lastAckedSequence, canWrite }) {
       const { lastSequence } = source.position();
-      if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows reading only', lastSequence });
+      if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows only reading', lastSequence });
       let sentUpTo = sequence;
       for (;;) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);

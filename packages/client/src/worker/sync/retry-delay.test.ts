@@ -22,7 +22,7 @@ describe('the next attempt', () => {
     ]);
   });
 
-  it('comes ever later after answers from the server, up to half a minute', () => {
+  it('comes after growing delays, up to half a minute, if the server answers', () => {
     expect(spans('database-unavailable', [1, 2, 3, 10])).toEqual([
       [250, 500],
       [500, 1_000],
@@ -35,7 +35,7 @@ describe('the next attempt', () => {
     ]);
   });
 
-  it('comes after 30 to 60 s where only a person can help, but at once after a token has expired', () => {
+  it('comes after 30 to 60 s if only a person can help, but at once after a token has expired', () => {
     expect(spans('schema-mismatch', [1, 10])).toEqual([
       [CALM_RETRY_MS / 2, CALM_RETRY_MS],
       [CALM_RETRY_MS / 2, CALM_RETRY_MS],

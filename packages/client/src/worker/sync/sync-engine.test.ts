@@ -115,7 +115,7 @@ it('the engine sends edits that a delivery re-created, even if the delivery has 
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
 });
 
-it('the engine reports each message once, with everything that it led to', async () => {
+it('the engine reports each message once, with all its effects', async () => {
   const database = openInMemory();
   const { next, engine, reports } = await connected(database);
   const line = await next(1);
@@ -134,7 +134,7 @@ it('the engine reports each message once, with everything that it led to', async
   expect(statesOf(() => engine.committed())).toEqual([['pushing', 2, 2]]);
 });
 
-describe('the engine of a client to which deliveries come faster than it applies them', () => {
+describe('the engine of a client that receives deliveries faster than it applies them', () => {
   const insert = (id: string): ChangeGroup => testGroup('insert', account, [{ id }]);
 
   async function caughtUp(): Promise<Connected & { readonly line: Line; readonly batches: number[] }> {
@@ -154,7 +154,7 @@ describe('the engine of a client to which deliveries come faster than it applies
     return { ...connection, line, batches };
   }
 
-  it('applies and reports together those that waited', async () => {
+  it('applies and reports waiting deliveries together', async () => {
     const { line, batches, reports } = await caughtUp();
     line.say(testDelivery({ from: 1, to: 2, groups: [insert('b')] }));
     expect(batches).toEqual([1]);
@@ -170,7 +170,7 @@ describe('the engine of a client to which deliveries come faster than it applies
     expect(batches).toEqual([1, 3, 1]);
   });
 
-  it('applies them before any other message', async () => {
+  it('applies waiting deliveries before any other message', async () => {
     const { line, batches, reports } = await caughtUp();
     for (const from of [1, 2, 3]) line.say(testDelivery({ from, to: from + 1, groups: [insert(String(from))] }));
     line.say({ type: 'delivery-part', groups: [insert('part')] });
@@ -181,7 +181,7 @@ describe('the engine of a client to which deliveries come faster than it applies
     expect(reports.at(-1)).toMatchObject({ state: 'up-to-date', reason: null });
   });
 
-  it('drops them with the connection, and continues from what it applied', async () => {
+  it('drops waiting deliveries with the connection, and continues from what it applied', async () => {
     const { line, batches, next, engine } = await caughtUp();
     for (const from of [1, 2, 3]) line.say(testDelivery({ from, to: from + 1, groups: [insert(String(from))] }));
     line.events.onFailed(new RockpoolError('network-unreachable').toData());
@@ -195,7 +195,7 @@ describe('the engine of a client to which deliveries come faster than it applies
     expect(batches).toEqual([1, 1]);
   });
 
-  it('drops them when it is stopped, and reports nothing more', async () => {
+  it('drops waiting deliveries when it is stopped, and reports nothing more', async () => {
     const { line, batches, engine, reports } = await caughtUp();
     for (const from of [1, 2, 3]) line.say(testDelivery({ from, to: from + 1, groups: [insert(String(from))] }));
     engine.stop();
@@ -316,7 +316,7 @@ it('the engine reports at once that the database cannot be read for a hello', as
 });
 
 describe('the engine of a copied file', () => {
-  it('compares its changesets, becomes a new site with its own ones, and continues at once', async () => {
+  it('compares its changesets, becomes a new site with the changesets that only it has, and continues at once', async () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next, lines } = await connected(database);

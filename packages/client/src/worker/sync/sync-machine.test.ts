@@ -325,7 +325,7 @@ describe('the sync machine', () => {
     expect(after([...live, failure('site-copied')]).effects).toEqual([{ type: 'disconnect' }]);
   });
 
-  it('always has a time to wake unless it is stopped', () => {
+  it('always has a time to wake up unless it is stopped', () => {
     const event: fc.Arbitrary<MachineEvent | number> = fc.oneof(
       fc.integer({ min: 1, max: 50_000 }),
       fc.constantFrom<MachineEvent>(
@@ -389,7 +389,7 @@ describe('the reported wait', () => {
     deadlineMs: NOW_MS + 7 + withinMs,
   });
 
-  it('has a stage, a beginning and a deadline, from the token to the first delivery', () => {
+  it('has a stage, a start time and a deadline, from the token to the first delivery', () => {
     expect(waitAfter()).toEqual(wait('token', CONNECT_DEADLINE_MS));
     expect(waitAfter(HAD)).toEqual(wait('socket', CONNECT_DEADLINE_MS));
     expect(waitAfter(HAD, HELLO)).toEqual(wait('welcome', CONNECT_DEADLINE_MS));

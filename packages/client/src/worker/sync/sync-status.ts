@@ -100,5 +100,5 @@ const READ_ONLY: ErrorData = {
   code: 'auth-forbidden',
   fields: { operation: 'write' },
   recovery: 'ask-user',
-  message: 'The token allows reading only; local changes wait.',
+  message: 'The token allows only reading; local changes wait.',
 };

@@ -57,7 +57,7 @@ it('deliveries that arrived while one was applied are passed on together', () =>
   expect(ready).toEqual([[1], [2, 3, 4]]);
 });
 
-it('waiting deliveries of many rows are passed on without others', () => {
+it('waiting deliveries are passed on at once when they have many rows', () => {
   const { waiting, ready } = started();
   waiting.take(rows(1, 1));
   waiting.take(rows(2, 900));

@@ -91,7 +91,7 @@ describe('a counter', () => {
     database.close();
   });
 
-  it('rejects a write that would make it anything but a 64-bit integer, naming table and column [MR-10]', () => {
+  it('rejects a write that would make it anything but a 64-bit integer, and names table and column [MR-10]', () => {
     const database = open();
     const notInteger = {
       code: 'value-invalid',

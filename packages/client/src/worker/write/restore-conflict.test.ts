@@ -177,7 +177,7 @@ describe('restoring a conflict', () => {
     database.close();
   });
 
-  it('writes a value that lost its place in a document to that place of the current document [MR-75]', () => {
+  it('writes a lost value of a document to the same place in the current document [MR-75]', () => {
     const database = open();
     write(
       database,

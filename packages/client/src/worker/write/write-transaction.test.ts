@@ -299,7 +299,7 @@ describe('a write that fails', () => {
   });
 });
 
-it('a write of one statement runs five statements, which also store its changeset and its request, and its report runs none', () => {
+it('a write of one statement runs five SQL statements, including those that store its changeset and request; reporting it runs none', () => {
   const clock = new TestClock();
   const newId = createIdSource({ nowMs: clock.now, random: fill });
   const database = openInMemory({ nowMs: clock.now, schema: buildSchema([account]) });
@@ -355,7 +355,7 @@ describe('a repeated request', () => {
     database.close();
   });
 
-  it('takes effect once if the database was opened again in between', async () => {
+  it('takes effect once if the database was reopened in between', async () => {
     const medium = memoryMedium();
     const clock = new TestClock();
     const newId = createIdSource({ nowMs: clock.now, random: fill });

@@ -13,7 +13,7 @@ export const counterDeclaration: PolicyDeclaration<string> = {
   read: (value) => text(value, 'counters'),
   columnProblem: ({ type, notNull }) =>
     type === 'integer' && notNull ? null : 'A counter must be INTEGER NOT NULL: only whole numbers add up exactly.',
-  changeProblem: 'the column became a counter, or is no longer one',
+  changeProblem: 'the column became a counter or stopped being one',
 };
 
 /**

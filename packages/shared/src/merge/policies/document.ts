@@ -40,13 +40,14 @@ export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
   },
   reportEntry({ column: name, text: paths, richText = [], elementKey, maxLength, maxDepth }, table, report) {
     const column = table.columns.find((candidate) => candidate.name === name);
-    if (column !== undefined && column.type !== 'text') report(name, 'A document must be TEXT: it holds JSON.');
+    if (column !== undefined && column.type !== 'text')
+      report(name, 'A document column must be TEXT, because it contains JSON.');
     if (elementKey === '' || [...paths, ...richText].some((path) => pathSteps(path).includes('')))
-      report(name, 'A path or the element key of a document has an empty part.');
+      report(name, 'The element key and every part of a path must not be empty.');
     if (richText.some((path) => paths.includes(path)))
       report(name, 'A path of a document cannot be both a plain text and a rich text.');
     if (richText.some((path) => pathSteps(path).length + RICH_TEXT_DEPTH > maxDepth))
-      report(name, `A rich text takes ${RICH_TEXT_DEPTH} levels of a document; maxDepth leaves too few here.`);
+      report(name, `A rich text needs ${RICH_TEXT_DEPTH} levels below its path; raise maxDepth.`);
     if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH))
       report(name, `maxLength of a document must be 1 to ${MAX_DOCUMENT_LENGTH} characters.`);
     if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH))

@@ -10,7 +10,7 @@ export const groupDeclaration: PolicyDeclaration<readonly string[]> = {
   ruleOf: ({ groups }, column) => groups.filter((names) => names.includes(column)).map((names) => [...names].sort()),
   read: (value) => texts(value, 'groups'),
   reportEntry(names, _table, report) {
-    if (names.length < 2) report(names[0] ?? null, 'A group of columns needs at least two.');
+    if (names.length < 2) report(names[0] ?? null, 'A group needs at least two columns.');
   },
   // Groups do not change the meaning of a statement.
   changeProblem: null,

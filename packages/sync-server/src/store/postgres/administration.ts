@@ -244,8 +244,8 @@ async function moveProblems(name: string, store: PostgresStore, directory: Direc
     if (role === 'moved')
       return elsewhere.has(id)
         ? []
-        : [`the directory has ${id} here, but it was moved away: restore a newer directory`];
+        : [`the directory places ${id} here, but it was moved away; restore a newer directory`];
     if (role !== undefined) return [`a move of ${id} was interrupted: run rockpool-server move again`];
-    return elsewhere.has(id) ? [`${id} is here, but the directory has it at another shard`] : [];
+    return elsewhere.has(id) ? [`${id} is here, but the directory places it at another shard`] : [];
   });
 }

@@ -12,7 +12,7 @@ export interface OpenShard extends Shard {
 }
 
 /** A shard is registered under this name with another store. */
-const OTHER_STORE = 'its url leads to another PostgreSQL database than before';
+const OTHER_STORE = 'its url now leads to a different PostgreSQL database';
 
 /** The shards of a server: their stores, and the directory at the first of them. */
 export class Shards {
@@ -36,7 +36,7 @@ export class Shards {
     const shard = this.all.find((one) => one.name === name);
     if (shard === undefined)
       throw new RockpoolError('database-unavailable', {
-        problem: 'the shard of the database is missing in this instance’s list of shards',
+        problem: 'the list of shards of this instance lacks the shard of the database',
         shard: name,
       });
     return shard;
@@ -110,7 +110,7 @@ export class Shards {
       const conflicts = this.isReadOnly
         ? (await this.directory.elsewhere(ids, name)).size
         : await this.directory.register(name, storeId, ids);
-      if (conflicts > 0) return `it has ${conflicts} databases with ids that another shard has`;
+      if (conflicts > 0) return `${conflicts} of its databases have ids that another shard also has`;
     }
     if (!this.isReadOnly)
       await connections.query(`UPDATE ${NAMESPACE}.rockpool_store SET directory = $1 WHERE directory IS NULL`, [home]);
