@@ -63,7 +63,7 @@ export const commands = {
     }
     return written;
   },
-  /** The time at which every client had at least this many rows; rejects on timeout. */
+  /** The time when every client had at least this many rows; rejects on timeout. */
   async waitForCount(count: number, timeoutMs: number): Promise<number> {
     const endMs = nowMs() + timeoutMs;
     while (!receivers.every((receiver) => receiver.count() >= count)) {

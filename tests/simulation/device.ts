@@ -121,7 +121,7 @@ export class Device implements Place {
   private doomed: { readonly tab: Tab; left: number } | null = null;
   /** The tab that dies after sending this many more frames. */
   private doomedAtSend: { readonly tab: Tab; left: number; readonly losesPower: boolean } | null = null;
-  /** The number of upcoming storage changes in the middle of which another tab reads. */
+  /** The number of upcoming storage changes that another tab reads in the middle of. */
   private looks = 0;
   /** The storage change in progress, and how often another tab read during it: first before it, then in the middle. */
   private call = { sizeBytes: 0, looks: 0 };

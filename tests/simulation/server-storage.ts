@@ -9,7 +9,7 @@ export interface ServerStorage {
   /** How many processes serve one store. */
   readonly instances: number;
   readonly hasBackup: boolean;
-  /** A path at which `snapshot` may write a file. */
+  /** A path where `snapshot` may write a file. */
   readonly snapshotPath: string;
   /** The store of a process that starts. */
   openStore(instance: number, process: StoreProcess): Store;

@@ -8,7 +8,7 @@ export interface Console {
     query(sql: string, params: readonly SqlParam[]): Promise<unknown>;
     readonly sync: { pause(): Promise<void> };
   };
-  /** Resolves to the time at which the frame with the page's current content is painted. */
+  /** Resolves to the time when the frame with the page's current content is painted. */
   painted(): Promise<number>;
 }
 

@@ -82,8 +82,8 @@ export const entries = sqliteTable(
     /** Negative when money leaves the account. */
     amountMinor: integer().notNull(),
     /**
-     * Orders the entries of one day by the wall time at which they were entered. Imported rows are 1 ms apart, in the
-     * order of the statement.
+     * Orders the entries of one day by the wall time when they were entered. Imported rows are 1 ms apart, in the order
+     * of the statement.
      */
     enteredAtMs: integer().notNull(),
     /** Identifies a row when it is imported again; NULL for entries typed by hand. */

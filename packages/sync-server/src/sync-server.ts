@@ -48,7 +48,7 @@ export interface SyncServerOptions {
    */
   readonly postgresConnections?: number;
   /**
-   * URL at which the other instances on the same PostgreSQL reach `app` of this one, such as
+   * URL that the other instances on the same PostgreSQL use to reach `app` of this one, such as
    * `http://10.0.0.5:4400/sync`: a session over plain HTTP continues at the instance that has it, whichever one a load
    * balancer chooses. Default: the address of the first server given to `attach`, with an address of this machine if
    * that server listens on all.
@@ -92,7 +92,7 @@ export interface SyncServerOptions {
   readonly trustedProxies?: readonly string[];
   /** The wall clock, ms since 1970. */
   readonly now?: () => number;
-  /** Default: JSON lines to stderr. Lines at which a custom logger throws go to stderr too. */
+  /** Default: JSON lines to stderr. Lines that a custom logger fails to write go to stderr too. */
   readonly log?: Logger;
   /**
    * Who may read `/metrics`. With a token, at least 16 characters, it also names the tenants with the largest

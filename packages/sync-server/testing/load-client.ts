@@ -4,8 +4,8 @@ import { deliveredRows } from './delivered-rows.ts';
 import { TestConnection, TestSite } from './test-client.ts';
 
 /**
- * State that the clients of one database share under load: the time at which each row was written, from which receivers
- * compute the delay.
+ * State that the clients of one database share under load: when each row was written. Receivers compute the delay from
+ * it.
  */
 export interface LoadLog {
   readonly writtenMs: Map<string, number>;

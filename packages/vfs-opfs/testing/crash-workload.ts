@@ -35,7 +35,7 @@ interface Acknowledged {
 interface Earlier {
   /** Number of the last transaction that was acknowledged. */
   readonly acknowledged: number;
-  /** Number of the last one that is there. */
+  /** Number of the last transaction on the disk. */
   readonly issued: number;
 }
 
@@ -51,7 +51,10 @@ export interface WorkloadOptions {
   readonly durability: Durability;
   /** How many transactions to run. */
   readonly count: number;
-  /** Of SQLite. It may be larger than the log's, as it is after a VACUUM that changes the page size. Default 1024. */
+  /**
+   * The page size of SQLite. It may be larger than the log's, as it is after a VACUUM that changes the page size.
+   * Default 1024.
+   */
   readonly pageSizeBytes?: number;
   /** Default: an empty disk. */
   readonly earlier?: Earlier;

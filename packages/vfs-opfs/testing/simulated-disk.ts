@@ -12,7 +12,7 @@ export interface SimulatedDiskOptions {
   readonly keepCalls?: boolean;
   /** Initial files, flushed. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
-  /** Writes and truncations after that which an earlier worker did not flush. Default none. */
+  /** Writes and truncations that an earlier worker made afterwards and did not flush. Default none. */
   readonly unflushed?: readonly DiskCall[];
   /** Records unflushed calls, for `losePower`. Default false. */
   readonly canLosePower?: boolean;

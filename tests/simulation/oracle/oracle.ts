@@ -133,8 +133,8 @@ export class Oracle {
   }
 
   /**
-   * Goes back to the last watermark at which the log is the same, because the server may have lost its end. Returns
-   * that watermark.
+   * Goes back to the last watermark where the log is the same, because the server may have lost its end. Returns that
+   * watermark.
    */
   private rewind(sql: SqliteFile): number {
     for (let last = this.history.at(-1); last !== undefined; last = this.history.at(-1)) {

@@ -50,7 +50,7 @@ export interface RecordedWrite {
    * unknown.
    */
   readonly hidden: ReadonlyMap<string, number> | null;
-  /** The first write, of which this is a repetition. */
+  /** The first write, which this one repeats. */
   readonly root: object;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 
 /**
- * The addresses at which gateways listen. The ports stay open while a browser is in use, so that no port is assigned
+ * The addresses that gateways listen on. The ports stay open while a browser is in use, so that no port is assigned
  * twice.
  */
 export interface Addresses {

@@ -4,7 +4,7 @@ const running = new Set<ChildProcess>();
 
 /**
  * Kills a process group when the tests end early, for example by Ctrl+C or a time limit. Only for processes started
- * with `detached`, each of which leads its own process group.
+ * with `detached`: each leads its own process group.
  */
 export function endWithTests(child: ChildProcess): void {
   running.add(child);

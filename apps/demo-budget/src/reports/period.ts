@@ -8,7 +8,7 @@ export interface Period extends Days {
 /** Numbers of months to choose from. */
 export const periodCounts: readonly number[] = [3, 6, 12, 24, 60];
 
-/** `count` whole months, of which `last` (`YYYY-MM`) is the last. */
+/** `count` whole months, ending with `last` (`YYYY-MM`). */
 export function periodOfMonths(last: string, count: number, firstDay: number): Period {
   return {
     first: daysOfMonth(monthAfter(last, 1 - count), firstDay).first,

@@ -1,6 +1,6 @@
 import type { Client, SyncState, SyncStatus } from '@rockpool/client';
 
-/** A sync state and the time at which it began. */
+/** A sync state, and when it began. */
 export interface StatusEntry {
   readonly atMs: number;
   readonly state: SyncState;

@@ -85,7 +85,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     saved,
     async close() {
       unfollow();
-      // Presence ends at once: ended later, it could hide this tab after the tab has opened the document again.
+      // Ends presence at once. If it ended later, it could hide this tab after the tab has reopened the document.
       awareness?.destroy();
       try {
         await saved();

@@ -5,8 +5,7 @@ import type { SqlParam, SqlRow, SqlValue } from '../rpc/sql-value.ts';
 export interface Write<T> extends Promise<T> {
   /**
    * Resolves when the server has admitted the write; immediately if the write changed no synced table. Stays pending
-   * while there is no network. It survives a change of leader. If the page closes first, the write is sent all the
-   * same.
+   * while there is no network. It survives a change of leader. If the page closes first, the write is still sent.
    *
    * Rejects with the error of the write itself, except `storage-unflushed`; with the reason if the write is rejected
    * (`constraint-…`, `atomic-conflict`); with `config-invalid` if the client has no server; and with `client-closed`.

@@ -47,7 +47,7 @@ export function useRowHistory(table: string, key: RowKey): RowHistoryInUse {
       isShown = false;
       stop();
     };
-    // `of` identifies table and key, because the array may be another one each time.
+    // `of` identifies table and key, because the caller may pass a new array each time.
   }, [client, of]);
   return known?.of === of ? known.inUse : OPENING;
 }

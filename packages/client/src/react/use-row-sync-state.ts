@@ -25,7 +25,7 @@ export function useRowSyncState(table: string, key: RowKey): RowSyncState | null
     return () => {
       isCurrent = false;
     };
-    // `of` identifies table and key, because the array may be another one each time.
+    // `of` identifies table and key, because the caller may pass a new array each time.
   }, [client, of, status]);
   return known?.of === of ? known.rowSyncState : null;
 }

@@ -40,7 +40,7 @@ export function branchName(file: string): string {
  */
 export const MERGE_REQUEST_PREFIX = 'branch:';
 
-/** The point at which the branch began; stored in its file. */
+/** Where the branch began; stored in its file. */
 export interface BranchStart {
   /** The request id of the merge: MERGE_REQUEST_PREFIX and a random text. With it, a branch merges only once. */
   readonly id: string;

@@ -70,7 +70,7 @@ export interface SyncWait {
   readonly stage: WaitStage;
   /** Wall time in ms of the last progress, or of the start of the wait. */
   readonly sinceMs: number;
-  /** Wall time in ms at which the wait ends unless there is progress. */
+  /** Wall time in ms when the wait ends unless there is progress. */
   readonly deadlineMs: number;
 }
 
@@ -117,7 +117,7 @@ export interface SyncStatus {
   readonly stuck: StuckStage | null;
   /** The progress of the snapshot download; null while there is none. */
   readonly snapshot: SnapshotProgress | null;
-  /** Wall time in ms at which the last bytes came from the server. */
+  /** Wall time in ms when the last bytes came from the server. */
   readonly lastContactMs: number | null;
   /** Where the database is stored. Does not change while the client is open. */
   readonly persistence: Persistence;

@@ -9,7 +9,7 @@ import { freshName, until } from '../../testing/browser-tabs.ts';
 import { BROWSER } from './browser-environment.ts';
 import { createHost } from './host.ts';
 
-// The test runs IndexedDB in a page, where it can make it fail.
+// Runs IndexedDB in a page, where the test can make it fail.
 const schema = encodeSchema(defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) }));
 const hosts: WorkerApi[] = [];
 

@@ -153,7 +153,7 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
 }
 
 /**
- * The indexes at which two arrays of the same length have different values, by identity. A loop, because it visits all
+ * The indexes where two arrays of the same length have different values, by identity. A loop, because it visits all
  * elements of a large list for every edit of one.
  */
 export function differingIndexes(before: readonly JsonValue[], after: readonly JsonValue[]): number[] {

@@ -30,7 +30,7 @@ interface Entry extends OpenDocument {
  */
 let open: readonly Entry[] = [];
 
-/** Takes the document of a state out of the cache; the caller may change it. Undefined when it is not open. */
+/** Takes the document of a state out of the cache; the caller may change it. Undefined if the document is not open. */
 export function takeOpen(state: Uint8Array): OpenDocument | undefined {
   const entry = find(state);
   if (entry !== undefined) open = open.filter((other) => other !== entry);

@@ -42,9 +42,8 @@ export interface OverwrittenMember {
  * Merges an edit of `author` into the document, and reports every value that was overwritten by an author who had not
  * seen it, in either direction.
  *
- * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one
- *   stands.
- *   An edit met an unseen write if the last one is not the one that its author had seen.
+ * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one is the
+ *   value. An edit met an unseen write if the last one is not the one that its author had seen.
  * - An edit that removes a member names everything in it that its author knew. Anything else that is removed with
  *   the member was unseen.
  * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once per

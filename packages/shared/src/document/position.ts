@@ -1,8 +1,8 @@
 /*
  * Positions in an order, as texts that sort: there is room between any two, so an element moves by one small write.
  *
- * Six digits of base 62 count elements at the ends (a list begins in their middle, with room for 28 thousand million on
- * each side); further digits are a fraction, for elements in between. No fraction ends in 0, because nothing would fit
+ * Six digits of base 62 count elements at the ends (a list begins in their middle, with room for 28 billion on each
+ * side); further digits are a fraction, for elements in between. No fraction ends in 0, because nothing would fit
  * before it.
  */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

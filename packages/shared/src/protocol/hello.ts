@@ -7,7 +7,7 @@ import { requireProtocolVersion } from './protocol-version.ts';
 
 export const ID_BYTES = 16;
 
-/** The position in a log at which a snapshot was made. */
+/** The position of a snapshot in a log. */
 export interface SnapshotPosition {
   readonly logEpoch: Uint8Array;
   readonly watermark: number;

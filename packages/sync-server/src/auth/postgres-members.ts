@@ -101,7 +101,7 @@ export class PostgresMembers implements MemberStore {
       );
       // A revocation in every database comes after the role in this database, and replaces it.
       const roles = new Map(held as [string, Role | null][]);
-      // The invitation is invalid if its maker was revoked while it was being stored.
+      // The invitation is invalid if its creator was revoked while it was being stored.
       if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))
         return { commit: true, result: null };
       const member = { databaseId, principal, role: judge(databaseId, roles.get(principal), offered) };

@@ -101,7 +101,7 @@ export class SqliteMembers implements MemberStore {
       const [databaseId, offered, invitedBy] =
         this.sql.get('SELECT database_id, role, invited_by FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
       if (typeof databaseId !== 'string' || !isRole(offered)) return null;
-      // The invitation is invalid if its maker was revoked while it was being stored.
+      // The invitation is invalid if its creator was revoked while it was being stored.
       if (typeof invitedBy === 'string' && !mayInvite(this.effectiveRole(databaseId, invitedBy))) return null;
       const member = {
         databaseId,

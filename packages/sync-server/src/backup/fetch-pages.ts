@@ -40,7 +40,7 @@ export interface FetchOptions {
   readonly onProgress?: (fetchedBytes: number, totalBytes: number) => void;
 }
 
-/** The point at which an interrupted fetch continues. */
+/** Where an interrupted fetch continues. */
 interface Progress {
   readonly generation: string;
   readonly atMs: number;

@@ -5,7 +5,7 @@ import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 
-/** The point in the log at which a session begins. */
+/** Where in the log a session begins. */
 export interface StartingPoint {
   /** Null if the site has not written yet. */
   readonly siteNumber: number | null;

@@ -43,8 +43,8 @@ export interface WalkedVersion {
  */
 export class VersionWalk {
   /**
-   * The watermark of the version at which the walk ended because it is missing; Infinity if that is not known. Null if
-   * the walk has not ended, or it ended at the first insert of the row.
+   * The watermark of the missing version that ended the walk; Infinity if it is not known. Null if the walk has not
+   * ended, or it ended at the first insert of the row.
    */
   missing: number | null = null;
   private readonly file: DatabaseReader;

@@ -35,8 +35,8 @@ export class Tombstones {
 
   /**
    * Prunes tombstones of deletes received more than `retentionMs` ago, a limited number per transaction. Sites that
-   * reached the end of the log since then have seen them. Tombstones after the watermark `since`, at which this
-   * transaction began, stay, because no session has received them.
+   * reached the end of the log since then have seen them. Tombstones after `since`, the watermark at the start of this
+   * transaction, stay, because no session has received them.
    */
   prune(retentionMs: number, since: number, nowMs: number): void {
     const beforeMs = nowMs - retentionMs;

@@ -20,7 +20,7 @@ export interface PresenceMember {
   send(...messages: Uint8Array[]): void;
 }
 
-/** The principal of a presence message, from its token, and the time at which it was received. */
+/** The principal of a presence message, from its token, and when it was received. */
 export interface PresenceSender {
   readonly principal: Pick<Principal, 'id' | 'name'>;
   readonly nowMs: number;

@@ -87,8 +87,7 @@ export const writtenRows: Route = {
 /**
  * Sends the database at a past moment as a compressed SQLite file (history/write-past-state.ts). The moment is
  * `?watermark=` of a changeset, `?site=` and `?sequence=` of one, or `?time=` in ms since 1970. The header
- * `rockpool-watermark` names the last changeset in it, and `rockpool-received` the time at which the server received
- * it.
+ * `rockpool-watermark` names the last changeset in it, and `rockpool-received` when the server received it.
  */
 export const pastState: Route = {
   method: 'GET',

@@ -12,7 +12,7 @@ const FORWARDED_HEADER = 'rockpool-forwarded';
 
 export interface SessionForwardingOptions {
   readonly directory: InstanceDirectory;
-  /** The URL at which other instances reach the routes of this one. Null if unknown. */
+  /** The URL that other instances use to reach the routes of this one. Null if unknown. */
   readonly ownUrl: () => string | null;
   readonly now: () => number;
 }
@@ -79,8 +79,8 @@ export class SessionForwarding {
 }
 
 /**
- * Returns the URL at which other machines of the network reach a listening server. Null if the server does not listen,
- * or not on a port.
+ * Returns the URL that other machines of the network use to reach a listening server. Null if the server does not
+ * listen, or not on a port.
  */
 export function urlOfServer(server: Server, path: string): string | null {
   const address = server.address();

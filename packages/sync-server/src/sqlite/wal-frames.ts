@@ -41,8 +41,8 @@ export function sumsOfLog(databasePath: string, frameCount: number): Map<number,
 }
 
 /**
- * Returns the pages of which a log may hold a newer version. Does not verify checksums, so the result may contain extra
- * pages but never lacks one.
+ * Returns the pages that may have a newer version in the log. Does not verify checksums, so the result may contain
+ * extra pages but never lacks one.
  */
 export function pagesInLog(databasePath: string): Set<number> {
   const pages = new Set<number>();

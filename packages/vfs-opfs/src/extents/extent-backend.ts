@@ -1,8 +1,8 @@
 import type { Patch } from './patch.ts';
 
 /**
- * The content of a database: its size, its extents of equal size (64 KB by default), and patches over them, of which
- * later ones override earlier ones. A missing extent, or the missing end of a short one, reads as zeros.
+ * The content of a database: its size, its extents of equal size (64 KB by default), and patches over them. Later
+ * patches override earlier ones. A missing extent, or the missing end of a short one, reads as zeros.
  */
 export interface LoadedExtents {
   readonly sizeBytes: number;

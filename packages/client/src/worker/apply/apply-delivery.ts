@@ -98,7 +98,7 @@ function applyUpdates(input: ApplyDeliveriesInput): AppliedDeliveries {
       ),
     );
   } catch (thrown) {
-    // The index is ahead of the outbox, to which the transaction was rolled back.
+    // After the rollback, the index is ahead of the outbox.
     pending.clear();
     throw thrown;
   }

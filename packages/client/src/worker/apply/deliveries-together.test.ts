@@ -109,7 +109,7 @@ it('deliveries applied together are reported once, with all their known changes'
       changes: [{ keysByColumn: { id: [lookupKey('a')] } }, { keysByColumn: { id: [lookupKey('b')] } }],
     },
   ]);
-  // The names swap, so rows are removed and inserted again, whose changes cannot be described.
+  // The names swap, so rows are removed and inserted again. Such changes cannot be described.
   const swap = testGroup('update', account, [
     { id: 'a', name: 'B' },
     { id: 'b', name: 'A' },

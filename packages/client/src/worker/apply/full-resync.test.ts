@@ -38,8 +38,8 @@ const pages = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, title, hits FROM page ORDER BY id');
 
 /**
- * Four changesets, of which the first two are acknowledged at watermark 5, and a local row: everything that does not
- * come from the server.
+ * Four changesets and a local row: everything that does not come from the server. The first two changesets are
+ * acknowledged at watermark 5.
  */
 function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema });

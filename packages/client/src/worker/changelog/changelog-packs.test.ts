@@ -168,7 +168,7 @@ describe('packs of the changelog', () => {
       [50, 99],
     ];
     expect(packs()).toEqual(both);
-    // The first one is old enough from a second later on, the other two hours later.
+    // The first changeset is old enough one second later, the other two hours later.
     database.outbox.prune(ADMITTED_RETENTION_MS + 500);
     expect(packs()).toEqual(both);
     database.outbox.prune(ADMITTED_RETENTION_MS + 60 * 60 * 1000);

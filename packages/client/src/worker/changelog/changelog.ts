@@ -59,7 +59,7 @@ export interface DecodedChangeset {
 export class Changelog {
   readonly packs: ChangelogPacks;
   private readonly connection: Connection;
-  /** The head that `append` left, until the table has had more writes than that. */
+  /** The head that `append` stored. Valid until the table is written again. */
   private appended: { readonly head: ChangelogHead; readonly writes: number } | null = null;
 
   constructor(connection: Connection) {

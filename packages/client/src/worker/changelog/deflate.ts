@@ -55,8 +55,8 @@ const LENGTH_CODES = LENGTHS.bases.length;
 const DISTANCE_CODES = DISTANCES.bases.length;
 
 /**
- * A literal is stored as itself, and a match as its length << 16 | its distance, which exceeds any literal. The end
- * comes last.
+ * A literal is stored as itself, and a match as its length << 16 | its distance, which exceeds any literal. The
+ * end-of-block code comes last.
  */
 function findMatches(input: Uint8Array): Uint32Array {
   const symbols = new Uint32Array(input.length + 1);

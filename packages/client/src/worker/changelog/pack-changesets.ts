@@ -9,8 +9,9 @@ export { decodePack } from './changeset-pack.ts';
 const RUN = 32;
 
 /**
- * A pack with this many changesets or bytes of them stays as it is. Smaller ones are joined once they have as many
- * together, so a changeset is compressed twice at most. Larger packs gain little, and a read inflates all of one.
+ * A pack with this many changesets, or this many bytes of them, stays as it is. Smaller packs are joined once they
+ * reach that size together, so a changeset is compressed at most twice. Larger packs gain little, and a read inflates
+ * all of one.
  */
 const FULL = 128;
 const FULL_BYTES = 64 * 1024;
@@ -26,7 +27,7 @@ export function packRun(connection: Connection, from: number, upTo: number): num
   if (upTo - from + 1 < RUN) return from;
   let run = nextRun(connection, from, upTo);
   if (run.length >= RUN && !store(connection, run)) {
-    // One of them does not follow from the others: as few as possible stay unpacked.
+    // One changeset does not follow from the others. As few as possible stay unpacked.
     run = run.slice(0, RUN);
     store(connection, run);
   }

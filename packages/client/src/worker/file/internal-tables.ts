@@ -106,8 +106,8 @@ export const INTERNAL_DDL: readonly string[] = [
 
   CHANGELOG_PACK_DDL,
 
-  // The times at which the server had decided changesets up to a sequence. The last row is the last acknowledged
-  // sequence; the older rows determine when changesets may be pruned.
+  // When the server had decided all changesets up to a sequence. The last row is the last acknowledged sequence; the
+  // older rows determine when changesets may be pruned.
   'CREATE TABLE rockpool_decided (up_to INTEGER PRIMARY KEY NOT NULL, decided_ms INTEGER NOT NULL)',
 
   // Rejected changesets: rejected by the server, or by constraints on this device. They wait for the user's decision.

@@ -26,7 +26,7 @@ export type MetaKey =
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
   | 'document_generation' // integer, see documents/generation.ts; absent for 1
   | 'sync_paused' // 1: sync is paused; absent or 0: it is not
-  | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
+  | 'clock_contact_json'; // {localUs, serverMs} of a contact with nothing pending; absent before the first
 
 /** Reads and writes rockpool_meta. */
 export class Meta {

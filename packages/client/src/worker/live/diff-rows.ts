@@ -219,7 +219,7 @@ class ColumnReader {
 const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * The byte offsets at which the values of a text column end; `ends` counts UTF-16 units, which are equal if the column
+ * The byte offset of the end of each value in a text column; `ends` counts UTF-16 units, which are equal if the column
  * is all ASCII.
  */
 function utf8Ends(bytes: Uint8Array, ends: Uint32Array, rowCount: number): Uint32Array {

@@ -77,7 +77,7 @@ export interface SqliteModule extends HotFunctions, VfsModule {
   _rockpool_row_effects(connection: Pointer, triggers: number, foreignKeys: number): number;
   // sqlite/rows.c
   _rockpool_rows(): Pointer;
-  // sqlite/scan.c, for tests. Mode 0: never, 1: as it pays (default), 2: always. 0 bytes: the default bound of a hash.
-  // Returns how many rows batches have executed since the last call.
+  // sqlite/scan.c, for tests. Mode 0: never, 1: when it pays (default), 2: always. 0 bytes: the default bound of a
+  // hash. Returns how many rows batches have executed since the last call.
   _rockpool_scan_mode(mode: 0 | 1 | 2, groupBytes: number): number;
 }

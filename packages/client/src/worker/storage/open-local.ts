@@ -28,7 +28,7 @@ export interface LocalOptions {
   readonly name: string;
   readonly schema: Schema;
   readonly migrations: readonly Migration[] | null;
-  /** The server database to open it for, or null; see require-database.ts. */
+  /** The server database that the file is opened for, or null; see require-database.ts. */
   readonly databaseId: string | null;
   /** See require-principal.ts. */
   readonly principal: string | null;

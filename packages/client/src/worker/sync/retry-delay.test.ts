@@ -51,8 +51,8 @@ const CLIENTS = 2_000;
 const DOWN_MS = 30_000;
 
 /**
- * Every client of a server that dies at 0 and returns after `downMs`, in virtual time: when each attempt begins, and
- * when each client was connected again.
+ * Simulates the clients of a server that dies at 0 and returns after `downMs`, in virtual time: when each attempt
+ * began, and when each client was connected again.
  */
 function herd(downMs: number, seed: number): { readonly attemptsMs: number[]; readonly connectedMs: number[] } {
   let bits = seed;

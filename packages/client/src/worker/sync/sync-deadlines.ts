@@ -52,7 +52,7 @@ export function waitOf(state: MachineState): SyncWait | null {
   }
 }
 
-/** The next time at which a live connection needs attention, for a ping, a deadline or an overdue outcome. */
+/** When a live connection next needs attention, for a ping, a deadline or an overdue outcome. */
 export function scheduled(state: MachineState): MachineState {
   const heardMs = state.lastHeardMs ?? 0;
   const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];

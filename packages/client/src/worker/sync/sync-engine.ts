@@ -244,7 +244,7 @@ class Engine implements SyncEngine {
     });
   }
 
-  /** Runs an event without reporting it: an effect leads to it, and one report shows all that came of an event. */
+  /** Runs an event without reporting it. An effect dispatches it, and one report covers all effects of an event. */
   private step(event: MachineEvent): void {
     const step = nextStep(this.state, event, {
       nowMs: this.steadyMs(),
@@ -443,8 +443,8 @@ class Engine implements SyncEngine {
     this.confirmTimer = undefined;
     this.guarded(() => {
       const { cursor, lastAckedSequence } = this.database.position();
-      // Only outcomes that survive a power loss may be confirmed, because the server then forgets them. Rows it sends
-      // again, so a device that only reads need not flush.
+      // Only outcomes that survive a power loss may be confirmed, because the server then forgets them. The server
+      // sends rows again, so a device that only reads need not flush.
       if (lastAckedSequence > 0) this.database.flush();
       this.attempts.send({ type: 'confirm', cursor, lastAckedSequence });
     });

@@ -41,8 +41,8 @@ import {
  *
  * Pure: (state, event) → next state and effects. The engine runs the effects and dispatches the events.
  *
- *  1. Every phase but `stopped` and `paused` has a time at which something happens without an event (`wakeAtMs`), so
- *     nothing waits for ever.
+ *  1. Every phase but `stopped` and `paused` has a time when something happens without an event (`wakeAtMs`), so
+ *     nothing waits forever.
  *  2. `trouble` is why the last connection ended. The status shows it until a connection is live again.
  *  3. Nothing is pushed while a full resync or outcomes are awaited. The resync decides what is pending, and a missing
  *     outcome means that this file is a copy, whose own changesets need another site id.
@@ -275,7 +275,7 @@ function delivered(state: MachineState, deliveries: Deliveries, moment: Moment):
 /**
  * Handles the end of the connection by the server, with its reason. While an outcome is missing, the reason counts
  * against the outcome: otherwise a server that welcomes clients but cannot store anything would be retried at full
- * speed for ever.
+ * speed forever.
  */
 function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
   return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);
@@ -330,7 +330,7 @@ function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData 
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
 }
 
-/** `stage` is the stage at which sync is stuck although there is a connection. */
+/** `stage` is where sync is stuck although there is a connection. */
 function failed(
   state: MachineState,
   trouble: ErrorData,

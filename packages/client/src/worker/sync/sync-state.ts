@@ -10,7 +10,8 @@ import type {
 import { FIRST_SNAPSHOT_WAIT, type SnapshotWait } from './snapshot-wait.ts';
 import { remedyOf, type Failing } from './stuck-stage.ts';
 
-// What the sync machine remembers, what it hears of and what it asks for. The transitions are in sync-machine.ts.
+// What the sync machine remembers, the events that it receives and the effects that it requests. The transitions are in
+// sync-machine.ts.
 
 export type Phase = 'stopped' | 'paused' | 'waiting' | 'authorizing' | 'connecting' | 'greeting' | 'fetching' | 'live';
 

@@ -27,7 +27,8 @@ const PRUNE_SQL = `
     AND id NOT IN (SELECT id FROM rockpool_request WHERE done_ms > 0 ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
     AND ifnull(sequence, 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
-// Compares texts, since the key of a request is made only once it is stored. The version is the 13th digit.
+// Compares texts, because the key of a request is computed only when the request is stored. The version is the 13th
+// digit.
 const NEWEST_TIMED_SQL = `
   SELECT lower(hex(id)) FROM rockpool_request WHERE typeof(id) = 'blob' AND substr(hex(id), 13, 1) = '7' ORDER BY id DESC LIMIT 1`;
 
@@ -78,7 +79,7 @@ export class RequestLog {
     };
   }
 
-  /** Whether the id was created after all recorded ones, as that of nearly every write. Then no row can have it. */
+  /** Whether the id was created after all recorded ids, as nearly every write's id is. Then no row can have it. */
   private isNewest(id: string): boolean {
     this.newestTimed ??= uuidOfHex(String(this.parts.connection.value(NEWEST_TIMED_SQL) ?? ''));
     return isTimedKey(id) && id > this.newestTimed;

@@ -19,14 +19,14 @@ const COMMITS_PER_ROUND = 100;
 type Report = (step: string) => void;
 
 /**
- * Moves a database to another shard while clients use it. The steps, each of which may be the last before a kill:
+ * Moves a database to another shard while clients use it. A kill may follow any of the steps:
  *
  *   1  begin      the directory names the move; an earlier one that was interrupted no longer counts
  *   2  copy       all rows as of one commit, in one transaction at the target, where the mark keeps instances away
  *   3  follow     the commits since then, in their order, until few are left
  *   4  freeze     the mark at the source: no instance commits there any more, and sessions end
  *   5  follow     the last commits
- *   6  switch     the directory names the target: one row, and the moment at which the database has moved
+ *   6  switch     the directory names the target: one row; from then on, the database has moved
  *   7  activate   the mark at the target is removed, and instances open the database there
  *   8  clean up   the rows at the source are deleted; the mark stays, for instances that come late
  *
