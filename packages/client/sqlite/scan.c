@@ -1,30 +1,30 @@
 /*
 ** Scans: runs the rest of a loop over a table without SQLite's virtual machine.
 **
-** The statement stays SQLite's: its program opens the cursor, executes the first rows, and does all that follows the
-** loop. At OP_Next and OP_Rewind (hooks.mjs adds the calls) the program hands the loop over. The loop may be over a whole
-** table, a range of rowids, or an index whose columns are all that it needs. The instructions of the
-** loop's body were translated once (rpTranslate) to instructions that work on the same registers, and run here over
+** SQLite still runs the statement: its program opens the cursor, executes the first rows, and does everything after the
+** loop. At OP_Next and OP_Rewind (hooks.mjs adds the calls) the program hands the loop over. The loop may be over a
+** whole table, a range of rowids, or an index that contains every column that the loop needs. The instructions of the
+** loop's body are translated once (rpTranslate) to instructions that work on the same registers, and run here over
 ** the cells of each leaf page.
 **
 ** Exactness follows from three rules:
 ** 1. An instruction has the effect of the one it replaces, on the same registers, or calls the same function of SQLite.
-** 2. A row with anything that is not translated stays: the cursor is left on the row and SQLite executes the body for
-**    it. This is decided before the row has had an effect, so SQLite finds the state that it would have made itself.
-** 3. Between leaf pages no register points into a page.
+** 2. A row that needs an instruction without a translation stays: the cursor remains on the row, and SQLite executes
+**    the body for it. This is decided before the row has an effect, so SQLite finds the state that it would have made.
+** 3. Between leaf pages, no register points into a page.
 **
 ** GROUP BY has two loops in SQLite: the first sorts all rows, the second aggregates. Here the first loop aggregates by
 ** hash. Only the first row of a group stays, so SQLite sorts one row per group, and each OP_SorterNext of the second
-** loop replaces the accumulators by those of the whole group. Should the hash grow too large, the first loop begins
-** again without it: until then it has only filled the sorter, which is emptied.
+** loop replaces the accumulators with those of the whole group. If the hash grows too large, the first loop restarts
+** without it. Until then the loop has only filled the sorter, which is emptied.
 */
 
 /* Codes of translated instructions. */
 enum {
   RP_DONE,                  /* The row is complete */
   RP_STAY,                  /* SQLite must execute the row */
-  RP_EXIT,                  /* The same: the row ends the loop */
-  RP_GATE,                  /* Before the first effect: nothing after it can make the row stay */
+  RP_EXIT,                  /* SQLite must execute the row, which ends the loop */
+  RP_GATE,                  /* Before the first effect: no later instruction may leave the row to SQLite */
   RP_COLUMN, RP_ROWID, RP_REAL, RP_COPY, RP_INTEGER, RP_SETNULL, RP_CAST,
   RP_COMPARE, RP_ISNULL, RP_NOTNULL, RP_IF, RP_IFNOT, RP_GOTO, RP_ONCE, RP_OFFSET,
   RP_ARITHMETIC, RP_LOGIC, RP_NOT, RP_FUNCTION, RP_LIKE,
@@ -39,12 +39,12 @@ enum {
 #define RP_ROW_STAYS (-2)
 #define RP_GIVE_UP (-3)
 
-/* A statement is looked at after so many steps of its loops. Translation costs about as much as 20 rows. */
+/* Loops of a statement are translated after this many steps. Translation costs about as much as 20 rows. */
 #define RP_FIRST_STEPS 64
-/* A loop whose rows mostly stay gains nothing. After so many of them SQLite executes 64 rows, then 128, up to the bound. */
+/* If most rows stay, a scan gains nothing. After this many, SQLite executes 64 rows, then 128, up to the bound. */
 #define RP_MOST_STAYING 16
 #define RP_MOST_WAITING 65536
-/* A loop that begins with a search is mostly short, or one of many. SQLite executes so many of its rows before it is tried. */
+/* A loop over a range is often short or repeated. SQLite executes this many of its rows before a scan takes over. */
 #define RP_RANGE_WAIT 64
 #define RP_LARGE_ROW 256
 #define RP_GROUP_BYTES (64*1024*1024)
@@ -55,12 +55,12 @@ typedef struct RpInsn RpInsn;
 struct RpInsn {
   u8 eCode;
   u8 bMax;                  /* RP_GROUP_BEST: max(), not min() */
-  u8 bReached;              /* rpAllStay() */
+  u8 bReached;              /* For rpAllStay(): a row can reach the instruction */
   u8 bCarried;              /* Writes a register that the body reads before it writes it: the next row sees the value */
   u32 iJump;                /* An address of SQLite's program, then an index of aInsn */
-  u32 iColumn;              /* RP_COLUMN: the column. RP_GATE: columns that later instructions read. RP_GROUP_*: where the state is */
+  u32 iColumn;              /* RP_COLUMN: the column. RP_GATE: columns read later. RP_GROUP_*: offset of the state */
   Mem *p1, *p2, *p3;
-  Op *pOp;                  /* What is replaced */
+  Op *pOp;                  /* The instruction of SQLite that this one replaces */
 };
 
 /* A GROUP BY key. Numbers that are equal have the same key. */
@@ -86,10 +86,10 @@ struct RpArea {
 #define RP_MAX_LOOKUPS 4
 #define RP_LOOKUP_COLUMNS 12
 typedef struct RpFound RpFound;
-/* scan-lookup.c: a row of another table for each row. */
+/* A lookup of at most one row of another table for each row (scan-lookup.c). */
 typedef struct RpLookup RpLookup;
 struct RpLookup {
-  int iAddr, nOp;           /* The instructions that search */
+  int iAddr, nOp;           /* The instructions of the search: address and number */
   int iTable, iIndex;       /* Cursors, or -1 */
   int iMiss;                /* Where SQLite jumps if there is no row */
   int iLeft, iLeftEnd;      /* LEFT JOIN: the instructions after the body, or 0 */
@@ -97,33 +97,33 @@ struct RpLookup {
   u32 nColumn;
   struct { u32 iColumn; u8 bIndex; } aColumn[RP_LOOKUP_COLUMNS];
   RpFound **apSlot;
-  RpFound *pOnce;           /* Of the current row only */
-  const RpFound *pRow;      /* Of the current row, 0 if there is none */
+  RpFound *pOnce;           /* Found for the current row only, then freed */
+  const RpFound *pRow;      /* The row that was found for the current row, or 0 */
   u32 nBytes, nSeek, nMiss;
 };
 
-/* The translation of one loop, and where it is. */
+/* The translation of one loop, and its position. */
 typedef struct RpScan RpScan;
 struct RpScan {
-  RpWait wait;              /* First: SQLite counts it down */
+  RpWait wait;              /* Must be the first member: SQLite counts it down */
   RpScan *pNextScan;
   Vdbe *pVdbe;
-  int iNext, iTop, iStart;  /* Addresses: OP_Next, the first instruction of the body, OP_Rewind or the search of a range, or 0 */
+  int iNext, iTop, iStart;  /* Addresses: OP_Next; the body; OP_Rewind or the search of a range, or 0 */
   Op *pEnd;                 /* The instruction that ends a range, or 0 */
   int iCursor;
   int iWhyNot;              /* Opcode of the first instruction that is not translated, or 0 */
   u8 bIndex;                /* The rows are of an index, or of a table WITHOUT ROWID */
   u32 nIndexColumn;
   u8 bUsable;
-  u8 bOff;                  /* Not in this run */
-  u8 bStepped;              /* SQLite has executed each OP_AggStep once, which allocates what a step needs */
+  u8 bOff;                  /* The scan is off for this run */
+  u8 bStepped;              /* SQLite has executed each OP_AggStep once, which allocates the memory of a step */
   u32 nInsn, nInsnAlloc;
   RpInsn *aInsn;
   u32 nOut;
   Mem **apOut;              /* Registers that may point into a page */
-  u32 iTouched;             /* Keeps the compiler from leaving rpReadAhead() out */
-  u32 nRow, nStayed;        /* In this run, since the scan last waited */
-  u32 nNextWait;            /* wait.nRow when the scan waits again */
+  u32 iTouched;             /* Keeps the compiler from removing rpReadAhead() */
+  u32 nRow, nStayed;        /* Rows of this run since the scan last waited */
+  u32 nNextWait;            /* The value of wait.nRow for the next wait */
 
   /* The current row. */
   const u8 *aRow;
@@ -131,11 +131,11 @@ struct RpScan {
   u32 nParsed, nField;
   const u8 *pHeader, *pHeaderEnd;
   u32 *aType, *aOffset;     /* nField types, nField+1 offsets */
-  u8 *aWhole;               /* Of a row with overflow pages */
+  u8 *aWhole;               /* Copy of a row with overflow pages */
   u32 nWholeAlloc;
 
   Op *pTop;                 /* ORDER BY with LIMIT */
-  /* Of ORDER BY with LIMIT the largest of the rows that SQLite keeps, of GROUP BY over a range of an index its first row. */
+  /* ORDER BY with LIMIT: the largest row that SQLite keeps. GROUP BY over a range of an index: its first row. */
   UnpackedRecord *pKept;
   u8 *aKept;
   u32 nKeptAlloc;
@@ -146,27 +146,27 @@ struct RpScan {
   int iGroupEnd;            /* Address of the first loop's OP_MakeRecord */
   u32 nKey, nState;
   u8 aNoCase[RP_MAX_KEYS];
-  u8 bSameKeys;             /* min() and max() choose the row of bare columns, which are keys: all rows must have the same */
+  u8 bSameKeys;             /* min() or max() chooses bare columns, which are keys: all rows of a group must agree */
   u8 eGroup;                /* RP_NOT_STARTED... */
   u32 nTemp;
-  Mem *aTemp;               /* In place of the registers of SQLite's second loop */
-  int *aiTemp;              /* Which */
+  Mem *aTemp;               /* Replace the registers of SQLite's second loop */
+  int *aiTemp;              /* The numbers of the replaced registers */
   RpGroup **apSlot;
   u32 nSlot, nGroup;
   RpArea *pChunk;
   u32 nChunkUsed, nChunkAlloc;
   u64 nBytes;
-  RpGroup *pGroup;          /* Of the current row */
-  RpGroup **apRecent;       /* scan-batch.c: groups of one key by its hash, or 0 */
+  RpGroup *pGroup;          /* The group of the current row */
+  RpGroup **apRecent;       /* Groups of one key by its hash, or 0 (scan-batch.c) */
 
   u32 nLookup;
   RpLookup aLookup[RP_MAX_LOOKUPS];
-  u32 iVersion;             /* Of the databases, when the lookups began */
+  u32 iVersion;             /* Version of the databases when the lookups began */
   u8 bForget;               /* Lookups must be forgotten after the row */
 
-  struct RpBatch *pBatch;   /* scan-batch.c: many rows at once, or 0 */
-  u32 nBatchRows;           /* How many the next batch may have */
-  u32 nBatched, nRefused;   /* Rows of batches, and rows that ended one. A table of rows that end batches is left to rpRunRows() */
+  struct RpBatch *pBatch;   /* Executes many rows at once (scan-batch.c), or 0 */
+  u32 nBatchRows;           /* Maximum number of rows in the next batch */
+  u32 nBatched, nRefused;   /* Rows in batches, and rows that ended one. If most end one, rpRunRows() runs all */
   u8 bNoMemory;
 };
 static void rpPlanBatch(RpScan*);
@@ -188,11 +188,11 @@ static void rpFindLookups(RpScan*);
 static int rpIsTail(RpScan*, int iAddr);
 enum { RP_NOT_STARTED, RP_HASHED, RP_GAVE_UP };
 
-/* 0: never, 1: as it pays, 2: from the first row and always. Tests compare 0 and 2. */
+/* 0: never scan, 1: scan when it pays, 2: scan always, from the first row. Tests compare 0 and 2. */
 static int rpScanMode = 1;
 static u64 rpGroupBytes = RP_GROUP_BYTES;
 static u32 rpBatched;
-/* Returns how many rows batches have executed since the last call. */
+/* Returns the number of rows that batches have executed since the last call. */
 RP_EXPORT u32 rockpool_scan_mode(int eMode, u32 nGroupBytes){
   u32 nBatched = rpBatched;
   rpBatched = 0;
@@ -224,7 +224,7 @@ RP_SMALL static int rpWholeRow(RpScan *s){
   return 0;
 }
 
-/* Parses the types of the first n columns. Returns 1 if SQLite should look at the row, because it may be corrupt. */
+/* Parses the types of the first n columns. Returns 1 if SQLite must check the row, because it may be corrupt. */
 static int rpParse(RpScan *s, u32 n){
   u32 i = s->nParsed;
   u64 iOffset = s->aOffset[i];
@@ -249,7 +249,7 @@ static int rpParse(RpScan *s, u32 n){
   return iOffset>s->nLocal ? rpWholeRow(s) : 0;
 }
 
-/* Begins the row of a cell whose payload starts at p. Returns 1 if SQLite should look at it. */
+/* Begins the row of a cell whose payload starts at p. Returns 1 if SQLite must check the row. */
 RP_SMALL static int rpBeginLargeRow(RpScan *s, MemPage *pPage, u8 *pCell, const u8 *p, u32 nPayload){
   u32 nHeader;
   s->aRow = p;
@@ -272,7 +272,7 @@ RP_SMALL static int rpBeginLargeRow(RpScan *s, MemPage *pPage, u8 *pCell, const 
 
 #define RP_WRITABLE(pMem) if( VdbeMemDynamic(pMem) ) sqlite3VdbeMemSetNull(pMem)
 
-/* Sets a register to the value of type t at z. Text and blobs point there. */
+/* Sets a register to the value of type t at z. Text and blobs point to z. */
 static SQLITE_INLINE void rpLoad(Mem *pMem, u32 t, const u8 *z){
   RP_WRITABLE(pMem);
   switch( t ){
@@ -307,8 +307,8 @@ static SQLITE_INLINE void rpLoad(Mem *pMem, u32 t, const u8 *z){
 }
 
 /*
-** Copies what points into the leaf page or the copy of a row, before either changes. Others may be ephemeral, too: where
-** only the type or the length of a value matters, OP_Column points to content that is shorter than the register says.
+** Copies values that point into the leaf page or the copy of a row, before either changes. Others can be ephemeral: if
+** only the type or length of a value matters, OP_Column points to content that is shorter than the register says.
 */
 static int rpKeepRegisters(RpScan *s, MemPage *pPage){
   u32 i;
@@ -325,7 +325,7 @@ static int rpKeepRegisters(RpScan *s, MemPage *pPage){
 
 /* ---------------------------------------------------------------- Instructions that are more than a few lines */
 
-/* OP_Eq...OP_Ge but two integers: whether to jump. */
+/* OP_Eq...OP_Ge, except for two integers: returns whether to jump. */
 RP_MEDIUM static int rpCompare(Op *pOp, Mem *pIn1, Mem *pIn3){
   u16 flags1 = pIn1->flags, flags3 = pIn3->flags;
   char affinity = pOp->p5 & SQLITE_AFF_MASK;
@@ -369,7 +369,7 @@ static int rpCompareIntegers(u8 opcode, i64 a, i64 b){
   return a<b ? sqlite3aLTb[opcode] : a==b ? sqlite3aEQb[opcode] : sqlite3aGTb[opcode];
 }
 
-/* OP_Add...OP_Remainder */
+/* Executes OP_Add...OP_Remainder. */
 RP_MEDIUM static void rpArithmetic(u8 opcode, Mem *pIn1, Mem *pIn2, Mem *pOut){
   u16 type1 = pIn1->flags, type2 = pIn2->flags;
   i64 iA, iB;
@@ -430,7 +430,7 @@ result_is_null:
   sqlite3VdbeMemSetNull(pOut);
 }
 
-/* OP_Function, OP_PureFunc */
+/* Executes OP_Function and OP_PureFunc. */
 RP_MEDIUM static int rpFunction(Vdbe *p, Op *pOp, Mem *pOut){
   sqlite3_context *pCtx = pOp->p4.pCtx;
   int i, rc = SQLITE_OK;
@@ -454,8 +454,8 @@ RP_MEDIUM static int rpFunction(Vdbe *p, Op *pOp, Mem *pOut){
 }
 
 /*
-** text LIKE '%word%' for a word of ASCII letters and no wildcard: whether it is in the text, up to a NUL. 2 if another
-** pattern, or an argument that is not text, needs likeFunc().
+** Executes text LIKE '%word%' for a word of ASCII letters: returns whether the text contains the word, up to a NUL.
+** Returns 2 if likeFunc() is needed, for another pattern or for an argument that is not text.
 */
 static int rpLike(Mem *pPattern, Mem *pText){
   u8 aWord[64];
@@ -464,7 +464,7 @@ static int rpLike(Mem *pPattern, Mem *pText){
   return rpContains((const u8*)pText->z, (u32)pText->n, aWord, nWord, 0, RP_ONES*(aWord[0]|0x20));
 }
 
-/* OP_AggStep1 */
+/* Executes OP_AggStep1. */
 RP_MEDIUM static int rpStep(Vdbe *p, Op *pOp){
   sqlite3_context *pCtx = pOp->p4.pCtx;
   Mem *pMem = &p->aMem[pOp->p3];
@@ -483,7 +483,7 @@ RP_MEDIUM static int rpStep(Vdbe *p, Op *pOp){
       sqlite3VdbeError(p, "%s", sqlite3_value_text(pCtx->pOut));
       rc = pCtx->isError;
     }
-    /* The register that a skipped accumulator sets is never used here: OP_CollSeq with one is not translated. */
+    /* No register records a skipped accumulator: an OP_CollSeq that names one is not translated. */
     pCtx->skipFlag = 0;
     sqlite3VdbeMemRelease(pCtx->pOut);
     pCtx->pOut->flags = MEM_Null;
@@ -492,7 +492,7 @@ RP_MEDIUM static int rpStep(Vdbe *p, Op *pOp){
   return rc;
 }
 
-/* sumStep(): sum(), total() and avg() */
+/* Like sumStep(): sum(), total() and avg(). */
 static SQLITE_INLINE void rpKahan(SumCtx *p, double r){
   double s = p->rSum, t = s + r;
   p->rErr += fabs(s)>fabs(r) ? (s - t) + r : (r - t) + s;
@@ -577,7 +577,7 @@ RP_SMALL static void *rpAllocate(RpScan *s, u32 n){
   return pNew;
 }
 
-/* Returns 1 if SQLite should group instead. */
+/* Makes a key of a value. Returns 1 if SQLite must group instead. */
 static int rpKeyOf(Mem *pMem, RpKey *pKey, u8 bNoCase, u8 bSame){
   u16 f = pMem->flags;
   pKey->n = 0;
@@ -603,7 +603,7 @@ static int rpKeyOf(Mem *pMem, RpKey *pKey, u8 bNoCase, u8 bSame){
     pKey->eType = (f & MEM_Str) ? SQLITE_TEXT : SQLITE_BLOB;
     pKey->n = (u32)pMem->n;
     pKey->u.z = (const u8*)pMem->z;
-    /* NOCASE compares up to a NUL. */
+    /* NOCASE compares only up to a NUL. */
     if( bNoCase && (f & MEM_Str) && pKey->n && memchr(pMem->z, 0, pKey->n) ) return 1;
   }
   return 0;
@@ -654,7 +654,7 @@ static RpGroup *rpLookUp(RpScan *s, RpKey *aKey, u32 iHash){
   }
   return 0;
 }
-/* Finds the group of the keys in nKey registers. 0: there is none, *piHash is for rpAddGroup(). */
+/* Finds the group of the keys in nKey registers. Returns 0 if there is none; rpAddGroup() takes *piHash. */
 static RpGroup *rpFindGroup(RpScan *s, Mem *aMem, RpKey *aKey, u32 *piHash, int *pbDoubt){
   u32 i, iHash = 0;
   for(i=0; i<s->nKey; i++){
@@ -706,7 +706,7 @@ RP_SMALL static RpGroup *rpAddGroup(RpScan *s, RpKey *aKey, u32 iHash){
   return g;
 }
 
-/* minmaxStep(). Returns 1 without memory. */
+/* Like minmaxStep(). Returns 1 if memory is exhausted. */
 static int rpBest(RpScan *s, Mem *pBest, Mem *pArg, const RpInsn *q){
   if( pArg->flags & MEM_Null ) return 0;
   if( pBest->flags==0 ){
@@ -721,7 +721,7 @@ static int rpBest(RpScan *s, Mem *pBest, Mem *pArg, const RpInsn *q){
   return 0;
 }
 
-/* Begins GROUP BY again, with a hash or without. SQLite has only filled its sorter. */
+/* Restarts GROUP BY, with or without a hash. SQLite has only filled its sorter so far. */
 RP_SMALL static int rpRestart(RpScan *s, int *pbEmpty){
   Vdbe *p = s->pVdbe;
   VdbeCursor *pC = p->apCsr[s->iCursor];
@@ -732,7 +732,7 @@ RP_SMALL static int rpRestart(RpScan *s, int *pbEmpty){
   return s->bIndex ? sqlite3BtreeIndexMoveto(pCur, s->pKept, pbEmpty) : sqlite3BtreeTableMoveto(pCur, pC->iRockpoolFirst, 0, pbEmpty);
 }
 
-/* Whether the row at an index of the leaf page is after the end of the range. The cursor is then on it. */
+/* Whether the row at an index of the leaf page is after the end of the range. Moves the cursor to that row. */
 RP_SMALL static int rpIsBeyond(RpScan *s, u32 iCell){
   Vdbe *p = s->pVdbe;
   VdbeCursor *pC = p->apCsr[s->iCursor];
@@ -749,7 +749,7 @@ RP_SMALL static int rpIsBeyond(RpScan *s, u32 iCell){
     r.nField = (u16)pOp->p4.i;
     r.aMem = &p->aMem[pOp->p3];
     r.default_rc = pOp->opcode==OP_IdxGT ? -1 : 0;
-    /* SQLite finds the error again. */
+    /* SQLite meets the same error again. */
     return sqlite3VdbeIdxKeyCompare(p->db, pC, &r, &res)!=SQLITE_OK || res>=0;
   }else{
     Mem m;
@@ -772,7 +772,7 @@ RP_SMALL static u32 rpRangeEnd(RpScan *s, u32 iCell, u32 nCell){
 
 /* ---------------------------------------------------------------- ORDER BY with LIMIT */
 
-/* Keeps the record that a cursor of an index is on. */
+/* Keeps the current record of a cursor on an index. */
 RP_SMALL static void rpKeepRecord(RpScan *s, VdbeCursor *pC){
   u32 n = sqlite3BtreePayloadSize(pC->uc.pCursor);
   s->bKept = 0;
@@ -794,7 +794,7 @@ RP_SMALL static void rpKeepRecord(RpScan *s, VdbeCursor *pC){
   s->bKept = 1;
 }
 
-/* Reads the largest of the rows that SQLite keeps, if they are as many as the limit. */
+/* Reads the largest of the rows that SQLite keeps, once their number has reached the limit. */
 RP_SMALL static void rpReadWorst(RpScan *s){
   VdbeCursor *pC = s->pVdbe->apCsr[s->pTop->p1];
   int bEmpty = 1;
@@ -818,7 +818,7 @@ RP_MEDIUM static int rpIsNotBetter(RpScan *s, Mem *aKey){
 
 /* ---------------------------------------------------------------- The loop */
 
-/* Sets what instructions of this entry depend on. */
+/* Prepares the state that the instructions need each time the scan is entered. */
 RP_SMALL static int rpEnter(RpScan *s){
   u32 i;
   s->bStepped = 1;
@@ -837,7 +837,7 @@ static int rpIsFull(void){
   return rpTaking.nMost<=1 || r->nTextBytes>=RP_FULL_BYTES || r->nRow*r->nColumn>=RP_FULL_CELLS;
 }
 
-/* Appends a row of the result. 1: SQLite should return it. */
+/* Appends a row to the result. Returns 1 if SQLite must return the row. */
 static int rpAppendResult(RpScan *s, const RpInsn *q){
   RpRows *r = rpTaking.pRows;
   Mem *aMem = q->p1;
@@ -861,7 +861,7 @@ static int rpAppendResult(RpScan *s, const RpInsn *q){
 /* The state of an aggregate of the current group. */
 #define RP_STATE(q) ((void*)((u8*)s->pGroup + (q)->iColumn))
 
-/* Local copies of the parse state, and back. */
+/* Copy the parse state to local variables, and back. */
 #define RP_RELOAD { aRow = s->aRow; nLocal = s->nLocal; z = s->pHeader; pHeaderEnd = s->pHeaderEnd; nParsed = s->nParsed; nPayload = s->nPayload; }
 #define RP_SPILL { s->aRow = aRow; s->nLocal = nLocal; s->pHeader = z; s->pHeaderEnd = pHeaderEnd; s->nParsed = nParsed; s->nPayload = nPayload; }
 
@@ -882,9 +882,9 @@ static int rpAppendResult(RpScan *s, const RpInsn *q){
 }
 
 /*
-** Executes n rows of the cursor's leaf page: those from iFirst on, or the ones that aSel says. The cursor is on the row that
-** the result is about.
-** One function: each instruction is a few machine instructions, and the dispatch would cost more than they do.
+** Executes n rows of the cursor's leaf page: those from iFirst on, or those that aSel selects. Afterwards, the cursor is
+** on the row to which the return value refers.
+** It is one function, because an instruction takes a few machine instructions, and calls would cost more than those.
 */
 static SQLITE_NOINLINE int rpRunRows(RpScan *s, int iFirst, const u8 *aSel, u32 n){
   Vdbe *p = s->pVdbe;
@@ -942,7 +942,7 @@ static SQLITE_NOINLINE int rpRunRows(RpScan *s, int iFirst, const u8 *aSel, u32 
           }else{
             sqlite3VdbeMemSetNull(q->p3);
           }
-          /* What follows a column most often, without another dispatch. */
+          /* Executes the most frequent successors of a column without another dispatch. */
           if( q[1].eCode==RP_SUM ){
             q++;
             goto sum;
@@ -970,7 +970,7 @@ static SQLITE_NOINLINE int rpRunRows(RpScan *s, int iFirst, const u8 *aSel, u32 
           if( q->iColumn ) q->p3->flags &= ~MEM_Subtype;
           break;
         case RP_GROUP_COLUMN:
-          /* A record holds neither of these. */
+          /* A record contains neither of these forms. */
           if( q->p1->flags & (MEM_IntReal|MEM_Zero) ) goto doubt;
           sqlite3VdbeMemShallowCopy(q->p3, q->p1, MEM_Ephem);
           q->p3->flags &= ~MEM_Subtype;
@@ -1162,9 +1162,9 @@ doubt:
 }
 
 /*
-** Reads a byte of each 64 of a page, so that the processor loads all of it at once. It would wait for memory at nearly each
-** row otherwise, since where the bytes of a row are depends on the bytes before them. Pages of fewer and larger rows are
-** not read ahead, because most of their bytes may not be needed.
+** Reads one of every 64 bytes of a page, so that the processor loads the whole page at once. Otherwise it would wait for
+** memory at nearly every row, because the place of a row's bytes depends on the bytes before them. Pages with few, large
+** rows are not read ahead, because most of their bytes may not be needed.
 */
 static void rpReadAhead(RpScan *s, MemPage *pPage){
   u32 i, n = pPage->pBt->pageSize, x = 0;
@@ -1173,8 +1173,8 @@ static void rpReadAhead(RpScan *s, MemPage *pPage){
 }
 
 /*
-** Executes the rows from the cursor's to the last of its leaf page, or to the end of the range. The cursor is on the row that
-** the result is about. An inner page of an index has one row between two leaf pages.
+** Executes rows from the cursor to the end of its leaf page or of the range. Afterwards, the cursor is on the row to
+** which the return value refers. An inner page of an index has one row between two leaf pages.
 */
 static int rpRunLeaf(RpScan *s){
   BtCursor *pCur = s->pVdbe->apCsr[s->iCursor]->uc.pCursor;
@@ -1197,7 +1197,7 @@ static int rpRunLeaf(RpScan *s){
         s->nRow += (u32)pCur->ix-iCell+1;
         return rc;
       }
-      /* The filter runs twice for the rows that pass it. */
+      /* Rows that pass the filter run through it twice. */
       s->nRefused += nSel*5/8;
       s->nRow += nDone;
       iCell += nDone;
@@ -1212,17 +1212,17 @@ static int rpRunLeaf(RpScan *s){
     }
     rc = rpRunRows(s, (int)iCell, 0, n);
     if( rc!=RP_LEAF_DONE ){
-      /* The first row of a group: later ones do not end a batch. */
+      /* Only the first row of a group ends a batch. */
       if( rc==RP_ROW_STAYS && s->eGroup==RP_HASHED && s->nRefused>0 ) s->nRefused--;
       s->nRow += (u32)pCur->ix-iCell+1;
       return rc;
     }
     s->nRow += n;
-    /* The rows of another part of the table may be different. */
+    /* Rows in another part of the table may behave differently. */
     s->nBatched += n/16;
   }
   if( nCell==iEnd ) return RP_LEAF_DONE;
-  /* SQLite ends the loop. Where it left few rows of the range, the try gained nothing, and SQLite executes more of the next range first. */
+  /* SQLite ends the loop. If few rows were left for the scan, SQLite executes more of the next range first. */
   if( s->nRow<RP_RANGE_WAIT/2 && s->nNextWait<RP_RANGE_WAIT*8 ) s->nNextWait = MAX(s->nNextWait*2, RP_RANGE_WAIT*2);
   else if( s->nRow>RP_RANGE_WAIT*8 ) s->nNextWait = 0;
   pCur->ix = (u16)nCell;
@@ -1234,7 +1234,7 @@ static void rpUnposition(BtCursor *pCur){
   pCur->curFlags &= ~(BTCF_ValidNKey|BTCF_ValidOvfl);
 }
 
-/* Executes rows from the cursor's on. As sqlite3BtreeNext(): SQLITE_OK if it is on a row for SQLite, or SQLITE_DONE. */
+/* Executes rows from the cursor on. Returns like sqlite3BtreeNext(): SQLITE_OK on a row for SQLite, or SQLITE_DONE. */
 static int rpRun(RpScan *s){
   Vdbe *p = s->pVdbe;
   VdbeCursor *pC = p->apCsr[s->iCursor];
@@ -1243,7 +1243,7 @@ static int rpRun(RpScan *s){
   int rc, bEmpty = 0;
   if( s->iSorter>=0 && s->eGroup==RP_NOT_STARTED ){
     if( s->bIndex && p->aOp[s->iStart].opcode!=OP_Rewind && !s->bKept ){
-      /* Where the range began is not known: the statement was not translated then. */
+      /* The start of the range is unknown, because the statement was not translated when the range began. */
       s->bOff = 1;
       return SQLITE_OK;
     }
@@ -1293,18 +1293,18 @@ static int rpRun(RpScan *s){
 /* ---------------------------------------------------------------- Translation */
 
 #ifdef __EMSCRIPTEN__
-/* Runs once a statement. */
+/* This code runs once per statement, so it is optimised for size. */
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 #endif
 
-/* What rpTranslate() knows of the instructions between two addresses. */
+/* The state of rpTranslate() for the instructions between two addresses. */
 typedef struct RpBody RpBody;
 struct RpBody {
   RpScan *s;
-  int iFrom, iTo;           /* iTo: where a complete row jumps */
-  int bSecond;              /* The second loop of GROUP BY: registers are temporary ones, the pseudo cursor reads the record */
+  int iFrom, iTo;           /* iTo: the address that a complete row jumps to */
+  int bSecond;              /* The second loop of GROUP BY: it uses aTemp, and a pseudo cursor reads the record */
   u32 iFirst;               /* Index of the first translated instruction */
-  u32 *aiInsn;              /* By address - iFrom */
+  u32 *aiInsn;              /* Index of the translation by address - iFrom */
   u8 *aUse;                 /* By register: RP_WRITTEN, or RP_READ if it is read before it is written */
   int bCarried;             /* A carried register was written since the last instruction */
   int bFailed;
@@ -1329,7 +1329,7 @@ static RpInsn *rpEmit(RpScan *s, u8 eCode, Op *pOp){
   return q;
 }
 
-/* The register, or what stands for it in the second loop. */
+/* Returns the register or, in the second loop, the one that replaces it. */
 static Mem *rpRegister(RpBody *b, int iReg, int bOut){
   RpScan *s = b->s;
   u32 i;
@@ -1352,7 +1352,7 @@ static void rpReads(RpBody *b, int iReg, int n){
   for(; n>0; n--, iReg++) if( iReg>0 && iReg<=b->s->pVdbe->nMem ) rpRegister(b, iReg, 0);
 }
 
-/* A register that may point into a page. */
+/* Records a register that may point into a page. */
 static void rpAddOut(RpScan *s, Mem *pMem){
   u32 i;
   for(i=0; i<s->nOut; i++) if( s->apOut[i]==pMem ) return;
@@ -1362,14 +1362,14 @@ static void rpAddOut(RpScan *s, Mem *pMem){
 static void rpStays(RpBody *b, Op *pOp){
   if( b->s->iWhyNot==0 ) b->s->iWhyNot = pOp->opcode;
   if( b->bSecond ) b->bFailed = 1;
-  /* It may read these. */
+  /* The instruction may read these registers. */
   rpReads(b, pOp->p1, 1);
   rpReads(b, pOp->p2, 1);
   rpReads(b, pOp->p3, 1);
   rpEmit(b->s, RP_STAY, pOp);
 }
 
-/* A step of an aggregate. */
+/* Translates a step of an aggregate. */
 static void rpTranslateStep(RpBody *b, Op *pOp){
   RpScan *s = b->s;
   FuncDef *pFunc = pOp->opcode==OP_AggStep1 ? pOp->p4.pCtx->pFunc : pOp->p4.pFunc;
@@ -1406,7 +1406,7 @@ static void rpTranslateStep(RpBody *b, Op *pOp){
   }
 }
 
-/* OP_Sequence, OP_IfNotZero, OP_Last, OP_IdxLE: ORDER BY with LIMIT decides whether to keep the row. */
+/* Whether OP_Sequence, OP_IfNotZero, OP_Last and OP_IdxLE follow: ORDER BY with LIMIT decides about the row. */
 static int rpIsTop(RpBody *b, Op *pOp, int iAddr){
   int i;
   KeyInfo *pKeyInfo = 0;
@@ -1423,8 +1423,8 @@ static int rpIsTop(RpBody *b, Op *pOp, int iAddr){
 }
 
 /*
-** Whether the columns outside of aggregates, which min() or max() takes from its row, are keys of the group. iReg: the
-** register that says so to SQLite.
+** Whether the columns outside of aggregates are keys of the group. min() or max() takes these columns from its row.
+** iReg: the register that tells SQLite to take them.
 */
 static int rpBareAreKeys(RpBody *b, int iReg){
   RpScan *s = b->s;
@@ -1451,7 +1451,7 @@ static int rpBareAreKeys(RpBody *b, int iReg){
 
 static int rpTranslateLookup(RpBody*, int iAddr);
 
-/* Translates one instruction. Returns how many instructions of SQLite it stands for. */
+/* Translates one instruction. Returns the number of SQLite's instructions that the translation replaces. */
 static int rpTranslateOne(RpBody *b, int iAddr){
   RpScan *s = b->s;
   Vdbe *p = s->pVdbe;
@@ -1487,7 +1487,7 @@ static int rpTranslateOne(RpBody *b, int iAddr){
       if( b->bSecond || pOp->p1!=s->iCursor ){
         rpStays(b, pOp);
       }else if( iAddr==s->iTop && (pOp[1].opcode==OP_Gt || pOp[1].opcode==OP_Ge) && pOp[1].p3==pOp->p2 && pOp[1].p2>s->iNext ){
-        /* Each leaf page is searched for the end. The register is for this comparison alone. */
+        /* Each leaf page is searched for the end. Only this comparison uses the register. */
         rpReads(b, pOp[1].p1, 1);
         s->pEnd = &pOp[1];
         return 2;
@@ -1602,7 +1602,7 @@ static int rpTranslateOne(RpBody *b, int iAddr){
         q->p1 = &p->aMem[pOp[3].p3];
         q->p3 = &p->aMem[pOp->p2];
         s->pTop = pOp;
-        /* A row that is kept is SQLite's. */
+        /* SQLite executes a row that is kept. */
         rpEmit(s, RP_STAY, &pOp[4]);
         return 4;
       }
@@ -1643,7 +1643,7 @@ static int rpTranslateBody(RpBody *b){
   sqlite3_free(b->aUse);
   b->aUse = 0;
   b->aiInsn[b->iTo-b->iFrom] = s->nInsn;
-  /* Jumps lead forward within the body, or out of the loop. */
+  /* Every jump leads forward within the body, or out of the loop. */
   for(k=b->iFirst; k<s->nInsn; k++){
     RpInsn *q = &s->aInsn[k];
     u32 iJump = q->iJump, i;
@@ -1651,7 +1651,7 @@ static int rpTranslateBody(RpBody *b){
     q->iJump = RP_NO_JUMP;
     for(i=0; !b->bSecond && i<s->nLookup; i++){
       RpLookup *pLookup = &s->aLookup[i];
-      /* Before the search of a LEFT JOIN: there is no row. */
+      /* A jump past the search of a LEFT JOIN means that there is no row. */
       if( pLookup->iLeft && iJump==(u32)pLookup->iLeft && q->pOp<&s->pVdbe->aOp[pLookup->iAddr] ) q->iJump = pLookup->iNullRow;
     }
     if( q->iJump!=RP_NO_JUMP ){
@@ -1660,7 +1660,7 @@ static int rpTranslateBody(RpBody *b){
     }
     if( iJump>=(u32)b->iFrom && iJump<=(u32)b->iTo ) q->iJump = b->aiInsn[iJump-b->iFrom];
     if( q->iJump!=RP_NO_JUMP && q->iJump<=k ) q->iJump = RP_NO_JUMP;
-    /* Marked: it becomes the RP_EXIT at the end. */
+    /* The jump is marked, and later leads to the RP_EXIT at the end. */
     if( q->iJump==RP_NO_JUMP ){
       q->iJump = RP_NO_JUMP-1;
       if( b->bSecond ) b->bFailed = 1;
@@ -1698,7 +1698,7 @@ static int rpFindGroupBy(RpScan *s, int *piFrom, int *piTo){
     else if( pColl->xCmp==nocaseCollatingFunc ) s->aNoCase[k] = 1;
     else return 0;
   }
-  /* OP_Move empties the registers of the row's key. For a first key of NULLs both are NULL. */
+  /* OP_Move empties the registers of the row's key. For a first key of NULLs, both registers are NULL. */
   s->iKeyNow = pSort->p1;
   s->iPseudo = a[s->iNext+1].p1;
   s->iRecord = a[iRecord].p1;
@@ -1728,7 +1728,7 @@ static void rpFreeScan(RpScan *s){
   sqlite3_free(s);
 }
 
-/* Whether each row comes to an instruction for SQLite before one that has an effect or ends the row. */
+/* Whether every row reaches an instruction for SQLite before one that has an effect or ends the row. */
 static int rpAllStay(RpScan *s){
   u32 k;
   s->aInsn[0].bReached = 1;
@@ -1738,7 +1738,7 @@ static int rpAllStay(RpScan *s){
     if( q->eCode==RP_DONE || rpIsEffect(q) || q->eCode==RP_TOP || q->eCode==RP_OFFSET ) return 0;
     if( q->iJump!=RP_NO_JUMP ) s->aInsn[q->iJump].bReached = 1;
     if( q->eCode!=RP_GOTO && q->eCode!=RP_ONCE ) q[1].bReached = 1;
-    /* LEFT JOIN: where there is a row, RP_SEEK leaves the RP_NULLROW after it out. */
+    /* LEFT JOIN: if there is a row, RP_SEEK skips the RP_NULLROW after it. */
     if( q->eCode==RP_SEEK && k+2<s->nInsn ) q[2].bReached = 1;
   }
   return 1;
@@ -1786,7 +1786,7 @@ static void rpTranslate(RpScan *s){
       if( !rpTranslateBody(&body) ) bGroup = 0;
     }
     if( !bGroup ){
-      /* Rows that the filter drops are dropped here, the others stay. */
+      /* The scan drops rows by the filter; all other rows stay. */
       s->nInsn = s->nOut = s->nTemp = 0;
       s->pTop = 0;
       s->iSorter = -1;
@@ -1809,7 +1809,7 @@ static void rpTranslate(RpScan *s){
     else if( q->iJump==RP_NO_JUMP-2 ) q->iJump = s->nInsn-2;
     if( rpIsEffect(q) && iEffect==RP_NO_JUMP ) iEffect = k;
   }
-  /* After an effect no instruction may let the row stay. Otherwise all rows with an effect stay. */
+  /* After an effect, no instruction may let the row stay. If one could, all rows with an effect stay. */
   if( iEffect!=RP_NO_JUMP && !bGroup ){
     int bLate = 0;
     for(k=iEffect+1; k<s->nInsn-2; k++){
@@ -1841,14 +1841,14 @@ static void rpTranslate(RpScan *s){
   s->aType = sqlite3_malloc64((u64)(s->nField+1)*4);
   s->aOffset = sqlite3_malloc64((u64)(s->nField+2)*4);
   if( s->aType==0 || s->aOffset==0 ) return;
-  /* Worth it if a row can be complete without SQLite. */
+  /* The scan pays if it can complete a row without SQLite. */
   if( iEffect!=RP_NO_JUMP || bGroup || s->pTop ) s->bUsable = 1;
   for(k=0; k<s->nInsn; k++) if( s->aInsn[k].iJump==s->nInsn-2 || s->aInsn[k].eCode==RP_OFFSET ) s->bUsable = 1;
   if( rpAllStay(s) ) s->bUsable = 0;
   if( s->bUsable ) rpPlanBatch(s);
 }
 
-/* Whether cursor iCursor is on a table with rowids, by the instructions that open it. *pnColumn: how many columns the index has on which it is instead, or 0. */
+/* Whether iCursor is opened on a table with rowids. *pnColumn: the number of columns if it is on an index, else 0. */
 static int rpReadsTable(Vdbe *p, int iCursor, u32 *pnColumn){
   int i, bTable = 0, bWrites = 0;
   *pnColumn = 0;
@@ -1878,7 +1878,7 @@ static RpScan *rpNewScan(Vdbe *p, int i){
   s->iCursor = pOp->p1;
   s->bIndex = nIndexColumn>0;
   s->nIndexColumn = nIndexColumn;
-  /* Between them is only what computes the end of a range. */
+  /* Only the computation of the range's end is between the two. */
   for(iStart=s->iTop-1; iStart>0; iStart--){
     Op *pStart = &p->aOp[iStart];
     if( pStart->p1==s->iCursor && pStart->p2>i && (pStart->opcode==OP_Rewind || pStart->opcode==OP_SeekGE || pStart->opcode==OP_SeekGT) ){
@@ -1909,8 +1909,8 @@ static void rpPrepareScans(Vdbe *p){
 }
 
 /*
-** EXPLAIN: sets the comment of a loop's last instruction. "operators", in batches where " in batches" or " filter in batches"
-** follows, or "SQLite". After a colon is the first instruction that only SQLite executes, if any.
+** Sets the comment of a loop's last instruction for EXPLAIN: "SQLite", or "operators", which " in batches" or " filter in
+** batches" may follow. After a colon comes the first instruction that only SQLite executes, if there is one.
 */
 static void rockpoolExplain(Vdbe *p, Op *aOp, int i, Mem *pOut){
   RpScan *s = aOp==p->aOp ? rpNewScan(p, i) : 0;
@@ -1931,7 +1931,7 @@ static void rockpoolExplain(Vdbe *p, Op *aOp, int i, Mem *pOut){
 
 /* ---------------------------------------------------------------- Called by SQLite's virtual machine (hooks.mjs) */
 
-/* Before the first row of a loop. */
+/* Called before the first row of a loop. */
 static void rpBegin(RpScan *s, u32 nWait){
   s->bOff = 0;
   s->nRow = s->nStayed = s->nBatched = s->nRefused = 0;
@@ -1939,7 +1939,7 @@ static void rpBegin(RpScan *s, u32 nWait){
   if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);
 }
 
-/* After OP_SeekGE or OP_SeekGT has found the first row of a range. */
+/* Called after OP_SeekGE or OP_SeekGT has found the first row of a range. */
 RP_SMALL static SQLITE_NOINLINE void rockpoolSeek(Vdbe *p, Op *pOp){
   RpScan *s;
   int i = (int)(pOp - p->aOp);
@@ -1951,7 +1951,7 @@ RP_SMALL static SQLITE_NOINLINE void rockpoolSeek(Vdbe *p, Op *pOp){
   if( s->iSorter>=0 && s->bIndex ) rpKeepRecord(s, p->apCsr[s->iCursor]);
 }
 
-/* After OP_Next or OP_Rewind has moved the cursor to a row. Returns as sqlite3BtreeNext() does. */
+/* Called after OP_Next or OP_Rewind has moved the cursor to a row. Returns like sqlite3BtreeNext(). */
 static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   RpScan *s;
   int i = (int)(pOp - p->aOp), bNext = pOp->opcode==OP_Next;
@@ -1964,14 +1964,14 @@ static SQLITE_NOINLINE int rockpoolScan(Vdbe *p, Op *pOp, VdbeCursor *pC){
   s->pVdbe = p;
   if( !bNext ){
     rpBegin(s, 0);
-    /* The end of the range is not known yet, or the end of the loop is not where OP_Rewind jumps: where a table of a join is empty, that is the end of the whole join. */
+    /* The end of the range is unknown, or OP_Rewind does not jump to the end of this loop but to that of a whole join. */
     if( s->iTop!=i+1 || pOp->p2!=s->iNext+1 ) return SQLITE_OK;
   }
   if( s->bOff || pC->eCurType!=CURTYPE_BTREE || pC->isTable==s->bIndex || pC->isEphemeral || pC->nullRow || pC->deferredMoveto ) return SQLITE_OK;
   return rpRun(s);
 }
 
-/* Before OP_SorterNext: gives the accumulators of a group their values. */
+/* Called before OP_SorterNext: sets the accumulators of a group. */
 RP_SMALL static SQLITE_NOINLINE int rockpoolGroup(Vdbe *p, Op *pOp){
   RpScan *s;
   RpKey aKey[RP_MAX_KEYS];
@@ -1986,7 +1986,7 @@ RP_SMALL static SQLITE_NOINLINE int rockpoolGroup(Vdbe *p, Op *pOp){
     RpInsn *q = &s->aInsn[k];
     if( q->eCode<RP_GROUP_COUNT || q->eCode>RP_GROUP_BEST ) continue;
     if( (q->p3->flags & MEM_Agg)==0 ){
-      /* FILTER: the first row of the group has no step. */
+      /* With FILTER, the first row of the group may have made no step. */
       u32 n = q->eCode==RP_GROUP_SUM ? sizeof(SumCtx) : q->eCode==RP_GROUP_COUNT ? sizeof(CountCtx) : sizeof(Mem);
       if( sqlite3VdbeMemClearAndResize(q->p3, (int)n) ) return SQLITE_NOMEM_BKPT;
       memset(q->p3->z, 0, n);
@@ -2006,7 +2006,7 @@ RP_SMALL static SQLITE_NOINLINE int rockpoolGroup(Vdbe *p, Op *pOp){
   return SQLITE_OK;
 }
 
-/* When a statement ends. */
+/* Called when a statement ends. */
 RP_SMALL static void rockpoolEnd(Vdbe *p){
   RpScan *s;
   for(s=p->pRockpool; s; s=s->pNextScan){
