@@ -1,42 +1,26 @@
-import { RockpoolError, toRockpoolError, type ErrorCode, type ErrorData } from '#shared/index.ts';
+import { RockpoolError, type ErrorCode, type ErrorData } from '#shared/index.ts';
 import type { OpenedDatabase } from '#client/worker/leader/opened-database.ts';
-import { NOTICE_REPEAT_MS } from '#client/worker/leader/leadership.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import type { SnapshotContent } from '#client/worker/first-sync/snapshot-source.ts';
 import { Browser } from './browser.ts';
-import {
-  firstOpening,
-  lostWrites,
-  MISCOUNT,
-  recreatesCounters,
-  rowsFault,
-  SHOWN_SQL,
-  shownBy,
-  viewFault,
-} from './checks.ts';
-import { watchCombinedDeliveries } from './combined-deliveries.ts';
+import { CommitRecord } from './commit-record.ts';
 import type { AppVersion } from './household-schema.ts';
 import { DeviceClock } from './device-clock.ts';
 import { createDeviceStorage, type DeviceStorage, type MediumKind, type StorageEvents } from './device-storage.ts';
-import { checkLater } from './later-reads.ts';
-import { marksIn, type Model, type Promised } from './model.ts';
+import type { Model } from './model.ts';
 import type { Network, Place } from './network.ts';
 import type { RecordedWrites } from './oracle/recorded-writes.ts';
 import type { Random } from './random.ts';
-import { SILENT } from './silent-passes.ts';
+import { ShownRows } from './shown-rows.ts';
 import type { Tally } from './tally.ts';
 import { Tab, type Runtimes } from './tab.ts';
 import { tokenFor } from './tokens.ts';
 import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
-import { asCheck } from './work-count.ts';
 
 const SECTOR_BYTES = 512;
 
 /** The part size of a downloaded file. */
 const CHUNK_BYTES = 64 * 1024;
-
-/** Time for a commit notice, its repetition, and the delivery of both to the other tabs. */
-const VISIBLE_AFTER_MS = NOTICE_REPEAT_MS + 500;
 
 /** Errors that may end a connection although a retry does not fix them: swapped frames and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
@@ -44,14 +28,8 @@ const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpe
 /** Errors that may end a connection of a device whose role has changed, or whose token has expired. */
 const LACK_OF_RIGHTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['auth-database-forbidden', 'auth-forbidden']);
 
-/** Time in which the leader learns that the tab of an open transaction is gone, or gets its rollback. */
-const ABANDONED_MS = 500;
-
 /** Time until the user notices that a tab is outdated. */
 const RELOAD_MS = 200;
-
-/** A read may outlast its leader, or its tab. */
-const HONEST_READ_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['leader-unreachable', 'client-closed']);
 
 const FULL_STORAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['storage-full', 'storage-unflushed']);
 
@@ -92,6 +70,8 @@ export class Device implements Place {
   private hasChangedApp = false;
   readonly clock: DeviceClock;
   readonly browser: Browser;
+  readonly record: CommitRecord;
+  readonly shownRows: ShownRows;
   isPartitioned = false;
   isSlow = false;
   exchanges = 0;
@@ -113,8 +93,6 @@ export class Device implements Place {
   private writesUntilFull = Infinity;
   /** The tabs that run a transaction of several calls, by its mark. */
   readonly openTransactions = new Map<string, Tab>();
-  /** Since when the leader's connection has had a transaction that no tab runs; null: it has none. */
-  private abandonedSinceMs: number | null = null;
   /** A row was changed behind Rockpool's back, and no audit has found it yet. */
   isDamaged = false;
   /** The tab that dies after this many more storage changes. */
@@ -129,10 +107,7 @@ export class Device implements Place {
   private readonly open = new Map<OpenedDatabase<OpenDatabase>, object | undefined>();
   private readonly graves: OpenedDatabase<OpenDatabase>[] = [];
   private tabNumber = 0;
-  private lastCommitMs = 0;
   private hasBeenLed = false;
-  /** No tab has opened the files since a power cut. */
-  private hasLostPower = false;
 
   constructor(options: DeviceOptions) {
     const { name, time, random, offsetMs, copyOf } = options;
@@ -152,6 +127,8 @@ export class Device implements Place {
     };
     this.storage = copyOf?.storage.copy(events) ?? createDeviceStorage(options.medium, random, events);
     this.clock = new DeviceClock(time, offsetMs);
+    this.record = new CommitRecord(this, options);
+    this.shownRows = new ShownRows(this, options);
     this.browser = new Browser(time, random, (what) => options.tally.add(what));
   }
 
@@ -263,7 +240,7 @@ export class Device implements Place {
   losePower(): void {
     for (const tab of this.everOpened.splice(0)) tab.kill();
     const lost = this.storage.losePower();
-    this.hasLostPower = true;
+    this.record.onPowerLoss();
     this.options.tally.add('power cut of client');
     this.options.tally.add(`power cut on ${this.storage.kind}`);
     if (this.isStrict) this.options.tally.add('power cut under strict durability');
@@ -326,91 +303,6 @@ export class Device implements Place {
 
   lookInTheMiddle(times: number): void {
     this.looks = times;
-  }
-
-  /** A writer's database, with a record of everything that it commits. */
-  recorded(tab: Tab, opened: OpenedDatabase<OpenDatabase>): OpenedDatabase<OpenDatabase> {
-    const { database } = opened;
-    const { model, writes, onFault, tally } = this.options;
-    if (!this.hasLostPower && this.storage.kind !== 'indexeddb') writes.onOpened(this.name, database);
-    this.noticeLoss(tab, database);
-    watchCombinedDeliveries(database, () => tally.add('deliveries applied together'));
-    model.record(this.name, database);
-    const lost = lostWrites(model, this.name, database) ?? firstOpening(database);
-    if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);
-    const recorded: OpenDatabase = {
-      ...database,
-      // The site id changes when the device continues as another site.
-      get siteId() {
-        return database.siteId;
-      },
-      retryIfUnchanged: (sequence) => {
-        const kind = { isAtomic: false, ofSequence: sequence };
-        return writes.around(this.name, database, kind, () => database.retryIfUnchanged(sequence));
-      },
-      write: (request) => {
-        const dropping = request.action?.kind === 'drop-rejected' ? marksIn(database, request.action.sequence) : [];
-        let outcome: ReturnType<OpenDatabase['write']>;
-        try {
-          const kind = {
-            isAtomic: request.action?.kind === 'atomic',
-            ofSequence: request.action?.kind === 'retry-rejected' ? request.action.sequence : null,
-          };
-          outcome = writes.around(this.name, database, kind, () => database.write(request));
-        } catch (thrown) {
-          // The device may have stored the drop before it was killed.
-          if (!tab.owner.isAlive) model.recordDropped(dropping);
-          else writes.forgetInterrupted(this.name);
-          throw thrown;
-        }
-        model.recordDropped(dropping);
-        if (!tab.owner.isAlive) return outcome;
-        asCheck(() => model.record(this.name, database));
-        model.recordLocal(this.name, request.statements);
-        if (outcome.repeated) tally.add('repeated request');
-        return outcome;
-      },
-      begin: (options) => {
-        const kind = { isAtomic: options?.atomic === true, ofSequence: null, before: writes.contentOf(database) };
-        const transaction = database.begin(options);
-        const commit = transaction.commit.bind(transaction);
-        transaction.commit = (requestId) => {
-          try {
-            const outcome = writes.around(this.name, database, kind, () => commit(requestId));
-            if (tab.owner.isAlive) asCheck(() => model.record(this.name, database));
-            return outcome;
-          } catch (thrown) {
-            if (tab.owner.isAlive) writes.forgetInterrupted(this.name);
-            throw thrown;
-          }
-        };
-        return transaction;
-      },
-    };
-    return { ...opened, database: recorded };
-  }
-
-  /** The medium refused a commit after COMMIT had returned, and has taken it back. */
-  onUndone(tab: Tab): void {
-    this.options.tally.add('commit undone by the medium');
-    const database = tab.opened?.database;
-    if (database !== undefined) this.forgetLost(tab, database, { sent: true, acknowledged: true });
-  }
-
-  private noticeLoss(tab: Tab, database: OpenDatabase): void {
-    const isStoredBehind = this.storage.kind === 'indexeddb';
-    if (!this.hasLostPower && !isStoredBehind) return;
-    const isFlushed = this.isStrict || !this.hasLostPower;
-    this.forgetLost(tab, database, { sent: isFlushed || !isStoredBehind, acknowledged: isFlushed });
-    this.hasLostPower = false;
-  }
-
-  private forgetLost(tab: Tab, database: OpenDatabase, promised: Promised): void {
-    const { model, writes, onFault, tally } = this.options;
-    writes.forgetLost(this.name, database);
-    const { fault, lost } = model.forgetLost(this.name, database, promised);
-    if (fault !== null) onFault(`${tab.owner.name} after a loss: ${fault}`);
-    if (this.hasLostPower) tally.add('transaction lost in a power cut', lost);
   }
 
   onOpened(opened: OpenedDatabase<OpenDatabase>): void {
@@ -487,108 +379,6 @@ export class Device implements Place {
     }
   }
 
-  /** Checks every tab that was notified of a commit, and in quiet moments every tab that should have been. */
-  check(): void {
-    const tabs = this.usableTabs;
-    this.checkAbandoned();
-    // Notified tabs come first: one of them may just have committed, and the others need not know yet.
-    for (const tab of tabs) if (tab.isDirty) this.look(tab);
-    for (const tab of tabs)
-      if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.time.nowMs)
-        this.checkShown(tab);
-  }
-
-  /** The leader rolls back an open transaction whose tab is gone. */
-  private checkAbandoned(): void {
-    const isOpen = this.leader?.opened?.database.connection.inTransaction === true;
-    for (const [mark, tab] of this.openTransactions) if (!tab.owner.isAlive) this.openTransactions.delete(mark);
-    if (!isOpen || this.openTransactions.size > 0) this.abandonedSinceMs = null;
-    else if (this.abandonedSinceMs === null) this.abandonedSinceMs = this.time.nowMs;
-    else if (this.abandonedSinceMs + ABANDONED_MS < this.time.nowMs) {
-      this.abandonedSinceMs = null;
-      this.options.onFault(`${this.name} has a transaction open that no tab runs`);
-    }
-  }
-
-  private look(tab: Tab): void {
-    tab.isDirty = false;
-    if (tab.opened?.role === 'writer') this.lastCommitMs = this.time.nowMs;
-    tab.looks++;
-    if (tab.readsLater) return this.lookLater(tab);
-    tab.shown = tab.run(() => shownBy(tab));
-    this.checkView(tab, '');
-  }
-
-  /** A live query reruns only after a commit notice. */
-  private checkShown(tab: Tab): void {
-    const { lastCommitMs } = this;
-    const { looks } = tab;
-    tab.comparedMs = this.time.nowMs;
-    const compare = (now: string | null): void => {
-      // The tab may read a commit that is announced only later, when it is flushed or stored.
-      this.time.after(VISIBLE_AFTER_MS, () => {
-        if (!tab.isUsable) return;
-        if (this.lastCommitMs !== lastCommitMs || tab.looks !== looks || tab.shown === null || tab.shown === now)
-          return;
-        this.options.onFault(`${tab.owner.name} shows ${tab.shown} where there is ${now}`);
-      });
-    };
-    if (tab.readsLater) this.readLater(tab, async () => compare(await checkLater(tab, (ask) => ask(SHOWN_SQL))));
-    else compare(tab.run(() => shownBy(tab)));
-  }
-
-  private lookLater(tab: Tab): void {
-    const { looks } = tab;
-    this.readLater(tab, async () => {
-      const returnsChangesets = this.returnsChangesets(tab);
-      const [shown, fault] = await checkLater(tab, (ask) => [ask(SHOWN_SQL), rowsFault(ask)]);
-      if (tab.looks === looks) tab.shown = shown;
-      if (fault !== null) this.onViewFault(`${tab.owner.name} reads ${fault}`, returnsChangesets);
-      if (tab.readsThroughLeader) this.options.tally.add('read through the leader');
-    });
-  }
-
-  private readLater(tab: Tab, read: () => Promise<void>): void {
-    tab.run(read).catch((thrown: unknown) => {
-      const { code, message } = toRockpoolError(thrown);
-      const isHonest = HONEST_READ_FAILURES.has(code) || this.isForLackOfRoom(code) || this.isForOtherApp(code);
-      if (tab.owner.isAlive && !isHonest) this.options.onFault(`${tab.owner.name} cannot read: ${message}`);
-    });
-  }
-
-  private checkView(tab: Tab, when: string): void {
-    const fault = tab.run(() => viewFault(tab));
-    if (fault !== null)
-      this.onViewFault(
-        `${tab.owner.name} sees ${when}${fault}`,
-        tab.run(() => this.returnsChangesets(tab)),
-      );
-  }
-
-  /**
-   * A pending changeset may have taken effect already, under another site: this device continues as another site and
-   * returns it to a restored server, or its copy has sent what they share. Until the server decides, a counter shows the
-   * additions twice.
-   */
-  private returnsChangesets(tab: Tab): boolean {
-    const database = (this.leader ?? tab).opened?.database;
-    if (database === undefined) return false;
-    if (recreatesCounters(database)) return true;
-    const lastAckedSequence = database.outbox.lastAckedSequence();
-    const pending = 'SELECT sequence, origin IS NOT NULL FROM rockpool_changelog WHERE sequence > ?';
-    return database.connection
-      .rows(pending, lastAckedSequence)
-      .some(
-        ([sequence, hasOrigin]) =>
-          hasOrigin === 1 || marksIn(database, Number(sequence)).some((mark) => this.options.model.shared.has(mark)),
-      );
-  }
-
-  private onViewFault(fault: string, returnsChangesets: boolean): void {
-    if (returnsChangesets && fault.includes(MISCOUNT)) this.options.tally.add(SILENT.recreatedCounters);
-    else this.options.onFault(fault);
-  }
-
   private onStorageCall(): void {
     const owner = currentOwner();
     const { doomed } = this;
@@ -606,7 +396,7 @@ export class Device implements Place {
     if (reader === undefined) return;
     this.looks--;
     this.options.tally.add('look in the middle of a write');
-    this.checkView(reader, 'in the middle of a write ');
+    this.shownRows.checkView(reader, 'in the middle of a write ');
   }
 }
 

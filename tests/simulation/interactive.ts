@@ -6,7 +6,8 @@ import type { Random } from './random.ts';
 import { isHonest, MAY_HAVE_TAKEN_EFFECT } from './sending.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
-import { draftId, randomTransaction } from './writes.ts';
+import { draftId } from './subject-writes.ts';
+import { randomTransaction } from './writes.ts';
 
 /** Thrown by the app's own code, to roll back. */
 class ChangedMind extends Error {}

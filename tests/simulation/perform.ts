@@ -2,7 +2,7 @@ import type { RockpoolError } from '#shared/index.ts';
 import type { Device } from './device.ts';
 import { transactInSteps } from './interactive.ts';
 import { marksIn } from './model.ts';
-import type { Operation } from './operations.ts';
+import type { Operation, OperationKind } from './operations.ts';
 import { Random } from './random.ts';
 import { changeApp } from './scenes/change-app.ts';
 import { changeKeys } from './scenes/change-keys.ts';
@@ -40,200 +40,192 @@ export async function perform(world: World, operation: Operation): Promise<void>
       ? random.pick(copies)
       : world.devices[operation.device % world.devices.length];
   if (device === undefined) return;
-  await step(world, device, operation, random);
+  const tab = device.usableTabs.length === 0 ? undefined : random.pick(device.usableTabs);
+  await STEPS[operation.kind]({ world, device, tab, random, number: operation.number });
   await world.time.advance(random.pick([0, 0, 1, 5, random.below(40), random.below(400)]));
 }
 
-async function step(world: World, device: Device, { kind, number }: Operation, random: Random): Promise<void> {
-  const { tally, network, server, time } = world;
-  const tab = device.usableTabs.length === 0 ? undefined : random.pick(device.usableTabs);
-  switch (kind) {
-    case 'write':
-      if (tab !== undefined) write(world, tab, random, `${device.name}-${number}`);
-      return;
-    case 'burst':
-      for (let part = 0; part < 4; part++)
-        if (tab?.isUsable === true) write(world, tab, random, `${device.name}-${number}.${part}`);
-      return;
-    case 'edit page':
-      if (tab !== undefined) editPage(world, tab, random, `${device.name}-${number}`);
-      return;
-    case 'pause':
-      return time.advance(random.below(5_000));
-    case 'long pause':
-      return time.advance(random.below(90_000));
-    case 'cut':
-      for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: true, serverHears: true });
-      return tally.add('cut');
-    case 'half-open':
-      for (const connection of network.connectionsOf(device))
-        connection.cut({ clientHears: random.chance(0.5), serverHears: false });
-      return tally.add('half-open connection');
-    case 'partition':
-      if (!device.isPartitioned) tally.add('partition');
-      return network.partition(device, true);
-    case 'heal partition':
-      return network.partition(device, false);
-    case 'slow':
-      device.isSlow = !device.isSlow;
-      return;
-    case 'kill tab':
-      if (tab === undefined) return;
-      tally.add('crash of client');
-      return tab.kill();
-    case 'kill in storage':
-      if (tab !== undefined) device.doom(tab, random.below(30));
-      return;
-    case 'kill at send':
-      if (device.leader !== undefined) device.doomAtSend(device.leader, random.below(6));
-      return;
-    case 'double frame':
-    case 'swap frames':
-      for (const connection of network.connectionsOf(device))
-        connection.mangle(kind === 'double frame' ? 'double' : 'swap');
-      return;
-    case 'close tab':
-      if (tab !== undefined && device.tabs.length > 1) device.closeTab(tab);
-      return;
-    case 'open tab':
-      if (device.tabs.length < MOST_TABS) device.openTab();
-      return;
-    case 'suspend':
-      if (tab === undefined) return;
-      tab.isSuspended = true;
-      tally.add('suspended tab');
-      tab.settle(() => tab.membership.suspend());
-      return;
-    case 'resume':
-      for (const sleeping of device.tabs) if (sleeping.isSuspended) wake(sleeping);
-      return;
-    case 'freeze': {
-      const reader = device.usableTabs.find(({ opened }) => opened?.role === 'reader');
-      reader?.medium.freeze(random.chance(0.5));
-      return;
-    }
-    case 'lose notices':
-      tally.add('lost notice');
-      return device.browser.loseNotices(1 + random.below(2));
-    case 'clock jump':
-      tally.add('clock jump');
-      return device.clock.jumpTo(
-        random.pick([YEAR_MS, -YEAR_MS, 0, 3_600_000, -3_600_000, random.below(2 * YEAR_MS) - YEAR_MS]),
-      );
-    case 'clock rate':
-      tally.add('clock frozen or backwards');
-      return device.clock.run(random.pick([1, 1, 0, -1]));
-    case 'kill server':
-      return server.kill();
-    case 'kill server at statement':
-      server.trap = { at: 'statement', left: random.below(60) };
-      return;
-    case 'kill server at send':
-      server.trap = { at: 'send', left: random.below(4) };
-      return;
-    case 'start server':
-      return server.start();
-    case 'stall server':
-      return world.stallServer(random.below(3_000));
-    case 'late push':
-      return latePush(world, device, random, number);
-    case 'meet':
-      return meet(world, device, random, number);
-    case 'at once':
-      return writeAtOnce(world, device, random, number);
-    case 'forgotten delete':
-      return forgottenDelete(world, device, random, number);
-    case 'retry rejected':
-    case 'drop rejected':
-      return decideRejected(world, device, random, kind, number);
-    case 'copy profile':
-      if (world.devices.some(({ isCopy }) => isCopy)) return;
-      tally.add('copied file');
-      return world.copyDevice(device);
-    case 'back up server':
-      return server.backUp();
-    case 'restore server':
-      if (server.restore()) world.onRestored();
-      return;
-    case 'restore behind':
-      return restoreBehind(world, device, random, number);
-    case 'restore below':
-      return restoreBelow(world, device, random, number);
-    case 'edit beside masked':
-      return editBesideMasked(world, device, random, number);
-    case 'meet in rooms':
-      return meetInRooms(world, device, random, number);
-    case 'tag apart':
-      return tagApart(world, device, random, number);
-    case 'kill server in commit':
-      server.trap = { at: random.chance(0.5) ? 'in commit' : 'after commit', left: random.below(6) };
-      return;
-    case 'power cut of server':
-      if (random.chance(0.3)) return server.kill({ kind: 'power loss' });
-      server.trap = {
-        at: random.pick(['statement', 'in commit', 'after commit', 'after commit', 'send']),
-        left: random.below(6),
-        losesPower: true,
-      };
-      return;
-    case 'power cut of client':
-      if (device.leader !== undefined && random.chance(0.6))
-        return device.doomAtSend(device.leader, random.below(6), true);
-      // A device flushes before it sends. Only unsent writes therefore show whether the durability that a write
-      // promised was kept.
-      if (device.isStrict || device.storage.kind === 'indexeddb') {
-        network.partition(device, true);
-        for (let part = 0; part < 3; part++) writeAt(world, device, random, `${device.name}-${number}.${part}`);
-        await time.advance(random.below(30));
-        network.partition(device, false);
-      }
-      device.losePower();
-      device.openTab();
-      return;
-    case 'fail server disk':
-      return server.failSyncs(1 + random.below(2));
-    case 'compact documents':
-      return server.compactDocuments();
-    case 'edit compacted':
-      return editCompacted(world, device, random, number);
-    case 'change keys':
-      return changeKeys(world, device, random, number);
-    case 'edit deleted trip':
-      return editDeletedTrip(world, device, random, number);
-    case 'count apart':
-      return countApart(world, device, random, number);
-    case 'restore a loss':
-      return restoreLoss(world, device, random, `${device.name}-${number}`);
-    case 'open elsewhere':
-      return openElsewhere(world, device, random, number);
-    case 'open transaction':
-      if (tab !== undefined) transactInSteps(world, tab, random, `${device.name}-${number}`);
-      return;
-    case 'lose answers':
-      return device.browser.loseAnswers(1 + random.below(2));
-    case 'double asks':
-      return device.browser.doubleAsks(1 + random.below(3));
-    case 'fill storage':
-      return device.fillUp(random.below(20), random.below(20_000));
-    case 'fill server disk':
-      return server.fillUp(random.below(40), random.below(15_000));
-    case 'change role':
-      return changeRole(world, device, random);
-    case 'shorten tokens':
-      device.tokenLifetimeMs = random.pick([8_000, 30_000]);
-      return;
-    case 'change app':
-      return changeApp(world, device, random, number);
-    case 'merge branch':
-      return mergeBranch(world, device, random, number);
-    case 'restore writes':
-      return restoreWrites(world, device, random, number);
-    case 'look back':
-      return lookBack(world, device, random);
-    case 'look':
-      return device.lookInTheMiddle(1 + random.below(3));
-  }
+/** What an operation acts on. */
+interface Step {
+  readonly world: World;
+  readonly device: Device;
+  /** A tab of the device that can answer, if there is one. */
+  readonly tab: Tab | undefined;
+  readonly random: Random;
+  /** The place of the operation in its history. */
+  readonly number: number;
 }
+
+type Scene = (world: World, device: Device, random: Random, number: number) => void | Promise<void>;
+
+const scene =
+  (play: Scene) =>
+  ({ world, device, random, number }: Step): void | Promise<void> =>
+    play(world, device, random, number);
+
+const STEPS: Readonly<Record<OperationKind, (step: Step) => void | Promise<void>>> = {
+  write: ({ world, device, tab, random, number }) => {
+    if (tab !== undefined) write(world, tab, random, `${device.name}-${number}`);
+  },
+  burst: ({ world, device, tab, random, number }) => {
+    for (let part = 0; part < 4; part++)
+      if (tab?.isUsable === true) write(world, tab, random, `${device.name}-${number}.${part}`);
+  },
+  'edit page': ({ world, device, tab, random, number }) => {
+    if (tab !== undefined) editPage(world, tab, random, `${device.name}-${number}`);
+  },
+  pause: ({ world, random }) => world.time.advance(random.below(5_000)),
+  'long pause': ({ world, random }) => world.time.advance(random.below(90_000)),
+  cut: ({ world, device }) => {
+    for (const connection of world.network.connectionsOf(device))
+      connection.cut({ clientHears: true, serverHears: true });
+    world.tally.add('cut');
+  },
+  'half-open': ({ world, device, random }) => {
+    for (const connection of world.network.connectionsOf(device))
+      connection.cut({ clientHears: random.chance(0.5), serverHears: false });
+    world.tally.add('half-open connection');
+  },
+  partition: ({ world, device }) => {
+    if (!device.isPartitioned) world.tally.add('partition');
+    world.network.partition(device, true);
+  },
+  'heal partition': ({ world, device }) => world.network.partition(device, false),
+  slow: ({ device }) => {
+    device.isSlow = !device.isSlow;
+  },
+  'kill tab': ({ world, tab }) => {
+    if (tab === undefined) return;
+    world.tally.add('crash of client');
+    tab.kill();
+  },
+  'kill in storage': ({ device, tab, random }) => {
+    if (tab !== undefined) device.doom(tab, random.below(30));
+  },
+  'kill at send': ({ device, random }) => {
+    if (device.leader !== undefined) device.doomAtSend(device.leader, random.below(6));
+  },
+  'double frame': ({ world, device }) => {
+    for (const connection of world.network.connectionsOf(device)) connection.mangle('double');
+  },
+  'swap frames': ({ world, device }) => {
+    for (const connection of world.network.connectionsOf(device)) connection.mangle('swap');
+  },
+  'close tab': ({ device, tab }) => {
+    if (tab !== undefined && device.tabs.length > 1) device.closeTab(tab);
+  },
+  'open tab': ({ device }) => {
+    if (device.tabs.length < MOST_TABS) device.openTab();
+  },
+  suspend: ({ world, tab }) => {
+    if (tab === undefined) return;
+    tab.isSuspended = true;
+    world.tally.add('suspended tab');
+    tab.settle(() => tab.membership.suspend());
+  },
+  resume: ({ device }) => {
+    for (const sleeping of device.tabs) if (sleeping.isSuspended) wake(sleeping);
+  },
+  freeze: ({ device, random }) => {
+    const reader = device.usableTabs.find(({ opened }) => opened?.role === 'reader');
+    reader?.medium.freeze(random.chance(0.5));
+  },
+  'lose notices': ({ world, device, random }) => {
+    world.tally.add('lost notice');
+    device.browser.loseNotices(1 + random.below(2));
+  },
+  'clock jump': ({ world, device, random }) => {
+    world.tally.add('clock jump');
+    return device.clock.jumpTo(
+      random.pick([YEAR_MS, -YEAR_MS, 0, 3_600_000, -3_600_000, random.below(2 * YEAR_MS) - YEAR_MS]),
+    );
+  },
+  'clock rate': ({ world, device, random }) => {
+    world.tally.add('clock frozen or backwards');
+    device.clock.run(random.pick([1, 1, 0, -1]));
+  },
+  'kill server': ({ world }) => world.server.kill(),
+  'kill server at statement': ({ world, random }) => {
+    world.server.trap = { at: 'statement', left: random.below(60) };
+  },
+  'kill server at send': ({ world, random }) => {
+    world.server.trap = { at: 'send', left: random.below(4) };
+  },
+  'start server': ({ world }) => world.server.start(),
+  'stall server': ({ world, random }) => world.stallServer(random.below(3_000)),
+  'late push': scene(latePush),
+  meet: scene(meet),
+  'at once': scene(writeAtOnce),
+  'forgotten delete': scene(forgottenDelete),
+  'retry rejected': ({ world, device, random, number }) =>
+    decideRejected(world, device, random, 'retry rejected', number),
+  'drop rejected': ({ world, device, random, number }) =>
+    decideRejected(world, device, random, 'drop rejected', number),
+  'copy profile': ({ world, device }) => {
+    if (world.devices.some(({ isCopy }) => isCopy)) return;
+    world.tally.add('copied file');
+    return world.copyDevice(device);
+  },
+  'back up server': ({ world }) => world.server.backUp(),
+  'restore server': ({ world }) => {
+    if (world.server.restore()) world.onRestored();
+  },
+  'restore behind': scene(restoreBehind),
+  'restore below': scene(restoreBelow),
+  'edit beside masked': scene(editBesideMasked),
+  'meet in rooms': scene(meetInRooms),
+  'tag apart': scene(tagApart),
+  'kill server in commit': ({ world, random }) => {
+    world.server.trap = { at: random.chance(0.5) ? 'in commit' : 'after commit', left: random.below(6) };
+  },
+  'power cut of server': ({ world, random }) => {
+    if (random.chance(0.3)) return world.server.kill({ kind: 'power loss' });
+    world.server.trap = {
+      at: random.pick(['statement', 'in commit', 'after commit', 'after commit', 'send']),
+      left: random.below(6),
+      losesPower: true,
+    };
+  },
+  'power cut of client': async ({ world, device, random, number }) => {
+    if (device.leader !== undefined && random.chance(0.6))
+      return device.doomAtSend(device.leader, random.below(6), true);
+    // A device flushes before it sends. Only unsent writes therefore show whether the durability that a write
+    // promised was kept.
+    if (device.isStrict || device.storage.kind === 'indexeddb') {
+      world.network.partition(device, true);
+      for (let part = 0; part < 3; part++) writeAt(world, device, random, `${device.name}-${number}.${part}`);
+      await world.time.advance(random.below(30));
+      world.network.partition(device, false);
+    }
+    device.losePower();
+    device.openTab();
+  },
+  'fail server disk': ({ world, random }) => world.server.failSyncs(1 + random.below(2)),
+  'compact documents': ({ world }) => world.server.compactDocuments(),
+  'edit compacted': scene(editCompacted),
+  'change keys': scene(changeKeys),
+  'edit deleted trip': scene(editDeletedTrip),
+  'count apart': scene(countApart),
+  'restore a loss': ({ world, device, random, number }) =>
+    restoreLoss(world, device, random, `${device.name}-${number}`),
+  'open elsewhere': scene(openElsewhere),
+  'open transaction': ({ world, device, tab, random, number }) => {
+    if (tab !== undefined) transactInSteps(world, tab, random, `${device.name}-${number}`);
+  },
+  'lose answers': ({ device, random }) => device.browser.loseAnswers(1 + random.below(2)),
+  'double asks': ({ device, random }) => device.browser.doubleAsks(1 + random.below(3)),
+  'fill storage': ({ device, random }) => device.fillUp(random.below(20), random.below(20_000)),
+  'fill server disk': ({ world, random }) => world.server.fillUp(random.below(40), random.below(15_000)),
+  'change role': ({ world, device, random }) => changeRole(world, device, random),
+  'shorten tokens': ({ device, random }) => {
+    device.tokenLifetimeMs = random.pick([8_000, 30_000]);
+  },
+  'change app': scene(changeApp),
+  'merge branch': scene(mergeBranch),
+  'restore writes': scene(restoreWrites),
+  'look back': ({ world, device, random }) => lookBack(world, device, random),
+  look: ({ device, random }) => device.lookInTheMiddle(1 + random.below(3)),
+};
 
 /** An owner takes rights from a device, and restores them some time later. */
 function changeRole(world: World, device: Device, random: Random): void {

@@ -5,7 +5,9 @@ import { pageChange } from './page-writes.ts';
 import type { Random } from './random.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
-import { pagesSeen, randomTransaction, type Subject } from './writes.ts';
+import { pagesSeen } from './seen-rows.ts';
+import type { Subject } from './subject-writes.ts';
+import { randomTransaction } from './writes.ts';
 
 /** Write failures that the author receives and can act on. Any other failure is a fault. */
 export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;

@@ -188,12 +188,12 @@ export class Tab {
   private async open(role: 'writer' | 'reader', onUndone: () => void): Promise<OpenedDatabase<OpenDatabase>> {
     const { device } = this;
     const inner = await this.openers[role](role, () => {
-      device.onUndone(this);
+      device.record.onUndone(this);
       onUndone();
     });
     device.onOpened(inner);
     if (role === 'writer') inner.database.connection.exec(APP_SQL);
-    const opened = role === 'writer' ? device.recorded(this, inner) : inner;
+    const opened = role === 'writer' ? device.record.recorded(this, inner) : inner;
     this.opened = { database: opened.database, role };
     return {
       ...opened,

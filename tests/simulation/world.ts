@@ -308,7 +308,7 @@ export class World {
         if (tab.isDirty && tab.opened?.role === 'writer' && !tab.isWriting && !device.isDamaged)
           this.compareWithServer(device, tab.opened.database);
       }
-      device.check();
+      device.shownRows.check();
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Subject } from '../writes.ts';
+import type { Subject } from '../subject-writes.ts';
 
 /** The rows that devices that write at the same time are likely to share. */
 export const COMMON_SUBJECTS: readonly Subject[] = [

@@ -1,7 +1,7 @@
 import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import type { Subject } from '../writes.ts';
+import type { Subject } from '../subject-writes.ts';
 import { writeApart } from './write-apart.ts';
 
 const EDITS: readonly Subject[] = ['first day', 'last day', 'trip title'];

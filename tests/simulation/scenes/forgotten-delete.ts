@@ -3,7 +3,7 @@ import type { Random } from '../random.ts';
 import { writeAt } from '../sending.ts';
 import { TOMBSTONES_MS } from '../server-host.ts';
 import type { World } from '../world.ts';
-import type { Subject } from '../writes.ts';
+import type { Subject } from '../subject-writes.ts';
 
 /** A device is offline while others delete a row; the tombstone is gone when it returns. */
 export async function forgottenDelete(world: World, device: Device, random: Random, number: number): Promise<void> {

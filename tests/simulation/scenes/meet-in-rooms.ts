@@ -2,7 +2,7 @@ import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
 import { writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
-import type { Subject } from '../writes.ts';
+import type { Subject } from '../subject-writes.ts';
 import { writeApart } from './write-apart.ts';
 
 const SETTLING_MS = 3_000;

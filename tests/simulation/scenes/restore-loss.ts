@@ -3,7 +3,8 @@ import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
 import { isHonest, send } from '../sending.ts';
 import type { World } from '../world.ts';
-import { countIn, conflictsSeen } from '../writes.ts';
+import { conflictsSeen } from '../seen-rows.ts';
+import { countIn } from '../writes.ts';
 
 /** A user restores a lost value from the conflict log; for a counter, the user adds the lost amount again. */
 export function restoreLoss(world: World, device: Device, random: Random, mark: string, ofRow?: string): void {

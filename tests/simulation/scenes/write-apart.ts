@@ -2,7 +2,7 @@ import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
 import { writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
-import type { Subject } from '../writes.ts';
+import type { Subject } from '../subject-writes.ts';
 
 /** Runs the steps of two disconnected devices. Either may reach the server first. */
 export async function writeApart(
