@@ -1,18 +1,18 @@
 /*
-** Capture: which rows of the synced tables a transaction changes, with their values before and after.
+** Capture: records which rows of the synced tables a transaction changes, and their values before and after it.
 **
 ** The build appends this file to the amalgamation, because it uses internals of SQLite: a cursor of the B-tree, and the
 ** record format. The result has the format of SQLite's session changesets, which `session-changeset.ts` reads.
 **
-** The preupdate hook sees a change before it happens, and no rollback. So the hook only notes the rowid of a row and a
-** copy of its record, the first time that the transaction touches the row. rockpool_capture_take() then compares these
-** copies with the rows as they are: a change that a savepoint or a failed statement undid compares equal. A row that
-** moved to another rowid, as REPLACE does, is found by its primary key.
+** SQLite calls the preupdate hook before each change, but not for a rollback. So the hook only stores a row's rowid
+** and a copy of its record when the transaction first touches the row. rockpool_capture_take() then compares the copies
+** with the current rows. After a rollback to a savepoint or a failed statement, the two are equal. If REPLACE moved a
+** row to another rowid, capture finds the row by its primary key.
 **
-** The session extension finds rows by statements that it prepares for each changeset. A seek by rowid costs a
-** twelfth of that for one row.
+** The session extension finds rows with statements that it prepares for each changeset. For one row, a seek by rowid
+** costs a twelfth of that.
 **
-** Limits: tables with rowid, in the database `main`, encoded as UTF-8. A write to any other is SQLITE_MISUSE.
+** Limits: tables with rowid, in the database `main`, encoded as UTF-8. A write to any other table gives SQLITE_MISUSE.
 */
 
 /* A value of a record. `z` points into the record or, for a default, into RpShape. */
@@ -27,32 +27,32 @@ struct RpValue {
 typedef struct RpEntry RpEntry;
 struct RpEntry {
   i64 iRowid;
-  u8 *aOld;                 /* Its record before the transaction, 0 if there was no such row */
+  u8 *aOld;                 /* Its record before the transaction, or 0 if the row did not exist */
   u32 nOld;
 };
 
-/* The layout of a table. Columns are those that a session reports: all but generated ones. */
+/* The layout of a table. It has the columns that a session reports: all columns except generated ones. */
 typedef struct RpShape RpShape;
 struct RpShape {
-  Table *pTab;              /* The shape is of this table... */
+  Table *pTab;              /* The table with this layout... */
   int iCookie, iGeneration; /* ...in this version of the schema */
-  u32 iHash;                /* Of the names of its columns */
+  u32 iHash;                /* The hash of the column names */
   int nCol, nStore, nPk;
   int iPk;                  /* The column that is the rowid, or -1 */
-  i16 *aiCol;               /* For each field of a record: its column, or -1. nStore of them */
+  i16 *aiCol;               /* For each of the nStore fields of a record: its column, or -1 */
   u8 *abPk;                 /* For each column: whether it is in the primary key */
   u8 *abReal;               /* For each column: whether integers in the record are reals */
   u8 *abJson;               /* For each column: whether JSONB in the record is text (json-storage.c) */
   i16 *aiPk;                /* The columns of the primary key, in its order */
   CollSeq **apColl;         /* Their collations */
-  sqlite3_value **apDflt;   /* For each column: what a record that is too short stands for, or 0 */
+  sqlite3_value **apDflt;   /* For each column: its value in a record that lacks the field, or 0 */
 };
 
 typedef struct RpTable RpTable;
 struct RpTable {
   char *zName;
   RpShape shape;
-  RpEntry *aEntry;          /* In the order in which rows were touched first */
+  RpEntry *aEntry;          /* In the order of the first touches */
   u32 nEntry, nAlloc;
   u32 nOld;                 /* Entries with aOld */
   u32 *aSlot;               /* Hash of rowids: 1 + index into aEntry. 0 while rowids ascend */
@@ -68,14 +68,14 @@ struct RpCapture {
   RpTable **apTable;
   int nTable;
   RpTable *pLast;           /* The table of the last change */
-  RpChunk *pChunk;          /* Memory of one transaction */
+  RpChunk *pChunk;          /* The memory of one transaction */
   int rc;                   /* The first error of the hook */
   u8 *aOut;
   u32 nOut, nOutAlloc;
 };
 
 #define RP_EXPORT __attribute__((used, visibility("default")))
-/* Functions that run seldom are compiled as by -Oz, and those that gain little by speed as by -Os. */
+/* RP_SMALL: functions that rarely run, compiled as with -Oz. RP_MEDIUM: functions that speed helps little, as with -Os. */
 #ifdef __EMSCRIPTEN__
 #define RP_SMALL __attribute__((minsize))
 #define RP_MEDIUM __attribute__((cold))
@@ -88,7 +88,7 @@ struct RpCapture {
 #define RP_PADDING 16
 #define RP_MAX_BYTES 0x7fff0000
 
-/* Memory that lives until the next transaction. 0 if there is none. */
+/* Allocates memory that lives until the next transaction. Returns 0 if memory runs out. */
 static void *rpAlloc(RpCapture *p, u32 nByte){
   RpChunk *pChunk = p->pChunk;
   void *pRet;
@@ -108,7 +108,7 @@ static void *rpAlloc(RpCapture *p, u32 nByte){
   return pRet;
 }
 
-/* Gives back what was allocated last, since pChunk was the chunk in use with nUsed bytes. */
+/* Frees what was allocated since pChunk was the chunk in use and had nUsed bytes. */
 static void rpReleaseTo(RpCapture *p, RpChunk *pChunk, u32 nUsed){
   RpChunk *pTop = p->pChunk;
   if( pTop==pChunk ){
@@ -121,7 +121,7 @@ static void rpReleaseTo(RpCapture *p, RpChunk *pChunk, u32 nUsed){
   }
 }
 
-/* Frees the memory of a transaction, but for one chunk of the usual size. */
+/* Frees the memory of a transaction. Unless bAll is set, keeps one chunk of the usual size. */
 RP_SMALL static void rpFreeChunks(RpCapture *p, int bAll){
   RpChunk *pKept = 0, *pChunk, *pNext;
   for(pChunk=p->pChunk; pChunk; pChunk=pNext){
@@ -151,8 +151,8 @@ static u32 rpHashText(u32 h, const u8 *z, u32 n, int bFold){
 }
 
 /*
-** Reads the layout of pTab, unless it is known. Entries of this transaction have the layout that is known, so a layout
-** that changes after a table was touched is SQLITE_SCHEMA.
+** Reads the layout of pTab if t has none for this version of the schema. The entries of this transaction have the old
+** layout, so the function returns SQLITE_SCHEMA if the layout changed after the transaction touched the table.
 */
 RP_SMALL static int rpShape(RpCapture *p, RpTable *t, Table *pTab){
   sqlite3 *db = p->db;
@@ -247,8 +247,8 @@ static int rpRehash(RpTable *t){
 }
 
 /*
-** Notes a row at its first touch. pCsr is at its record, or 0 if no such row existed before the transaction. Rows that
-** are touched in the order of their rowids, as a long import does, need no hash.
+** Adds an entry for a row at its first touch. pCsr points to its record, or is 0 if the row did not exist before the
+** transaction. Rows that are touched in the order of their rowids, as in a long import, need no hash.
 */
 static int rpTouch(RpCapture *p, RpTable *t, i64 iRowid, BtCursor *pCsr){
   RpEntry *pEntry;
@@ -304,7 +304,7 @@ static void rpOnChange(void *pArg, sqlite3 *db, int op, const char *zDb, const c
   RpTable *t = p->pLast;
   int rc;
   if( p->rc!=SQLITE_OK || zDb!=db->aDb[0].zDbSName ) return;
-  /* A table of an older schema may have been at the same address: names decide. */
+  /* Compares names, because a table of an older schema may have had the same address. */
   if( t==0 || sqlite3StrICmp(t->zName, zTab)!=0 ){
     t = rpFindTable(p, zTab);
     if( t==0 ) return;
@@ -317,8 +317,8 @@ static void rpOnChange(void *pArg, sqlite3 *db, int op, const char *zDb, const c
 }
 
 /*
-** Decodes a record into shape.nCol values. a[n] is followed by RP_PADDING bytes. Whatever the bytes are, only those of
-** the record are read.
+** Decodes a record of n bytes, followed by RP_PADDING bytes, into s->nCol values. Even if the record is corrupt, the
+** function reads no byte outside of it and the padding.
 */
 static int rpDecode(const RpShape *s, const u8 *a, u32 n, i64 iRowid, RpValue *aVal){
   u32 nHdr, iHdr, iData, eSerial;
@@ -378,7 +378,7 @@ static int rpDecode(const RpShape *s, const u8 *a, u32 n, i64 iRowid, RpValue *a
   return SQLITE_OK;
 }
 
-/* Whether two values are the same, by type and bytes. */
+/* Whether two values have the same type and bytes. */
 static int rpSame(const RpValue *a, const RpValue *b){
   if( a->eType!=b->eType ) return 0;
   switch( a->eType ){
@@ -395,7 +395,7 @@ static int rpSameKey(const RpShape *s, const RpValue *a, const RpValue *b){
   return 1;
 }
 
-/* Whether the index of the primary key takes two keys for equal: by collation, or because 1 equals 1.0. */
+/* Whether two keys are equal in the index of the primary key: by their collations, or because 1 equals 1.0. */
 static int rpEqualKey(const RpShape *s, const RpValue *a, const RpValue *b){
   int i;
   for(i=0; i<s->nPk; i++){
@@ -414,7 +414,7 @@ static int rpEqualKey(const RpShape *s, const RpValue *a, const RpValue *b){
   return 1;
 }
 
-/* Equal for keys for which rpEqualKey() is true. */
+/* A hash of a key. Keys have the same hash if rpEqualKey() is true. */
 static u32 rpHashKey(const RpShape *s, const RpValue *a){
   u32 h = 2166136261u;
   int i;
@@ -432,7 +432,7 @@ static u32 rpHashKey(const RpShape *s, const RpValue *a){
       CollSeq *pColl = s->apColl[i];
       if( sqlite3IsBinary(pColl) ) h = rpHashText(h, x->u.z, x->n, 0);
       else if( pColl->xCmp==nocaseCollatingFunc ) h = rpHashText(h, x->u.z, x->n, 1);
-      /* Any other collation: all texts share a hash. */
+      /* With any other collation, all texts have the same hash. */
     }
     h = h*31 + 7;
   }
@@ -459,7 +459,7 @@ static void rpWriteByte(RpCapture *p, u8 c){
   if( a ){ a[0] = c; p->nOut++; }
 }
 
-/* JSONB as text. A blob that is none stays a blob, which the merge rules refuse. */
+/* Writes JSONB as text. Any other blob remains a blob, which the merge rules reject. */
 static void rpWriteValue(RpCapture*, const RpValue*);
 static void rpWriteJson(RpCapture *p, const RpValue *pVal){
   u64 nText = pVal->n>0 ? rpJsonTextLength(pVal->u.z, pVal->n) : 0;
@@ -484,7 +484,7 @@ static void rpWriteJson(RpCapture *p, const RpValue *pVal){
   }
 }
 
-/* A value as a session's changeset has it; 0 stands for no value. */
+/* Writes a value in the format of a session's changeset. pVal 0: no value. */
 static void rpWriteValue(RpCapture *p, const RpValue *pVal){
   u8 *a;
   if( pVal==0 || pVal->eType==SQLITE_NULL ){
@@ -514,7 +514,7 @@ static void rpWriteColumn(RpCapture *p, const RpShape *s, int iCol, const RpValu
   else rpWriteValue(p, pVal);
 }
 
-/* A row: aOld and aNew, of which one may be 0. Nothing if they are the same. */
+/* Writes the change of a row from aOld to aNew, one of which may be 0. Writes nothing if they are equal. */
 static void rpWriteRow(RpCapture *p, const RpShape *s, const RpValue *aOld, const RpValue *aNew){
   int i, bAll = aOld==0 || aNew==0;
   if( !bAll ){
@@ -531,7 +531,7 @@ static void rpWriteRow(RpCapture *p, const RpShape *s, const RpValue *aOld, cons
   }
 }
 
-/* Rows that lost or got a primary key. Those with the same one are a row that moved to another rowid. */
+/* Rows whose primary key left or entered a rowid. If one left and one entered with the same key, the row moved. */
 typedef struct RpMoved RpMoved;
 struct RpMoved { RpValue **ap; u32 n, nAlloc; };
 
@@ -578,7 +578,7 @@ RP_SMALL static int rpWriteMoved(RpCapture *p, const RpShape *s, RpMoved *pGone,
   return SQLITE_OK;
 }
 
-/* Reads the record of a rowid into memory of the transaction. *pa is 0 if there is no such row. */
+/* Reads the record of a rowid into memory of the transaction. Sets *pa to 0 if the row does not exist. */
 static int rpReadRow(RpCapture *p, BtCursor *pCsr, i64 iRowid, u8 **pa, u32 *pn){
   int res, rc = sqlite3BtreeTableMoveto(pCsr, iRowid, 0, &res);
   u32 n;
@@ -641,14 +641,14 @@ static int rpTakeTable(RpCapture *p, RpTable *t){
       if( a && pEntry->aOld && rpSameKey(s, aOld, aNew) ){
         rpWriteRow(p, s, aOld, aNew);
       }else if( t->nOld==0 ){
-        /* No row existed before, so none can have moved. */
+        /* The transaction touched no row that existed before it, so no row moved. */
         if( a ) rpWriteRow(p, s, 0, aNew);
       }else{
         if( pEntry->aOld ) rc = rpAddMoved(p, s, &gone, aOld);
         if( a && rc==SQLITE_OK ) rc = rpAddMoved(p, s, &came, aNew);
         bKept = 1;
       }
-      if( !bKept ) rpReleaseTo(p, pChunk, nUsed);  /* The new record has been written out. */
+      if( !bKept ) rpReleaseTo(p, pChunk, nUsed);  /* The new record is no longer needed. */
       if( rc==SQLITE_OK ) rc = p->rc;
     }
     if( rc==SQLITE_OK && (gone.n>0 || came.n>0) ) rc = rpWriteMoved(p, s, &gone, &came);
@@ -661,7 +661,7 @@ static int rpTakeTable(RpCapture *p, RpTable *t){
   return rc;
 }
 
-/* A capture of a connection, without tables yet. 0 without memory. */
+/* Creates a capture for a connection, without tables. Returns 0 if memory runs out. */
 RP_SMALL RP_EXPORT RpCapture *rockpool_capture_new(sqlite3 *db){
   RpCapture *p = sqlite3_malloc64(sizeof(RpCapture));
   if( p==0 ) return 0;
@@ -685,7 +685,7 @@ RP_SMALL RP_EXPORT int rockpool_capture_table(RpCapture *p, const char *zName){
   return SQLITE_OK;
 }
 
-/* Forgets the changes of a transaction. Keeps memory for the next one, unless this one needed much. */
+/* Forgets the changes of a transaction. Keeps its memory for the next transaction, unless it is large or bAll is set. */
 RP_SMALL static void rpForget(RpCapture *p, int bAll){
   int i;
   for(i=0; i<p->nTable; i++){
@@ -717,8 +717,8 @@ RP_EXPORT void rockpool_capture_begin(RpCapture *p){
 }
 
 /*
-** The net changes since rockpool_capture_begin(): aResult[0] is their address, valid until the next call, aResult[1]
-** the number of bytes. Recording continues. Call it inside the transaction.
+** Returns the net changes since rockpool_capture_begin(): their address, which is valid until the next call, in
+** aResult[0], and their number of bytes in aResult[1]. Call it inside the transaction. Recording continues.
 */
 RP_EXPORT int rockpool_capture_take(RpCapture *p, u32 *aResult){
   int i, rc = p->rc;
@@ -738,7 +738,7 @@ RP_EXPORT void rockpool_capture_end(RpCapture *p){
   rpForget(p, 0);
 }
 
-/* Call it before the connection is closed. */
+/* Frees a capture. Call it before the connection is closed. */
 RP_SMALL RP_EXPORT void rockpool_capture_free(RpCapture *p){
   int i;
   rpForget(p, 1);

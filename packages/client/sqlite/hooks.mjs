@@ -1,4 +1,4 @@
-// Where SQLite calls scan.c and json-storage.c. Each place must occur exactly once in the amalgamation, so that another version of SQLite fails to build instead of running without them.
+// Adds the calls of scan.c and json-storage.c to SQLite. Each text to find must occur exactly once in the amalgamation, so that the build fails for another version of SQLite and does not omit a call.
 
 /** @type {readonly [find: string, replace: string][]} */
 const HOOKS = [
@@ -7,13 +7,13 @@ const HOOKS = [
   [
     'static void closeAllCursors(Vdbe *p){\n',
     'static int rockpoolScan(Vdbe*, Op*, VdbeCursor*);\nstatic void rockpoolSeek(Vdbe*, Op*);\nstatic int rockpoolGroup(Vdbe*, Op*);\nstatic void rockpoolEnd(Vdbe*);\nstatic void rockpoolFree(Vdbe*);\nstatic int rpScanMode;\n' +
-      // Rows that SQLite executes before a translated loop is tried, the beginning of an RpScan. p4 of the loop's OP_Next, which SQLite leaves 0, points to it.
+      // The first field of an RpScan: the number of rows that SQLite executes before it tries the translated loop. p4 of the loop's OP_Next, which SQLite does not use, points to the RpScan.
       'typedef struct RpWait RpWait;\nstruct RpWait { u32 nRow; };\n' +
       'static SQLITE_INLINE int rockpoolIsDue(Vdbe *p, Op *pOp){\n  RpWait *pWait = (RpWait*)pOp->p4.p;\n  if( pWait==0 ) return p->eRockpool==0 && ((p->aCounter[pOp->p5] & 63)==63 || rpScanMode==2);\n  if( pWait->nRow==0 ) return 1;\n  pWait->nRow--;\n  return 0;\n}\n' +
       'static void closeAllCursors(Vdbe *p){\n  if( p->pRockpool ) rockpoolEnd(p);\n',
   ],
   ['  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n', '  rockpoolFree(p);\n  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n'],
-  // After a step of a loop. A statement without translations is looked at once, after 64 steps.
+  // Calls rockpoolScan() after a step of a loop. For a statement without translations, that is only once, after 64 steps.
   [
     '  rc = sqlite3BtreeNext(pC->uc.pCursor, pOp->p3);\n\nnext_tail:\n',
     '  rc = sqlite3BtreeNext(pC->uc.pCursor, pOp->p3);\n' +
@@ -25,7 +25,7 @@ const HOOKS = [
       '    if( rc==SQLITE_OK && res==0 && pOp->p2>0 && (p->pRockpool!=0 || rpScanMode==2) ){\n      pC->nullRow = 0;\n      rc = rockpoolScan(p, pOp, pC);\n      if( rc==SQLITE_DONE ){\n        rc = SQLITE_OK;\n        res = 1;\n      }\n    }\n' +
       '  }\n  if( rc ) goto abort_due_to_error;\n  pC->nullRow = (u8)res;\n',
   ],
-  // After the search for the first row of a range, where groups begin again.
+  // Calls rockpoolSeek() after the search for the first row of a range, where new groups begin.
   ['  i64 movetoTarget;       /* Argument to the deferred sqlite3BtreeMoveto() */\n', '  i64 movetoTarget;       /* Argument to the deferred sqlite3BtreeMoveto() */\n  i64 iRockpoolFirst;\n'],
   [
     '  if( res ){\n    goto jump_to_p2;\n  }else if( eqOnly ){\n    assert( pOp[1].opcode==OP_IdxLT || pOp[1].opcode==OP_IdxGT );\n',
@@ -40,44 +40,44 @@ const HOOKS = [
 /** A column whose records hold JSONB. @param {string} column @returns {string} */
 const isBinary = (column) => `(${column}.colFlags & COLFLAG_JSON)!=0`;
 
-// Where REAL columns are converted, columns of binary JSON are (json-storage.c).
+// Converts columns of binary JSON in the places where SQLite converts REAL columns (json-storage.c).
 /** @type {readonly [find: string, replace: string][]} */
 const JSON_HOOKS = [
   ['#define COLFLAG_GENERATED 0x0060 ', '#define COLFLAG_JSON      0x0800   /* TEXT, stored as JSONB */\n#define COLFLAG_GENERATED 0x0060 '],
   [
     '#define SQLITE_AFF_DEFER    0x58',
-    '#define SQLITE_AFF_JSON     0x47  /* G: of OP_Cast and OP_Affinity alone */\n#define OPFLAG_JSONARG      0x20  /* Expr.op2 of a column: as it is stored */\n#define SQLITE_AFF_DEFER    0x58',
+    '#define SQLITE_AFF_JSON     0x47  /* G: only in OP_Cast and OP_Affinity */\n#define OPFLAG_JSONARG      0x20  /* Expr.op2 of a column: reads the stored form */\n#define SQLITE_AFF_DEFER    0x58',
   ],
   [
     'SQLITE_PRIVATE int sqlite3VdbeMemCast(Mem *pMem, u8 aff, u8 encoding){\n  if( pMem->flags & MEM_Null ) return SQLITE_OK;\n',
     'static int rockpoolJsonText(Mem*);\nstatic void rockpoolJsonBinary(Mem*);\nstatic int rockpoolReadsJson(const FuncDef*);\n' +
-      '/* Takes back the conversion to text of a column that was just read. */\n' +
+      '/* Removes the conversion to text that follows the read of a column. */\n' +
       'static void rockpoolRaw(Vdbe *v){\n  if( v->nOp>0 && v->aOp[v->nOp-1].opcode==OP_Cast && v->aOp[v->nOp-1].p2==SQLITE_AFF_JSON ) v->nOp--;\n}\n' +
       'static void rockpoolWantRaw(Expr *p){\n  if( p->op==TK_COLUMN || p->op==TK_AGG_COLUMN || p->op==TK_TRIGGER ) p->op2 = OPFLAG_JSONARG;\n}\n' +
       'SQLITE_PRIVATE int sqlite3VdbeMemCast(Mem *pMem, u8 aff, u8 encoding){\n  if( pMem->flags & MEM_Null ) return SQLITE_OK;\n  if( aff==SQLITE_AFF_JSON ) return rockpoolJsonText(pMem);\n',
   ],
   ['assert( pOp->p2>=SQLITE_AFF_BLOB && pOp->p2<=SQLITE_AFF_REAL );\n  testcase( pOp->p2==SQLITE_AFF_TEXT );', 'assert( pOp->p2>=SQLITE_AFF_BLOB && pOp->p2<=SQLITE_AFF_JSON );'],
-  // A declaration.
+  // The declaration of a column.
   [
     '    pCol->affinity = sqlite3AffinityType(zType, pCol);\n    pCol->colFlags |= COLFLAG_HASTYPE;\n',
     '    pCol->affinity = sqlite3AffinityType(zType, pCol);\n    pCol->colFlags |= COLFLAG_HASTYPE;\n    if( sqlite3StrICmp(zType, "TEXT JSONB")==0 ) pCol->colFlags |= COLFLAG_JSON;\n',
   ],
-  // Into a record.
+  // Conversion of a value for a record.
   [
     '  if( affinity>=SQLITE_AFF_NUMERIC ){\n    assert( affinity==SQLITE_AFF_INTEGER || affinity==SQLITE_AFF_REAL\n',
     '  if( affinity==SQLITE_AFF_JSON ){\n    applyAffinity(pRec, SQLITE_AFF_TEXT, enc);\n    rockpoolJsonBinary(pRec);\n  }else if( affinity>=SQLITE_AFF_NUMERIC ){\n    assert( affinity==SQLITE_AFF_INTEGER || affinity==SQLITE_AFF_REAL\n',
   ],
   ['        zColAff[j++] = pTab->aCol[i].affinity;\n      }\n    }\n    do{\n      zColAff[j--] = 0;', `        zColAff[j++] = ${isBinary('pTab->aCol[i]')} ? SQLITE_AFF_JSON : pTab->aCol[i].affinity;\n      }\n    }\n    do{\n      zColAff[j--] = 0;`],
-  // Into an index, whose keys are text.
+  // Conversion of a value for an index, whose keys are text.
   ['        sqlite3VdbeAddOp2(v, OP_SCopy, x, regIdx+i);\n        VdbeComment((v, "%s", pTab->aCol[iField].zCnName));\n', `        sqlite3VdbeAddOp2(v, OP_SCopy, x, regIdx+i);\n        if( ${isBinary('pTab->aCol[iField]')} ) sqlite3VdbeAddOp2(v, OP_Cast, regIdx+i, SQLITE_AFF_JSON);\n`],
-  // Out of a record.
+  // Conversion of a value from a record.
   ['  if( pCol->affinity==SQLITE_AFF_REAL ){\n    sqlite3VdbeAddOp1(v, OP_RealAffinity, iReg);\n  }\n', `  if( pCol->affinity==SQLITE_AFF_REAL ){\n    sqlite3VdbeAddOp1(v, OP_RealAffinity, iReg);\n  }\n  if( ${isBinary('pCol[0]')} ) sqlite3VdbeAddOp2(v, OP_Cast, iReg, SQLITE_AFF_JSON);\n`],
   [
     '  sqlite3ExprCodeGetColumnOfTable(pParse->pVdbe, pTab, iTable, iColumn, iReg);\n  if( p5 ){\n',
     '  sqlite3ExprCodeGetColumnOfTable(pParse->pVdbe, pTab, iTable, iColumn, iReg);\n  if( p5==OPFLAG_JSONARG ){\n    rockpoolRaw(pParse->pVdbe);\n  }else if( p5 ){\n',
   ],
   ['  assert( (p5 & (OPFLAG_NOCHNG|OPFLAG_TYPEOFARG|OPFLAG_LENGTHARG))==p5 );\n', ''],
-  // Out of the registers of a row: constraints, generated columns, triggers, RETURNING, excluded.
+  // Conversion of a value from the registers of a row: for constraints, generated columns, triggers, RETURNING and excluded.
   [
     '            sqlite3VdbeAddOp2(v, OP_SCopy, iSrc, target);\n            sqlite3VdbeAddOp1(v, OP_RealAffinity, target);\n            return target;\n          }else{\n',
     `            sqlite3VdbeAddOp2(v, OP_SCopy, iSrc, target);\n            sqlite3VdbeAddOp1(v, OP_RealAffinity, target);\n            return target;\n          }else if( ${isBinary('pCol[0]')} && pExpr->op2!=OPFLAG_JSONARG ){\n            sqlite3VdbeAddOp2(v, OP_SCopy, iSrc, target);\n            sqlite3VdbeAddOp2(v, OP_Cast, target, SQLITE_AFF_JSON);\n            return target;\n          }else{\n`,
@@ -94,7 +94,7 @@ const JSON_HOOKS = [
     '      sqlite3VdbeAddOp1(v, OP_RealAffinity, iStorage);\n    }\n',
     `      sqlite3VdbeAddOp1(v, OP_RealAffinity, iStorage);\n    }else if( ${isBinary('pTab->aCol[i]')} ){\n      sqlite3VdbeAddOp2(v, OP_Cast, pTop->regData + sqlite3TableColumnToStorage(pTab, i), SQLITE_AFF_JSON);\n    }\n`,
   ],
-  // Aggregates keep the stored form, and convert where a column of theirs is used.
+  // Aggregates keep the stored form. A value is converted when an expression uses a column of the aggregate.
   [
     '      if( !pAggInfo->directMode ){\n        return AggInfoColumnReg(pAggInfo, pExpr->iAgg);\n',
     `      if( !pAggInfo->directMode ){\n        if( pExpr->op2!=OPFLAG_JSONARG && pCol->pTab && pCol->iColumn>=0 && ${isBinary('pCol->pTab->aCol[pCol->iColumn]')} ){\n          sqlite3VdbeAddOp2(v, OP_SCopy, AggInfoColumnReg(pAggInfo, pExpr->iAgg), target);\n          sqlite3VdbeAddOp2(v, OP_Cast, target, SQLITE_AFF_JSON);\n          return target;\n        }\n        return AggInfoColumnReg(pAggInfo, pExpr->iAgg);\n`,
@@ -105,7 +105,7 @@ const JSON_HOOKS = [
   ],
   ['    sqlite3ExprCode(pParse, pC->pCExpr, AggInfoColumnReg(pAggInfo,i));\n', '    sqlite3ExprCode(pParse, pC->pCExpr, AggInfoColumnReg(pAggInfo,i));\n    rockpoolRaw(v);\n'],
   ['            sqlite3ExprCode(pParse, pCol->pCExpr, j + regBase);\n', '            sqlite3ExprCode(pParse, pCol->pCExpr, j + regBase);\n            rockpoolRaw(v);\n'],
-  // What needs no text reads the stored form.
+  // Functions and operators that need no text read the stored form.
   [
     '        if( (pDef->funcFlags & (SQLITE_FUNC_LENGTH|SQLITE_FUNC_TYPEOF))!=0 ){\n          u8 exprOp;\n',
     '        if( rockpoolReadsJson(pDef) ) rockpoolWantRaw(pFarg->a[0].pExpr);\n        if( (pDef->funcFlags & (SQLITE_FUNC_LENGTH|SQLITE_FUNC_TYPEOF))!=0 ){\n          u8 exprOp;\n',
@@ -127,16 +127,16 @@ const JSON_HOOKS = [
   ['        sqlite3ExprCodeGetColumnOfTable(v, pTab, iDataCur, i, k);\n        bFinishSeek = 0;\n', '        sqlite3ExprCodeGetColumnOfTable(v, pTab, iDataCur, i, k);\n        rockpoolRaw(v);\n        bFinishSeek = 0;\n'],
   ['        }else if( aXRef[i]<0 && i!=pTab->iPKey ){\n          sqlite3ExprCodeGetColumnOfTable(v, pTab, iDataCur, i, k);\n', '        }else if( aXRef[i]<0 && i!=pTab->iPKey ){\n          sqlite3ExprCodeGetColumnOfTable(v, pTab, iDataCur, i, k);\n          rockpoolRaw(v);\n'],
   ['          sqlite3ExprCodeGetColumnOfTable(v, pTab, iCur, i, regOut);\n          pTab->aCol[i].affinity = aff;\n', '          sqlite3ExprCodeGetColumnOfTable(v, pTab, iCur, i, regOut);\n          rockpoolRaw(v);\n          pTab->aCol[i].affinity = aff;\n'],
-  // Records are copied between tables only where both have the same form.
+  // SQLite copies records between two tables only if their columns have the same form.
   ['    Column *pDestCol = &pDest->aCol[i];\n    Column *pSrcCol = &pSrc->aCol[i];\n#ifdef SQLITE_ENABLE_HIDDEN_COLUMNS\n', '    Column *pDestCol = &pDest->aCol[i];\n    Column *pSrcCol = &pSrc->aCol[i];\n    if( (pDestCol->colFlags ^ pSrcCol->colFlags) & COLFLAG_JSON ) return 0;\n#ifdef SQLITE_ENABLE_HIDDEN_COLUMNS\n'],
 ];
 
-/** @param {string} amalgamation @returns {string} the amalgamation with calls of scan.c and json-storage.c */
+/** @param {string} amalgamation @returns {string} the amalgamation with the calls of scan.c and json-storage.c */
 export function withHooks(amalgamation) {
   return hooked(withJsonHooks(amalgamation), HOOKS);
 }
 
-/** @param {string} amalgamation @returns {string} the amalgamation with calls of json-storage.c */
+/** @param {string} amalgamation @returns {string} the amalgamation with the calls of json-storage.c */
 export function withJsonHooks(amalgamation) {
   return hooked(amalgamation, JSON_HOOKS);
 }
@@ -144,7 +144,7 @@ export function withJsonHooks(amalgamation) {
 /** @param {string} amalgamation @param {typeof HOOKS} hooks @returns {string} */
 function hooked(amalgamation, hooks) {
   return hooks.reduce((text, [find, replace]) => {
-    if (text.split(find).length !== 2) throw new Error(`SQLite has changed where it is hooked: ${find}`);
+    if (text.split(find).length !== 2) throw new Error(`this version of SQLite does not have the text of a hook exactly once: ${find}`);
     return text.replace(find, () => replace);
   }, amalgamation);
 }

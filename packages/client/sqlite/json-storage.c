@@ -1,25 +1,25 @@
 /*
 ** Columns of JSON text that are stored in SQLite's binary form (JSONB).
 **
-** A column declared as TEXT JSONB is text to SQL: it compares, sorts, concatenates and returns as text. Only its
-** records hold JSONB. This is done as SQLite does it with REAL columns, whose records may hold integers: a value is
-** converted where its column is read, and where a record is made. The calls are in hooks.mjs. JSON functions take the
-** stored form as it is.
+** SQL sees a column declared as TEXT JSONB as text: comparisons, sorting, concatenation and results use the text. Only
+** its records hold JSONB. SQLite treats REAL columns, whose records may hold integers, in the same way: it converts a
+** value when a statement reads the column and when it makes a record. hooks.mjs has the calls. JSON functions read the
+** stored form without a conversion.
 **
-** What is not JSON in its shortest form (blanks, JSON5, no JSON at all) is stored as it was written, so that every
-** value is read back byte by byte.
+** Text that is not JSON in its shortest form (JSON with blanks, JSON5, any other text) is stored as text. So every
+** value is read back with exactly the bytes that were written.
 */
 
-/* Types of nodes, as SQLite names them: text, text with escapes, text of SQL that may need escapes, and containers. */
+/* Types of nodes by SQLite's names: text, text with escapes, text from SQL that may need escapes, and containers. */
 #define RP_JSON_TEXT 7
 #define RP_JSON_TEXTJ 8
 #define RP_JSON_TEXTRAW 10
 #define RP_JSON_ARRAY 11
 
-/* How many nodes the last rpJsonLength() found whose type is TEXTRAW and that need no escapes. */
+/* The number of nodes of type TEXTRAW that need no escapes, counted by the last rpJsonLength(). */
 static u32 rpRawTexts;
 
-/* The header of the node at a[i] of n bytes. Returns its length, 0 if it is damaged. */
+/* Reads the header of the node at a[i] of n bytes. Returns its length, or 0 if the node is damaged. */
 static u32 rpJsonHeader(const u8 *a, u32 i, u32 n, u32 *pSize){
   u32 nHeader, sz = a[i]>>4;
   if( sz<12 ){
@@ -38,7 +38,7 @@ static u32 rpJsonHeader(const u8 *a, u32 i, u32 n, u32 *pSize){
   return nHeader;
 }
 
-/* Whether n bytes can stand between quotes as they are, or as they are with the escapes that they have. */
+/* Whether a JSON string may hold n bytes unchanged. bEscapes: the bytes may contain escapes. */
 static SQLITE_NOINLINE int rpJsonQuotable(const u8 *z, u32 n, int bEscapes){
   u32 i = 0;
   while( i<n ){
@@ -63,7 +63,7 @@ static SQLITE_NOINLINE int rpJsonQuotable(const u8 *z, u32 n, int bEscapes){
   return 1;
 }
 
-/* Whether n bytes can stand where a number does. */
+/* Whether n bytes have only characters of a JSON number. */
 static int rpJsonNumeric(const u8 *z, u32 n){
   u32 i;
   for(i=0; i<n; i++) if( !sqlite3Isdigit(z[i]) && z[i]!='-' && z[i]!='+' && z[i]!='.' && (z[i]|0x20)!='e' ) return 0;
@@ -71,8 +71,8 @@ static int rpJsonNumeric(const u8 *z, u32 n){
 }
 
 /*
-** Adds the length of the node at a[i] as JSON text. Returns where the node ends, 0 if it is damaged or has a value that
-** standard JSON writes in another way, as JSON5 and text with SQL's own characters have.
+** Adds the length of the node at a[i] as JSON text. Returns the end of the node, or 0 if it is damaged or contains a
+** value that standard JSON writes differently, such as a number of JSON5 or a text from SQL that needs escapes.
 */
 static u32 rpJsonLength(const u8 *a, u32 i, u32 n, int nDepth, u64 *pLength){
   u32 sz, iEnd, nChild = 0, nHeader = i<n ? rpJsonHeader(a, i, n, &sz) : 0;
@@ -107,7 +107,7 @@ static u32 rpJsonLength(const u8 *a, u32 i, u32 n, int nDepth, u64 *pLength){
   }
 }
 
-/* memcpy() of WebAssembly costs as much for a few bytes as for hundreds. */
+/* Copies bytes. In WebAssembly, memcpy() takes as long for a few bytes as for hundreds. */
 static SQLITE_NOINLINE void rpJsonCopy(u8 *z, const u8 *a, u32 n){
   if( n>64 ){
     memcpy(z, a, n);
@@ -116,11 +116,11 @@ static SQLITE_NOINLINE void rpJsonCopy(u8 *z, const u8 *a, u32 n){
   for(; n>=8; n-=8, a+=8, z+=8) memcpy(z, a, 8);
   for(; n>0; n--){
     *z++ = *a++;
-    __asm__ volatile("" ::: "memory");  /* Else the compiler makes memcpy() of the loop. */
+    __asm__ volatile("" ::: "memory");  /* Otherwise the compiler replaces the loop by memcpy(). */
   }
 }
 
-/* Writes the node at *pi, which rpJsonLength() has measured. Returns where its text ends. */
+/* Writes the node at *pi, which rpJsonLength() has measured. Returns the end of its text. */
 static u8 *rpJsonWrite(const u8 *a, u32 *pi, u32 n, u8 *z){
   u32 sz = 0, iEnd, nHeader = rpJsonHeader(a, *pi, n, &sz);
   u8 eType = a[*pi] & 15;
@@ -150,14 +150,14 @@ static u8 *rpJsonWrite(const u8 *a, u32 *pi, u32 n, u8 *z){
   return z;
 }
 
-/* The length of JSONB as standard JSON text, 0 if rpJsonWrite() cannot write it. */
+/* Returns the length of JSONB as standard JSON text, or 0 if rpJsonWrite() cannot write it. */
 static SQLITE_NOINLINE u64 rpJsonTextLength(const u8 *a, u32 n){
   u64 nText = 0;
   rpRawTexts = 0;
   return rpJsonLength(a, 0, n, 0, &nText)==n ? nText : 0;
 }
 
-/* Whether a blob is sound JSONB. */
+/* Whether a blob is valid JSONB. */
 static int rpIsJsonb(const u8 *a, u32 n){
   JsonParse x;
   memset(&x, 0, sizeof(x));
@@ -166,7 +166,7 @@ static int rpIsJsonb(const u8 *a, u32 n){
   return n>0 && jsonbValidityCheck(&x, 0, n, 1)==0;
 }
 
-/* JSONB that SQLite itself has to write. 0 if it is no JSONB, or without memory. Free it with sqlite3RCStrUnref(). */
+/* Lets SQLite convert JSONB to text. Returns 0 if it is not JSONB or memory runs out. Free with sqlite3RCStrUnref(). */
 static SQLITE_NOINLINE char *rpJsonByTheEngine(const u8 *a, u32 n, u64 *pnText){
   JsonParse x;
   JsonString s;
@@ -183,7 +183,7 @@ static SQLITE_NOINLINE char *rpJsonByTheEngine(const u8 *a, u32 n, u64 *pnText){
   return z;
 }
 
-/* Makes text of the JSONB in a register. Any other value stays. */
+/* Converts the JSONB in a register to text. Leaves any other value unchanged. */
 static int rockpoolJsonText(Mem *p){
   u64 nText;
   u32 i = 0;
@@ -203,7 +203,7 @@ static int rockpoolJsonText(Mem *p){
   }
 }
 
-/* JSONB that an app made gets the form that its text would have, so that equal texts have equal records. */
+/* Rewrites JSONB from an app to the form that its text would be stored in, so that equal texts have equal records. */
 static SQLITE_NOINLINE void rpJsonRewrite(Mem *p){
   u32 i, sz = 0, n = (u32)p->n;
   if( rpJsonTextLength((u8*)p->z, n)==0 ){
@@ -219,7 +219,7 @@ static SQLITE_NOINLINE void rpJsonRewrite(Mem *p){
   }
 }
 
-/* Makes JSONB of the text in a register, if the same text comes back. Any other value stays. */
+/* Converts the text in a register to JSONB if it can be read back as the same text. Leaves any other value unchanged. */
 static void rockpoolJsonBinary(Mem *p){
   JsonParse x;
   if( (p->flags & MEM_Blob) && p->n>0 ) rpJsonRewrite(p);
@@ -236,7 +236,7 @@ static void rockpoolJsonBinary(Mem *p){
   sqlite3VdbeMemSetStr(p, (char*)x.aBlob, x.nBlob, 0, SQLITE_DYNAMIC);
 }
 
-/* Whether a function reads JSON in its first argument, and takes JSONB for it. */
+/* Whether a function reads JSON from its first argument and also accepts JSONB there. */
 static int rockpoolReadsJson(const FuncDef *p){
   void (*x)(sqlite3_context*,int,sqlite3_value**) = p->xSFunc;
   return x==jsonExtractFunc || x==jsonSetFunc || x==jsonReplaceFunc || x==jsonRemoveFunc || x==jsonArrayLengthFunc

@@ -1,10 +1,10 @@
-// SQLite's default VFS here: time and randomness, and no files. A database's files belong to a VFS of their own, which takes from this one what it does not have itself;
-// ':memory:' needs none, since what is temporary stays in memory too (SQLITE_TEMP_STORE=2).
+// The default VFS of this build: it has time and randomness, but no files. The VFS of a database's files calls this VFS for everything else.
+// ':memory:' needs no other VFS, because temporary data stays in memory too (SQLITE_TEMP_STORE=2).
 #include <sqlite3.h>
 #include <time.h>
 #include <unistd.h>
 
-// getentropy refuses to give more at once.
+// The most bytes that one call of getentropy() returns.
 #define MOST_ENTROPY_BYTES 256
 
 static int openNothing(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *outFlags) {
@@ -42,7 +42,7 @@ static int lastError(sqlite3_vfs *vfs, int outBytes, char *out) {
   return 0;
 }
 
-// Milliseconds since noon in Greenwich on November 24, 4714 B.C., which is what SQLite counts from.
+// SQLite counts milliseconds from noon in Greenwich on November 24, 4714 B.C.
 #define JULIAN_MS_AT_UNIX_EPOCH 210866760000000LL
 #define DAY_MS 86400000.0
 

@@ -1,15 +1,15 @@
-// An Emscripten library: the functions that wa-sqlite's C code calls in JavaScript. Each takes a key, under which a callback was registered, and passes what follows on: to the callback if that is a function, else
-// to the method of it that the first of them names in memory. Their names are their types (i int, p pointer, j 64-bit integer, which crosses as two halves); those that end in _async have no use in a synchronous build.
+// An Emscripten library: the JavaScript functions that wa-sqlite's C code calls. The first argument is the key of a registered callback. If the callback is a function, it gets the other arguments. If it is an object,
+// the second argument points to the name of its method, which gets the rest. A function is named by its types: i int, p pointer, j 64-bit integer, passed as two halves. A synchronous build never calls those that end in _async.
 /* global mergeInto, LibraryManager */
 
-// As libadapters.h of wa-sqlite declares them.
+// The signatures that libadapters.h of wa-sqlite declares.
 const SIGNATURES = ['ipp', 'ippp', 'vppp', 'ipppj', 'ipppi', 'ipppp', 'ipppip', 'vpppip', 'ippppi', 'ippppij', 'ipppiii', 'ippppip', 'ippipppp', 'ipppppip', 'ipppiiip', 'vppippii'];
 
 function relay(signature) {
   const count = signature.slice(1).replaceAll('j', 'jj').length - 1;
   const [name, ...rest] = Array.from({ length: count }, (_, index) => `a${index}`);
-  // Emscripten takes the text of a function into the module, so nothing may be closed over.
-  // oxlint-disable-next-line typescript/no-implied-eval -- the text is this file's own, when the build is made
+  // Emscripten copies the text of a function into the module, so the function must not use variables of this scope.
+  // oxlint-disable-next-line typescript/no-implied-eval -- the text comes from this file and runs only during the build
   return new Function('key', name, ...rest, `const target = callbacks.get(key); return typeof target === 'function' ? target(${[name, ...rest].join(', ')}) : target[UTF8ToString(${name})](${rest.join(', ')});`);
 }
 

@@ -1,24 +1,24 @@
 /*
-** Rows out: steps a statement and stores the values of its rows by column, in the form in which a result crosses
-** threads (rows-transfer.ts). JavaScript copies each column at once, so no value crosses on its own.
+** Rows of results: steps a statement and stores the values of its rows by column, in the format that threads exchange
+** (rows-transfer.ts). JavaScript copies a whole column at once, not each value.
 **
-** A column takes the type of its first value. It becomes mixed when a value of another type follows, or an integer that
-** a double cannot hold. Rows are stored until JavaScript takes them: when the statement ends, or when RP_FULL says so,
-** which keeps the memory of the module small.
+** A column has the type of its first value. It becomes mixed when a value of another type follows, or an integer that
+** a double cannot represent. JavaScript takes the stored rows when the statement ends, or when the result is RP_FULL,
+** so that the module needs little memory.
 */
 
 enum { RP_NULL, RP_NUMBER, RP_TEXT, RP_BLOB, RP_MIXED };
-/* Tags of a mixed column. */
+/* The tags of the values in a mixed column. */
 enum { RP_TAG_NULL, RP_TAG_REAL, RP_TAG_INTEGER, RP_TAG_TEXT, RP_TAG_BLOB };
 
 /* Results of rockpool_rows_take() besides SQLITE_ROW, SQLITE_DONE and errors. */
-#define RP_FULL 200         /* Take the rows, then call again */
+#define RP_FULL 200         /* The caller must take the rows, then call again */
 #define RP_TOO_LARGE 201    /* One row, or one column of the stored rows, exceeds RP_MAX_COLUMN_BYTES */
 
 #define RP_MAX_COLUMN_BYTES (256*1024*1024)
 #define RP_FULL_BYTES (1024*1024)
 #define RP_FULL_CELLS (128*1024)
-/* A buffer that is larger is freed after its rows were taken. */
+/* A larger buffer is freed after JavaScript has taken its rows. */
 #define RP_KEPT_BYTES (4*1024*1024)
 
 /* JavaScript reads these structs as 32-bit words (encode-rows.ts). */
@@ -26,9 +26,9 @@ typedef struct RpColumn RpColumn;
 struct RpColumn {
   u32 eKind;
   u32 bNull;                /* Whether a bit of aNull is set */
-  double *aNumber;          /* Numbers. Mixed: a double, an i64, or where bytes start (low word) and their count (high) */
-  u32 *aEnd;                /* Text: where each row ends, in UTF-16 units. Blob: in bytes */
-  u8 *aByte;                /* Text, blob, mixed: bytes of all rows */
+  double *aNumber;          /* Numbers. Mixed: a double, an i64, or the start of bytes (low word) and their count (high) */
+  u32 *aEnd;                /* The end of each row. Text: in UTF-16 units. Blob: in bytes */
+  u8 *aByte;                /* Text, blob, mixed: the bytes of all rows */
   u32 nByte;
   u8 *aNull;                /* A bit per row */
   u8 *aTag;                 /* Mixed: the type of each row */
@@ -38,10 +38,10 @@ struct RpColumn {
 typedef struct RpRows RpRows;
 struct RpRows {
   u32 nRow, nColumn;
-  u32 nReprepare;           /* How often the statement was compiled again: its columns may be others since */
+  u32 nReprepare;           /* How often SQLite compiled the statement again, which may change its columns */
   RpColumn *aColumn;
   u32 nRowAlloc, nColumnAlloc;
-  u32 nTextBytes;           /* In all columns */
+  u32 nTextBytes;           /* The bytes of text and blobs in all columns */
 };
 static RpRows rpRows;
 
@@ -94,7 +94,7 @@ static int rpBeginRows(RpRows *r, u32 nColumn){
   r->nRow = r->nTextBytes = 0;
   r->nColumn = 0;
   if( nColumn>r->nColumnAlloc || (nColumn>0 && (u64)r->nColumnAlloc*r->nRowAlloc>2*RP_FULL_CELLS) ){
-    /* Narrow results have many rows and wide ones few. Memory for the rows of one is not kept for the other. */
+    /* Narrow results have many rows, and wide results have few. So memory for one kind does not suit the other. */
     RpColumn *aColumn;
     for(i=0; i<r->nColumnAlloc; i++){
       rpFreeRowMemory(&r->aColumn[i]);
@@ -126,8 +126,8 @@ static int rpReserve(RpColumn *c, u64 n){
 }
 
 /*
-** The number of bytes of the well-formed UTF-8 character at a, up to 4. If there is none, minus the number of bytes
-** that a decoder replaces by one U+FFFD: https://encoding.spec.whatwg.org/#utf-8-decoder
+** Returns the length in bytes, up to 4, of the well-formed UTF-8 character at a. If there is none, returns minus the
+** number of bytes that a decoder replaces by one U+FFFD: https://encoding.spec.whatwg.org/#utf-8-decoder
 */
 static int rpCharacter(const u8 *a, const u8 *pEnd){
   u8 c = a[0], lo = 0x80, hi = 0xbf;
@@ -144,7 +144,7 @@ static int rpCharacter(const u8 *a, const u8 *pEnd){
   return n;
 }
 
-/* The length in UTF-16 units, or -1 if the bytes are not UTF-8. */
+/* Returns the length in UTF-16 units, or -1 if the bytes are not UTF-8. */
 static int rpUnits(const u8 *a, u32 n){
   const u8 *pEnd = &a[n], *p = a;
   u32 nUnit;
@@ -153,7 +153,7 @@ static int rpUnits(const u8 *a, u32 n){
     for(nUnit=0; nUnit<n; nUnit++) c |= a[nUnit];
     if( c<0x80 ) return (int)n;
   }else{
-    /* Eight bytes at once, the last of them perhaps twice. */
+    /* Reads eight bytes at once, and may read the last bytes twice. */
     u64 w, all;
     memcpy(&all, pEnd-8, 8);
     for(; pEnd-p>8; p+=8){
@@ -179,7 +179,7 @@ static int rpUnits(const u8 *a, u32 n){
   return (int)nUnit;
 }
 
-/* Appends text that is not UTF-8 as the page would decode it, so that the ends of rows are right. */
+/* Appends text that is not UTF-8 in the form that the page would decode, so that the ends of rows are correct. */
 RP_SMALL static int rpAppendReplaced(RpColumn *c, const u8 *a, u32 n){
   const u8 *pEnd = &a[n];
   int rc = rpReserve(c, (u64)n*3);
@@ -206,7 +206,7 @@ static void rpSetNull(RpColumn *c, u32 iRow){
   c->bNull = 1;
 }
 
-/* Gives a column of NULLs a type. */
+/* Gives a type to a column that has only NULLs. */
 RP_SMALL static void rpBecome(RpColumn *c, u32 eKind, u32 nRow){
   u32 i;
   c->eKind = eKind;
@@ -300,17 +300,17 @@ static int rpAppend(RpRows *r, RpColumn *c, Mem *pMem, sqlite3_stmt *pStmt, int 
   return SQLITE_OK;
 }
 
-/* What a scan (scan.c) may append rows of the result to: set while rockpool_rows_take() steps. */
+/* The rows to which a scan (scan.c) may append rows of the result. Set while rockpool_rows_take() steps. */
 static struct { Vdbe *pVdbe; RpRows *pRows; u32 nMost; int rc; } rpTaking;
 
-/* Where the stored rows are. */
+/* Returns the stored rows. */
 RP_EXPORT RpRows *rockpool_rows(void){
   return &rpRows;
 }
 
 /*
-** Steps the statement and stores up to nMost rows: after those that are stored, or as the first ones if bFirst.
-** Returns SQLITE_ROW if there may be more, SQLITE_DONE at the end, RP_FULL, RP_TOO_LARGE, or an error of SQLite.
+** Steps the statement and stores up to nMost rows, after the stored rows or, if bFirst is set, instead of them.
+** Returns SQLITE_ROW if there may be more rows, SQLITE_DONE at the end, RP_FULL, RP_TOO_LARGE, or an error of SQLite.
 */
 RP_EXPORT int rockpool_rows_take(sqlite3_stmt *pStmt, int bFirst, u32 nMost){
   RpRows *r = &rpRows;

@@ -1,13 +1,13 @@
 /*
-** Batches: what scan.c does for one row after the other, done for many rows of a leaf page at once, instruction by
-** instruction. Each instruction is then one short loop over the rows that are left, and what it looks up is looked up once.
+** Batches. scan.c executes all instructions for one row, then for the next row. A batch executes one instruction for many
+** rows of a leaf page, then the next instruction. So each instruction is one short loop over the remaining rows.
 **
-** A batch reads columns, drops rows by comparisons with constants, NULL tests and LIKE, and has effects only on the rows
-** that are left: counts, sums, minima and maxima, of all rows or by group, or rows of the result. A filter whose rest is
-** anything else leaves its rows to rpRunRows(), which executes them as if no batch had been there.
+** A batch reads columns, drops rows by comparisons with constants, NULL tests and LIKE, and has effects only for the
+** remaining rows: counts, sums, minima and maxima, of all rows or by group, or rows of the result. If other instructions
+** follow a filter, the batch only filters, and rpRunRows() executes the rows that pass as if there were no batch.
 **
-** All that could fail or differ is read before the first effect. A row that has it ends the batch in front of it, and
-** rpRunRows() executes it. No register is written: the ones that are left out are read by nothing but the batch.
+** A batch reads all columns before its first effect. A row that could fail or give another result ends the batch before
+** that row, and rpRunRows() executes it. A batch writes no register, because only the batch reads the loop's registers.
 */
 
 #define RP_BATCH_ROWS 64
@@ -18,14 +18,14 @@
 #define RP_RECENT 4096
 #define RP_JSON_STEPS 8
 #define RP_JSON_DEPTH 100
-/* Type of a slot with the rowid: points to the varint. */
+/* The type of a slot for the rowid. The slot points to the varint. */
 #define RP_TYPE_ROWID 11
 
 enum {
-  RP_B_SKIP,                /* Reads the type of the column of a slot, which is iSkip columns after the last one read */
+  RP_B_SKIP,                /* Reads the column of a slot, which is iSkip columns after the column that was read last */
   RP_B_ROWID, RP_B_SUBSTR, RP_B_JSON, RP_B_ARITHMETIC,
   RP_B_COMPARE, RP_B_NULL, RP_B_LIKE,
-  RP_B_ROWS,                /* The rest is for rpRunRows() */
+  RP_B_ROWS,                /* rpRunRows() executes the other instructions */
   RP_B_COUNT, RP_B_SUM, RP_B_BEST,
   RP_B_GROUP, RP_B_GROUP_COUNT, RP_B_GROUP_SUM, RP_B_GROUP_BEST,
   RP_B_RESULT
@@ -36,13 +36,13 @@ struct RpStep {
   u8 eStep;
   u8 bReal;                 /* The value of the slot is a real even if an integer is stored */
   u8 iSlot;                 /* RP_B_GROUP, RP_B_RESULT: the first of aiSlot */
-  u8 iOther, bOtherReal;    /* RP_B_ARITHMETIC: of the second operand, as iSlot and bReal of the first. Each may be RP_CONSTANT */
-  u8 iOut;                  /* RP_B_SUBSTR, RP_B_JSON, RP_B_ARITHMETIC: the slot that it makes */
+  u8 iOther, bOtherReal;    /* RP_B_ARITHMETIC: iSlot and bReal of the second operand. A slot may be RP_CONSTANT */
+  u8 iOut;                  /* RP_B_SUBSTR, RP_B_JSON, RP_B_ARITHMETIC: the slot of the result */
   u8 iNumbers;              /* RP_B_JSON, RP_B_ARITHMETIC: index of rpB.aNumber */
-  u8 keep;                  /* RP_B_COMPARE: bits for less, equal, greater, NULL. RP_B_NULL, RP_B_LIKE: whether to keep those that are */
-  u8 bDefault;              /* RP_B_SKIP: a row without the column has a default */
+  u8 keep;                  /* RP_B_COMPARE: bits for less, equal, greater, NULL. RP_B_NULL, RP_B_LIKE: keep matches */
+  u8 bDefault;              /* RP_B_SKIP: the column has a default for rows that do not store it */
   u8 iSkipped;              /* RP_B_SKIP: index of aSkipped, or RP_BATCH_SKIPPED */
-  u8 nNext;                 /* RP_B_SKIP: how many of the next steps read the columns right after this one */
+  u8 nNext;                 /* RP_B_SKIP: how many of the next steps read the columns directly after this column */
   u32 iSkip;
   u32 iInsn;
 };
@@ -50,30 +50,30 @@ struct RpStep {
 typedef struct RpRegister RpRegister;
 struct RpRegister {
   u8 iSlot, bReal;
-  Mem *pMem;                /* The register it stands for, a constant if iSlot is RP_CONSTANT */
+  Mem *pMem;                /* The register that the slot replaces. If iSlot is RP_CONSTANT, a constant */
 };
 #define RP_CONSTANT 255
 
 /*
-** What a row has in the columns that a step skips: the bytes of their types, and how many bytes of the header and of the
-** row these are. Most tables have few such sequences, and to find one is faster than to read it again.
+** The columns that a step skips in a row: the bytes of their types, and their lengths in the header and in the row.
+** The rows of most tables have few different sequences of types. Finding a sequence is faster than parsing it again.
 */
 typedef struct RpSkipped RpSkipped;
 struct RpSkipped {
-  u64 mask, types;          /* If the entry is empty, 0 and 1, which no row has */
+  u64 mask, types;          /* 0 and 1 in an empty entry, which matches no row */
   u32 nHeader, nData;
 };
 
 struct RpBatch {
-  u8 bOneColumn;            /* Begins with the only step that needs more of a row than a slot */
-  u8 bCountAlone;           /* Nothing of a row is needed */
+  u8 bOneColumn;            /* Only the first step reads the row. All others read slots */
+  u8 bCountAlone;           /* The batch only counts rows and reads none */
   u32 nStep, nSlot, nValue, nNumbers, nSkipped;
   RpStep aStep[RP_BATCH_STEPS];
-  RpRegister aValue[RP_BATCH_SLOTS*2];  /* Of RP_B_GROUP and RP_B_RESULT */
+  RpRegister aValue[RP_BATCH_SLOTS*2];  /* The values of RP_B_GROUP and RP_B_RESULT */
   RpSkipped aSkipped[RP_BATCH_SKIPPED][16];
 };
 
-/* The rows of a batch. Columns that are read are kept as their type and where they are. */
+/* The rows of a batch. A slot holds the type of a column and a pointer to its value. */
 static struct {
   u32 nSel, nRow;           /* nRow: the batch ends before this row */
   u8 aSel[RP_BATCH_ROWS];
@@ -83,19 +83,19 @@ static struct {
   u32 aType[RP_BATCH_SLOTS][RP_BATCH_ROWS];
   const u8 *apValue[RP_BATCH_SLOTS][RP_BATCH_ROWS];
   RpGroup *apGroup[RP_BATCH_ROWS];
-  u8 aNumber[RP_BATCH_NUMBERS][RP_BATCH_ROWS][8];  /* As a record stores them */
+  u8 aNumber[RP_BATCH_NUMBERS][RP_BATCH_ROWS][8];  /* In the format of a record */
 } rpB;
 
-/* By serial type of one byte, as sqlite3SmallTypeSizes, but 255 for those that rpSkipColumns() reads. */
+/* The size of a value by its serial type of one byte. 255: rpSkipColumns() must read the type. */
 static u8 rpTypeSize[256];
 /* A selection of all rows. */
 static u8 rpFirstRows[RP_BATCH_ROWS];
 
-/* The entry of aSkipped for n columns. w: the header from the first of them on. nShift: 64 minus eight times n, at most 8. */
+/* The entry of aSkipped for n columns. w: the header from the first column on. nShift: 64-8*n, where n is at most 8. */
 #define RP_SKIPPED_SLOT(w, nShift) ((u32)((((w) << (nShift)) * 0x9E3779B97F4A7C15ULL)>>60))
 
 #define RP_HIGH 0x8080808080808080ULL
-/* Bytes of w that are 0 have their high bit set in the result. Bytes after the first one of these may have it, too. */
+/* Sets the high bit of each byte that is 0 in w. It may also be set in bytes after the first byte that is 0. */
 #define RP_ZEROS(w) (((w)-RP_ONES) & ~(w) & RP_HIGH)
 
 /* ---------------------------------------------------------------- Values */
@@ -109,7 +109,7 @@ static SQLITE_INLINE u32 rpSwap32(const u8 *z){
 static SQLITE_NOINLINE i64 rpLargeInteger(u32 t, const u8 *z){
   return t==5 ? SIX_BYTE_INT(z) : (i64)sqlite3Get8byte(z);
 }
-/* An integer of type 1 to 6, 8 or 9. Reads up to three bytes after it, which all buffers of pages and rows have. */
+/* An integer of type 1 to 6, 8 or 9. Reads up to three bytes behind the integer, which every buffer has. */
 static SQLITE_INLINE i64 rpInteger(u32 t, const u8 *z){
   if( t<=4 ) return (int)rpSwap32(z) >> (32-8*t);
   if( t>=8 ) return t-8;
@@ -123,7 +123,7 @@ static SQLITE_INLINE double rpDouble(const u8 *z){
   return r;
 }
 
-/* As a record stores it. */
+/* Writes x in the format of a record. */
 static SQLITE_INLINE void rpPut8byte(u8 *a, u64 x){
   x = __builtin_bswap64(x);
   memcpy(a, &x, 8);
@@ -151,8 +151,8 @@ RP_SMALL static void rpCut(u32 j){
 /* ---------------------------------------------------------------- Steps before the first effect */
 
 /*
-** Reads the type of a column that is iSkip columns after the position in the header, and where it is. Returns 0 if
-** rpRunRows() should read the row. A header that ends has all of the row.
+** Finds the type and the value of the column that is iSkip columns after the position in the header. Returns 0 if
+** rpRunRows() should read the row. Where the header ends, the row must end, too.
 */
 RP_MEDIUM static SQLITE_NOINLINE int rpSkipColumns(struct RpBatch *pBatch, const RpStep *pStep, u32 i, const u8 *z, const u8 *d, const u8 *pHeaderEnd, const u8 *pEnd){
   const u8 *zFirst = z, *dFirst = d;
@@ -186,7 +186,7 @@ RP_MEDIUM static SQLITE_NOINLINE int rpSkipColumns(struct RpBatch *pBatch, const
     if( bFound ) break;
   }
   if( !bFound ){
-    /* A column that was added later. */
+    /* The row is older than the column, which ALTER TABLE added. */
     if( pStep->bDefault || d!=pEnd ) return 0;
     rpB.aType[pStep->iSlot][i] = 0;
     rpB.apValue[pStep->iSlot][i] = d;
@@ -197,12 +197,12 @@ RP_MEDIUM static SQLITE_NOINLINE int rpSkipColumns(struct RpBatch *pBatch, const
   return 1;
 }
 
-/* What rpReadColumn() needs of a step, in local variables. */
+/* The fields of a step that rpReadColumn() reads, for local variables. */
 typedef struct RpReader RpReader;
 struct RpReader {
   u32 *aType;
   const u8 **apValue;
-  const RpSkipped *aSkipped;  /* 0: none */
+  const RpSkipped *aSkipped;  /* 0: the step has none */
   u32 nShift;
 };
 static RpReader rpReader(struct RpBatch *pBatch, const RpStep *pStep){
@@ -214,7 +214,7 @@ static RpReader rpReader(struct RpBatch *pBatch, const RpStep *pStep){
   return r;
 }
 
-/* rpSkipColumns() for a row whose skipped columns have been seen. Where the position in the header is needed, bMore. */
+/* rpSkipColumns(), faster if the types of the skipped columns are known. bMore: also stores the new position. */
 static SQLITE_INLINE int rpReadColumn(RpReader r, struct RpBatch *pBatch, const RpStep *pStep, u32 i, const u8 *z, const u8 *d, const u8 *pHeaderEnd, const u8 *pEnd, int bMore){
   const u8 *zType = z, *pValue = d;
   u32 t, n;
@@ -244,8 +244,8 @@ static SQLITE_INLINE int rpReadColumn(RpReader r, struct RpBatch *pBatch, const 
 }
 
 /*
-** Finds the rows: those that fit their page and have a header of less than 128 bytes. pStep: the first step if it reads a
-** column, which is then done, or 0. bMore: whether others follow it.
+** Finds the next rows that fit their page and have a header of less than 128 bytes. pStep: the first step if it reads a
+** column, otherwise 0. This function then executes pStep. bMore: whether other steps read the row.
 */
 static SQLITE_NOINLINE void rpBatchCells(struct RpBatch *pBatch, const RpStep *pStep, MemPage *pPage, u32 iCell, u32 n, int bMore){
   const u8 *aData = pPage->aData, *aCellIdx = &pPage->aCellIdx[2*iCell], *aDataEnd = pPage->aDataEnd;
@@ -269,7 +269,7 @@ static SQLITE_NOINLINE void rpBatchCells(struct RpBatch *pBatch, const RpStep *p
       z += w ? (u32)__builtin_ctzll(w)/8 + 1 : 9;
     }
     nHeader = *z;
-    /* A page is smaller than what is after it in memory, so a row that fits one does not wrap. */
+    /* For a row that fits its page, the pointers cannot overflow: more memory than a page follows each page. */
     pHeaderEnd = &z[nHeader];
     pEnd = &z[nPayload];
     if( nPayload>maxLocal || pEnd>aDataEnd || nHeader-1>=0x7f || nHeader>nPayload ) break;
@@ -288,7 +288,7 @@ static SQLITE_NOINLINE void rpBatchCells(struct RpBatch *pBatch, const RpStep *p
   rpB.nSel = rpB.nRow = i;
 }
 
-/* The column of pStep, and the nNext columns right after it, which have the next steps. */
+/* Reads the column of pStep and the next nNext columns, which the next steps would read. */
 static void rpBatchSkip(struct RpBatch *pBatch, const RpStep *pStep, u32 nNext){
   u32 nSel = rpB.nSel, j, c;
   RpReader r = rpReader(pBatch, pStep);
@@ -319,7 +319,7 @@ static void rpBatchSkip(struct RpBatch *pBatch, const RpStep *pStep, u32 nNext){
   rpCut(j);
 }
 
-/* substr(text, from, length) of ASCII, with constants. Reads up to seven bytes after the text. */
+/* substr(text, from, length) of ASCII text with constants. Reads up to seven bytes behind the text. */
 RP_SMALL static void rpBatchSubstr(const RpStep *pStep, const RpInsn *q){
   i64 iFrom = q->p1[1].u.i, nMost = q->p1[2].u.i;
   u32 j;
@@ -351,17 +351,17 @@ RP_SMALL static void rpBatchSubstr(const RpStep *pStep, const RpInsn *q){
   rpCut(j);
 }
 
-/* A path of keys and indexes, and what it leads to. */
+/* A path of keys and indexes, and the value at the path. */
 typedef struct RpJson RpJson;
 struct RpJson {
   u32 nStep;
-  struct { const u8 *z; u32 n; u32 iIndex; } aStep[RP_JSON_STEPS];  /* z==0: an index */
+  struct { const u8 *z; u32 n; u32 iIndex; } aStep[RP_JSON_STEPS];  /* If z is 0, an index */
   const u8 *pEnd;
   const u8 *pFound, *pFoundEnd;
-  u8 bEscaped, bReal;       /* Of the value that was read last */
+  u8 bEscaped, bReal;       /* Whether the value that was read last has escapes, or is a real */
 };
 
-/* Reads '$.key[1].key', or for -> and ->> a key alone. Returns 0 if it is anything else. */
+/* Parses a path like '$.key[1].key', or with bKeyAlone a key. Returns 0 for any other text. */
 RP_SMALL static int rpJsonPath(RpJson *p, const Mem *pPath, int bKeyAlone){
   const u8 *z = (const u8*)pPath->z, *pEnd = &z[pPath->n];
   p->nStep = 0;
@@ -397,7 +397,7 @@ RP_SMALL static int rpJsonPath(RpJson *p, const Mem *pPath, int bKeyAlone){
 
 #define RP_JSON_SPACE(z, pEnd) while( (z)<(pEnd) && (*(z)==' ' || *(z)=='\n' || *(z)=='\r' || *(z)=='\t') ) (z)++
 
-/* The end of a string whose first byte is at z, or 0 if SQLite should read it. */
+/* Returns the closing quote of a string whose first byte is at z, or 0 if SQLite should read the string. */
 static const u8 *rpJsonString(RpJson *p, const u8 *z){
   const u8 *pEnd = p->pEnd;
   p->bEscaped = 0;
@@ -420,9 +420,9 @@ static const u8 *rpJsonString(RpJson *p, const u8 *z){
 }
 
 /*
-** Reads a value of RFC 8259, and what the path leads to from it: the first match at each level, as SQLite does. iStep: how
-** many steps of the path lead to this value, or -1. Returns the end, or 0 if SQLite should read all of it: what is no
-** JSON, what only JSON5 allows, and keys with escapes.
+** Reads a value as RFC 8259 defines it, and finds the path in the value. Like SQLite, it takes the first match at each
+** level. iStep: how many steps of the path lead to this value, or -1 if it is not on the path. Returns the end of the
+** value, or 0 if SQLite should read the text: if it is not JSON, is valid only as JSON5, or has keys with escapes.
 */
 RP_MEDIUM static const u8 *rpJsonValue(RpJson *p, const u8 *z, int iStep, int nDepth){
   const u8 *pEnd = p->pEnd, *pFirst = z;
@@ -460,7 +460,7 @@ RP_MEDIUM static const u8 *rpJsonValue(RpJson *p, const u8 *z, int iStep, int nD
         z = rpJsonValue(p, z, iNext, nDepth+1);
         if( z==0 ) return 0;
         RP_JSON_SPACE(z, pEnd);
-        if( z>=pEnd ) return 0; /* It ends early. */
+        if( z>=pEnd ) return 0; /* The text ends within the value. */
         if( *z==cEnd ){
           z++;
           break;
@@ -515,7 +515,7 @@ RP_MEDIUM static const u8 *rpJsonValue(RpJson *p, const u8 *z, int iStep, int nD
   return z;
 }
 
-/* Finds what the path leads to in text. Returns its first character, 'n' if there is none, or 0 if SQLite should read it. */
+/* Finds the value at the path in a text. Returns its first character, 'n' for none, or 0 if SQLite should read it. */
 RP_SMALL static u8 rpFindInText(RpJson *p, const u8 *z, u32 n){
   p->pEnd = &z[n];
   p->pFound = 0;
@@ -531,11 +531,11 @@ RP_SMALL static u8 rpFindInText(RpJson *p, const u8 *z, u32 n){
   return memchr(p->pFound, '\\', (size_t)(p->pFoundEnd-p->pFound)) ? 0 : '"';
 }
 
-/* The same in JSONB. Keys and texts with escapes, numbers of JSON5, and all that is damaged are SQLite's. */
+/* rpFindInText() for JSONB. SQLite should read keys and texts with escapes, numbers of JSON5, and damaged JSONB. */
 RP_SMALL static u8 rpFindInBinary(RpJson *p, const u8 *a, u32 n){
   static const u8 aFirst[] = { 'n', 't', 'f', '0', 0, '0', 0, '"', 0, 0, '"', 0, 0, 0, 0, 0 };
   u32 i = 0, iStep, sz, nHeader = n ? rpJsonHeader(a, 0, n, &sz) : 0;
-  /* Short blobs may be text, which SQLite finds out. */
+  /* A short blob may be JSON text. SQLite decides which it is. */
   if( nHeader==0 || nHeader+sz!=n || (a[0]&15)<RP_JSON_ARRAY || (a[0]&15)>RP_JSON_ARRAY+1 || sz<=7 ) return 0;
   for(iStep=0; iStep<p->nStep; iStep++){
     const u8 *zKey = p->aStep[iStep].z;
@@ -562,7 +562,7 @@ RP_SMALL static u8 rpFindInBinary(RpJson *p, const u8 *a, u32 n){
   return (a[i]&15)<3 && sz ? 0 : aFirst[a[i]&15];
 }
 
-/* json_extract(text, path) and text ->> path, also of JSONB: scalars become values as a record stores them. */
+/* json_extract(text, path) and text ->> path, also for JSONB. Stores scalars in the format of a record. */
 RP_SMALL static void rpBatchJson(const RpStep *pStep, const RpInsn *q){
   RpJson json;
   u32 j;
@@ -612,7 +612,7 @@ RP_SMALL static void rpBatchJson(const RpStep *pStep, const RpInsn *q){
   rpCut(j);
 }
 
-/* An operand: 0 if it is NULL, 1 for an integer, 2 for a real, or -1 for what rpRunRows() converts. */
+/* Reads an operand. Returns 0 for NULL, 1 for an integer, 2 for a real, or -1 if rpRunRows() must convert it. */
 static SQLITE_INLINE int rpOperand(u32 iSlot, u32 i, int bReal, const Mem *pConst, i64 *pi, double *pr){
   u32 t;
   const u8 *z;
@@ -634,7 +634,7 @@ static SQLITE_INLINE int rpOperand(u32 iSlot, u32 i, int bReal, const Mem *pCons
   return bReal ? 2 : 1;
 }
 
-/* OP_Add, OP_Subtract, OP_Multiply. A row whose integers overflow, or with text, ends the batch. */
+/* OP_Add, OP_Subtract, OP_Multiply. A row with a text operand, or whose result overflows, ends the batch. */
 RP_MEDIUM static void rpBatchArithmetic(const RpStep *pStep, const RpInsn *q){
   u8 opcode = q->pOp->opcode;
   u32 j;
@@ -702,7 +702,7 @@ static void rpBatchCompare(const RpStep *pStep, const RpInsn *q){
   int bInteger = f==MEM_Int, bReal, bText;
   i64 iConst = pConst->u.i;
   double rConst = bInteger ? (double)iConst : pConst->u.r;
-  /* Reals are compared as doubles, also with an integer that a double holds. */
+  /* Compares reals as doubles, also with an integer constant that a double represents exactly. */
   bReal = f==MEM_Real || (bInteger && iConst<=9007199254740991LL && iConst>=-9007199254740991LL);
   bText = f==MEM_Str && affinity<SQLITE_AFF_NUMERIC && (q->pOp->p4.pColl==0 || sqlite3IsBinary(q->pOp->p4.pColl));
   for(j=0; j<nSel; j++){
@@ -732,7 +732,7 @@ static void rpBatchCompare(const RpStep *pStep, const RpInsn *q){
   rpB.nSel = n;
 }
 
-/* The word of a pattern '%word%' that rpLike() searches for, ASCII without wildcards. Returns its length or 0. */
+/* Gets the word of a pattern '%word%' for rpLike(): ASCII without wildcards. Returns its length, or 0 for any other. */
 RP_SMALL static int rpLikeWord(Mem *pPattern, u8 *aWord){
   const u8 *zWord = (const u8*)pPattern->z+1;
   int nWord = pPattern->n-2, i;
@@ -744,7 +744,7 @@ RP_SMALL static int rpLikeWord(Mem *pPattern, u8 *aWord){
   return nWord;
 }
 
-/* Whether the word is in the text, up to a NUL. Searches for the rarest letter of the word, eight bytes at once. */
+/* Whether the text contains the word before any NUL. Searches for the word's rarest letter, eight bytes at once. */
 static int rpContains(const u8 *z, u32 n, const u8 *aWord, u32 nWord, u32 iRare, u64 rare){
   const u8 *pEnd = &z[n], *p = z;
   u8 c = aWord[iRare] | 0x20;
@@ -763,7 +763,7 @@ static int rpContains(const u8 *z, u32 n, const u8 *aWord, u32 nWord, u32 iRare,
     }
     for(; p<pBlock; p++){
       if( *p==0 ){
-        /* The word may be complete before it. */
+        /* A word that ends before the NUL was found already. */
         return 0;
       }
       if( (*p|0x20)==c && (u32)(p-z)>=iRare && (u32)(pEnd-p)>=nWord-iRare ){
@@ -798,7 +798,7 @@ RP_MEDIUM static void rpBatchLike(const RpStep *pStep, const RpInsn *q){
     t = rpB.aType[pStep->iSlot][i];
     if( nWord==0 || (t && (t<13 || (t&1)==0)) ) break;
     rpB.aSel[n] = (u8)i;
-    /* NULL is neither like nor unlike. */
+    /* NULL passes neither LIKE nor NOT LIKE. */
     if( t ) n += rpContains(rpB.apValue[pStep->iSlot][i], (t-13)/2, aWord, nWord, iRare, rare)==pStep->keep;
   }
   if( j<rpB.nSel ) rpB.nRow = rpB.aSel[j];
@@ -826,7 +826,7 @@ static SQLITE_NOINLINE void rpSumSlot(SumCtx *p, u32 t, const u8 *z, int bReal){
   rpKahan(p, r);
 }
 
-/* sum() of a slot in all rows. */
+/* Adds a slot of all rows to a sum(). */
 static void rpBatchSum(SumCtx *p, u32 iSlot, int bReal, Mem *pTemp){
   const u32 *aType = rpB.aType[iSlot];
   const u8 **apValue = rpB.apValue[iSlot];
@@ -837,7 +837,7 @@ static void rpBatchSum(SumCtx *p, u32 iSlot, int bReal, Mem *pTemp){
       rpLoadSlot(pTemp, iSlot, i, bReal);
       rpSum(p, pTemp);
     }else if( p->approx ){
-      /* As rpSumSlot(), with the sum in local variables. */
+      /* Does the same as rpSumSlot(), with the sum in local variables. */
       double s = p->rSum, e = p->rErr;
       i64 cnt = p->cnt;
       int bOverflow = p->ovrfl;
@@ -873,7 +873,7 @@ static void rpBatchSum(SumCtx *p, u32 iSlot, int bReal, Mem *pTemp){
     }else{
       i64 iSum = p->iSum, cnt = p->cnt;
       if( iSum<LARGEST_INT64/2 && iSum>SMALLEST_INT64/2 ){
-        /* Integers of up to four bytes: so few cannot overflow. */
+        /* The sum of so few integers of at most four bytes cannot overflow. */
         for(; j<nSel && (t = aType[i = rpB.aSel[j]])-1<4; j++, cnt++) iSum += (int)rpSwap32(apValue[i]) >> (32-8*t);
       }
       for(; j<nSel; j++){
@@ -902,7 +902,7 @@ static SQLITE_NOINLINE int rpIsNullSlot(u32 iSlot, u32 i){
   return t==0 || (t==7 && isnan(rpDouble(rpB.apValue[iSlot][i])));
 }
 
-/* min() and max(): whether the value is an integer or a real that is not better than the best, or replaces it. */
+/* min() and max(): replaces the best number by a better one. Returns 0 if rpBest() must compare the value. */
 static SQLITE_INLINE int rpBestNumber(Mem *pBest, u32 t, const u8 *z, int bReal, int bMax){
   if( t>=1 && t<=9 && t!=7 && !bReal && pBest->flags==MEM_Int ){
     i64 v = rpInteger(t, z);
@@ -940,7 +940,7 @@ static SQLITE_INLINE int rpSameText(const u8 *a, const u8 *b, u32 n){
   return x==y;
 }
 
-/* Finds the groups of the rows. The batch ends before a row that begins a new one. */
+/* Finds the groups of the rows. The batch ends before the first row of a new group. */
 RP_MEDIUM static void rpBatchGroup(RpScan *s, struct RpBatch *pBatch, const RpStep *pStep){
   RpRegister *aKeyValue = &pBatch->aValue[pStep->iSlot];
   u32 j, k;
@@ -957,7 +957,7 @@ RP_MEDIUM static void rpBatchGroup(RpScan *s, struct RpBatch *pBatch, const RpSt
     RpKey aKey[RP_MAX_KEYS];
     RpGroup *g;
     if( s->nKey==1 && aKeyValue->iSlot!=RP_CONSTANT ){
-      /* Mostly one of the last groups. */
+      /* Most rows belong to a recent group. */
       u32 t = rpB.aType[aKeyValue->iSlot][i];
       const u8 *z = rpB.apValue[aKeyValue->iSlot][i];
       if( t>=1 && t<=9 && t!=7 && !aKeyValue->bReal ){
@@ -999,7 +999,7 @@ RP_MEDIUM static void rpBatchGroup(RpScan *s, struct RpBatch *pBatch, const RpSt
 
 /* ---------------------------------------------------------------- Rows of the result */
 
-/* Copies a text that is mostly short. */
+/* Copies a text. Fast for short texts, as most are. */
 static SQLITE_INLINE void rpCopyText(u8 *a, const u8 *z, u32 n){
   u64 x;
   u32 k;
@@ -1032,7 +1032,7 @@ RP_MEDIUM static void rpBatchResult(RpScan *s, struct RpBatch *pBatch, const RpS
       return;
     }
   }
-  /* How many before rpAppendResult() would let a row stay. */
+  /* Takes only rows before the row for which rpAppendResult() would stay. */
   n = MIN(n, rpTaking.nMost>1 ? rpTaking.nMost-1 : 0);
   if( q->p2 && q->p2->u.i>=0 ) n = (u32)MIN((i64)n, MAX(q->p2->u.i-1, 0));
   n = MIN(n, r->nRow*r->nColumn>=RP_FULL_CELLS ? 0 : (RP_FULL_CELLS-1)/r->nColumn + 1 - r->nRow);
@@ -1088,7 +1088,7 @@ RP_MEDIUM static void rpBatchResult(RpScan *s, struct RpBatch *pBatch, const RpS
       r->nRow = iRow;
       rpTaking.rc = rpAppend(r, pColumn, pMem, (sqlite3_stmt*)s->pVdbe, (int)c);
       if( rpTaking.rc ){
-        /* The statement ends with it. */
+        /* The statement fails with this error. */
         r->nRow = iFirst;
         rpCut(0);
         return;
@@ -1102,7 +1102,7 @@ RP_MEDIUM static void rpBatchResult(RpScan *s, struct RpBatch *pBatch, const RpS
 
 /* ---------------------------------------------------------------- The batch */
 
-/* Whether the aggregates of the steps from k on have their memory, which the first step of each makes. */
+/* Whether the aggregates of the steps from k on have their memory, which SQLite allocates for their first row. */
 static int rpHasMemory(RpScan *s, struct RpBatch *pBatch, u32 k){
   if( !s->bStepped ) return 0;
   for(; k<pBatch->nStep; k++){
@@ -1113,7 +1113,7 @@ static int rpHasMemory(RpScan *s, struct RpBatch *pBatch, u32 k){
 static int rpIsFilterBatch(struct RpBatch *pBatch){
   return pBatch->aStep[pBatch->nStep-1].eStep==RP_B_ROWS;
 }
-/* Whether the batch counts rows and reads none. */
+/* Whether the batch only counts rows and reads none. */
 static int rpIsCountBatch(struct RpBatch *pBatch){
   return pBatch->bCountAlone;
 }
@@ -1126,8 +1126,8 @@ RP_SMALL static void rpForgetRecent(RpScan *s){
 }
 
 /*
-** Executes up to n rows from iCell on, and returns how many are complete: all before the next one that rpRunRows() must
-** execute. *pnSel: how many of them, in rpB.aSel, have only passed the filter.
+** Executes up to n rows from iCell on. Returns the number of rows before the first row that rpRunRows() must execute.
+** *pnSel: the number of earlier rows, in rpB.aSel, that rpRunRows() must also execute, because they passed the filter.
 */
 RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *pnSel){
   struct RpBatch *pBatch = s->pBatch;
@@ -1176,7 +1176,7 @@ RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *p
         break;
       case RP_B_COUNT: case RP_B_SUM: case RP_B_BEST:
         if( !bReady && !rpHasMemory(s, pBatch, k) ){
-          /* The first row makes it. */
+          /* rpRunRows() executes the first row, and SQLite allocates the memory. */
           if( pBatch->bCountAlone ) memcpy(rpB.aSel, rpFirstRows, RP_BATCH_ROWS);
           rpCut(1);
           *pnSel = 1;
@@ -1204,7 +1204,7 @@ RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *p
           u32 i = rpB.aSel[j];
           if( rpBestNumber(pBest, rpB.aType[iSlot][i], rpB.apValue[iSlot][i], pStep->bReal, q->bMax) ) continue;
           rpLoadSlot(q->p1, iSlot, i, pStep->bReal);
-          /* Without memory SQLite sets the error of the connection. */
+          /* If memory runs out, SQLite sets the error of the connection. */
           rpBest(s, pBest, q->p1, q);
         }
         break;
@@ -1289,10 +1289,10 @@ struct RpPlan {
   u32 nRegister;
   RpRegister aRegister[RP_BATCH_SLOTS*3];
   u8 aRead[RP_BATCH_SLOTS*3];
-  u32 aColumn[RP_BATCH_SLOTS];  /* By slot, or one of these: */
+  u32 aColumn[RP_BATCH_SLOTS];  /* The column of each slot, or one of: */
   u8 aDone[RP_BATCH_SLOTS], aDefault[RP_BATCH_SLOTS];
   u32 iPosition;
-  u8 bEffect;               /* A step with an effect is planned: what follows must not end the batch */
+  u8 bEffect;               /* A step has an effect, so no later step may end the batch */
 };
 
 static RpStep *rpAddStep(RpPlan *b, u8 eStep, u32 iInsn){
@@ -1305,7 +1305,7 @@ static RpStep *rpAddStep(RpPlan *b, u8 eStep, u32 iInsn){
   return pStep;
 }
 
-/* The value in a register, or 0 if it is not from a slot. */
+/* The slot whose value a register holds, or 0 if it holds no slot's value. */
 static RpRegister *rpValueOf(RpPlan *b, Mem *pMem){
   u32 k;
   for(k=b->nRegister; k-->0; ){
@@ -1345,7 +1345,7 @@ static int rpReadColumns(RpPlan *b, u32 iColumn, u32 iInsn){
   }
 }
 
-/* Values of n registers from pMem on, for RP_B_GROUP and RP_B_RESULT. */
+/* Adds the values of n registers from pMem on, for RP_B_GROUP and RP_B_RESULT. */
 static int rpAddValues(RpPlan *b, Mem *pMem, u32 n){
   u32 k;
   for(k=0; k<n; k++){
@@ -1359,7 +1359,7 @@ static int rpAddValues(RpPlan *b, Mem *pMem, u32 n){
   return 1;
 }
 
-/* Plans the instruction at index k. Returns how many it stands for, or 0 if a batch cannot execute it. */
+/* Plans the instruction at index k. Returns how many are planned, or 0 if a batch cannot execute this instruction. */
 static int rpPlanOne(RpPlan *b, u32 k){
   RpScan *s = b->s;
   RpInsn *q = &s->aInsn[k];
@@ -1389,7 +1389,7 @@ static int rpPlanOne(RpPlan *b, u32 k){
       u8 op = q->pOp->opcode;
       v = rpValueOf(b, q->p3);
       if( v==0 || q->iJump!=iDone || q->p1==q->p3 || rpIsWritten(s, q->p1) ) return 0;
-      /* A rowid is no serial type. */
+      /* A batch cannot compare a rowid. */
       if( b->aColumn[v->iSlot]==RP_SLOT_ROWID || (pStep = rpAddStep(b, RP_B_COMPARE, k))==0 ) return 0;
       pStep->iSlot = v->iSlot;
       pStep->bReal = v->bReal;
@@ -1470,7 +1470,7 @@ static int rpPlanOne(RpPlan *b, u32 k){
   }
 }
 
-/* Plans the batches of a loop that is translated, if they can execute all of it, or its filter. */
+/* Plans the batches of a translated loop, if a batch can execute the whole loop or its filter. */
 static void rpPlanBatch(RpScan *s){
   RpPlan b;
   u32 k, n, iFilter = 0, nFilterStep = 0, iDone = s->nInsn-2;
@@ -1480,7 +1480,7 @@ static void rpPlanBatch(RpScan *s){
   b.pBatch = sqlite3_malloc64(sizeof(struct RpBatch));
   if( b.pBatch==0 ) return;
   memset(b.pBatch, 0, sizeof(struct RpBatch));
-  /* Slots of columns come first. */
+  /* The first slots are those of the columns. */
   for(k=0; k<iDone; k++){
     RpInsn *q = &s->aInsn[k];
     u32 i;
@@ -1501,7 +1501,7 @@ static void rpPlanBatch(RpScan *s){
       nFilterStep = b.pBatch->nStep;
     }
   }
-  /* A register that only the rest of the program may read must be written. Of GROUP BY they are in the record of the sorter, which SQLite makes itself. */
+  /* Code after the loop may read a register that the batch does not. GROUP BY reads the sorter's record instead. */
   if( k>=iDone && s->iSorter<0 ) for(n=0; n<b.nRegister; n++) bPlain &= b.aRead[n];
   if( k<iDone || !bPlain || k==0 ){
     RpStep *pStep;

@@ -1,15 +1,15 @@
 /*
 ** Lookups: the join of a scan's row with at most one row of another table, found by rowid or by a unique index.
 **
-** What was found for a key is kept, so that the next row with the key needs no search: joins mostly look up few rows many
-** times. Rows are kept as long as nothing can have written to the database. A row that stays is executed by SQLite from its
-** first instruction on, which moves the cursors itself.
+** A scan keeps the row that it found for a key, so the next row with the same key needs no search. Most joins look up few
+** rows many times. The scan keeps rows until something may have written to the database. SQLite executes a row that stays
+** from its first instruction on, and moves the cursors itself.
 */
 
 #define RP_LOOKUP_SLOTS 1024
 #define RP_LOOKUP_BYTES (2*1024*1024)
 #define RP_LOOKUP_ROW_BYTES 32768
-/* Type of a column that the row does not have. */
+/* The type of a column that the row does not have. */
 #define RP_TYPE_MISSING 0xffffffff
 
 typedef struct RpField RpField;
@@ -17,17 +17,17 @@ struct RpField {
   u32 t;
   const u8 *z;
 };
-/* What was found for a key, with the columns that the loop reads. */
+/* The result of the search for a key, with the columns that the loop reads. */
 struct RpFound {
-  RpFound *pNext;           /* In its slot */
+  RpFound *pNext;           /* The next one in the same slot */
   RpKey key;
   u8 bExists;
-  u32 nSize;                /* Of all of it, in bytes */
+  u32 nSize;                /* The size of this allocation in bytes */
   i64 iRowid;
   RpField aField[RP_LOOKUP_COLUMNS];
 };
 
-/* Frees what was found for a key. Registers that point to it get a copy, because the program may read them after the loop. */
+/* Frees the result for a key. Registers that point into it get a copy: the program may read them after the loop. */
 RP_SMALL static void rpFreeFound(RpScan *s, RpFound *pFound){
   u32 i;
   for(i=0; i<s->nOut; i++){
@@ -52,7 +52,7 @@ RP_SMALL static void rpForgetLookup(RpScan *s, RpLookup *pLookup){
   rpForgetOnce(s, pLookup);
   pLookup->nBytes = pLookup->nSeek = pLookup->nMiss = 0;
 }
-/* When the statement ends, and with it its registers. */
+/* Frees all lookups when the statement ends. Its registers then need no copies. */
 RP_SMALL static void rpFreeLookups(RpScan *s){
   u32 i, nOut = s->nOut;
   s->nOut = 0;
@@ -64,7 +64,7 @@ RP_SMALL static void rpFreeLookups(RpScan *s){
   s->nOut = nOut;
 }
 
-/* Forgets lookups between two rows. */
+/* Between two rows, forgets all results, or those of lookups that have used too much memory. */
 RP_SMALL static void rpForgetLookups(RpScan *s, int bAll){
   u32 i;
   for(i=0; i<s->nLookup; i++){
@@ -76,7 +76,7 @@ RP_SMALL static void rpForgetLookups(RpScan *s, int bAll){
   s->bForget = 0;
 }
 
-/* Before a run: forgets rows that may have changed since the last one. */
+/* Called before a run. Forgets rows that may have changed since the last run. */
 RP_SMALL static void rpCheckLookups(RpScan *s){
   sqlite3 *db = s->pVdbe->db;
   u32 iVersion = 0;
@@ -88,11 +88,11 @@ RP_SMALL static void rpCheckLookups(RpScan *s){
     iVersion += sqlite3PagerDataVersion(sqlite3BtreePager(pBtree));
   }
   if( bChanging || s->iVersion!=iVersion ) rpForgetLookups(s, 1);
-  /* A rollback would restore the version, too. */
+  /* A rollback would also restore the version, so a version during a write matches no later one. */
   s->iVersion = bChanging ? ~iVersion : iVersion;
 }
 
-/* Copies the cursor's record behind what pFound has, and finds its columns. Returns 1 if SQLite should look at the row. */
+/* Appends the cursor's record to pFound, and finds its columns. Returns 1 if SQLite should execute the row. */
 RP_SMALL static int rpReadFound(RpLookup *pLookup, BtCursor *pCur, RpFound **ppFound, u32 *pnUsed, int bIndex){
   u32 nPayload = sqlite3BtreePayloadSize(pCur), iHeader, nHeader, iData, iColumn, i;
   RpFound *pFound;
@@ -115,7 +115,7 @@ RP_SMALL static int rpReadFound(RpLookup *pLookup, BtCursor *pCur, RpFound **ppF
     for(i=0; i<pLookup->nColumn; i++){
       if( pLookup->aColumn[i].bIndex!=bIndex || pLookup->aColumn[i].iColumn!=iColumn ) continue;
       pFound->aField[i].t = t;
-      /* The memory may move. */
+      /* An offset, because a realloc may move the memory. rpSeek() makes a pointer of it. */
       pFound->aField[i].z = (const u8*)(size_t)(*pnUsed+iData);
     }
     iData += n;
@@ -129,8 +129,8 @@ RP_SMALL static int rpIsLookupCursor(VdbeCursor *pC, int bTable){
 }
 
 /*
-** Finds the row of a key and makes it the lookup's current one, or 0 if there is none. Returns RP_ROW_STAYS if SQLite should
-** execute the row, or an error.
+** Finds the row of a key and stores it in pLookup->pRow, or 0 if there is none. Returns SQLITE_OK, RP_ROW_STAYS if SQLite
+** should execute the row, or an error.
 */
 RP_MEDIUM static SQLITE_NOINLINE int rpSeek(RpScan *s, RpLookup *pLookup, Mem *pKey){
   Vdbe *p = s->pVdbe;
@@ -140,7 +140,7 @@ RP_MEDIUM static SQLITE_NOINLINE int rpSeek(RpScan *s, RpLookup *pLookup, Mem *p
   u32 i, nUsed = sizeof(RpFound);
   int rc, res = 0;
   pLookup->pRow = 0;
-  /* IS finds NULL. */
+  /* A search of an index for NULL comes from IS, which may find rows. */
   if( pKey->flags & MEM_Null ) return pIndex ? RP_ROW_STAYS : SQLITE_OK;
   if( rpKeyOf(pKey, &key, 0, 0) ) return RP_ROW_STAYS;
   if( pIndex==0 && key.eType!=SQLITE_INTEGER ) return RP_ROW_STAYS;
@@ -187,7 +187,7 @@ RP_MEDIUM static SQLITE_NOINLINE int rpSeek(RpScan *s, RpLookup *pLookup, Mem *p
     pTable->cacheStatus = CACHE_STALE;
     rc = sqlite3BtreeTableMoveto(pTable->uc.pCursor, pFound->iRowid, 0, &res);
     if( rc ) goto failed;
-    /* An index with a row that the table has not is corrupt. */
+    /* The index is corrupt: it has a row that the table does not have. */
     if( res && pIndex ) goto stays;
     pFound->bExists = res==0;
     if( res==0 && rpReadFound(pLookup, pTable->uc.pCursor, &pFound, &nUsed, 0) ) goto stays;
@@ -204,7 +204,7 @@ RP_MEDIUM static SQLITE_NOINLINE int rpSeek(RpScan *s, RpLookup *pLookup, Mem *p
   pFound->nSize = nUsed;
   for(i=0; i<pLookup->nColumn; i++) if( pFound->aField[i].t!=RP_TYPE_MISSING ) pFound->aField[i].z = (u8*)pFound + (size_t)pFound->aField[i].z;
   if( pLookup->nMiss>1024 && pLookup->nMiss*2>pLookup->nSeek ){
-    /* Keys that seldom occur again: keeping their rows would only cost. */
+    /* Most keys occur only once, so keeping their rows would cost memory and save no search. */
     pLookup->pOnce = pFound;
     s->bForget = 1;
   }else{
@@ -228,7 +228,7 @@ static i64 rpLookupRowid(const RpLookup *pLookup){
   return pLookup->pRow->iRowid;
 }
 
-/* OP_Column of a row that was looked up. */
+/* OP_Column for a row that a lookup found. */
 RP_MEDIUM static void rpLookupColumn(const RpLookup *pLookup, const RpInsn *q){
   const RpField *pField;
   if( pLookup->pRow==0 ){
@@ -247,7 +247,7 @@ RP_MEDIUM static void rpLookupColumn(const RpLookup *pLookup, const RpInsn *q){
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 #endif
 
-/* Whether a cursor is on an index that has at most one row for a value of its first column, with BINARY. */
+/* Whether a cursor reads a unique index of one column that compares with BINARY. */
 static int rpIsUniqueIndex(Vdbe *p, int iCursor){
   int i;
   for(i=0; i<p->nOp; i++){
@@ -264,7 +264,7 @@ static int rpIsUniqueIndex(Vdbe *p, int iCursor){
   return 0;
 }
 
-/* LEFT JOIN: finds what follows the body, OP_IfPos to OP_Goto, and runs it with NULLs if nothing was found. */
+/* LEFT JOIN: finds the instructions after the body, OP_IfPos to OP_Goto, which run the body with NULLs for no row. */
 static int rpFindLeft(RpScan *s, RpLookup *pLookup){
   Op *a = s->pVdbe->aOp;
   int iBody = pLookup->iAddr+pLookup->nOp, i, iZero = 0;
@@ -279,7 +279,7 @@ static int rpFindLeft(RpScan *s, RpLookup *pLookup){
   return 1;
 }
 
-/* Recognises the lookups in the body of a loop. */
+/* Finds the lookups in the body of a loop. */
 static void rpFindLookups(RpScan *s){
   Vdbe *p = s->pVdbe;
   int i;
@@ -311,7 +311,7 @@ static void rpFindLookups(RpScan *s){
   }
 }
 
-/* Whether all from an address to OP_Next does nothing for a row whose lookups found theirs. */
+/* Whether the instructions from an address to OP_Next do nothing if every lookup found a row. */
 static int rpIsTail(RpScan *s, int i){
   u32 k;
   while( i<s->iNext ){
@@ -332,8 +332,8 @@ static int rpIsTail(RpScan *s, int i){
 }
 
 /*
-** Translates an instruction of a lookup. Returns how many instructions of SQLite it stands for, or 0 if it is none.
-** After the RP_SEEK of a LEFT JOIN is RP_NULLROW, which a row that was found skips.
+** Translates an instruction of a lookup. Returns how many instructions of SQLite it replaces, or 0 for any other
+** instruction. RP_NULLROW follows the RP_SEEK of a LEFT JOIN and is skipped if the lookup found a row.
 */
 static int rpTranslateLookup(RpBody *b, int iAddr){
   RpScan *s = b->s;
@@ -360,7 +360,7 @@ static int rpTranslateLookup(RpBody *b, int iAddr){
       if( (q = rpEmit(s, RP_GOTO, pOp))!=0 ) q->iJump = (u32)pOp->p2;
       return pLookup->iLeftEnd-iAddr;
     }
-    /* There is no other row with the key. */
+    /* A unique index has no other row with the key. */
     if( pOp->opcode==OP_Next && pOp->p1==pLookup->iIndex && rpIsTail(s, iAddr) ) return 1;
     if( pOp->opcode==OP_Rowid && pOp->p1==pLookup->iTable ){
       if( (q = rpEmit(s, RP_LOOKUP_ROWID, pOp))!=0 ){
@@ -380,7 +380,7 @@ static int rpTranslateLookup(RpBody *b, int iAddr){
     q->iColumn = k | i<<8;
     q->p3 = rpRegister(b, pOp->p3, 1);
     rpAddOut(s, q->p3);
-    /* The next row would read what was forgotten. */
+    /* The register outlives the row, so the next row would read memory that a lookup has freed. */
     if( b->bCarried ) q->eCode = RP_STAY;
     return 1;
   }

@@ -4,7 +4,7 @@
 **   node testing/fuzz.mjs capture [TRANSACTIONS] [SEED]
 **
 ** Two connections run the same statements. One records a session, the other a capture. Both changesets must have the
-** same rows, in any order. Where they differ on purpose, see `normalise`.
+** same rows, in any order, except for keys that hasEqualKeys() finds.
 */
 #include SQLITE_C
 #include JSON_C
@@ -50,7 +50,7 @@ static char *value(void){
     default: return sqlite3_mprintf("%d", rnd(4));
   }
 }
-/* Keys: texts and integers that no index takes for equal, unless odd. */
+/* A key: a text or an integer. An index may treat two different keys as equal only if `odd` is set. */
 static char *key(int odd){
   if( odd && rnd(30)==0 ) return rnd(2) ? sqlite3_mprintf("'%c'", "aAbB"[rnd(4)]) : sqlite3_mprintf("%d.0", rnd(6));
   return rnd(3)==0 ? sqlite3_mprintf("%d", rnd(12)) : sqlite3_mprintf("'%d'", rnd(12));
@@ -139,8 +139,8 @@ static void dump(const char *zName, Row *a, u32 n){
 }
 
 /*
-** Whether a key is one of two that an index takes for equal, as 1 and 1.0. An update of such a key is rejected. For an
-** insert of 1 that 1.0 replaces, a session reports the row twice, and for one that is rolled back it reports 1.0.
+** Whether an index treats a key as equal to a different key, such as 1 and 1.0. An update of such a key is rejected. If
+** 1.0 replaces an inserted 1, a session reports the row twice. If that insert is rolled back, a session reports 1.0.
 */
 static int hasEqualKeys(const Row *a, u32 n){
   u32 i;

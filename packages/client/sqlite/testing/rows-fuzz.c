@@ -1,5 +1,5 @@
 /*
-** Compares the rows that rows.c stores with those that SQLite's own functions return, in a native build with
+** Compares the rows that rows.c stores with the rows that SQLite's own functions return, in a native build with
 ** sanitizers: node testing/fuzz.mjs rows [RESULTS] [SEED]
 */
 #include SQLITE_C
@@ -17,7 +17,7 @@ static void fail(const char *zWhat, u32 iRow, int iColumn){
   fprintf(stderr, "%s: row %u, column %d\n", zWhat, iRow, iColumn);
   exit(1);
 }
-/* Checks row iStored of column c against the row at which pStmt is. *piUnit, *piByte: where its text or bytes start. */
+/* Compares row iStored of column c with the current row of pStmt. *piUnit, *piByte: the start of its text or bytes. */
 static void checkValue(RpColumn *c, u32 iStored, sqlite3_stmt *pStmt, int iColumn, u32 iRow, u32 *piUnit, u32 *piByte){
   int eType = sqlite3_column_type(pStmt, iColumn);
   int bNull = c->bNull && (c->aNull[iStored>>3] & (1<<(iStored&7)))!=0;
@@ -36,7 +36,7 @@ static void checkValue(RpColumn *c, u32 iStored, sqlite3_stmt *pStmt, int iColum
     u32 n = (u32)sqlite3_column_bytes(pStmt, iColumn), i = 0;
     if( c->eKind==RP_MIXED ){
       if( c->aTag[iStored]!=(eType==SQLITE_TEXT ? RP_TAG_TEXT : RP_TAG_BLOB) ) fail("the tag differs", iRow, iColumn);
-      /* Rows before the column became mixed hold replaced text. */
+      /* Rows that were stored before the column became mixed hold replaced text. */
       if( rpUnits(a, n)>=0 && ((u32)(range>>32)!=n || (n && memcmp(&c->aByte[(u32)range], a, n))) ) fail("the value differs", iRow, iColumn);
       if( (u32)range + (u32)(range>>32) > c->nByte ) fail("the value lies outside of the bytes", iRow, iColumn);
     }else{
@@ -83,7 +83,7 @@ int main(int argc, char **argv){
     sqlite3_exec(db, "BEGIN", 0, 0, 0);
     for(i=0; i<nRow; i++){
       for(c=0; c<nColumn; c++){
-        /* Most columns have one type. */
+        /* Most columns should have one type. */
         u32 eType = rnd(40)==0 ? rnd(6) : (c*7+t)%6;
         u8 a[64];
         u32 k, n = rnd(40);

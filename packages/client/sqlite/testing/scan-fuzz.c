@@ -1,9 +1,9 @@
 /*
 ** Compares scan.c with SQLite's virtual machine, in a native build with sanitizers: node testing/fuzz.mjs scan [QUERIES] [SEED]
 **
-** Reads lines: "D" begins a new database, "S" and SQL changes it, "Q" and SQL is a query. Each query runs without scans, then
-** twice with scans in all loops from the first row, by steps and by stored rows, and then as in production. With the number
-** of a mistake as the argument it makes that mistake, and runs each query as scan.property.test.ts does.
+** Reads lines: "D" begins a new database, "S" with SQL changes it, "Q" with SQL is a query. Each query runs without scans,
+** then twice with scans in all loops from the first row, by steps and by stored rows, and then as in production. Given the
+** number of a mistake, the program makes that mistake and runs each query as scan.property.test.ts does.
 */
 static int rpMistake;
 #define RP_MISTAKE(i) (rpMistake==(i))
@@ -52,7 +52,7 @@ static void bySteps(sqlite3 *db, sqlite3_stmt *pStmt, Text *t){
   if( rc!=SQLITE_DONE ) addValue(t, 9, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
   sqlite3_reset(pStmt);
 }
-/* Stored rows hold integers as doubles and replace invalid text: compares numbers as doubles, and no text that is not UTF-8. */
+/* Compares numbers as doubles, and skips text that is not UTF-8: stored rows hold doubles for integers and replace such text. */
 static void byRows(sqlite3 *db, sqlite3_stmt *pStmt, Text *t, int bTake){
   int rc, n = sqlite3_column_count(pStmt), bFirst = 1;
   u32 i, c, iBytes;
