@@ -23,7 +23,7 @@ export const LAYERS = {
     ['routes'],
     ['admin'],
     // The public interface, which `assembly` implements from the layers above.
-    ['sync-server.ts', 'version.ts'],
+    ['sync-server.ts'],
     ['assembly'],
     ['.'],
   ],

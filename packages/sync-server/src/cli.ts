@@ -10,7 +10,7 @@ import { runRestoreCommand } from './cli/restore.ts';
 import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
 import { serve } from './serve.ts';
-import { SERVER_VERSION } from './version.ts';
+import { SERVER_VERSION } from './sync-server.ts';
 
 const USAGE = `rockpool-server [serve] SETTINGS
     Runs the sync server until SIGINT or SIGTERM. A setting is a flag, an environment variable such as ROCKPOOL_SECRET_FILE, or a

@@ -31,7 +31,7 @@ import { requireFinishedRestore } from './store/unfinished-restore.ts';
 import { unservableDatabases } from './store/unservable-databases.ts';
 import type { SyncServer, SyncServerOptions } from './sync-server.ts';
 import { DatabaseThreads } from './threads/database-threads.ts';
-import { SERVER_VERSION } from './version.ts';
+import { SERVER_VERSION } from './sync-server.ts';
 
 export const SYNC_PATH = '/sync';
 

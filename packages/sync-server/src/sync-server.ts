@@ -20,6 +20,8 @@ import type { SessionLimits } from './session/limits.ts';
 import type { SnapshotRules } from './snapshot/snapshots.ts';
 import type { ScrubTimes } from './store/scrub.ts';
 
+export const SERVER_VERSION = '0.1.0';
+
 export interface SyncServerOptions {
   /**
    * Directory of one SQLite file per database; with `postgres`, of working copies only. Created if missing. One server

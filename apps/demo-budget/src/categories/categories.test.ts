@@ -4,7 +4,7 @@ import { addEntry } from '../entries/actions.ts';
 import { assign } from '../envelopes/actions.ts';
 import { setGoal } from '../goals/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { deleteCategory, placeCategory, renameGroup } from './actions.ts';
 import { addStarterCategories } from './starter-categories.ts';
 

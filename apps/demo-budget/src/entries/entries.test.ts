@@ -12,7 +12,7 @@ import {
   type LedgerRow,
 } from '../queries/ledger.ts';
 import { uncategorisedOfPayee } from '../queries/payees.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
 import {
   accountOf,

@@ -4,7 +4,7 @@ import { addCategory, setKeepsOverspent } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { setSetting } from '../settings/actions.ts';
 import { assign, assignAll, move } from './actions.ts';
 import { monthBudget, type MonthBudget } from './envelopes.ts';

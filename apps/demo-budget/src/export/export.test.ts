@@ -3,7 +3,7 @@ import { addAccount } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry } from '../entries/actions.ts';
 import { readChosenFile } from '../import/chosen-file.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { exportCsv, type ExportProgress, type Reader } from './export-csv.ts';
 import { exportedTables } from './exported-tables.ts';
 import { exportJson } from './export-json.ts';

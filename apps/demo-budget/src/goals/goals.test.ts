@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addCategory } from '../categories/actions.ts';
 import { goalsInCurrency, type GoalRow } from '../queries/goals.ts';
-import { memoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter } from '../../testing/memory-writer.ts';
 import { removeGoal, setGoal } from './actions.ts';
 import { goalState } from './goal-state.ts';
 

@@ -5,7 +5,7 @@ import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry, changeEntry, deleteEntries, setCleared } from '../entries/actions.ts';
 import { latestDeletedEntries, type DeletedEntryRow } from '../queries/deleted-entries.ts';
 import { restoreLimits } from '../queries/restore-limits.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer, changeTransfer } from '../transfers/actions.ts';
 import type { Wording } from '../words/row-words.ts';
 import type { EntryState } from './entry-state.ts';

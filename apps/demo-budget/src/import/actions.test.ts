@@ -7,11 +7,11 @@ import { accountsWithBalances } from '../queries/accounts.ts';
 import { importKeysOfAccount, type ImportKeyRow } from '../queries/import.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { spanOfEntries, spendingByMonth } from '../queries/reports.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { importEntries, type ImportProgress } from './actions.ts';
 import { guessFormats, readChosenFile } from './chosen-file.ts';
 import { planImport } from './rows/plan.ts';
-import { nothingKnown, previewImport, type EntryDraft } from './rows/preview.ts';
+import { nothingKnown, previewImport, type ImportDraft } from './rows/preview.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 /** The whole pipeline for a file, as in the view, up to the drafts that are new. */
-async function draftsOf(fileName: string, currency: string): Promise<readonly EntryDraft[]> {
+async function draftsOf(fileName: string, currency: string): Promise<readonly ImportDraft[]> {
   const file = await readChosenFile(
     fileName,
     new Blob([readFileSync(new URL(`../../public/samples/${fileName}`, import.meta.url))]),

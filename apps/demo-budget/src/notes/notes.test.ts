@@ -3,7 +3,7 @@ import { addAccount } from '../accounts/actions.ts';
 import { addEntry, deleteEntries } from '../entries/actions.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { noteBegun } from '../queries/notes.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { beginNote, budgetNoteId, entryNoteId } from './actions.ts';
 
 let writer: MemoryWriter;

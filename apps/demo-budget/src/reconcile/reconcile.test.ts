@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addEntry, deleteEntries, setCleared, unlock } from '../entries/actions.ts';
 import { clearedOfAccount, type ClearedRow } from '../queries/accounts.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
 
 let writer: MemoryWriter;

@@ -15,7 +15,7 @@ import {
   type SpendingRow,
 } from '../queries/reports.ts';
 import { setSetting } from '../settings/actions.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 
 let writer: MemoryWriter;
 let giro: string;

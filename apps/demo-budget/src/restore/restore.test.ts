@@ -6,7 +6,7 @@ import { assign } from '../envelopes/actions.ts';
 import { exportedTables } from '../export/exported-tables.ts';
 import { exportJson } from '../export/export-json.ts';
 import { beginNote, entryNoteId } from '../notes/actions.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
 import { restoreRows } from './actions.ts';
 import { readSavedJson, savedProblemSentence } from './saved-budget.ts';

@@ -5,7 +5,7 @@ import { addEntry } from '../entries/actions.ts';
 import { saveNew } from '../entries/save.ts';
 import { importEntries } from '../import/actions.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addRule } from './actions.ts';
 import { applyRules } from './apply.ts';
 import { isSplit, readSplit, splitAmount, type RulePart } from './rule-split.ts';

@@ -6,7 +6,7 @@ import { saveNew } from '../entries/save.ts';
 import { importEntries } from '../import/actions.ts';
 import { payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
 import { addRule, changeRule, deleteRule, renamePayee } from './actions.ts';
 import { applyRules } from './apply.ts';

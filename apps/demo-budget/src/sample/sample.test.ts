@@ -3,7 +3,7 @@ import { addStarterCategories } from '../categories/starter-categories.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { readRules } from '../rules/rule.ts';
-import { memoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter } from '../../testing/memory-writer.ts';
 import { sampleRows } from './sample-rows.ts';
 
 it.each(['2026-01-01', '2026-03-31', '2024-02-29', '2026-11-22'])(

@@ -4,7 +4,7 @@ import { addCategory } from '../categories/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { importEntries } from '../import/actions.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type ScheduleFields } from './actions.ts';
 import { scheduleName } from './schedule-name.ts';
 import { nextDay, occurrences, openDays } from './occurrences.ts';

@@ -6,7 +6,7 @@ import { addEntry, changeEntry, deleteEntries, setCategory, type EntryFields } f
 import { activityByMonth, type ActivityRow } from '../queries/envelopes.ts';
 import { ledgerWindow, partsOfEntry, wholeLedger, type LedgerRow, type PartRow } from '../queries/ledger.ts';
 import { spendingByMonth, type SpendingRow } from '../queries/reports.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { draftsOf, partsOf, remainder } from './part-draft.ts';
 import type { PartFields } from './part-changes.ts';
 

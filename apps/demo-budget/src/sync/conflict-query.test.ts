@@ -7,7 +7,7 @@ import { latestConflicts, type ConflictRow } from '../queries/conflicts.ts';
 import { beginNote, budgetNoteId, entryNoteId } from '../notes/actions.ts';
 import { addRule } from '../rules/actions.ts';
 import { addSchedule } from '../schedules/actions.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
 import { restoreLost } from './actions.ts';
 import { conflictsOf, isRestorable } from './conflicts.ts';

@@ -6,7 +6,7 @@ import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { activityByMonth } from '../queries/envelopes.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { spendingByMonth } from '../queries/reports.ts';
-import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer, changeTransfer, makeTransfer, type TransferFields } from './actions.ts';
 import { sideWithCategory } from './side-with-category.ts';
 

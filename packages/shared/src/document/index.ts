@@ -45,5 +45,11 @@ export { canonicalRichTexts, type RichText, type Run } from './rich-text.ts';
 export { canonicalTextOf, readChangedJson, readStoredJson, type JsonText } from './json-text.ts';
 export { canonicalJson, parseJson, toCanonicalText, type JsonObject, type JsonValue } from './json.ts';
 export { readNode, rootOf, rootValue, type MapNode, type Node } from './json-node.ts';
-export { mergeJsonTexts } from './merge-json-texts.ts';
-export { applyChange, diffJson, invertChange, type ChangedJson, type JsonChange } from './json-change.ts';
+export {
+  applyChange,
+  diffJson,
+  invertChange,
+  mergeJsonTexts,
+  type ChangedJson,
+  type JsonChange,
+} from './json-change.ts';

@@ -1,5 +1,5 @@
 import type { DocumentPath } from './document-path.ts';
-import type { PathRule } from './document-rule.ts';
+import { PathRule, type DocumentRule } from './document-rule.ts';
 import {
   canonicalJson,
   differingIndexes,
@@ -7,6 +7,7 @@ import {
   isJsonArray,
   isJsonObject,
   jsonEquals,
+  parseJson,
   type JsonObject,
   type JsonValue,
 } from './json.ts';
@@ -330,4 +331,11 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
   }
   if (isChanged) tell(place);
   return result;
+}
+
+/** Applies the change from `from` to `to` to the JSON text `onto`. */
+export function mergeJsonTexts(from: string, to: string, onto: string, rule: DocumentRule): string {
+  const path = PathRule.root(rule);
+  const change = diffJson(parseJson(from, rule), parseJson(to, rule), path);
+  return change === null ? onto : canonicalJson(applyChange(parseJson(onto, rule), change, path).value);
 }

@@ -7,7 +7,7 @@ import { readCopyFacts } from '../backup/copy-record.ts';
 import { openDestination } from '../backup/open-destination.ts';
 import { HttpSessions } from '../session/http-sessions.ts';
 
-import { SERVER_VERSION } from '../version.ts';
+import { SERVER_VERSION } from '../sync-server.ts';
 import type { Parts } from './base.ts';
 import { busStates, isBusConnected } from './gauges.ts';
 import { readableRows } from './open-parts.ts';

@@ -7,7 +7,7 @@ import { type ServerMetrics } from '../observe/server-metrics.ts';
 import { type Sockets } from '../session/accept-sockets.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { DatabaseThreads } from '../threads/database-threads.ts';
-import { SERVER_VERSION } from '../version.ts';
+import { SERVER_VERSION } from '../sync-server.ts';
 import type { Base } from './base.ts';
 
 const LARGEST_TENANTS = 10;

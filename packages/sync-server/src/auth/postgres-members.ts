@@ -1,5 +1,4 @@
-import type { Connections } from '../postgres/connection.ts';
-import { NAMESPACE } from '../postgres/namespace.ts';
+import { type Connections, NAMESPACE } from '../postgres/connection.ts';
 import {
   EVERY_DATABASE,
   invitationId,

@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
-import { SERVER_VERSION } from '../version.ts';
+import { SERVER_VERSION } from '../sync-server.ts';
 import { databasePath } from '../store/data-directory.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';

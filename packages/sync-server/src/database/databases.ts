@@ -5,7 +5,7 @@ import type { PastMoment } from '../history/past-moment.ts';
 import type { PastState } from '../history/past-states.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
-import type { SessionDatabase } from './session-database.ts';
+import type { SessionDatabase } from './live-database.ts';
 
 /** The databases of a server, whichever thread owns them. */
 export interface Databases {

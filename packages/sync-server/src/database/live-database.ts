@@ -282,3 +282,6 @@ export class LiveDatabase {
     subscriber.fail(failure);
   }
 }
+
+/** The part of an open database that its sessions use. The database may be on another thread. */
+export type SessionDatabase = Pick<LiveDatabase, 'catchUp' | 'join' | 'leave' | 'push' | 'confirm' | 'audit' | 'show'>;

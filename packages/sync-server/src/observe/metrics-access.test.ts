@@ -8,7 +8,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import { readServeConfig } from '../cli/config.ts';
 import { serve } from '../serve.ts';
-import { SERVER_VERSION } from '../version.ts';
+import { SERVER_VERSION } from '../sync-server.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const TOKEN = 'token-of-scrapers';

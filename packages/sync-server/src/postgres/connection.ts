@@ -2,6 +2,9 @@ import { createRequire } from 'node:module';
 import type pg from 'pg';
 import { RockpoolError } from '@rockpool/shared';
 
+/** The PostgreSQL schema of every table that the server keeps. */
+export const NAMESPACE = 'rockpool';
+
 /** Opens a pool of connections with the settings of `pg`. */
 export type OpenPool = (config: pg.PoolConfig) => pg.Pool;
 

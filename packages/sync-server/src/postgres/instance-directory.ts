@@ -1,5 +1,4 @@
-import type { Connections } from './connection.ts';
-import { NAMESPACE } from './namespace.ts';
+import { NAMESPACE, type Connections } from './connection.ts';
 
 /** Where the instances of one store are, for requests that reach the wrong instance. */
 export interface InstanceDirectory {

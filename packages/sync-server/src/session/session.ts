@@ -13,7 +13,7 @@ import {
 } from '@rockpool/shared';
 import { refusalOf, type Gate } from '../auth/gate.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { SessionDatabase } from '../database/session-database.ts';
+import type { SessionDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type LogFields, type Logger } from '../observe/log-line.ts';
 import type { Tracing } from '../observe/tracing.ts';

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { RockpoolError, type Audit, type Hello, type Presence, type Push } from '@rockpool/shared';
 import type { Access } from '../database/joining.ts';
 import type { PushAuthor } from '../database/session-pushes.ts';
-import type { SessionDatabase } from '../database/session-database.ts';
+import type { SessionDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import type { FollowedCommit, TracedStage } from '../observe/push-trace.ts';

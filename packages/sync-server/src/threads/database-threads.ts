@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { sumOfStates, type BackupState } from '../backup/backup-state.ts';
 import type { Databases } from '../database/databases.ts';
-import type { SessionDatabase } from '../database/session-database.ts';
+import type { SessionDatabase } from '../database/live-database.ts';
 import type { HistoryRequest } from '../history/answer-history.ts';
 import type { PastMoment } from '../history/past-moment.ts';
 import type { PastState } from '../history/past-states.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addAccount } from '../../accounts/actions.ts';
 import { importProfileOfAccount, type ImportProfileRow } from '../../queries/import.ts';
-import { memoryWriter } from '../../testing/memory-writer.ts';
+import { memoryWriter } from '../../../testing/memory-writer.ts';
 import type { FormatChoice } from '../chosen-file.ts';
 import { readTable, type Table } from '../file/table.ts';
 import { forgetProfile, saveProfile } from './actions.ts';

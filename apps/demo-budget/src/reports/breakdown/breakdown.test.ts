@@ -3,7 +3,7 @@ import { addAccount } from '../../accounts/actions.ts';
 import { addCategory } from '../../categories/actions.ts';
 import { addEntry } from '../../entries/actions.ts';
 import { breakdownBy, type BreakdownBy, type BreakdownRow } from '../../queries/reports.ts';
-import { memoryWriter } from '../../testing/memory-writer.ts';
+import { memoryWriter } from '../../../testing/memory-writer.ts';
 
 it('spending is broken down by payee, category, group or account, beside the year before', async () => {
   const writer = memoryWriter();

@@ -1,5 +1,4 @@
 import type { Connection } from '../sqlite/connection.ts';
-import { moveChangeset } from './move-changeset.ts';
 
 /*
  * Changesets that the server admitted under an earlier site id of this file, at sequences below 0. They are not sent,
@@ -76,4 +75,10 @@ export function keepBefore(
       below,
     );
   });
+}
+
+/** Assigns a changeset another sequence, even if it is rejected. */
+export function moveChangeset(connection: Connection, from: number, to: number): void {
+  connection.run('UPDATE rockpool_changelog SET sequence = ? WHERE sequence = ?', to, from);
+  connection.run('UPDATE rockpool_parked SET sequence = ? WHERE sequence = ?', to, from);
 }

@@ -1,6 +1,5 @@
 import { changesetHash, encodeOrigin, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
-import { keepBefore } from './kept-changesets.ts';
-import { moveChangeset } from './move-changeset.ts';
+import { keepBefore, moveChangeset } from './kept-changesets.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export interface RenumberOptions {

@@ -1,6 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Connections } from '../../postgres/connection.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { type Connections, NAMESPACE } from '../../postgres/connection.ts';
 import { rankShards, type Shard } from '../../postgres/shard.ts';
 import { DATABASE_COLUMN } from './mirrored-table.ts';
 

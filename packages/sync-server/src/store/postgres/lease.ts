@@ -1,5 +1,4 @@
-import type { Connection } from '../../postgres/connection.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { type Connection, NAMESPACE } from '../../postgres/connection.ts';
 
 /** Long enough for the round trips of a commit; other instances wait this long if the holder dies. */
 const SHORTEST_MS = 2_000;

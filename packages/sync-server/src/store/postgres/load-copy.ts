@@ -1,8 +1,7 @@
 import { quoteName, RockpoolError, type CellValue, type Schema } from '@rockpool/shared';
 import type { DatabaseFile } from '../database-file.ts';
 import { resyncFile } from '../durability.ts';
-import type { Connection, Connections } from '../../postgres/connection.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { type Connection, type Connections, NAMESPACE } from '../../postgres/connection.ts';
 import { DatabaseMoving, MARK_COLUMNS, readMark } from './move-mark.ts';
 import { STORAGE_FORMAT } from '../../sqlite/internal-tables.ts';
 import { DATABASE_COLUMN, fromPostgres, qualifiedName, type MirroredTable } from './mirrored-table.ts';

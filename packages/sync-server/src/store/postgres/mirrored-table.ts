@@ -1,7 +1,7 @@
 import { decodeKey, encodeKey, quoteName, RockpoolError, type CellValue, type Schema } from '@rockpool/shared';
 import { openDatabaseFile } from '../database-file.ts';
 import type { SqliteFile } from '../../sqlite/sqlite-file.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { NAMESPACE } from '../../postgres/connection.ts';
 import { typedTableToDdl } from './typed-table.ts';
 
 /** The first column of every table and key, so that rows can be partitioned by it. */

@@ -1,6 +1,5 @@
 import { RockpoolError, type CellValue } from '@rockpool/shared';
-import type { Connection, Connections } from '../../postgres/connection.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { type Connection, type Connections, NAMESPACE } from '../../postgres/connection.ts';
 import { moveEnded, type Move } from './directory.ts';
 import { storedRows } from './load-copy.ts';
 import { DATABASE_COLUMN, qualifiedName, type MirroredTable } from './mirrored-table.ts';

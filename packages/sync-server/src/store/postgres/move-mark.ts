@@ -1,6 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Connection } from '../../postgres/connection.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { type Connection, NAMESPACE } from '../../postgres/connection.ts';
 
 /**
  * The mark that a move writes into the row of a database at a shard: `source` is frozen, `target` is being filled, and

@@ -2,9 +2,8 @@ import { decodeSchema, encodeSchema, quoteName, RockpoolError, type Schema } fro
 import { STORAGE_FORMAT } from '../../sqlite/internal-tables.ts';
 import { followedSchema, openedSchema } from '../schema-window.ts';
 import { SqliteFile } from '../../sqlite/sqlite-file.ts';
-import { SCHEMA_LOCK, type Connection, type Connections } from '../../postgres/connection.ts';
+import { SCHEMA_LOCK, type Connection, type Connections, NAMESPACE } from '../../postgres/connection.ts';
 import { INSTANCE_TABLE_SQL } from '../../postgres/instance-directory.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
 import {
   DATABASE_COLUMN,
   mirroredTables,

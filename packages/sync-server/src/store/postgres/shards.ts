@@ -1,6 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Connections } from '../../postgres/connection.ts';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { type Connections, NAMESPACE } from '../../postgres/connection.ts';
 import type { Shard } from '../../postgres/shard.ts';
 import { Directory } from './directory.ts';
 import type { PostgresStore } from './postgres-store.ts';

@@ -1,5 +1,5 @@
 import { quoteName, type CellValue } from '@rockpool/shared';
-import { NAMESPACE } from '../../postgres/namespace.ts';
+import { NAMESPACE } from '../../postgres/connection.ts';
 import {
   DATABASE_COLUMN,
   qualifiedName,

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Client, SqlParam, SqlStatement } from '@rockpool/client';
-import { schema } from '../schema.ts';
-import type { Writer } from '../writer.ts';
+import { schema } from '../src/schema.ts';
+import type { Writer } from '../src/writer.ts';
 
 export interface MemoryWriter extends Writer, Pick<Client, 'stream'> {
   /** Every write statement, in order. */

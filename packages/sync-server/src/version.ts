@@ -1,1 +1,0 @@
-export const SERVER_VERSION = '0.1.0';
