@@ -28,7 +28,7 @@ import { sampleColumn, sampleTable } from '#shared/testing/index.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
-import { Device } from './device.ts';
+import { MeetingDevice } from './meeting-device.ts';
 import { documentStates, type AskForValue } from './document-states.ts';
 import { OpenPages, type Text } from './open-pages.ts';
 import { atLevel } from '#kit/level.ts';
@@ -96,8 +96,8 @@ function stored(): unknown {
 }
 
 /** Every other device stores documents as JSONB. */
-function device(number: number): Device {
-  return new Device(server, number % 2 === 0 ? binarySchema : schema, new Uint8Array(16).fill(number));
+function device(number: number): MeetingDevice {
+  return new MeetingDevice(server, number % 2 === 0 ? binarySchema : schema, new Uint8Array(16).fill(number));
 }
 
 type Step =
@@ -153,7 +153,7 @@ function steps(devices: number, contents = content): fc.Arbitrary<Step[]> {
   );
 }
 
-function perform(subject: Device, step: Exclude<Step, { act: 'type' }>): void {
+function perform(subject: MeetingDevice, step: Exclude<Step, { act: 'type' }>): void {
   try {
     if (step.act === 'create')
       subject.write(
@@ -181,7 +181,7 @@ async function runHistory(count: number, history: readonly Step[]): Promise<void
   const devices = Array.from({ length: count }, (_, index) => device(index + 1));
   const pages = new OpenPages();
   for (const step of history) {
-    const subject = devices[step.by] as Device;
+    const subject = devices[step.by] as MeetingDevice;
     if (step.act === 'meet') await subject.meet();
     else if (step.act === 'type') await pages.type(subject, step.page, step.content);
     else perform(subject, step);
@@ -257,7 +257,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
         devices[0]?.write("INSERT INTO page (id, content) VALUES ('p', ?)", text(start));
         for (const subject of devices) await subject.meet();
         for (const done of history) {
-          const subject = devices[done.by] as Device;
+          const subject = devices[done.by] as MeetingDevice;
           if (done.act === 'meet') await subject.meet();
           else if (done.act === 'type') await pages.type(subject, done.page, done.content);
           else perform(subject, done);

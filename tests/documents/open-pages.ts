@@ -3,7 +3,7 @@ import { RockpoolError } from '#shared/index.ts';
 import { canonicalJson, rootValue, type JsonValue, type Node } from '#shared/document/index.ts';
 import type { LiveDocument } from '#client/interface/live-document.ts';
 import { openDocumentOn } from '#kit/open-document-on.ts';
-import type { Device } from './device.ts';
+import type { MeetingDevice } from './meeting-device.ts';
 
 export type Text = Extract<Node, { toDelta(): unknown }>;
 
@@ -11,11 +11,11 @@ type Open = LiveDocument<JsonValue>;
 
 /** The pages of several devices. Each edited document stays open until its row is deleted. */
 export class OpenPages {
-  private readonly open = new Map<Device, Map<string, Open>>();
-  private readonly followers = new Map<Device, Set<() => void>>();
+  private readonly open = new Map<MeetingDevice, Map<string, Open>>();
+  private readonly followers = new Map<MeetingDevice, Set<() => void>>();
 
   /** Opens a document that the caller settles and closes. Rejects with `document-gone`. */
-  openOn(device: Device, key: string): Promise<Open> {
+  openOn(device: MeetingDevice, key: string): Promise<Open> {
     const [table] = device.database.schema.tables;
     if (table === undefined) throw new Error('the schema has no table');
     const followers = this.followers.get(device) ?? new Set();
@@ -28,12 +28,12 @@ export class OpenPages {
   }
 
   /** Notifies the pages of a device of a commit. */
-  notify(device: Device): void {
+  notify(device: MeetingDevice): void {
     for (const follow of this.followers.get(device) ?? []) follow();
   }
 
   /** Edits a document in its Y.Doc with Yjs. Does nothing if there is no document. */
-  async type(device: Device, key: string, content: JsonValue): Promise<void> {
+  async type(device: MeetingDevice, key: string, content: JsonValue): Promise<void> {
     const page = await this.page(device, key);
     if (page === null) return;
     const root = rootValue(page.doc);
@@ -45,12 +45,12 @@ export class OpenPages {
   }
 
   /** Applies commits to the pages of a device; each then equals its column. */
-  async follow(device: Device): Promise<void> {
+  async follow(device: MeetingDevice): Promise<void> {
     this.notify(device);
     for (const [key, page] of this.pagesOf(device)) await this.settle(device, key, page);
   }
 
-  private async settle(device: Device, key: string, page: Open): Promise<void> {
+  private async settle(device: MeetingDevice, key: string, page: Open): Promise<void> {
     await page.saved().catch((error: unknown) => {
       if (!(error instanceof RockpoolError) || error.code !== 'document-gone') throw error;
     });
@@ -60,7 +60,7 @@ export class OpenPages {
     if (state !== 'open') this.pagesOf(device).delete(key);
   }
 
-  private async page(device: Device, key: string): Promise<Open | null> {
+  private async page(device: MeetingDevice, key: string): Promise<Open | null> {
     const known = this.pagesOf(device).get(key);
     if (known !== undefined) return known;
     try {
@@ -73,7 +73,7 @@ export class OpenPages {
     }
   }
 
-  private pagesOf(device: Device): Map<string, Open> {
+  private pagesOf(device: MeetingDevice): Map<string, Open> {
     const pages = this.open.get(device) ?? new Map<string, Open>();
     this.open.set(device, pages);
     return pages;

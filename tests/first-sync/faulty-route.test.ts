@@ -4,7 +4,7 @@ import { RockpoolError } from '#shared/index.ts';
 import { insert } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Device, type DeviceOptions } from './device.ts';
+import { SnapshotDevice, type SnapshotDeviceOptions } from './snapshot-device.ts';
 import { fetchBuilt } from './test-snapshots.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
@@ -36,8 +36,8 @@ async function fillServer(): Promise<void> {
   await writer.commit(Array.from({ length: 500 }, (_, i) => insert('entries', `e${i}`, { amount: BigInt(i) })));
 }
 
-async function device(options: Partial<DeviceOptions>): Promise<Device> {
-  const opened = await Device.open({ server: () => tested.server, ...options });
+async function device(options: Partial<SnapshotDeviceOptions>): Promise<SnapshotDevice> {
+  const opened = await SnapshotDevice.open({ server: () => tested.server, ...options });
   cleanUps.push(() => opened.close());
   return opened;
 }

@@ -11,17 +11,17 @@ import { insert, remove, update } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import type { TestConnection } from '#sync-server/testing/test-client.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Device, type DeviceOptions } from './device.ts';
+import { SnapshotDevice, type SnapshotDeviceOptions } from './snapshot-device.ts';
 import { fetchBuilt } from './test-snapshots.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
-const devices: Device[] = [];
+const devices: SnapshotDevice[] = [];
 afterEach(async () => {
   for (const device of devices.splice(0)) await device.close();
 });
 
-async function device(options: Partial<DeviceOptions> = {}): Promise<Device> {
-  const opened = await Device.open({ server: () => tested.server, ...options });
+async function device(options: Partial<SnapshotDeviceOptions> = {}): Promise<SnapshotDevice> {
+  const opened = await SnapshotDevice.open({ server: () => tested.server, ...options });
   devices.push(opened);
   return opened;
 }
@@ -46,7 +46,7 @@ async function fillServer(): Promise<TestConnection> {
 }
 
 /** Requests a full resync, as for a device that was offline for too long. */
-function askForAll({ database }: Device): void {
+function askForAll({ database }: SnapshotDevice): void {
   database.meta.set('wants_whole', 1);
 }
 
@@ -247,7 +247,7 @@ describe('a full resync of a database in use', () => {
   it('is complete or absent if the worker dies at any storage call', async () => {
     const writer = await fillServer();
     const disk = new SimulatedDisk();
-    const first = await Device.open({ server: () => tested.server, medium: disk.medium() });
+    const first = await SnapshotDevice.open({ server: () => tested.server, medium: disk.medium() });
     first.start();
     await first.upToDate();
     await first.close();
@@ -262,7 +262,7 @@ describe('a full resync of a database in use', () => {
     async function dyingAt(call: number): Promise<number> {
       const copy = new SimulatedDisk({ files });
       const medium = copy.medium();
-      const mine = await Device.open({ server: () => tested.server, medium });
+      const mine = await SnapshotDevice.open({ server: () => tested.server, medium });
       mine.write("UPDATE accounts SET rank = 1 WHERE id = 'a'");
       askForAll(mine);
       let calls = 0;
@@ -278,7 +278,7 @@ describe('a full resync of a database in use', () => {
       copy.observer = undefined;
       if (!isDead) await mine.close();
       else mine.stop();
-      const again = await Device.open({ server: () => tested.server, medium: copy.medium() });
+      const again = await SnapshotDevice.open({ server: () => tested.server, medium: copy.medium() });
       expect(again.rows('PRAGMA integrity_check')).toEqual([['ok']]);
       expect(again.rows("SELECT count(*) FROM entries WHERE note LIKE 'note%'")).toEqual([[500]]);
       const isNew = again.database.meta.cursor > 3;
@@ -311,7 +311,7 @@ it('is not downloaded repeatedly from a server that accepts none of its files', 
 });
 
 describe('a full resync by deliveries', () => {
-  it.each<[string, Partial<DeviceOptions>]>([
+  it.each<[string, Partial<SnapshotDeviceOptions>]>([
     ['HTTP is blocked', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }],
     ['the server offers no file', { fetch: async () => new Response(null, { status: 204 }) }],
     ['the file is damaged on the way', { fetch: async (...given) => damaged(await fetchBuilt(...given)) }],

@@ -11,7 +11,7 @@ import { partChanges } from '../splits/part-changes.ts';
 import { matchImport } from '../schedules/match-imports.ts';
 import type { Writer } from '../writer.ts';
 import { deleteEntries } from '../entries/actions.ts';
-import type { EntryDraft } from './rows/preview.ts';
+import type { ImportDraft } from './rows/preview.ts';
 
 /**
  * Rows per transaction. One transaction for all rows would delay every other write of the household until it ends. If
@@ -36,7 +36,7 @@ export interface ImportProgress {
 export async function importEntries(
   writer: Writer,
   accountId: string,
-  drafts: readonly EntryDraft[],
+  drafts: readonly ImportDraft[],
   onProgress: (progress: ImportProgress) => void = () => {},
   addsCategories: boolean = false,
 ): Promise<string[]> {
@@ -90,7 +90,7 @@ export async function importEntries(
 }
 
 /** Leaves an entry unchanged that another device has imported and split meanwhile. */
-function partsOfImport({ importKey, amountMinor }: EntryDraft, split: readonly RulePart[]): SqlStatement[] {
+function partsOfImport({ importKey, amountMinor }: ImportDraft, split: readonly RulePart[]): SqlStatement[] {
   const parts = splitAmount(amountMinor, split).map((part) => ({ ...part, id: '', notes: '' }));
   return partChanges(importKey, [], parts).map(({ sql, params }) => ({
     sql: `${sql} ON CONFLICT (id) DO NOTHING`,
@@ -101,7 +101,7 @@ function partsOfImport({ importKey, amountMinor }: EntryDraft, split: readonly R
 /** Finds the categories that a file names. Added categories have the kind of most of their entries. */
 async function categoriesOf(
   writer: Writer,
-  drafts: readonly EntryDraft[],
+  drafts: readonly ImportDraft[],
   adds: boolean,
 ): Promise<(name: string) => string | undefined> {
   const known = await writer.query<CategoryRow>(categoriesByName);
@@ -125,7 +125,7 @@ export async function takeImportBack(writer: Writer, addedIds: readonly string[]
   return count;
 }
 
-function isNewestFirst(drafts: readonly EntryDraft[]): boolean {
+function isNewestFirst(drafts: readonly ImportDraft[]): boolean {
   return (drafts[0]?.date ?? '') > (drafts.at(-1)?.date ?? '');
 }
 

@@ -1,5 +1,5 @@
 import type { CategoryRow } from '../queries/categories.ts';
-import type { EntryDraft } from './rows/preview.ts';
+import type { ImportDraft } from './rows/preview.ts';
 
 /** Finds categories by the names that files have. */
 export function categoryFinder(
@@ -12,7 +12,7 @@ export function categoryFinder(
 
 /** The category names in the drafts that are not categories yet, in the order of the file. */
 export function unknownCategoryNames(
-  drafts: readonly Pick<EntryDraft, 'categoryName'>[],
+  drafts: readonly Pick<ImportDraft, 'categoryName'>[],
   categories: readonly Pick<CategoryRow, 'id' | 'name'>[],
 ): string[] {
   const find = categoryFinder(categories);

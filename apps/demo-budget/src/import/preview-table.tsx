@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { Amount } from '../shell/amount.tsx';
 import { formatDay } from '../shell/locale.ts';
 import { RowCorrection, type RowCorrectionProps } from './row-correction.tsx';
-import type { EntryDraft, PreviewRow } from './rows/preview.ts';
+import type { ImportDraft, PreviewRow } from './rows/preview.ts';
 import { rowProblemSentence } from './rows/problem.ts';
 
 export interface PreviewTableProps {
@@ -17,7 +17,7 @@ export interface PreviewTableProps {
   readonly onKeep: (rowNumber: number) => void;
   readonly onCorrect: RowCorrectionProps['onCorrect'];
   /** The rules' changes to a row, in words; empty if there are none. */
-  readonly ruledWords: (draft: EntryDraft) => string;
+  readonly ruledWords: (draft: ImportDraft) => string;
 }
 
 /** Enough to check the columns. Rows with problems or doubts are always shown first, because they need a decision. */

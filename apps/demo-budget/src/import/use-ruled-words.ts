@@ -6,10 +6,13 @@ import { applyRules } from '../rules/apply.ts';
 import { splitWords, statusWords } from '../rules/rule-words.ts';
 import { readRules } from '../rules/rule.ts';
 import { useQuery } from '../shell/use-query.ts';
-import type { EntryDraft } from './rows/preview.ts';
+import type { ImportDraft } from './rows/preview.ts';
 
 /** Describes the rules' changes to a row imported into an account; returns nothing for an unchanged row. */
-export function useRuledWords({ id: accountId, kind }: Pick<AccountRow, 'id' | 'kind'>): (draft: EntryDraft) => string {
+export function useRuledWords({
+  id: accountId,
+  kind,
+}: Pick<AccountRow, 'id' | 'kind'>): (draft: ImportDraft) => string {
   const { rows } = useQuery<RuleRow>(rulesInOrder);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const rules = useMemo(() => readRules(rows), [rows]);

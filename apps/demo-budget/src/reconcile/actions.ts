@@ -1,7 +1,7 @@
 import type { Writer } from '../writer.ts';
 
 /** The bank's balance of an account, and the recorded entries it is compared with. */
-export interface Statement {
+export interface Reconciliation {
   readonly accountId: string;
   /** The statement's day. */
   readonly date: string;
@@ -13,7 +13,7 @@ export interface Statement {
 export function differenceOf({
   statementMinor,
   clearedMinor,
-}: Pick<Statement, 'statementMinor' | 'clearedMinor'>): bigint {
+}: Pick<Reconciliation, 'statementMinor' | 'clearedMinor'>): bigint {
   return BigInt(statementMinor) - clearedMinor;
 }
 
@@ -30,7 +30,7 @@ export async function finishReconciling(writer: Writer, accountId: string): Prom
  * Adds a cleared entry for an unexplained difference. Its id is derived from the corrected balance, so that two people
  * who find the same difference at once, or a second click, add it only once.
  */
-export async function enterDifference(writer: Writer, statement: Statement): Promise<void> {
+export async function enterDifference(writer: Writer, statement: Reconciliation): Promise<void> {
   const { accountId, date, statementMinor, clearedMinor } = statement;
   const differenceMinor = differenceOf(statement);
   if (differenceMinor === 0n) return;

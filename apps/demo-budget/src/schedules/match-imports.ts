@@ -1,4 +1,4 @@
-import type { EntryDraft } from '../import/rows/preview.ts';
+import type { ImportDraft } from '../import/rows/preview.ts';
 import { findAlike } from '../import/rows/likeness.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
 import type { Writer } from '../writer.ts';
@@ -15,8 +15,8 @@ const daysAround = 4;
 export async function scheduledInImport(
   writer: Pick<Writer, 'query'>,
   accountId: string,
-  drafts: readonly EntryDraft[],
-): Promise<(DueDay & { readonly draft: EntryDraft })[]> {
+  drafts: readonly ImportDraft[],
+): Promise<(DueDay & { readonly draft: ImportDraft })[]> {
   const days = drafts.map(({ date }) => date).sort();
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -51,7 +51,7 @@ export async function scheduledInImport(
  * Marks the scheduled entries that an import brought as entered, and gives their entries the category of the schedule
  * if they have none.
  */
-export async function matchImport(writer: Writer, accountId: string, drafts: readonly EntryDraft[]): Promise<number> {
+export async function matchImport(writer: Writer, accountId: string, drafts: readonly ImportDraft[]): Promise<number> {
   const matches = await scheduledInImport(writer, accountId, drafts);
   if (matches.length === 0) return 0;
   await writer.batch(

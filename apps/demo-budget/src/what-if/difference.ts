@@ -8,11 +8,11 @@ import { columnWords, valueWord, type Wording } from '../words/row-words.ts';
 export interface KnownRows {
   readonly wording: Wording;
   /** Entries by id, from the what-if and from today. */
-  readonly entries: ReadonlyMap<string, KnownEntry>;
+  readonly entries: ReadonlyMap<string, ComparedEntry>;
   readonly currencyOfAccount: ReadonlyMap<string, string>;
 }
 
-export interface KnownEntry {
+export interface ComparedEntry {
   readonly id: string;
   readonly date: string;
   readonly payee: string;

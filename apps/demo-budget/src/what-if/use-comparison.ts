@@ -7,7 +7,7 @@ import { entriesByIds } from '../queries/compared-entries.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
 import { useReport } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
-import type { KnownEntry, KnownRows } from './difference.ts';
+import type { ComparedEntry, KnownRows } from './difference.ts';
 import { monthEffect, type MonthEffect } from './effect.ts';
 import { useWhatIf } from './what-if.ts';
 
@@ -104,11 +104,11 @@ async function readKnown(
   });
   const read = async (
     client: Client,
-  ): Promise<readonly [readonly CategoryNameRow[], readonly AccountRow[], readonly KnownEntry[]]> =>
+  ): Promise<readonly [readonly CategoryNameRow[], readonly AccountRow[], readonly ComparedEntry[]]> =>
     await Promise.all([
       client.query<CategoryNameRow>(categoryNames),
       client.query<AccountRow>(accountsWithBalances),
-      client.query<KnownEntry>(entriesByIds, [JSON.stringify(ids)]),
+      client.query<ComparedEntry>(entriesByIds, [JSON.stringify(ids)]),
     ]);
   const both = [await read(branch), await read(today)];
   const accounts = both.flatMap(([, known]) => known);

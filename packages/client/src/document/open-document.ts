@@ -38,7 +38,7 @@ export interface DocumentSource {
   readonly presence: Presence;
 }
 
-export interface DocumentPlace {
+export interface ColumnPlace {
   readonly table: TableSchema;
   readonly column: string;
 }
@@ -59,7 +59,7 @@ export function ruleOfDocument(table: TableSchema, column: string): DocumentRule
  * Opens a document: a Y.Doc in this page and the JSON in the database, kept equal in both directions. Rejects with
  * `document-gone`.
  */
-export async function openDocument<Value>(source: DocumentSource, place: DocumentPlace): Promise<LiveDocument<Value>> {
+export async function openDocument<Value>(source: DocumentSource, place: ColumnPlace): Promise<LiveDocument<Value>> {
   const rule = ruleOfDocument(place.table, place.column);
   const text = await source.read();
   if (typeof text !== 'string') throw goneError(place);
@@ -97,7 +97,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   };
 }
 
-function goneError({ table, column }: DocumentPlace): RockpoolError {
+function goneError({ table, column }: ColumnPlace): RockpoolError {
   return new RockpoolError('document-gone', { table: table.name, column });
 }
 
@@ -110,7 +110,7 @@ function goneError({ table, column }: DocumentPlace): RockpoolError {
 class DocumentSync<Value> {
   readonly doc: Doc = new Doc();
   private readonly source: DocumentSource;
-  private readonly place: DocumentPlace;
+  private readonly place: ColumnPlace;
   private readonly rule: DocumentRule;
   private readonly path: PathRule;
   private readonly listeners: Listeners<LiveDocumentState<Value>> = createListeners();
@@ -127,7 +127,7 @@ class DocumentSync<Value> {
   private isUnsaved = false;
   private work: Promise<void> | null = null;
 
-  constructor(source: DocumentSource, place: DocumentPlace, rule: DocumentRule, text: string) {
+  constructor(source: DocumentSource, place: ColumnPlace, rule: DocumentRule, text: string) {
     this.source = source;
     this.place = place;
     this.rule = rule;

@@ -34,12 +34,19 @@ export interface LifecycleOptions {
 }
 
 /** The operation that an operator runs on a database: `draining` until `open`, the others while they run. */
-export type Operation = 'closing' | 'draining' | 'creating' | 'deleting' | 'importing' | 'replacing' | 'reading';
+export type LifecycleOperation =
+  | 'closing'
+  | 'draining'
+  | 'creating'
+  | 'deleting'
+  | 'importing'
+  | 'replacing'
+  | 'reading';
 
 /**
  * The errors with which sessions of the database end. Each is `database-unavailable`, so clients retry automatically.
  */
-const PROBLEMS: Readonly<Record<Exclude<Operation, 'reading'>, string>> = {
+const PROBLEMS: Readonly<Record<Exclude<LifecycleOperation, 'reading'>, string>> = {
   closing: 'the operator closed the database; it reopens at once',
   draining: 'the operator took the database offline for maintenance',
   creating: 'the operator creates the database',
@@ -48,7 +55,7 @@ const PROBLEMS: Readonly<Record<Exclude<Operation, 'reading'>, string>> = {
   replacing: 'the operator replaces the database',
 };
 
-function operatorError(operation: Exclude<Operation, 'reading'>): RockpoolError {
+function operatorError(operation: Exclude<LifecycleOperation, 'reading'>): RockpoolError {
   return new RockpoolError('database-unavailable', { problem: PROBLEMS[operation] });
 }
 
@@ -59,7 +66,7 @@ function operatorError(operation: Exclude<Operation, 'reading'>): RockpoolError 
  */
 export class Lifecycle {
   private readonly options: LifecycleOptions;
-  private readonly operations = new Map<string, Operation>();
+  private readonly operations = new Map<string, LifecycleOperation>();
   private readonly drained = new Set<string>();
   private readonly last = new Map<string, Promise<unknown>>();
 
@@ -68,7 +75,7 @@ export class Lifecycle {
   }
 
   /** The operation that runs on a database. Null if there is none. */
-  operationOf(databaseId: string): Operation | null {
+  operationOf(databaseId: string): LifecycleOperation | null {
     const operation = this.operations.get(databaseId) ?? null;
     return this.drained.has(databaseId) && (operation === null || operation === 'reading') ? 'draining' : operation;
   }
@@ -217,7 +224,7 @@ export class Lifecycle {
 
   private whileHeld<Result>(
     databaseId: string,
-    operation: Exclude<Operation, 'reading'>,
+    operation: Exclude<LifecycleOperation, 'reading'>,
     work: () => Promise<Result>,
   ): Promise<Result> {
     return this.inOrder(databaseId, operation, () => this.held(databaseId, operation, work));
@@ -225,7 +232,7 @@ export class Lifecycle {
 
   private async held<Result>(
     databaseId: string,
-    operation: Exclude<Operation, 'reading'>,
+    operation: Exclude<LifecycleOperation, 'reading'>,
     work: () => Promise<Result>,
   ): Promise<Result> {
     const { databases, dataDir, members, hasFiles } = this.options;
@@ -249,7 +256,11 @@ export class Lifecycle {
     if (!hasFiles || !isFileChanging(store.pathOf(databaseId))) databases.release(databaseId);
   }
 
-  private inOrder<Result>(databaseId: string, operation: Operation, work: () => Promise<Result>): Promise<Result> {
+  private inOrder<Result>(
+    databaseId: string,
+    operation: LifecycleOperation,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     const before = this.last.get(databaseId) ?? Promise.resolve();
     const running = before.then(async () => {
       this.operations.set(databaseId, operation);

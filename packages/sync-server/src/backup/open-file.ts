@@ -3,7 +3,7 @@ import { RockpoolError } from '@rockpool/shared';
 import { openBesideSqlite, type BesideSqlite } from '../sqlite/beside-sqlite.ts';
 import { PageSums, pageSum } from '../sqlite/page-sums.ts';
 import type { FileWatcher, SqliteFile } from '../sqlite/sqlite-file.ts';
-import { frameContentOffset, readLogAfter, type LogPosition } from '../sqlite/wal-frames.ts';
+import { frameContentOffset, readLogAfter, type WalPosition } from '../sqlite/wal-frames.ts';
 import { damagedError } from '../store/file-damage.ts';
 import { allPages, somePages, type Capture, type PageSource } from './page-source.ts';
 
@@ -30,7 +30,7 @@ export class OpenFile implements PageSource, FileWatcher {
   private readonly events: OpenFileEvents;
   private readonly file: BesideSqlite;
   private changed: Places = new Map();
-  private position: LogPosition | null = null;
+  private position: WalPosition | null = null;
   private lastCommitMs: number | null = null;
   private isClosed = false;
   private captures = 0;
@@ -122,7 +122,7 @@ export class OpenFile implements PageSource, FileWatcher {
     for (const page of this.changed.keys()) this.changed.set(page, 0);
   }
 
-  private takeBack(places: Places, position: LogPosition | null): void {
+  private takeBack(places: Places, position: WalPosition | null): void {
     const isSameLog = position !== null && this.position !== null && position.salts.equals(this.position.salts);
     for (const [page, frame] of places) if (!this.changed.has(page)) this.changed.set(page, isSameLog ? frame : 0);
   }

@@ -55,7 +55,7 @@ export function pagesInLog(databasePath: string): Set<number> {
 }
 
 /** A position in a log, after this number of frames. */
-export interface LogPosition {
+export interface WalPosition {
   /** The salts in the log's header, which change when SQLite restarts the log. */
   readonly salts: Buffer;
   readonly frames: number;
@@ -70,11 +70,11 @@ export interface LogPosition {
  */
 export function readLogAfter(
   databasePath: string,
-  after: LogPosition | null,
+  after: WalPosition | null,
   frameCount: number,
   visit: (page: number, frame: number) => void,
-): LogPosition | null {
-  let position: LogPosition | null = null;
+): WalPosition | null {
+  let position: WalPosition | null = null;
   let number = 0;
   forEachFrame(
     databasePath,
@@ -108,7 +108,7 @@ function forEachFrame(
   databasePath: string,
   visit: (header: WalHeader, frame: Buffer, previous: readonly [number, number]) => readonly [number, number] | null,
   frameCount = Infinity,
-  begin: (header: WalHeader) => Pick<LogPosition, 'frames' | 'checksum'> = ({ checksum }) => ({ frames: 0, checksum }),
+  begin: (header: WalHeader) => Pick<WalPosition, 'frames' | 'checksum'> = ({ checksum }) => ({ frames: 0, checksum }),
 ): void {
   const descriptor = openLog(databasePath);
   if (descriptor === null) return;

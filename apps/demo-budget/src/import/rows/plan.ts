@@ -1,10 +1,10 @@
 import { fail, succeed, type Result } from '../../result.ts';
-import type { EntryDraft, PreviewRow } from './preview.ts';
+import type { ImportDraft, PreviewRow } from './preview.ts';
 
 /** The rows that an import will write. */
 export interface ImportPlan {
   /** In the order of the file. */
-  readonly entries: readonly EntryDraft[];
+  readonly entries: readonly ImportDraft[];
   readonly duplicateCount: number;
   /** Omitted because the ledger has a similar entry. */
   readonly alikeCount: number;

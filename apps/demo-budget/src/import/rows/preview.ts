@@ -19,8 +19,8 @@ export interface ImportSettings {
   readonly turnSigns: boolean;
 }
 
-/** A ledger entry to be written. */
-export interface EntryDraft {
+/** A ledger entry to be imported. */
+export interface ImportDraft {
   readonly importKey: string;
   readonly date: string;
   readonly amountMinor: number;
@@ -34,7 +34,7 @@ export interface PreviewRow {
   readonly rowNumber: number;
   readonly cells: readonly string[];
   /** The entry to write; undefined if the row has problems. */
-  readonly draft: EntryDraft | undefined;
+  readonly draft: ImportDraft | undefined;
   readonly problems: readonly RowProblem[];
   /** The ledger already has this row, from an earlier import. */
   readonly duplicate: boolean;

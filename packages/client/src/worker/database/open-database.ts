@@ -35,7 +35,7 @@ import type { LocalDatabase } from './local-database.ts';
 import { Meta } from '../file/meta.ts';
 import { bindDatabase, requireDatabase } from './require-database.ts';
 import { requirePrincipal } from './require-principal.ts';
-import { runWrite, type WriteParts } from './run-write.ts';
+import { runWrite, type RequestParts } from './run-write.ts';
 
 // Pages of 8 KB need half as many calls as pages of 4 KB, and each call costs little more (docs/storage.md).
 const PAGE_SIZE_BYTES = 8192;
@@ -209,7 +209,7 @@ function assemble(
     return transaction;
   };
   const parts = { connection, schema, tablesById, meta, changelog, outbox, rejected };
-  const writeParts = (): WriteParts => ({ ...parts, transaction: requireWriter() });
+  const requestParts = (): RequestParts => ({ ...parts, transaction: requireWriter() });
 
   return {
     get siteId() {
@@ -225,7 +225,7 @@ function assemble(
     randomBytes: options.randomBytes,
     schemaState: () => ({ hash: schema.hash, installation }),
     write(request: WriteRequest): WriteOutcome {
-      const available = writeParts();
+      const available = requestParts();
       requireMayWrite(readOnly, request.action);
       return runWrite(available, request);
     },
@@ -235,8 +235,8 @@ function assemble(
       return beginTransaction(writer, beginOptions);
     },
     flush: options.flush ?? ((): void => undefined),
-    retryRejected: (sequence: number): WriteOutcome => retryRejected(writeParts(), sequence),
-    retryIfUnchanged: (sequence: number): WriteOutcome => retryIfUnchanged(writeParts(), sequence),
+    retryRejected: (sequence: number): WriteOutcome => retryRejected(requestParts(), sequence),
+    retryIfUnchanged: (sequence: number): WriteOutcome => retryIfUnchanged(requestParts(), sequence),
     close(): void {
       if (closed) return;
       closed = true;

@@ -8,14 +8,14 @@ import { dropRejected, replaceRejected, retryRejected, type RejectedParts } from
 import { undoRequest } from '../write/undo-request.ts';
 import type { Meta } from '../file/meta.ts';
 
-export interface WriteParts extends RejectedParts {
+export interface RequestParts extends RejectedParts {
   readonly schema: Schema;
   readonly changelog: Changelog;
   readonly meta: Meta;
 }
 
 /** Runs a write request: its statements, or its action. See `LocalDatabase.write`. */
-export function runWrite(parts: WriteParts, request: WriteRequest): WriteOutcome {
+export function runWrite(parts: RequestParts, request: WriteRequest): WriteOutcome {
   const { connection, schema, changelog, meta, transaction, tablesById } = parts;
   const { id, action } = request;
   switch (action?.kind) {

@@ -3,8 +3,8 @@ import { decodeSchema, namedColumns } from '@rockpool/shared';
 /** How another tab's schema compares with this tab's. A newer bundle may have a newer schema. */
 export type SchemaComparison = 'same' | 'theirs-is-newer' | 'mine-is-newer' | 'incompatible';
 
-/** What a bundle expects of the database. */
-export interface BundleSchema {
+/** What the bundle of a tab expects of the database. */
+export interface TabSchema {
   /** The schema, encoded by `encodeSchema`. */
   readonly schema: string;
   /** 0 if the database is migrated additively. */
@@ -14,7 +14,7 @@ export interface BundleSchema {
 /**
  * The schema with more migrations is newer. If the counts are equal, the one that adds columns to the other is newer.
  */
-export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaComparison {
+export function compareSchemas(my: TabSchema, their: TabSchema): SchemaComparison {
   if (my.migrationCount !== their.migrationCount)
     return my.migrationCount < their.migrationCount ? 'theirs-is-newer' : 'mine-is-newer';
   const { schema: mine } = my;
@@ -30,8 +30,8 @@ export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaCom
 
 /** For incompatible schemas: a table and a column that only this tab's schema has. */
 export function firstUnknownColumn(
-  { schema: mine }: BundleSchema,
-  { schema: theirs }: BundleSchema,
+  { schema: mine }: TabSchema,
+  { schema: theirs }: TabSchema,
 ): { readonly table: string; readonly column: string } | null {
   const known = columnsOf(theirs);
   const [found] = namedColumns(decodeSchema(mine)).filter((named) => !known.has(JSON.stringify(named)));

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 import type { WriterQueue } from './writer-queue.ts';
 
 /** The part of a writer transaction that is used. */
-export interface OpenTransaction<Outcome> {
+export interface WriterTransaction<Outcome> {
   readonly isOver: boolean;
   query(statement: SqlStatement): EncodedRows;
   execute(statement: SqlStatement): StatementOutcome;
@@ -22,7 +22,7 @@ export interface LeaderTransactionsOptions<Outcome> {
   readonly begin: (options: {
     readonly atomic: boolean;
     readonly withoutTriggers: boolean;
-  }) => OpenTransaction<Outcome>;
+  }) => WriterTransaction<Outcome>;
   readonly clock: Clock;
 }
 
@@ -33,7 +33,7 @@ type BeginAsk = Extract<TransactionAsk, { kind: 'begin' }>;
 
 interface Held<Outcome> {
   readonly id: string;
-  readonly transaction: OpenTransaction<Outcome>;
+  readonly transaction: WriterTransaction<Outcome>;
   /** Stops its timers and releases the writer to the next transaction. */
   readonly letGo: () => void;
 }

@@ -16,7 +16,7 @@ import type {
   StatusMessage,
 } from './channel-message.ts';
 import type { CommitNotice, CommitPosition } from '../invalidate/commit-notice.ts';
-import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
+import { LeaderTransactions, type WriterTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { ReadInterrupted } from './opened-database.ts';
 import type { TabOptions } from './tab-options.ts';
@@ -32,7 +32,7 @@ export interface WritableDatabase {
   readonly readOnly?: RockpoolError | null;
   write(request: WriteRequest): ServedOutcome;
   /** No other call is allowed until the transaction ends. */
-  begin(options: { readonly atomic: boolean; readonly withoutTriggers: boolean }): OpenTransaction<ServedOutcome>;
+  begin(options: { readonly atomic: boolean; readonly withoutTriggers: boolean }): WriterTransaction<ServedOutcome>;
 }
 
 /**

@@ -34,7 +34,7 @@ import { lookupsByTable, tableChanges, type LookupsByTable } from '../invalidate
 import { commit } from './commit.ts';
 import { createWritePolicy, isSearchLog } from '../sqlite/sql-policy.ts';
 
-export interface WriteParts {
+export interface TransactionParts {
   readonly connection: Connection;
   readonly schema: Schema;
   readonly capture: TransactionCapture;
@@ -74,7 +74,7 @@ export interface BodyResult {
  *    repaired.
  */
 export class WriteTransaction {
-  readonly parts: WriteParts;
+  readonly parts: TransactionParts;
   readonly policy: SqlPolicy;
   private readonly nameOfTable: ReadonlyMap<number, string>;
   private readonly syncedNames: ReadonlySet<string>;
@@ -83,7 +83,7 @@ export class WriteTransaction {
   private readonly documents: DocumentTables;
   private readonly lookups: LookupsByTable;
 
-  constructor(parts: WriteParts) {
+  constructor(parts: TransactionParts) {
     this.parts = parts;
     this.policy = createWritePolicy(parts.schema);
     this.nameOfTable = new Map(parts.schema.tables.map(({ id, name }) => [id, name]));

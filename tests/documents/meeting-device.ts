@@ -5,7 +5,7 @@ import { untilCommitted } from '#sync-server/testing/direct-session.ts';
 import { DirectDevice } from '#kit/direct-device.ts';
 
 /** A direct device that meets its server on request and measures the messages. */
-export class Device extends DirectDevice {
+export class MeetingDevice extends DirectDevice {
   /** A test may replace it. */
   server: LiveDatabase;
   sentBytes = 0;

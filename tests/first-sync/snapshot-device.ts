@@ -10,7 +10,7 @@ import { SocketDevice } from '#kit/socket-device.ts';
 import { REAL_PLATFORM } from '#kit/test-device.ts';
 import { testSnapshots, type TestSnapshotOptions } from './test-snapshots.ts';
 
-export interface DeviceOptions extends TestSnapshotOptions {
+export interface SnapshotDeviceOptions extends TestSnapshotOptions {
   /** Default: a new, empty one. */
   readonly medium?: Medium;
   /** Default: true. */
@@ -18,7 +18,7 @@ export interface DeviceOptions extends TestSnapshotOptions {
 }
 
 /** A device with stored files that takes snapshots. Connects on `start`. */
-export class Device extends SocketDevice {
+export class SnapshotDevice extends SocketDevice {
   readonly progress: SnapshotProgress[] = [];
   /** The reported states and wait stages, without repetitions. */
   readonly states: SyncState[] = [];
@@ -26,13 +26,17 @@ export class Device extends SocketDevice {
   readonly notified: TouchedTables[] = [];
   override onApplied = (touched: TouchedTables): void => void this.notified.push(touched);
 
-  static async open({ medium = memoryMedium(), takesFiles = true, ...options }: DeviceOptions): Promise<Device> {
+  static async open({
+    medium = memoryMedium(),
+    takesFiles = true,
+    ...options
+  }: SnapshotDeviceOptions): Promise<SnapshotDevice> {
     // A worker decodes the schema that its page sends.
     const schema = decodeSchema(encodeSchema(TEST_SCHEMA));
     const { database, close } = await openStored(medium, { schema, ...REAL_PLATFORM });
     const snapshots = testSnapshots(database, medium, options);
     const { server, token } = options;
-    return new Device({
+    return new SnapshotDevice({
       server,
       ...(token && { token }),
       ...(takesFiles && { snapshots }),
