@@ -13,6 +13,11 @@ import {
 export type WelcomeVerdict =
   | { readonly kind: 'fits' }
   /**
+   * This database continues as another site once the first delivery has brought the outcomes that it lacks. The other
+   * site would never receive them, and a rejected changeset would disappear.
+   */
+  | { readonly kind: 'outcomes-first' }
+  /**
    * Another copy of this file has used its sequences. Only the server can determine which changesets both share: it
    * receives those after `pushAfter` and names the first one that differs.
    */

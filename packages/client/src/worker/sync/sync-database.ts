@@ -160,13 +160,13 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
     firstRetained: () => changelog.firstRetained(),
     hasResolvedAfter: (sequence) => rejected.hasResolvedAfter(sequence),
   });
-  // The original of this copy may be in use: acknowledged changesets count as the original's, the rest as this
-  // copy's.
-  if (verdict.kind === 'fits' && meta.get('is_restored') === 1)
-    return { kind: 'new-site', firstOwn: Math.max(welcome.lastAckedSequence, outbox.lastAckedSequence()) + 1 };
-  if (verdict.kind === 'fits' && hasKept(connection, welcome.logEpoch))
-    return { kind: 'new-site', firstOwn: welcome.lastAckedSequence + 1 };
-  if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.logEpoch);
+  if (verdict.kind !== 'fits') return verdict;
+  // The original of a restored copy may be in use: what the server has counts as the original's, the rest as this copy's.
+  if (meta.get('is_restored') === 1 || hasKept(connection, welcome.logEpoch))
+    return welcome.lastAckedSequence > outbox.lastAckedSequence()
+      ? { kind: 'outcomes-first' }
+      : { kind: 'new-site', firstOwn: welcome.lastAckedSequence + 1 };
+  if (meta.logEpoch === null) meta.set('log_epoch', welcome.logEpoch);
   return verdict;
 }
 

@@ -115,6 +115,23 @@ it('the engine sends edits that a delivery re-created, even if the delivery has 
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
 });
 
+it('the engine receives the outcomes that a restored file lacks before it continues as another site', async () => {
+  const database = openInMemory();
+  for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
+  database.meta.set('is_restored', 1);
+  const { next } = await connected(database);
+  const first = await next(1);
+  first.say(testWelcome({ lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }));
+  const rejection = { sequence: 1, kind: 'rejected', code: 'constraint-check', fields: {} } as const;
+  first.say(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: [rejection] }));
+  const second = await next(2);
+  expect(second.sent).toMatchObject([{ type: 'hello', siteId: database.siteId }]);
+  expect(first.sent).not.toMatchObject([{ siteId: database.siteId }]);
+  second.say(testWelcome());
+  expect([pushes(first), pushes(second)]).toMatchObject([[], [{ changesets: [{ origin: { sequence: 2 } }] }]]);
+  expect(database.rejected.list()).toMatchObject([{ changeset: { groups: [{ keys: [['a']] }] } }]);
+});
+
 it('the engine reports each message once, with all its effects', async () => {
   const database = openInMemory();
   const { next, engine, reports } = await connected(database);

@@ -156,6 +156,8 @@ class Engine implements SyncEngine {
   private confirmTimer: ReturnType<typeof setTimeout> | undefined;
   /** Rows of a delivery whose parts have not all arrived. */
   private staged: ChangeGroup[] = [];
+  /** Whether this database continues as another site after the next delivery. */
+  private changesSite = false;
   /** How often another connection replaced this one while it was live. */
   private timesReplaced = 0;
   /** The counts that were read last. */
@@ -332,6 +334,7 @@ class Engine implements SyncEngine {
     this.pushes.forget();
     this.deliveries.forget();
     this.staged = [];
+    this.changesSite = false;
     clearTimeout(this.confirmTimer);
     this.confirmTimer = undefined;
     this.snapshots.abort();
@@ -394,7 +397,8 @@ class Engine implements SyncEngine {
     else if (verdict.kind === 'copied') {
       this.dispatch({ type: 'copied' });
       this.pushes.askWhatDiffers(verdict.pushAfter, welcome);
-    } else this.options.presence?.connected((states) => void this.attempts.send({ type: 'presence', states }));
+    } else if (verdict.kind === 'outcomes-first') this.changesSite = true;
+    else this.options.presence?.connected((states) => void this.attempts.send({ type: 'presence', states }));
   }
 
   private changeSite(firstOwn: number): void {
@@ -431,6 +435,7 @@ class Engine implements SyncEngine {
     }
     this.snapshots.delivered();
     this.step({ type: 'applied' });
+    if (this.changesSite) return this.guarded(() => this.changeSite(database.position().lastAckedSequence + 1));
     // Re-created edits are sent even if the delivery has no outcomes.
     if (hasWritten) this.step({ type: 'committed' });
     if (!database.isNarrow) this.audit.start();
