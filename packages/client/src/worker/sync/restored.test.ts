@@ -45,7 +45,7 @@ describe('a restored backup', () => {
   });
 
   it('sends what a server that was restored too has lost', () => {
-    const { database, sync } = restoredFile();
+    const { sync } = restoredFile();
     expect(sync.greet(testWelcome({ logEpoch: testEpoch(2) }))).toEqual({ kind: 'new-site', firstOwn: 1 });
     sync.becomeNewSite(1);
     expect(sync.nextPush(0, 1e9)?.changesets.map(({ origin }) => origin?.sequence)).toEqual([1, 2, 3]);
