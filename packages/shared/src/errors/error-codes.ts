@@ -112,7 +112,7 @@ const ERROR_KINDS = {
   'server-disk-full': ['retry', 'The server’s disk is full. Changes stay on this device and are sent later.'],
   'session-replaced': ['retry', 'A newer connection of this client replaced this one.'],
   'site-copied': ['rebase', 'Another copy of this local database has used these changeset numbers.'],
-  'slow-consumer': ['retry', 'The client read too slowly and was disconnected; it reconnects.'],
+  'slow-consumer': ['retry', 'The connection fell too far behind; the client reconnects.'],
   'snapshot-unavailable': ['retry', 'The snapshot could not be downloaded; rows arrive as deliveries instead.'],
   'sql-forbidden': ['bug', 'Rockpool does not allow this statement.'],
   'sql-read-only': ['bug', 'A query cannot write.'],

@@ -8,10 +8,11 @@ import {
   type ServerMessage,
 } from '@rockpool/shared';
 import { InProcessBus } from '../bus/in-process-bus.ts';
+import { RETENTION } from '../log/retention.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableInFile } from '../store/durability.ts';
-import { insert, withAges } from '../../testing/changeset.ts';
+import { insert, remove, withAges } from '../../testing/changeset.ts';
 import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
 import { lostHash } from '../../testing/lost-hash.ts';
 import { Replica } from '../../testing/replica.ts';
@@ -206,5 +207,33 @@ it('a live database ends a session whose site has written at another instance, b
   expect(original.failure?.code).toBe('session-replaced');
   expect(reader.failure).toBeNull();
   expect(reader.deliveries.map(({ to }) => to)).toEqual([2]);
+  shared.sql.close();
+});
+
+it('a live database ends a session that has not received a delete whose tombstone another instance has pruned [MR-33]', () => {
+  const shared = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const [here, there] = [0, 1].map(() => new LiveDatabase(shared, { onFailure: () => undefined })) as [
+    LiveDatabase,
+    LiveDatabase,
+  ];
+  const author = new DirectSession(there, new Replica(), NOW_MS);
+  const commit = (sequence: number, change: Parameters<Replica['write']>[0][number], nowMs: number): void => {
+    author.replica.write([change]);
+    author.push(sequence, sequence, nowMs);
+    there.settle();
+  };
+  commit(1, insert('notes', 'n', { reads: 0n }), NOW_MS);
+  const behind = new DirectSession(here, new Replica(), NOW_MS);
+  behind.applyAll();
+  commit(2, remove('notes', 'n'), NOW_MS);
+  const ahead = new DirectSession(here, new Replica(), NOW_MS);
+  ahead.applyAll();
+  commit(3, insert('notes', 'm', { reads: 0n }), NOW_MS + RETENTION.tombstonesMs + 1);
+  expect(shared.tombstones.tombstoneHorizon).toBe(2);
+  here.followed(1);
+  expect(behind.failure?.code).toBe('slow-consumer');
+  expect(ahead.deliveries).toMatchObject([{ whole: false, from: 2, to: 3 }]);
+  const again = new DirectSession(here, behind.replica, NOW_MS);
+  expect(again.deliveries).toMatchObject([{ whole: true, from: 0, to: 3 }]);
   shared.sql.close();
 });

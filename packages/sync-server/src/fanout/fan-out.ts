@@ -58,6 +58,7 @@ export class FanOut {
     this.publishedUpTo = watermark;
     const update = prepared?.watermark === watermark ? prepared.update : deliveries.update();
     this.endOlderEpochs();
+    this.endBehindHorizon();
     const subscriptions = subscribed();
     for (const subscription of subscriptions) {
       try {
@@ -79,6 +80,16 @@ export class FanOut {
     const { id } = this.options.file.logEpoch;
     for (const { subscriber, logEpoch } of this.options.subscribed())
       if (logEpoch !== id && Buffer.compare(logEpoch, id) !== 0) subscriber.fail(new RockpoolError('epoch-changed'));
+  }
+
+  /**
+   * Ends sessions below the tombstone horizon: they reconnect and get a full resync. If this instance applies several
+   * commits of others at once, a later one may have pruned the tombstones of deletes in an earlier one.
+   */
+  private endBehindHorizon(): void {
+    const { tombstoneHorizon } = this.options.file.tombstones;
+    for (const { subscriber, cursor } of this.options.subscribed())
+      if (cursor < tombstoneHorizon) subscriber.fail(new RockpoolError('slow-consumer', { cursor, tombstoneHorizon }));
   }
 
   /** Sites with changesets above the last published watermark. */
