@@ -16,7 +16,10 @@ export const REQUEST_DEADLINE_MS = 10_000;
  */
 const RUNNING_TIME_MS = 1_000;
 
-/** Messages between tabs are not lost in practice. Repeating a request is cheap, because it takes effect once. */
+/**
+ * A request is repeated after one to two of these. Messages between tabs are not lost in practice. Repeating a request is
+ * cheap, because it takes effect once.
+ */
 const RESEND_INTERVAL_MS = 2_000;
 
 /** The leader and its address. */
@@ -59,6 +62,7 @@ interface Waiting {
   readonly request: LeaderRequest;
   readonly settle: PromiseWithResolvers<unknown>;
   startedAwakeMs: number;
+  askedAwakeMs: number;
   timesAsked: number;
   leadersAsked: number;
 }
@@ -89,11 +93,13 @@ class Link implements LeaderLink {
 
   ask(request: LeaderRequest, requestId: string = this.options.newRequestId()): Promise<unknown> {
     if (this.failure !== null) return Promise.reject(this.failure);
+    const nowMs = this.awakeMs();
     const waiting: Waiting = {
       id: requestId,
       request,
       settle: Promise.withResolvers(),
-      startedAwakeMs: this.awakeMs(),
+      startedAwakeMs: nowMs,
+      askedAwakeMs: nowMs,
       timesAsked: 0,
       leadersAsked: this.leader === null ? 0 : 1,
     };
@@ -111,13 +117,14 @@ class Link implements LeaderLink {
     this.settle(waiting, ({ resolve, reject }) =>
       message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
     );
-    this.watch();
+    // The timer keeps running for the others: answers to later requests must not delay the repetition of an earlier one.
+    if (this.waitingById.size === 0) this.watch();
   }
 
   onNewLeader(next: LeaderAddress): void {
     this.leader = next;
     for (const waiting of this.waitingById.values()) waiting.leadersAsked++;
-    this.askForAll();
+    this.askAgain(0);
   }
 
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void {
@@ -148,6 +155,7 @@ class Link implements LeaderLink {
     const { leader, options } = this;
     if (leader === null) return; // The request is sent to the next leader that announces itself.
     waiting.timesAsked++;
+    waiting.askedAwakeMs = this.awakeMs();
     const { id, request } = waiting;
     // A write outside an open transaction waits until that transaction ends, so the transaction cannot wait for the
     // write.
@@ -163,10 +171,12 @@ class Link implements LeaderLink {
     });
   }
 
-  private askForAll(): void {
+  /** Asks again for all requests that were last asked at least this long ago. */
+  private askAgain(minAgeMs: number): void {
+    const latestMs = this.awakeMs() - minAgeMs;
     let afterRequestId: string | null = null;
     for (const waiting of this.waitingById.values()) {
-      this.send(waiting, afterRequestId);
+      if (waiting.askedAwakeMs <= latestMs) this.send(waiting, afterRequestId);
       if (waiting.request.kind === 'write') afterRequestId = waiting.id;
     }
   }
@@ -180,9 +190,7 @@ class Link implements LeaderLink {
     return startedAwakeMs + REQUEST_DEADLINE_MS - this.awakeMs();
   }
 
-  /**
-   * One timer for all requests, which repeats them after a silence or fails the oldest. It restarts with every answer.
-   */
+  /** One timer for all requests, which repeats those without an answer or fails the oldest. */
   private watch(): void {
     this.cancelTimer?.();
     this.cancelTimer = null;
@@ -192,7 +200,7 @@ class Link implements LeaderLink {
       Math.max(0, Math.min(RESEND_INTERVAL_MS, this.remainingMs(oldest))),
       () => {
         this.giveUpOverdue();
-        this.askForAll();
+        this.askAgain(RESEND_INTERVAL_MS);
         this.watch();
       },
     );

@@ -312,6 +312,23 @@ describe('when the leader dies or messages are lost', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
+  it('a lost answer is sent again while the tab gets answers to later requests', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.isLost = (message) => message.kind === 'answer';
+    const waiting = write(follower, 'a');
+    await settle();
+    browser.isLost = () => false;
+    let hasAnswer = false;
+    void waiting.then(() => (hasAnswer = true));
+    for (let second = 1; second <= 4; second++) {
+      await write(follower, `later ${second}`);
+      await browser.advance(1_000);
+    }
+    expect(hasAnswer).toBe(true);
+    expect(browser.file.effects).toEqual(['a', 'later 1', 'later 2', 'later 3', 'later 4']);
+  });
+
   it.each<[string, (browser: FakeBrowser) => void]>([
     ['the device sleeps', (browser) => browser.sleep(3_600_000)],
     ['its clock is set ahead', (browser) => void (browser.clockOffsetMs = 365 * 24 * 3_600_000)],
