@@ -9,6 +9,7 @@ import { report } from './report/report.ts';
 import { Samples } from './report/samples.ts';
 import { OURS, type Target } from './report/target.ts';
 import { ATTACK_NAMES, startAttack } from './server/attacks.ts';
+import { BareServer } from './server/bare-server.ts';
 import { HonestLoad, type HonestFigures } from './server/honest-load.ts';
 import { MeasuredServer, openAgain } from './server/server-process.ts';
 import { quantile, sleep } from './sync/workload.ts';
@@ -60,9 +61,12 @@ async function attacks(threads: number): Promise<void> {
   for (const attack of ATTACK_NAMES) {
     const server = new MeasuredServer(threads);
     await server.start();
+    const bare = await BareServer.start();
     try {
-      const elsewhere = await HonestLoad.open(server.port, databasesOf(threads, false));
-      const neighbours = threads === 1 ? null : await HonestLoad.open(server.port, databasesOf(threads, true));
+      const open = (isOfAttacker: boolean): Promise<HonestLoad> =>
+        HonestLoad.open(server.port, bare.port, databasesOf(threads, isOfAttacker));
+      const elsewhere = await open(false);
+      const neighbours = threads === 1 ? null : await open(true);
       await elsewhere.measure(SETTLE_MS);
       const before = await elsewhere.measure(MEASURED_MS);
       const stop = await startAttack(attack, server.port, ATTACKER);
@@ -77,6 +81,7 @@ async function attacks(threads: number): Promise<void> {
       elsewhere.close();
       neighbours?.close();
     } finally {
+      bare.stop();
       await server.remove();
     }
   }
@@ -96,6 +101,7 @@ function addAttack(
   if (beside !== undefined) add(`S-${attack}-same-p99`, threads, '× without the attack', ratio(0.99, beside));
   add(`S-${attack}-base-p99`, threads, 'ms', quantile(before.commitMs, 0.99));
   add(`S-${attack}-health-p99`, threads, 'ms', quantile(during.healthMs, 0.99));
+  add(`S-${attack}-bare-p99`, threads, 'ms', quantile(during.bareMs, 0.99));
 }
 
 /** Connects clients, 100 at a time. */

@@ -6,6 +6,8 @@ import { openConnection } from './server-process.ts';
 export interface HonestFigures {
   readonly commitMs: readonly number[];
   readonly healthMs: readonly number[];
+  /** The same requests to a process that does nothing else: what the machine adds. */
+  readonly bareMs: readonly number[];
 }
 
 const PAUSE_MS = 50;
@@ -13,20 +15,23 @@ const PAUSE_MS = 50;
 /** Clients of small databases that write a row now and then, and a load balancer that asks for `/health`. */
 export class HonestLoad {
   private readonly port: number;
+  private readonly barePort: number;
   private readonly connections: readonly TestConnection[];
 
-  private constructor(port: number, connections: readonly TestConnection[]) {
+  private constructor(port: number, barePort: number, connections: readonly TestConnection[]) {
     this.port = port;
+    this.barePort = barePort;
     this.connections = connections;
   }
 
-  static async open(port: number, databaseIds: readonly string[]): Promise<HonestLoad> {
-    return new HonestLoad(port, await Promise.all(databaseIds.map((id) => openConnection(port, id))));
+  static async open(port: number, barePort: number, databaseIds: readonly string[]): Promise<HonestLoad> {
+    return new HonestLoad(port, barePort, await Promise.all(databaseIds.map((id) => openConnection(port, id))));
   }
 
   async measure(durationMs: number): Promise<HonestFigures> {
     const commitMs: number[] = [];
     const healthMs: number[] = [];
+    const bareMs: number[] = [];
     const until = performance.now() + durationMs;
     await Promise.all([
       ...this.connections.map((connection) =>
@@ -38,13 +43,10 @@ export class HonestLoad {
           connection.confirm();
         }),
       ),
-      repeat(until, async () => {
-        const startMs = performance.now();
-        await askHealth(this.port);
-        healthMs.push(performance.now() - startMs);
-      }),
+      repeat(until, async () => void healthMs.push(await askHealth(this.port))),
+      repeat(until, async () => void bareMs.push(await askHealth(this.barePort))),
     ]);
-    return { commitMs, healthMs };
+    return { commitMs, healthMs, bareMs };
   }
 
   close(): void {
@@ -52,11 +54,15 @@ export class HonestLoad {
   }
 }
 
-/** A connection for each request: a server that was busy ends idle ones, even if the next request is on its way. */
-function askHealth(port: number): Promise<void> {
+/**
+ * Resolves with the time until the answer, in ms. A connection for each request: a server that was busy ends idle ones,
+ * even if the next request is on its way.
+ */
+function askHealth(port: number): Promise<number> {
+  const startMs = performance.now();
   return new Promise((resolve, reject) => {
     get({ host: '127.0.0.1', port, path: '/health', agent: false }, (response) => {
-      response.resume().once('end', resolve);
+      response.resume().once('end', () => resolve(performance.now() - startMs));
     }).once('error', reject);
   });
 }
