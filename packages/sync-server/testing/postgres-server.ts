@@ -1,5 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -45,6 +57,7 @@ function isOpenToAll(path: string): boolean {
 /** How to start an existing cluster: the program, its arguments and its user. */
 interface Installation {
   readonly folder: string;
+  readonly data: string;
   readonly port: number;
   readonly program: string;
   readonly args: readonly string[];
@@ -88,19 +101,14 @@ export class PostgresServer extends PostgresAccess {
 
   /**
    * With `durable`, commits wait for the disk. Other tests do not need that, because they kill processes and never the
-   * machine.
+   * machine. `parent` is the directory of its folder; default: that of temporary files.
    */
-  static async start({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'rockpool-postgres-'));
-    const data = join(folder, 'data');
-    mkdirSync(data, { mode: 0o700 });
-    const isRoot = process.getuid?.() === 0;
-    const options = { ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}), cwd: data };
-    if (isRoot) {
-      chmodSync(folder, 0o711);
-      chownSync(data, NOBODY, NOBODY);
-    }
-    const { initdb, postgres } = isRoot ? inReach(await binaries(), folder) : await binaries();
+  static async start({
+    durable = false,
+    parent = tmpdir(),
+  }: { readonly durable?: boolean; readonly parent?: string } = {}): Promise<PostgresServer> {
+    const { folder, data, options } = newFolder(parent);
+    const { initdb, postgres } = options.uid === undefined ? await binaries() : inReach(await binaries(), folder);
     await finished(
       spawn(initdb, ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], {
         ...options,
@@ -108,19 +116,69 @@ export class PostgresServer extends PostgresAccess {
       }),
     );
     const port = await freePort();
-    const settings = {
-      listen_addresses: '127.0.0.1',
-      port,
-      unix_socket_directories: '',
-      fsync: durable ? 'on' : 'off',
-      shared_buffers: '32MB',
-      max_connections: 100,
-    };
-    const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-    const installation: Installation = { folder, port, program: postgres, args, options };
+    const args = argumentsOf(data, port, { fsync: durable ? 'on' : 'off' });
+    const installation: Installation = { folder, data, port, program: postgres, args, options };
     const server = new PostgresServer(installation, await run(installation));
     await server.query('postgres', `CREATE ROLE ${ROLE} LOGIN`);
     return server;
+  }
+
+  /**
+   * Starts a replica on a copy of this server's files, and lets every later commit wait until the replica has it.
+   * `promote` makes a server of it once this one was killed.
+   */
+  async startReplica(): Promise<PostgresServer> {
+    const { folder, data, options } = newFolder(tmpdir());
+    const { program } = this.installation;
+    const administrator = new pg.Client({ host: '127.0.0.1', port: this.port, user: 'postgres' });
+    await administrator.connect();
+    await administrator.query(`SELECT pg_backup_start('replica', true)`);
+    copyCluster(this.installation.data, data);
+    const { rows } = await administrator.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+    await administrator.end();
+    writeFileSync(join(data, 'backup_label'), rows[0]?.labelfile ?? '');
+    writeFileSync(join(data, 'standby.signal'), '');
+    for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' }))
+      if (options.uid !== undefined) chownSync(join(data, name), options.uid, options.uid);
+    const port = await freePort();
+    const args = argumentsOf(data, port, {
+      fsync: 'off',
+      primary_conninfo: `host=127.0.0.1 port=${this.port} user=postgres application_name=replica`,
+    });
+    const installation: Installation = { folder, data, port, program, args, options };
+    const replica = new PostgresServer(installation, await run(installation));
+    await this.query('postgres', `ALTER SYSTEM SET synchronous_standby_names = 'replica'`);
+    await this.query('postgres', 'SELECT pg_reload_conf()');
+    const states = `SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`;
+    while ((await this.query('postgres', states)).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    return replica;
+  }
+
+  /** Ends recovery: the replica accepts commits, which wait for no other server. */
+  async promote(): Promise<void> {
+    await this.query('postgres', 'SELECT pg_promote()');
+    await this.query('postgres', 'ALTER SYSTEM RESET synchronous_standby_names');
+    await this.query('postgres', 'SELECT pg_reload_conf()');
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Stops every process of the server where it is, as if the machine hung. Linux only. */
+  pause(): void {
+    this.signalAll('SIGSTOP');
+  }
+
+  resume(): void {
+    this.signalAll('SIGCONT');
+  }
+
+  /** Ends the server as an operator does: connections break, and commits that have begun are rolled back. */
+  async shutDown(): Promise<void> {
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGINT');
+    await ended;
   }
 
   /** Ends the server like a crash: no work is finished, and every connection breaks. */
@@ -146,10 +204,74 @@ export class PostgresServer extends PostgresAccess {
 
   async stop(): Promise<void> {
     process.off('exit', this.killAtExit);
-    const ended = new Promise((resolve) => this.child.once('close', resolve));
-    this.child.kill('SIGINT');
-    await ended;
+    if (!this.hasEnded) await this.shutDown();
     rmSync(this.installation.folder, { recursive: true, force: true });
+  }
+
+  /** Its processes are not one process group: each backend is a session of its own. */
+  private signalAll(signal: NodeJS.Signals): void {
+    const { pid } = this.child;
+    if (pid === undefined) return;
+    const backends = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    for (const each of [pid, ...backends]) {
+      try {
+        process.kill(each, signal);
+      } catch {
+        // A backend has ended meanwhile.
+      }
+    }
+  }
+}
+
+interface ClusterFolder {
+  readonly folder: string;
+  readonly data: string;
+  readonly options: Installation['options'];
+}
+
+function newFolder(parent: string): ClusterFolder {
+  const folder = mkdtempSync(join(parent, 'rockpool-postgres-'));
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  if (process.getuid?.() !== 0) return { folder, data, options: { cwd: data } };
+  chmodSync(folder, 0o711);
+  chownSync(data, NOBODY, NOBODY);
+  return { folder, data, options: { cwd: data, uid: NOBODY, gid: NOBODY } };
+}
+
+function argumentsOf(data: string, port: number, more: Readonly<Record<string, string>>): string[] {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    shared_buffers: '32MB',
+    // Several test files share the server, and each instance of each may open 16.
+    max_connections: 400,
+    ...more,
+  };
+  return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+/** Copies a running cluster between `pg_backup_start` and `pg_backup_stop`. Its files may disappear meanwhile. */
+function copyCluster(from: string, to: string): void {
+  for (const name of readdirSync(from)) {
+    if (name === 'postmaster.pid' || name === 'postmaster.opts') continue;
+    if (statSync(join(from, name)).isDirectory()) copyFolder(join(from, name), join(to, name));
+    else copyFileSync(join(from, name), join(to, name));
+  }
+}
+
+function copyFolder(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o700 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyFolder(source, target);
+    else
+      try {
+        copyFileSync(source, target);
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      }
   }
 }
 
@@ -159,7 +281,7 @@ function run({ program, args, options }: Installation): Promise<ChildProcess> {
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => {
       said += chunk.toString();
-      if (said.includes('ready to accept connections')) resolve(child);
+      if (/ready to accept (?:read-only )?connections/.test(said)) resolve(child);
     });
     child.once('close', () => reject(new Error(`PostgreSQL ended before it was ready: ${said}`)));
   });

@@ -29,9 +29,9 @@ export async function checkOrderOfInstances(
     return instance;
   };
   try {
-    const logHash = await SlowLink.open(postgres.port, MAX_DELAY_MS);
-    ends.push(() => logHash.close());
-    const instances = await Promise.all([postgres.port, postgres.port, logHash.port].map(start));
+    const link = await SlowLink.open(postgres.port, MAX_DELAY_MS);
+    ends.push(() => link.close());
+    const instances = await Promise.all([postgres.port, postgres.port, link.port].map(start));
     await checkCommitOrder({ ...plan, instances });
   } finally {
     for (const end of ends.reverse()) await end();

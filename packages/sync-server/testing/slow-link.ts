@@ -5,19 +5,25 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
  * `maxDelayMs`, and keeps its order.
  */
 export class SlowLink {
+  /** The port that new connections lead to. */
+  to: number;
+  /** Also changes the delay of current connections. */
+  maxDelayMs: number;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
 
-  private constructor(server: Server) {
+  private constructor(server: Server, to: number, maxDelayMs: number) {
     this.server = server;
+    this.to = to;
+    this.maxDelayMs = maxDelayMs;
   }
 
   static async open(to: number, maxDelayMs: number): Promise<SlowLink> {
     const server = createServer();
-    const logHash = new SlowLink(server);
-    server.on('connection', (near) => logHash.join(near, connect(to, '127.0.0.1'), maxDelayMs));
+    const link = new SlowLink(server, to, maxDelayMs);
+    server.on('connection', (near) => link.join(near, connect(link.to, '127.0.0.1')));
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    return logHash;
+    return link;
   }
 
   get port(): number {
@@ -37,17 +43,17 @@ export class SlowLink {
     await closed;
   }
 
-  private join(near: Socket, far: Socket, maxDelayMs: number): void {
-    this.carry(near, far, maxDelayMs);
-    this.carry(far, near, maxDelayMs);
+  private join(near: Socket, far: Socket): void {
+    this.carry(near, far);
+    this.carry(far, near);
   }
 
-  private carry(from: Socket, to: Socket, maxDelayMs: number): void {
+  private carry(from: Socket, to: Socket): void {
     this.sockets.add(from);
     from.setNoDelay(true);
     let last = Promise.resolve();
     const afterAWhile = (act: () => void): void => {
-      last = last.then(() => new Promise((resolve) => setTimeout(resolve, Math.random() * maxDelayMs))).then(act);
+      last = last.then(() => new Promise((resolve) => setTimeout(resolve, Math.random() * this.maxDelayMs))).then(act);
     };
     from.on('data', (chunk) => afterAWhile(() => void to.write(chunk)));
     from.on('error', () => undefined); // `close` follows

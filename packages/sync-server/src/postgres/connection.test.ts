@@ -5,21 +5,21 @@ import { Connections } from './connection.ts';
 
 const postgres = postgresUnderTest();
 
-let logHash: SlowLink;
+let link: SlowLink;
 let connections: Connections;
 beforeEach(async () => {
-  logHash = await SlowLink.open(postgres.server.port, 0);
+  link = await SlowLink.open(postgres.server.port, 0);
   const { name } = await postgres.server.createDatabase();
-  connections = new Connections(postgres.server.urlOf(name, logHash.port), { answerDeadlineMs: 1_000 });
+  connections = new Connections(postgres.server.urlOf(name, link.port), { answerDeadlineMs: 1_000 });
 });
 afterEach(async () => {
   await connections.close();
-  await logHash.close();
+  await link.close();
 });
 
 it('a connection fails a silent statement after the deadline, and the next statement gets another connection', async () => {
   expect(await connections.query('SELECT 1')).toEqual([[1]]);
-  logHash.fallSilent();
+  link.fallSilent();
   await expect(connections.query('SELECT 2')).rejects.toMatchObject({ code: 'database-unavailable' });
   expect(await connections.query('SELECT 3')).toEqual([[3]]);
 });
@@ -28,7 +28,7 @@ it('a connection that is silent fails a transaction at any of its statements', a
   const add = (cutBefore: boolean): Promise<unknown> =>
     connections.transaction(null, 'READ WRITE', async (connection) => {
       const rows = await connection.query('SELECT 1');
-      if (cutBefore) logHash.fallSilent();
+      if (cutBefore) link.fallSilent();
       return { commit: true, result: rows };
     });
   await expect(add(true)).rejects.toMatchObject({ code: 'database-unavailable' });

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { FAULTS, NO_LOSSES, runPostgresChaos } from '../../../testing/postgres-chaos.ts';
+import { atLevel } from '../../../../../tests/kit/level.ts';
+
+const MINUTE_MS = 60_000;
+/** At the lower level, each fault happens once. `ROCKPOOL_CHAOS_MINUTES` sets another bound. */
+const MINUTES = Number(process.env['ROCKPOOL_CHAOS_MINUTES'] ?? atLevel({ test: 0, verify: 0, deep: 30 }));
+
+it(
+  'two instances store each acknowledged changeset once while PostgreSQL is killed, stopped, paused, slow, silent, out of space and replaced by a replica',
+  async () => {
+    const { losses, faults, changesets } = await runPostgresChaos({ durationMs: MINUTES * MINUTE_MS });
+    console.log(`${changesets} changesets; ${[...faults].map(([fault, count]) => `${fault} ${count}`).join(', ')}`);
+    expect(losses).toEqual(NO_LOSSES);
+    // A full disk needs the right to mount a file system.
+    expect(FAULTS.filter((fault) => fault !== 'full disk' && faults.get(fault) === 0)).toEqual([]);
+  },
+  (MINUTES + 60) * MINUTE_MS,
+);
