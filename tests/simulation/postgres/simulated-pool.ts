@@ -59,15 +59,6 @@ export class SimulatedPool {
     });
   }
 
-  async query(asked: { readonly text: string; readonly values?: readonly unknown[] }): Promise<{ rows: Answer }> {
-    const client = await this.connect();
-    try {
-      return await client.query(asked);
-    } finally {
-      client.release();
-    }
-  }
-
   end(): Promise<void> {
     this.die();
     return Promise.resolve();

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type pg from 'pg';
 import { RockpoolError } from '@rockpool/shared';
+import { PoolPatience } from './pool-patience.ts';
 
 /** The PostgreSQL schema of every table that the server keeps. */
 export const NAMESPACE = 'rockpool';
@@ -10,8 +11,14 @@ export type OpenPool = (config: pg.PoolConfig) => pg.Pool;
 
 // Loads the driver on first use, so that a server with SQLite files does not need it.
 const openDriverPool: OpenPool = (config) => {
-  const { Pool } = createRequire(import.meta.url)('pg') as typeof pg;
-  return new Pool(config);
+  const { Client, Pool } = createRequire(import.meta.url)('pg') as typeof pg;
+  // As a setting of the pool, the limit would also apply to the wait for a connection that another caller has.
+  class LimitedClient extends Client {
+    constructor(settings?: pg.ClientConfig) {
+      super({ ...settings, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    }
+  }
+  return new Pool({ ...config, Client: LimitedClient });
 };
 
 /** The part of the driver that the store uses. */
@@ -20,8 +27,8 @@ export interface Connection {
   query(sql: string, parameters?: readonly unknown[]): Promise<readonly (readonly unknown[])[]>;
 }
 
-/** Also limits the wait for a free connection of the pool. */
-const CONNECT_TIMEOUT_MS = 10_000;
+/** After this time, an attempt to open a connection leaves its place in the pool to the next one. */
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * How long a statement may wait for its answer: longer than PostgreSQL's own statement timeout. Without this limit, a
@@ -61,6 +68,7 @@ export const SCHEMA_LOCK = 7_205_759_403;
 /** Connections to one PostgreSQL database. */
 export class Connections {
   private readonly pool: pg.Pool;
+  private readonly patience: PoolPatience;
 
   /** `maxConnections` is at least MIN_CONNECTIONS if a bus listens. */
   constructor(
@@ -69,24 +77,29 @@ export class Connections {
       maxConnections = MAX_CONNECTIONS,
       answerDeadlineMs = ANSWER_DEADLINE_MS,
       openPool = openDriverPool,
+      patience = new PoolPatience(),
     }: {
       readonly maxConnections?: number | undefined;
       readonly answerDeadlineMs?: number;
       /** Default: the driver's pool. */
       readonly openPool?: OpenPool;
+      readonly patience?: PoolPatience;
     } = {},
   ) {
+    this.patience = patience;
     this.pool = openPool({
       connectionString: url,
       max: maxConnections,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: answerDeadlineMs,
       application_name: 'rockpool-server',
     });
     // A broken connection fails its next query, and the pool replaces an idle one. Without these listeners the event
     // would end the process.
     this.pool.on('error', () => undefined);
-    this.pool.on('connect', (client) => client.on('error', () => undefined));
+    this.pool.on('connect', (client) => {
+      patience.moved();
+      client.on('error', () => undefined);
+    });
   }
 
   /** Connections by state, and the queries that wait for one. */
@@ -97,11 +110,14 @@ export class Connections {
 
   /** Runs one statement outside of a transaction. Throws `database-unavailable`. */
   async query(sql: string, parameters: readonly unknown[] = []): Promise<readonly (readonly unknown[])[]> {
+    const client = await this.connect();
+    let isBroken = true;
     try {
-      const { rows } = await this.pool.query<unknown[]>({ text: sql, values: [...parameters], rowMode: 'array' });
+      const rows = await this.ask(client, sql, parameters);
+      isBroken = false;
       return rows;
-    } catch (error) {
-      throw unavailable(error);
+    } finally {
+      client.release(isBroken);
     }
   }
 
@@ -116,7 +132,7 @@ export class Connections {
     body: (connection: Connection) => Promise<{ readonly commit: boolean; readonly result: Result }>,
   ): Promise<Result> {
     const client = await this.connect();
-    const connection: Connection = { query: (sql, parameters) => queryClient(client, sql, parameters) };
+    const connection: Connection = { query: (sql, parameters) => this.ask(client, sql, parameters) };
     let isBroken = true;
     try {
       const isolation = mode === 'READ WRITE' ? mode : `ISOLATION LEVEL ${mode}`;
@@ -135,17 +151,33 @@ export class Connections {
     }
   }
 
-  /** Takes a connection out of the pool until the caller releases it. */
+  /** Takes a connection out of the pool until the caller releases it. Throws `database-unavailable`. */
   async connect(): Promise<pg.PoolClient> {
+    const pending = this.pool.connect();
     try {
-      return await this.pool.connect();
+      return await this.patience.wait(pending);
     } catch (error) {
+      // A connection that comes too late serves another caller.
+      pending.then(
+        (client) => client.release(),
+        () => undefined,
+      );
       throw unavailable(error);
     }
   }
 
   async close(): Promise<void> {
     await this.pool.end();
+  }
+
+  private async ask(
+    client: pg.PoolClient,
+    sql: string,
+    parameters?: readonly unknown[],
+  ): Promise<readonly (readonly unknown[])[]> {
+    const rows = await queryClient(client, sql, parameters);
+    this.patience.moved();
+    return rows;
   }
 }
 
@@ -167,11 +199,8 @@ async function queryClient(
   }
 }
 
-/**
- * A broken connection fails its next query, and the pool replaces an idle one. Without these listeners the event would
- * end the process.
- */
+/** `systemCode`: the SQLSTATE, the code of the operating system, or `none`. */
 function unavailable(error: unknown): RockpoolError {
   const systemCode = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'none';
-  return new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode });
+  return new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode }, { cause: error });
 }

@@ -1,0 +1,58 @@
+/** One turn of the timer. */
+const TURN_MS = 1_000;
+
+/**
+ * A caller fails when PostgreSQL has answered nobody for this many turns. A slow machine opens a connection within a
+ * third of that.
+ */
+const MAX_STILL_TURNS = 30;
+
+interface Waiter {
+  readonly arrivedAtTurn: number;
+  readonly fail: (error: Error) => void;
+}
+
+/**
+ * Decides when a caller has waited too long for a connection of a pool: when the pool stands still, not when a time has
+ * passed. A queue that moves fails nobody, however long it is. Counts turns of a timer, because a process that did not
+ * run for a while has not read the answers that have arrived meanwhile.
+ */
+export class PoolPatience {
+  private readonly waiters = new Set<Waiter>();
+  private timer: NodeJS.Timeout | null = null;
+  private turns = 0;
+  private movedAtTurn = 0;
+
+  /** PostgreSQL has answered: it opened a connection, or a statement has ended. */
+  moved(): void {
+    this.movedAtTurn = this.turns;
+  }
+
+  /** Resolves like `pending`. Throws an error with the code ETIMEDOUT once the pool has stood still for too long. */
+  async wait<Result>(pending: Promise<Result>): Promise<Result> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const waiter: Waiter = { arrivedAtTurn: this.turns, fail: reject };
+    this.waiters.add(waiter);
+    this.timer ??= setInterval(() => setImmediate(() => this.turn()), TURN_MS).unref();
+    try {
+      return await Promise.race([pending, promise]);
+    } finally {
+      this.waiters.delete(waiter);
+      if (this.waiters.size === 0) this.rest();
+    }
+  }
+
+  /** The timer calls this after the sockets have been read. */
+  turn(): void {
+    this.turns++;
+    for (const { arrivedAtTurn, fail } of this.waiters) {
+      if (this.turns - Math.max(arrivedAtTurn, this.movedAtTurn) < MAX_STILL_TURNS) continue;
+      fail(Object.assign(new Error('PostgreSQL has answered nobody for too long'), { code: 'ETIMEDOUT' }));
+    }
+  }
+
+  private rest(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+}
