@@ -100,7 +100,7 @@ async function accountsIn({ sync }: TestServer, databaseId: string): Promise<unk
 it('the admin page asks for the token, keeps it only in its tab, and forgets it at sign-out', async () => {
   await fill();
   await signIn('wrong'.repeat(10));
-  await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'rejected this token' }).waitFor();
   await signIn();
   await expect.poll(names).toEqual([DATABASE]);
   await page.reload();

@@ -50,7 +50,7 @@ describe('devtools', () => {
     await expect.poll(shown).toContain('rows in descending order');
     input.value = 'SELECT nothing';
     show('Run');
-    await expect.poll(shown).toContain('SQLite does not accept this statement');
+    await expect.poll(shown).toContain('SQLite rejected this statement');
   });
 
   it('show changelog, live queries, tabs and sync', async () => {

@@ -240,7 +240,7 @@ describe('defineSchema', () => {
       }
       return '';
     };
-    expect(declare([note], [note])).toContain('A local table has no history');
+    expect(declare([note], [note])).toContain('A local table cannot have a history');
     expect(declare([{ table: note, retainedDays: 0.5 }])).toContain('retainedDays');
     expect(declare([note, note])).toContain('The history of the table is declared twice; remove one declaration.');
     expect(declare([account])).toContain('not among the tables');

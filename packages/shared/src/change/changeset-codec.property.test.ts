@@ -44,8 +44,10 @@ describe('changeset codec', () => {
       encodeChangesetBody({ atomic: false, groups: [{ ...group, ...patch }], cellBases: [] });
     expect(() => decodeChangesetBody(encoded({ keys: [[null]] }))).toThrow('a key contains NULL');
     expect(() => decodeChangesetBody(encoded({ columnIds: [5, 5], values: [[1n], [2n]] }))).toThrow('not distinct');
-    expect(() => decodeChangesetBody(encoded({ kind: 'delete' }))).toThrow('do not fit');
-    expect(() => decodeChangesetBody(encoded({ columnIds: [], values: [] }))).toThrow('do not fit');
+    expect(() => decodeChangesetBody(encoded({ kind: 'delete' }))).toThrow('do not match the kind of change');
+    expect(() => decodeChangesetBody(encoded({ columnIds: [], values: [] }))).toThrow(
+      'do not match the kind of change',
+    );
     expect(() => decodeChangesetBody(encoded({ columnIds: [0] }))).toThrow('not distinct');
   });
 });

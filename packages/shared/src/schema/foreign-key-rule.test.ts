@@ -101,7 +101,7 @@ describe('the rule of a foreign key', () => {
     ],
     ['table with the deleteRule update-wins', { rule: 'restore-parent' }],
     ['to the primary key', { rule: 'restore-parent', deleteRule: 'update-wins', to: 'code' }],
-    ['columns of one foreign key', { rule: 'reject', of: 'id' }],
+    ['column of one foreign key once', { rule: 'reject', of: 'id' }],
   ])('is reported as a problem if it is not applicable: %s', (problem, declared) => {
     expect(() => schemaOf(declared)).toThrow(
       expect.objectContaining({

@@ -24,13 +24,17 @@ describe('a unique rule that renames', () => {
 
   it.each<[string, TableSchema, string]>([
     ['that does not exist', account({ ...RENAME, rename: 'title' }), 'does not have'],
-    ['that is not TEXT', account({ ...RENAME, rename: 'rank' }, { uniques: [['rank']] }), 'must be stored TEXT'],
-    ['of the key', account({ ...RENAME, rename: 'id' }), 'must be stored TEXT'],
-    ['that is not UNIQUE', account(RENAME, { uniques: [] }), 'must be stored TEXT'],
+    [
+      'that is not TEXT',
+      account({ ...RENAME, rename: 'rank' }, { uniques: [['rank']] }),
+      'must be stored, TEXT, UNIQUE',
+    ],
+    ['of the key', account({ ...RENAME, rename: 'id' }), 'must be stored, TEXT, UNIQUE'],
+    ['that is not UNIQUE', account(RENAME, { uniques: [] }), 'must be stored, TEXT, UNIQUE'],
     [
       'with a merge rule of its own',
       account(RENAME, { merge: { ...DEFAULT_MERGE_RULES, groups: [['name', 'rank']] } }),
-      'must be stored TEXT',
+      'must be stored, TEXT, UNIQUE',
     ],
     ['with a suffix that does not count', account({ ...RENAME, suffix: ' (again)' }), '{n} once'],
   ])('cannot name a column %s', (_, table, problem) => {

@@ -201,7 +201,7 @@ describe('a continuous backup', () => {
   it('is refused with PostgreSQL, which has its own backups', async () => {
     await expect(start('data', { postgres: 'postgresql://nobody@127.0.0.1/none' })).rejects.toMatchObject({
       code: 'config-invalid',
-      fields: { problems: expect.stringContaining('PostgreSQL has its own continuous backup') as string },
+      fields: { problems: expect.stringContaining('back up PostgreSQL with its own tools') as string },
     });
   });
 });
@@ -317,7 +317,7 @@ describe('a restore', () => {
     expect(existsSync(pathIn('restored', 'a'))).toBe(true);
     await expect(start('restored')).rejects.toMatchObject({
       code: 'database-unavailable',
-      fields: { problem: expect.stringContaining('is unfinished') as string },
+      fields: { problem: expect.stringContaining('did not finish') as string },
     });
     for (const other of [
       ['--at', '2030-01-01'],
@@ -325,7 +325,7 @@ describe('a restore', () => {
       ['--database', 'c', '--replace'],
     ])
       await expect(restore('restored', ...other)).rejects.toMatchObject({
-        fields: { problems: expect.stringContaining('is unfinished: run it again with the same arguments') as string },
+        fields: { problems: expect.stringContaining('did not finish; run it again with the same arguments') as string },
       });
     writeFileSync(damaged, content);
     expect(await restore('restored')).toContain('continuing a restore; 1 files are already complete');

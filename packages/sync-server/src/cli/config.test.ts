@@ -47,7 +47,12 @@ describe('the previous secret', () => {
   it.each([
     ['weak', 'short', { ROCKPOOL_SECRET: TEST_SECRET }, 'it needs at least 32'],
     ['the same', TEST_SECRET, { ROCKPOOL_SECRET: TEST_SECRET }, 'it must differ from the secret'],
-    ['the only one', TEST_SECRET, { ROCKPOOL_OIDC_ISSUER: 'https://id.example.org' }, 'no secret that replaces it'],
+    [
+      'the only one',
+      TEST_SECRET,
+      { ROCKPOOL_OIDC_ISSUER: 'https://id.example.org' },
+      'set the secret that replaces it',
+    ],
   ])('is refused if it is %s', (_, previous, environment, problem) => {
     let problems: unknown;
     try {
@@ -157,7 +162,7 @@ describe('the list of shards', () => {
     ['[1]', [], '--shards: the file is not a JSON array'],
     ['[]', [], '--shards: the list is empty'],
     [JSON.stringify([{ ...A, wieght: 1 }]), [], '--shards: entry 1 has the unknown member wieght'],
-    [JSON.stringify([{ ...A, url: 'http://ann:secret@a' }]), [], '--shards: a: the url must be one such as'],
+    [JSON.stringify([{ ...A, url: 'http://ann:secret@a' }]), [], '--shards: a: the url must look like'],
     [JSON.stringify([A]), ['--postgres', 'postgresql://a/b'], 'use --postgres or --shards, not both'],
   ])('is refused: %s %j', (content, flags, problem) => {
     let problems = '';

@@ -69,7 +69,7 @@ it('remote commands operate databases of a running server, whose other databases
   expect((await remote('restore', 'march', DATABASE, '--at', '2026-03-01')).stderr).toContain('has no history');
   expect((await remote('restore', 'march', DATABASE)).stderr).toContain('databases restore needs --at');
   expect((await remote('restore', 'march', '../x', '--at', '2026-03-01')).stderr).toContain('FROM must be the id');
-  expect((await remote('export', DATABASE, at('x'), '--at', '2026-03-01')).stderr).toContain('--at belongs to');
+  expect((await remote('export', DATABASE, at('x'), '--at', '2026-03-01')).stderr).toContain('use --at only with');
   expect(await remote('create', 'New')).toMatchObject({ code: 0 });
   expect(await other.commit([insert('accounts', 'b', { name: 'b' })])).toMatchObject({ kind: 'admitted' });
   expect((await remote('inspect', 'unknown')).stderr).toContain('The database does not exist yet.');

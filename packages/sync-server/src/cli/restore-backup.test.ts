@@ -60,7 +60,7 @@ it('a restore that is killed anywhere leaves a directory that no server uses, an
     kills++;
     const refused = {
       code: 'database-unavailable',
-      fields: { problem: expect.stringContaining('unfinished') as string },
+      fields: { problem: expect.stringContaining('did not finish') as string },
     };
     await expect(TestServer.start(at(data))).rejects.toMatchObject(refused);
     await expect(
@@ -85,7 +85,7 @@ it('a restore does not continue one from another backup, or begin in a directory
   killedRestore('killed', 2);
   await runBackup({ flags: [at('second'), '--data', at('data')], environment: {} }, () => undefined);
   await expect(restore('second', 'killed')).rejects.toMatchObject({
-    fields: { problems: expect.stringContaining(`a restore from the backup ${at('backup')} is unfinished`) as string },
+    fields: { problems: expect.stringContaining(`a restore from the backup ${at('backup')} did not finish`) as string },
   });
   await restore('backup', 'killed');
   await expect(restore('backup', 'killed')).rejects.toMatchObject({

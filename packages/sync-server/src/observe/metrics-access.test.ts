@@ -90,7 +90,7 @@ describe('metrics on an address of their own', () => {
     expect(config('--metrics-token-file', file).metrics).toEqual({ token: TOKEN });
     expect(config('--metrics-address', '[::1]:9464').metricsAddress).toEqual({ host: '::1', port: 9464 });
     expect(() => config('--metrics-address', '127.0.0.1:9464', '--metrics-token-file', file)).toThrow(
-      /exclude each other/,
+      /use --metrics-address or --metrics-token-file, not both/,
     );
     expect(() => config('--metrics-address', 'here')).toThrow(/takes HOST:PORT/);
     writeFileSync(file, 'short\n');
