@@ -1,6 +1,7 @@
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { isPackCodeLoaded, packCode } from './load-pack-code.ts';
+import type { Unpacked } from './pack-changesets.ts';
 import type { StoredChangeset } from './stored-changeset.ts';
 
 interface Pack {
@@ -16,9 +17,8 @@ interface Pack {
  */
 export class ChangelogPacks {
   private readonly connection: Connection;
-  // Changesets before this sequence are packed or stay unpacked. Valid while the table of packs has had only
-  // `consideredAt` writes.
-  private considerFrom = 0;
+  // Valid while the table of packs has had only `consideredAt` writes.
+  private unpacked: Unpacked = { from: 0, againAt: 0 };
   private consideredAt = -1;
 
   constructor(connection: Connection) {
@@ -37,8 +37,8 @@ export class ChangelogPacks {
     if (!isPackCodeLoaded()) return;
     const writes = this.connection.writesOf('rockpool_changelog_pack');
     // A rollback, and an undone commit, count as a write.
-    if (writes?.count !== this.consideredAt) this.considerFrom = this.last() + 1;
-    this.considerFrom = packCode().packRun(this.connection, this.considerFrom, upTo);
+    if (writes?.count !== this.consideredAt) this.unpacked = { from: this.last() + 1, againAt: 0 };
+    packCode().packRun(this.connection, this.unpacked, upTo);
     this.consideredAt = writes?.count ?? -1;
   }
 

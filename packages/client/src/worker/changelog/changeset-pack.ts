@@ -37,11 +37,6 @@ export function encodePack(changesets: readonly StoredChangeset[]): Uint8Array |
   return pack.finish();
 }
 
-/** The bytes of a pack's changesets before they were compressed, with some bytes for each. */
-export function inflatedBytesOf(pack: Uint8Array): number {
-  return new ByteReader(pack, 'storage-corrupt').varint();
-}
-
 /** Returns the changesets of a pack. The first one has this sequence. Throws `storage-corrupt`. */
 export function decodePack(pack: Uint8Array, first: number): StoredChangeset[] {
   const reader = new ByteReader(pack, 'storage-corrupt');

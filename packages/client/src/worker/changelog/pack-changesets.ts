@@ -1,39 +1,58 @@
 // The code that only packs need, in one chunk, which load-pack-code.ts loads.
 import type { Connection } from '../sqlite/connection.ts';
-import { decodePack, encodePack, inflatedBytesOf } from './changeset-pack.ts';
+import { encodePack } from './changeset-pack.ts';
 import { CHANGELOG_COLUMNS, toStoredChangeset, type StoredChangeset } from './stored-changeset.ts';
 
 export { decodePack } from './changeset-pack.ts';
 
-/** The least number of changesets in a pack. Fewer compress worse, and more stay unpacked. */
-const RUN = 32;
-
 /**
- * A pack with this many changesets, or this many bytes of them, stays as it is. Smaller packs are joined once they
- * reach that size together, so a changeset is compressed at most twice. Larger packs gain little, and a read inflates
- * all of one.
+ * A run is packed when it has this many changesets or bytes of them, so a changeset is compressed once. Larger packs
+ * gain little, and a read inflates all of one.
  */
 const FULL = 128;
 const FULL_BYTES = 64 * 1024;
 
+/**
+ * The least number of changesets in a pack, before one that stays unpacked: fewer compress worse. Also, after how many
+ * more changesets their bytes are summed up again.
+ */
+const LEAST = 32;
+
 /** Larger changesets stay unpacked: compressing them would hold the transaction for milliseconds. */
 const MAX_CHANGESET_BYTES = 16 * 1024;
 
-/**
- * Packs the next run of changesets from `from` up to `upTo`, if it is long enough. Returns the sequence to continue
- * from: everything before it is packed or stays unpacked.
- */
-export function packRun(connection: Connection, from: number, upTo: number): number {
-  if (upTo - from + 1 < RUN) return from;
+/** Where packing continues. */
+export interface Unpacked {
+  /** All changesets before this sequence are packed or stay unpacked. */
+  from: number;
+  /** Up to any sequence before this one, there are not enough. */
+  againAt: number;
+}
+
+/** Packs the next run of changesets up to `upTo`, if there are enough for a full one. */
+export function packRun(connection: Connection, unpacked: Unpacked, upTo: number): void {
+  const { from, againAt } = unpacked;
+  if (upTo < againAt) return;
+  unpacked.againAt = upTo + LEAST;
+  if (!areEnough(connection, from, upTo)) return;
   let run = nextRun(connection, from, upTo);
-  if (run.length >= RUN && !store(connection, run)) {
+  if (run.length >= LEAST && !store(connection, run)) {
     // One changeset does not follow from the others. As few as possible stay unpacked.
-    run = run.slice(0, RUN);
+    run = run.slice(0, LEAST);
     store(connection, run);
   }
-  const end = run.at(-1)?.sequence ?? upTo;
-  // A shorter run either ends at a changeset that stays unpacked, or may still become longer.
-  return run.length >= RUN || run.length === 0 || end < upTo ? end + 1 : from;
+  unpacked.from = (run.at(-1)?.sequence ?? upTo) + 1;
+  unpacked.againAt = unpacked.from + LEAST - 1;
+}
+
+function areEnough(connection: Connection, from: number, upTo: number): boolean {
+  if (upTo - from + 1 >= FULL) return true;
+  const sizeBytes = connection.value(
+    'SELECT sum(length(body) + length(before)) FROM rockpool_changelog WHERE sequence BETWEEN ? AND ?',
+    from,
+    upTo,
+  );
+  return ((sizeBytes ?? 0) as number) >= FULL_BYTES;
 }
 
 /** Moves the contents of a pack back to rockpool_changelog. */
@@ -63,7 +82,7 @@ function nextRun(connection: Connection, from: number, upTo: number): StoredChan
   let sizeBytes = 0;
   try {
     statement.bindParams([from, upTo]);
-    while ((run.length < RUN || !isFull(run.length, sizeBytes)) && statement.step()) {
+    while (run.length < FULL && sizeBytes < FULL_BYTES && statement.step()) {
       const changeset = toStoredChangeset(statement.readValues());
       const previous = run.at(-1);
       if (previous !== undefined && changeset.sequence !== previous.sequence + 1) break;
@@ -76,56 +95,13 @@ function nextRun(connection: Connection, from: number, upTo: number): StoredChan
   return run;
 }
 
-function isFull(changesets: number, sizeBytes: number): boolean {
-  return changesets >= FULL || sizeBytes >= FULL_BYTES;
-}
-
-/**
- * Packs a run, together with the packs before it that are not full, if they make a full one. Returns false if the
- * changesets do not follow from each other.
- */
+/** Packs a run. Returns false if the changesets do not follow from each other. */
 function store(connection: Connection, run: readonly StoredChangeset[]): boolean {
   const first = (run[0] as StoredChangeset).sequence;
   const last = (run.at(-1) as StoredChangeset).sequence;
-  const before = packsToJoin(connection, first, run);
-  const changesets = [...before.flatMap((pack) => decodePack(pack.packed, pack.first)), ...run];
-  const packed = encodePack(changesets);
+  const packed = encodePack(run);
   if (packed === null) return false;
-  connection.run('DELETE FROM rockpool_changelog_pack WHERE last BETWEEN ? AND ?', before[0]?.first ?? first, last);
   connection.run('DELETE FROM rockpool_changelog WHERE sequence BETWEEN ? AND ?', first, last);
-  connection.run(
-    'INSERT INTO rockpool_changelog_pack (last, first, packed) VALUES (?, ?, ?)',
-    last,
-    before[0]?.first ?? first,
-    packed,
-  );
+  connection.run('INSERT INTO rockpool_changelog_pack (last, first, packed) VALUES (?, ?, ?)', last, first, packed);
   return true;
-}
-
-interface SmallPack {
-  readonly first: number;
-  readonly packed: Uint8Array;
-}
-
-/** The packs right before a run, in order, if they are not full and make a full one with it. Otherwise none. */
-function packsToJoin(connection: Connection, first: number, run: readonly StoredChangeset[]): SmallPack[] {
-  const packs: SmallPack[] = [];
-  let count = run.length;
-  let sizeBytes = bytesOf(run);
-  let next = first;
-  while (!isFull(count, sizeBytes)) {
-    const [row] = connection.rows('SELECT first, packed FROM rockpool_changelog_pack WHERE last = ?', next - 1);
-    if (row === undefined) return [];
-    const [start, packed] = row as [number, Uint8Array];
-    if (isFull(next - start, inflatedBytesOf(packed))) return [];
-    packs.unshift({ first: start, packed });
-    count += next - start;
-    sizeBytes += inflatedBytesOf(packed);
-    next = start;
-  }
-  return packs;
-}
-
-function bytesOf(changesets: readonly StoredChangeset[]): number {
-  return changesets.reduce((sum, { body, before }) => sum + body.length + before.length, 0);
 }

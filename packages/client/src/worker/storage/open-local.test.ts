@@ -188,22 +188,22 @@ it('a database forgets the cursor, acknowledged writes and packs of a delivery t
   const deliver = (cursor: number): void => {
     connection.run('BEGIN IMMEDIATE');
     meta.setCursor(cursor, new Uint8Array(16));
-    outbox.markAcknowledged(40, 1000);
+    outbox.markAcknowledged(130, 1000);
     outbox.pack();
     connection.run('COMMIT');
   };
   const remembered = (): unknown => [meta.cursor, outbox.lastAckedSequence(), database.changelog.packs.isEmpty];
-  for (let i = 1; i <= 40; i++) write(`r${i}`);
+  for (let i = 1; i <= 130; i++) write(`r${i}`);
   await committed?.();
   expect(remembered()).toEqual([0, 0, true]);
   refuse(true);
   deliver(7);
-  expect(remembered()).toEqual([7, 40, false]);
+  expect(remembered()).toEqual([7, 130, false]);
   await expect(committed?.()).rejects.toMatchObject({ code: 'storage-full' });
   expect(remembered()).toEqual([0, 0, true]);
   refuse(false);
   deliver(8);
   await committed?.();
-  expect(remembered()).toEqual([8, 40, false]);
+  expect(remembered()).toEqual([8, 130, false]);
   await close({ handsOver: false });
 });
