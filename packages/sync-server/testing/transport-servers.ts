@@ -67,9 +67,9 @@ export async function webSocketServer(): Promise<ScriptedServer> {
   const http = createServer();
   const ends: ServerEnd[] = [];
   const sockets = new WebSocketServer({ server: http, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
-  sockets.on('connection', (webSocket) => {
+  sockets.on('connection', (webSocket, { socket }) => {
     webSocket.binaryType = 'nodebuffer';
-    const end = new ServerEnd(toSessionSocket(webSocket));
+    const end = new ServerEnd(toSessionSocket(webSocket, socket));
     webSocket.on('message', (data: Buffer) => end.receive(data));
     webSocket.on('close', () => end.disconnected());
     webSocket.on('error', () => undefined);

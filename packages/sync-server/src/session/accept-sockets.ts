@@ -9,6 +9,7 @@ import type { SessionFacts } from './devices.ts';
 import { Session, type SessionContext } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 import { WaitingRoom } from './waiting-room.ts';
+import { webSocketFrame } from './web-socket-frame.ts';
 
 /** Interval of deadline checks. Tokens are also checked at every message. */
 const SWEEP_INTERVAL_MS = 1_000;
@@ -70,7 +71,7 @@ export class Sockets {
         refuse(socket, '503 Service Unavailable');
         return;
       }
-      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.start(webSocket, address));
+      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.start(webSocket, socket, address));
     };
     server.on('upgrade', onUpgrade);
     this.detach.push(() => server.off('upgrade', onUpgrade));
@@ -150,9 +151,9 @@ export class Sockets {
     return session;
   }
 
-  private start(webSocket: WebSocket, address: string | null): void {
+  private start(webSocket: WebSocket, stream: Duplex, address: string | null): void {
     webSocket.binaryType = 'nodebuffer';
-    const session = this.begin(toSessionSocket(webSocket), address);
+    const session = this.begin(toSessionSocket(webSocket, stream), address);
     webSocket.on('message', (data: Buffer) => {
       // A plain Uint8Array is needed, because its slice() copies, while that of a Buffer shares memory. A text message
       // arrives as its bytes and fails as a frame.
@@ -187,11 +188,15 @@ function reasonOfBreach(systemCode: string | null): ErrorCode | null {
   return systemCode?.startsWith('WS_ERR_') === true ? 'frame-invalid' : null;
 }
 
-export function toSessionSocket(webSocket: WebSocket): SessionSocket {
+/** `stream` is the connection below an uncompressed WebSocket. */
+export function toSessionSocket(webSocket: WebSocket, stream: Duplex): SessionSocket {
   const isOpen = (): boolean => webSocket.readyState === WebSocket.OPEN;
   return {
     send: (frame) => {
-      if (isOpen()) webSocket.send(frame);
+      if (!isOpen()) return;
+      const bytes = webSocketFrame(frame);
+      if (bytes === undefined) webSocket.send(frame);
+      else stream.write(bytes);
     },
     unreadBytes: () => webSocket.bufferedAmount,
     pause: () => {
