@@ -10,7 +10,17 @@ const app = 'apps/demo-budget';
 const stampFile = join(root, '.rockpool/demo-build');
 
 /** Folders of the app and the packages that a build does not read or that it writes itself. */
-const notRead = new Set(['node_modules', 'dist', 'e2e', '.turbo', '.vite', '.rockpool', 'test-results', 'server']);
+const notRead = new Set([
+  'node_modules',
+  'dist',
+  'e2e',
+  '.turbo',
+  '.vite',
+  '.rockpool',
+  'test-results',
+  'server',
+  'testing',
+]);
 
 /** @throws {SetupError} if the build fails, after printing the cause */
 export async function buildDemo() {
