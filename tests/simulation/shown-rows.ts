@@ -111,8 +111,8 @@ export class ShownRows {
 
   /**
    * A pending changeset may have taken effect already, under another site: this device continues as another site and
-   * returns it to a restored server, or its copy has sent what they share. Until the server decides, a counter shows the
-   * additions twice.
+   * returns it to a restored server, or its copy has sent what they share. Until the server decides, a counter shows
+   * the additions twice.
    */
   private returnsChangesets(tab: Tab): boolean {
     const database = (this.device.leader ?? tab).opened?.database;
