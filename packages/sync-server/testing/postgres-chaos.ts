@@ -20,7 +20,7 @@ export interface ChaosPlan {
 }
 
 /** What the run found; each number should be 0. */
-export type ChaosLosses = Readonly<
+export type ChaosViolations = Readonly<
   Record<
     | 'acknowledged changesets missing'
     | 'changesets stored twice'
@@ -32,7 +32,7 @@ export type ChaosLosses = Readonly<
   >
 >;
 
-export const NO_LOSSES: ChaosLosses = {
+export const NO_VIOLATIONS: ChaosViolations = {
   'acknowledged changesets missing': 0,
   'changesets stored twice': 0,
   'changesets rejected': 0,
@@ -42,7 +42,7 @@ export const NO_LOSSES: ChaosLosses = {
 };
 
 export interface ChaosReport {
-  readonly losses: ChaosLosses;
+  readonly violations: ChaosViolations;
   /** How often each fault happened. A full disk needs the right to mount a file system. */
   readonly faults: ReadonlyMap<Fault, number>;
   readonly changesets: number;
@@ -178,7 +178,7 @@ class Chaos {
     while (this.writers.some(({ acknowledged }, i) => acknowledged < (goals[i] as number))) await delay(POLL_MS);
   }
 
-  async losses(): Promise<ChaosLosses> {
+  async violations(): Promise<ChaosViolations> {
     const ask = async (sql: string): Promise<number> =>
       Number((await this.postgres.query(this.databaseName, sql))[0]?.[0]);
     const sum = (of: (writer: Writer) => number): number => this.writers.reduce((all, writer) => all + of(writer), 0);
@@ -286,7 +286,7 @@ export async function runPostgresChaos({ durationMs }: ChaosPlan): Promise<Chaos
   }
   for (const writer of chaos.writers) writer.isDone = true;
   await writing;
-  const losses = await chaos.losses();
+  const violations = await chaos.violations();
   const changesets = chaos.writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
-  return { losses, faults: chaos.happened, changesets };
+  return { violations, faults: chaos.happened, changesets };
 }

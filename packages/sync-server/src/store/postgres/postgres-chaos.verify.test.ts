@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FAULTS, NO_LOSSES, runPostgresChaos } from '../../../testing/postgres-chaos.ts';
+import { FAULTS, NO_VIOLATIONS, runPostgresChaos } from '../../../testing/postgres-chaos.ts';
 import { atLevel } from '../../../../../tests/kit/level.ts';
 
 const MINUTE_MS = 60_000;
@@ -9,9 +9,9 @@ const MINUTES = Number(process.env['ROCKPOOL_CHAOS_MINUTES'] ?? atLevel({ test: 
 it(
   'two instances store each acknowledged changeset once while PostgreSQL is killed, stopped, paused, slow, silent, out of space and replaced by a replica',
   async () => {
-    const { losses, faults, changesets } = await runPostgresChaos({ durationMs: MINUTES * MINUTE_MS });
+    const { violations, faults, changesets } = await runPostgresChaos({ durationMs: MINUTES * MINUTE_MS });
     console.log(`${changesets} changesets; ${[...faults].map(([fault, count]) => `${fault} ${count}`).join(', ')}`);
-    expect(losses).toEqual(NO_LOSSES);
+    expect(violations).toEqual(NO_VIOLATIONS);
     // A full disk needs the right to mount a file system.
     expect(FAULTS.filter((fault) => fault !== 'full disk' && faults.get(fault) === 0)).toEqual([]);
   },
