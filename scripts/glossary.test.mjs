@@ -67,6 +67,12 @@ const RULES = {
   'takes along (rows)': { pattern: /\b(takes?|taken|took) [^.]{0,30}\balong\b/i },
   'ones to come': { pattern: /\bones to come\b/i },
   'Throws as, Rejects as': { pattern: /\b(Throws|Rejects) as\b/ },
+  'leading tab': { pattern: /\bleading tabs?\b/i },
+  'for ever': { pattern: /\bfor ever\b/i },
+  'comes to nothing': { pattern: /\b(come|comes|came) to nothing\b/i },
+  'another type than': { pattern: /\b(another|other) types? than\b/i },
+  'takes … for equal': { pattern: /\b(takes?|taken|took) [^.]{0,30}\bfor equal\b/i },
+  'thousand million': { pattern: /\bthousand million\b/i },
 };
 
 const files = globSync(
