@@ -50,6 +50,24 @@ const refused = [
     `export function long(run) {\n${'  run();\n'.repeat(70)}}`,
     'max-lines-per-function',
   ],
+  [
+    'a function of a test kit has at most 70 lines',
+    'tests/kit/long.ts',
+    `export function long(run) {\n${'  run();\n'.repeat(70)}}`,
+    'max-lines-per-function',
+  ],
+  [
+    'a component has at most 185 lines',
+    'apps/demo-budget/src/long.tsx',
+    `export function Long(run) {\n${'  run();\n'.repeat(185)}}`,
+    'max-lines-per-function',
+  ],
+  [
+    'a file has at most 350 lines of code, unless the configuration gives its reason',
+    'packages/client/src/worker/long-file.ts',
+    'export const one = [0];\none.push(1);\n'.concat('one.push(1);\n'.repeat(349)),
+    'max-lines',
+  ],
   ['shared imports nothing of Node', 'packages/shared/src/b.ts', "import 'node:fs';", 'no-restricted-imports'],
   ['shared uses no timer', 'packages/shared/src/c.ts', 'setTimeout(() => {}, 1);', 'no-restricted-globals'],
   [
@@ -231,6 +249,9 @@ const allowed = [
   ['packages/sync-server/src/cli.ts', "console.log('http://127.0.0.1'); import '@rockpool/shared';"],
   ['apps/demo-budget/src/ok.ts', "import '@rockpool/client/react'; import './money/parse.ts';"],
   ['apps/demo-budget/server/serve.ts', "import '@rockpool/sync-server';"],
+  ['packages/shared/src/described.ts', `${'// Why.\n\n'.repeat(350)}export const one = 1;`],
+  ['tests/kit/suite.test.ts', `export function suite(run) {\n${'  run();\n'.repeat(400)}}`],
+  ['packages/sync-server/src/cli/config.ts', 'export const one = [0];\n'.concat('one.push(1);\n'.repeat(400))],
   ['packages/client/src/react/ok.browser.test.tsx', "import '../index.ts'; import '../testing/browser-tabs.ts';"],
   [
     'tests/convergence/ok.ts',
