@@ -20,14 +20,14 @@ const RECENT = '1 minute';
 export class PostgresMembers implements MemberStore {
   private readonly connections: Connections;
   private readonly tablesReady: () => Promise<void>;
+  private preparing: Promise<void> | null = null;
 
   constructor(connections: Connections, tablesReady: () => Promise<void>) {
     this.connections = connections;
     this.tablesReady = tablesReady;
   }
 
-  async readAll(): Promise<StoredMember[]> {
-    await this.tablesReady();
+  readAll(): Promise<StoredMember[]> {
     return this.read('');
   }
 
@@ -36,7 +36,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   async write({ databaseId, principal, role }: StoredMember): Promise<void> {
-    await this.connections.query(WRITE_SQL, [databaseId, principal, role]);
+    await this.query(WRITE_SQL, [databaseId, principal, role]);
   }
 
   async addInvitation(
@@ -44,7 +44,7 @@ export class PostgresMembers implements MemberStore {
     maxPending: number,
     nowMs: number,
   ): Promise<boolean> {
-    const added = await this.connections.query(
+    const added = await this.query(
       `WITH expired AS (DELETE FROM ${INVITATION} WHERE expires_ms <= $6)
        INSERT INTO ${INVITATION} (code_sha256, database_id, role, expires_ms, invited_by) SELECT $1, $2, $3, $4, $5
        WHERE (SELECT count(*) FROM ${INVITATION} WHERE database_id = $2 AND expires_ms > $6) < $7 RETURNING 1`,
@@ -54,7 +54,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   async invitations(databaseId: string, nowMs: number): Promise<Invitation[]> {
-    const rows = await this.connections.query(
+    const rows = await this.query(
       `SELECT code_sha256, role, expires_ms, invited_by FROM ${INVITATION} WHERE database_id = $1 AND expires_ms > $2 ORDER BY expires_ms, code_sha256`,
       [databaseId, Math.floor(nowMs)],
     );
@@ -67,23 +67,20 @@ export class PostgresMembers implements MemberStore {
   }
 
   async withdrawInvitation(databaseId: string, id: string): Promise<boolean> {
-    const rows = await this.connections.query(`SELECT code_sha256 FROM ${INVITATION} WHERE database_id = $1`, [
-      databaseId,
-    ]);
+    const rows = await this.query(`SELECT code_sha256 FROM ${INVITATION} WHERE database_id = $1`, [databaseId]);
     const codeHash = rows.map(([hash]) => hash as Uint8Array).find((hash) => invitationId(hash) === id);
     if (codeHash === undefined) return false;
-    const deleted = await this.connections.query(`DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING 1`, [
-      codeHash,
-    ]);
+    const deleted = await this.query(`DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING 1`, [codeHash]);
     return deleted.length > 0;
   }
 
-  acceptInvitation(
+  async acceptInvitation(
     codeHash: Uint8Array,
     principal: string,
     nowMs: number,
     judge: JudgeAcceptance,
   ): Promise<StoredMember | null> {
+    await this.prepared();
     return this.connections.transaction(null, 'READ WRITE', async (connection) => {
       await connection.query(`DELETE FROM ${INVITATION} WHERE expires_ms <= $1`, [Math.floor(nowMs)]);
       // A concurrent request with the same code waits here and then finds no row.
@@ -110,19 +107,33 @@ export class PostgresMembers implements MemberStore {
   }
 
   async forgetDatabase(databaseId: string): Promise<void> {
-    await this.connections.query(
+    await this.query(
       `WITH members AS (DELETE FROM ${MEMBER} WHERE database_id = $1) DELETE FROM ${INVITATION} WHERE database_id = $1`,
       [databaseId],
     );
   }
 
   private async read(where: string): Promise<StoredMember[]> {
-    const rows = await this.connections.query(`SELECT database_id, principal, role FROM ${MEMBER}${where}`);
+    const rows = await this.query(`SELECT database_id, principal, role FROM ${MEMBER}${where}`);
     return rows.map(([databaseId, principal, role]) => ({
       databaseId: databaseId as string,
       principal: principal as string,
       role: isRole(role) ? role : null,
     }));
+  }
+
+  private async query(...request: Parameters<Connections['query']>): ReturnType<Connections['query']> {
+    await this.prepared();
+    return this.connections.query(...request);
+  }
+
+  /** Resolves once the tables exist: an instance polls and is asked from its start. */
+  private prepared(): Promise<void> {
+    this.preparing ??= this.tablesReady().catch((error: unknown) => {
+      this.preparing = null;
+      throw error;
+    });
+    return this.preparing;
   }
 
   close(): void {
