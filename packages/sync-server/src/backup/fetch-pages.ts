@@ -68,7 +68,7 @@ export async function fetchPages(
     let objects = fstatSync(descriptor).size === 0 ? 0 : (known?.objects ?? 0);
     if (objects === 0) reached = null;
     for await (const { key, bytes } of objectsOf(destination, keys.slice(objects))) {
-      for (const section of await decodeSections(key, bytes)) {
+      for await (const section of decodeSections(key, bytes)) {
         if (section.header.timeMs > atMs) break;
         reached = apply(descriptor, key, section, reached);
       }

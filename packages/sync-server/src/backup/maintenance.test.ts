@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { CopiedHistory } from '../../testing/copied-history.ts';
+import { MemoryDestination } from '../../testing/memory-destination.ts';
+import { pageSum } from '../sqlite/page-sums.ts';
 import { listCopies, readCopies, type CopySet } from './generations.ts';
 import { maintain } from './maintenance.ts';
 import { copyKey, deletedKey, type Level } from './object-names.ts';
+import { decodeSections, encodeSection } from './page-section.ts';
 import { planRestore } from './restore-plan.ts';
 import { expiredKeys } from './retention.ts';
 
@@ -49,6 +52,38 @@ it('maintenance deletes the single objects that a server left behind when it was
   });
   expect(await levelsOf(history)).toEqual(bundled);
   history.close();
+});
+
+it.each([
+  [10, 1],
+  [1_100, 0],
+])(
+  'maintenance merges at most 128 MiB of pages: of 32 bundles with %i pages each, %i objects of level 2',
+  async (count, merged) => {
+    const destination = new MemoryDestination();
+    const generation = `${'1'.padStart(13, '0')}-00000000`;
+    const content = Buffer.alloc(4096, 'x');
+    const sum = pageSum(content);
+    for (let bundle = 0; bundle < 32; bundle++) {
+      const range = { first: 32 * bundle + 1, last: 32 * (bundle + 1), part: 0, parts: 1, timeMs: bundle };
+      const pages = Array.from({ length: count }, (_, i) => ({ number: count * bundle + i + 1, sum, content }));
+      const facts = { watermark: null, pageSizeBytes: 4096, pageCount: 32 * count, before: '', after: '' };
+      const key = copyKey({ source: SOURCE, generation, level: 1, ...range });
+      await destination.put(key, await encodeSection({ ...range, ...facts }, pages));
+    }
+    await maintain(destination, { source: SOURCE, generation, copies: 1_024 });
+    const { generations } = await listCopies(destination, SOURCE);
+    expect(generations[0]?.copies.filter(({ level }) => level === 2)).toHaveLength(merged);
+  },
+);
+
+it('the sections of an object are unpacked one at a time', async () => {
+  const header = { first: 1, last: 1, part: 0, parts: 1, timeMs: 1, watermark: null, pageSizeBytes: 4096 };
+  const section = await encodeSection({ ...header, pageCount: 0, before: '', after: '' }, []);
+  const damaged = Buffer.from(section).fill(0, section.length - 1);
+  const sections = decodeSections('key', Buffer.concat([section, damaged]));
+  expect(await sections.next()).toMatchObject({ value: { header }, done: false });
+  await expect(sections.next()).rejects.toMatchObject({ code: 'backup-damaged' });
 });
 
 const HOUR_MS = 3_600_000;

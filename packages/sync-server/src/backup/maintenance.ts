@@ -9,6 +9,9 @@ const FAN_IN = 32;
 /** Larger sets are not combined, because the memory of the server is for its clients. */
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 
+/** Nor are sets with more pages than this, which are stored compressed and merged in memory. */
+const MAX_MERGED_BYTES = 128 * 1024 * 1024;
+
 export interface MaintainedGeneration {
   readonly source: string;
   readonly generation: string;
@@ -72,10 +75,11 @@ async function mergeSets(
   let end: Section['header'] | null = null;
   for (const { keys } of copies)
     for (const key of keys)
-      for (const section of await decodeSections(key, await requireObject(destination, key))) {
-        start ??= section.header;
-        end = section.header;
-        for (const page of section.pages) pages.set(page.number, page);
+      for await (const { header, pages: changed } of decodeSections(key, await requireObject(destination, key))) {
+        start ??= header;
+        end = header;
+        for (const page of changed) pages.set(page.number, page);
+        if (pages.size * header.pageSizeBytes > MAX_MERGED_BYTES) return;
       }
   if (start === null || end === null) return;
   const { pageCount, pageSizeBytes, timeMs, watermark, after } = end;

@@ -78,17 +78,18 @@ export async function encodeSection(header: SectionHeader, pages: readonly Page[
   return Buffer.concat([fixed, json, stored, hash]);
 }
 
-/** The sections of an object. Throws `backup-damaged` if any byte differs from what was written. */
-export async function decodeSections(key: string, bytes: Uint8Array): Promise<Section[]> {
-  const sections: Section[] = [];
+/**
+ * The sections of an object, each unpacked when it is asked for: pages may be thousands of times as large as they are
+ * stored. Throws `backup-damaged` if any byte differs from what was written.
+ */
+export async function* decodeSections(key: string, bytes: Uint8Array): AsyncGenerator<Section> {
   const object = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (object.length === 0) throw damaged(key, 'the object is empty');
   for (let offset = 0; offset < object.length;) {
     const { section, end } = await decodeSection(key, object, offset);
-    sections.push(section);
+    yield section;
     offset = end;
   }
-  if (sections.length === 0) throw damaged(key, 'the object is empty');
-  return sections;
 }
 
 async function decodeSection(
