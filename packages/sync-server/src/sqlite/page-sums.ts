@@ -20,6 +20,8 @@ const HEADER_BYTES = 16;
 const FLAGS_OFFSET = 12;
 const LOG_IN_USE = 1;
 const SUM_BYTES = 4;
+/** The checksums of a file of 100 GB take 100 MB. */
+const FORGOTTEN_AT_ONCE = new Uint8Array(1024 * 1024);
 
 /** The path of the checksum file of a database file. */
 export function sumsPath(databasePath: string): string {
@@ -123,7 +125,8 @@ export class PageSums {
     return sums;
   }
 
-  /** Writes checksums; they are durable when this returns. */ write(sumByPage: ReadonlyMap<number, number>): void {
+  /** Writes checksums; they are durable when this returns. */
+  write(sumByPage: ReadonlyMap<number, number>): void {
     const pages = [...sumByPage.keys()].sort((a, b) => a - b);
     for (let start = 0; start < pages.length;) {
       let end = start + 1;
@@ -140,8 +143,9 @@ export class PageSums {
   }
 
   private forget(): void {
-    const { pageCount } = this;
-    writeSync(this.descriptor, new Uint8Array(pageCount * SUM_BYTES), 0, pageCount * SUM_BYTES, HEADER_BYTES);
+    const end = offsetOf(this.pageCount + 1);
+    for (let offset = HEADER_BYTES; offset < end; offset += FORGOTTEN_AT_ONCE.length)
+      writeSync(this.descriptor, FORGOTTEN_AT_ONCE, 0, Math.min(FORGOTTEN_AT_ONCE.length, end - offset), offset);
   }
 }
 
