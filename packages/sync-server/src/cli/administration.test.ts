@@ -296,7 +296,7 @@ describe('an administrator', () => {
     const ill = await runCommand(['doctor', '--data', data]);
     expect(ill).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('accounts: 2 rows, but 1 of them known to sync') as string,
+      stdout: expect.stringContaining('accounts: sync knows 1 of 2 rows') as string,
     });
     writeFileSync(databasePath(data, DATABASE), 'not a database at all, but long enough to be looked at');
     const damaged = await runCommand(['doctor', '--data', data]);
