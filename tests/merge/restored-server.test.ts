@@ -127,8 +127,8 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     restore();
     ann.connect(live);
-    // Ann's first changeset is pruned. The last of those that are too old stays, because the next one is linked to it.
-    // A device's engine sends the rest under a new site id.
+    // Ann's first changeset is pruned. The newest of the expired changesets stays, because the next one is linked to
+    // it. A device's engine sends the rest under a new site id.
     expect(() => ann.takeNext()).toThrow('the device does not accept the welcome: new-site');
     ann.sync.becomeNewSite(2);
     ann.cut();

@@ -77,7 +77,7 @@ export function encodeOutline(schema: Schema): string {
   return text.length > MAX_OUTLINE_CHARACTERS ? '' : text;
 }
 
-/** Reads an outline, trusting nothing. Null if the text is not an outline. */
+/** Reads an outline and checks all of it. Null if the text is not an outline. */
 export function decodeOutline(text: unknown): SchemaOutline | null {
   if (typeof text !== 'string' || text === '') return null;
   try {

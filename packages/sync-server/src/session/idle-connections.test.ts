@@ -27,7 +27,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Opens a connection, which the server has seen when this resolves. */
+/** Opens a connection. Resolves once the server has seen it. */
 async function opened(): Promise<Socket> {
   const seen = once(server, 'connection');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
@@ -83,7 +83,7 @@ describe('a server whose idle connections are limited', () => {
     await end;
   });
 
-  it('counts a connection that sends several requests at once as one', async () => {
+  it('counts a connection once, however many requests it sends at the same time', async () => {
     const responses: ServerResponse[] = [];
     answering = (response) => void responses.push(response);
     const eager = await opened();

@@ -102,7 +102,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   10: HISTORY_SQL,
 };
 
-/** The number of the server's own site in rockpool_site, which is the author of the conflict log. */
+/** The number of the server's own site in rockpool_site. This site is the author of the conflict log. */
 export const SERVER_SITE_NUMBER = 0;
 export const SERVER_SITE: string = '0'.repeat(32);
 

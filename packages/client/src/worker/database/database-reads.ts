@@ -37,7 +37,7 @@ export interface DatabaseReads {
   /** Like `query`, in parts. End the run before `close`. */
   startQuery(statement: SqlStatement): QueryRun;
   listRejected(): RejectedChangeset[];
-  /** Throws `schema-unknown-table`, and `key-invalid` for a key with another number of parts. */
+  /** Throws `schema-unknown-table`, and `key-invalid` for a key with the wrong number of parts. */
   rowSyncState(tableName: string, key: readonly SqlValue[]): RowSyncState;
   writeStates(requestIds: readonly string[]): WriteState[];
 }

@@ -27,7 +27,7 @@ describe('the writer queue', () => {
     expect(writerQueue.isHeld).toBe(false);
   });
 
-  it('runs jobs that a waiting job adds after those that already wait', () => {
+  it('appends the jobs that a waiting job adds to the end of the queue', () => {
     const writerQueue = new WriterQueue();
     const done: string[] = [];
     let release = (): void => undefined;

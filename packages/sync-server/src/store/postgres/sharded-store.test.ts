@@ -132,7 +132,9 @@ describe('a list of shards', () => {
     expect(await problemsOf([a, b, c])).toBeNull();
     expect(await problemsOf([b, a])).toMatch(/another first shard/);
     expect(await problemsOf([a])).toMatch(/the shard b is missing: it has \d databases/);
-    expect(await problemsOf([a, { ...b, url: a.url }])).toMatch(/b: its url now leads to a different PostgreSQL database/);
+    expect(await problemsOf([a, { ...b, url: a.url }])).toMatch(
+      /b: its url now leads to a different PostgreSQL database/,
+    );
     expect(await problemsOf([a, b, { ...b, name: 'd' }])).toMatch(/the same PostgreSQL database as that of b/);
     expect(await problemsOf([a, b])).toBeNull();
   });
