@@ -5,7 +5,7 @@ import { findChromium } from '../../../../scripts/find-chromium.mjs';
 import { endWithTests, killGroup } from './children.ts';
 
 /**
- * Chromium refuses to start as root with its sandbox. The other flags keep it from contacting Google's services, which
+ * Chromium refuses to start as root with its sandbox. Most other flags keep it from contacting Google's services, which
  * is slow on a closed network.
  */
 const quietFlags = [
@@ -16,6 +16,8 @@ const quietFlags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Keeps V8's baseline code for SQLite. Optimizing it in every new tab takes longer than a test can gain from it.
+  '--js-flags=--liftoff-only',
 ];
 
 /** Only a hang takes this long. */
