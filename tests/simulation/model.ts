@@ -69,7 +69,10 @@ export class Model {
   readonly atomic = new Set<string>();
   /** Transactions whose promise resolved in the page. */
   readonly acknowledged = new Set<string>();
-  /** Cells of rows that an older version of the app deleted, which does not know these columns. */
+  /**
+   * Cells of deleted rows that the device did not show: its app was of an older version, or had been updated and waited
+   * for the full resync.
+   */
   readonly deletedUnknown = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
   /** The last sequence sent, by device and site (hex). */
@@ -79,6 +82,7 @@ export class Model {
   record(device: string, database: OpenDatabase): void {
     const masked = database.rejected.sequences();
     const site = `${device} ${Buffer.from(database.siteId).toString('hex')}`;
+    const lacksColumns = database.schema.hash === olderSchema.hash || database.meta.wantsFullResync;
     for (const { sequence, groups, before } of database.changelog.readAfter(this.recordedUpTo.get(site) ?? 0)) {
       this.recordedUpTo.set(site, sequence);
       const cells: WrittenCell[] = [];
@@ -89,7 +93,7 @@ export class Model {
           const key = group.keys.map((part) => part[r] ?? null);
           if (group.tableId === MARK && group.kind === 'insert') mark = String(key[0]);
           const row = `${group.tableId}:${keyToString(key)}`;
-          if (group.kind === 'delete' && database.schema.hash === olderSchema.hash)
+          if (group.kind === 'delete' && lacksColumns)
             for (const columnId of NEWER_COLUMN_IDS.get(group.tableId) ?? [])
               this.deletedUnknown.add(`${row} ${columnId}`);
           const oldValue = (columnId: number): CellValue => old?.values[old.columnIds.indexOf(columnId)]?.[r] ?? null;
