@@ -24,7 +24,9 @@ export class SnapshotDevice extends SocketDevice {
   readonly states: SyncState[] = [];
   readonly stages: WaitStage[] = [];
   readonly notified: TouchedTables[] = [];
-  override onApplied = (touched: TouchedTables): void => void this.notified.push(touched);
+  override onApplied = (touched: TouchedTables): void => {
+    if (touched.tables.length > 0) this.notified.push(touched);
+  };
 
   static async open({
     medium = memoryMedium(),

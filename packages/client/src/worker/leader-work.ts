@@ -11,17 +11,14 @@ export function startLeaderWork(
 ): LeaderWork {
   const upkeep = startSearchUpkeep(tools, systemClock);
   const works: LeaderWork[] = [startWarmUp(tools.database.connection.runtime, systemClock), upkeep];
-  if (startSync !== null) {
-    works.push(
-      startSync({
-        ...tools,
-        publishCommit: (touched) => {
-          upkeep.onDelivery();
-          tools.publishCommit(touched);
-        },
-      }),
-    );
-  }
+  const sync = startSync?.({
+    ...tools,
+    publishCommit: (touched) => {
+      upkeep.onDelivery();
+      tools.publishCommit(touched);
+    },
+  });
+  if (sync !== undefined) works.push(sync);
   return {
     onLocalCommit: () => {
       for (const work of works) work.onLocalCommit();
@@ -29,6 +26,7 @@ export function startLeaderWork(
     tryNow: () => {
       for (const work of works) work.tryNow();
     },
+    onRefused: (error) => sync?.onRefused?.(error),
     stop: async () => void (await Promise.all(works.map((work) => work.stop()))),
   };
 }

@@ -17,8 +17,8 @@ export const REQUEST_DEADLINE_MS = 10_000;
 const RUNNING_TIME_MS = 1_000;
 
 /**
- * A request is repeated after one to two of these. Messages between tabs are not lost in practice. Repeating a request is
- * cheap, because it takes effect once.
+ * All requests without an answer are repeated together, so a new one may be repeated at once. Messages between tabs are
+ * not lost in practice. Repeating a request is cheap, because it takes effect once.
  */
 const RESEND_INTERVAL_MS = 2_000;
 
@@ -62,7 +62,6 @@ interface Waiting {
   readonly request: LeaderRequest;
   readonly settle: PromiseWithResolvers<unknown>;
   startedAwakeMs: number;
-  askedAwakeMs: number;
   timesAsked: number;
   leadersAsked: number;
 }
@@ -93,13 +92,11 @@ class Link implements LeaderLink {
 
   ask(request: LeaderRequest, requestId: string = this.options.newRequestId()): Promise<unknown> {
     if (this.failure !== null) return Promise.reject(this.failure);
-    const nowMs = this.awakeMs();
     const waiting: Waiting = {
       id: requestId,
       request,
       settle: Promise.withResolvers(),
-      startedAwakeMs: nowMs,
-      askedAwakeMs: nowMs,
+      startedAwakeMs: this.awakeMs(),
       timesAsked: 0,
       leadersAsked: this.leader === null ? 0 : 1,
     };
@@ -124,7 +121,7 @@ class Link implements LeaderLink {
   onNewLeader(next: LeaderAddress): void {
     this.leader = next;
     for (const waiting of this.waitingById.values()) waiting.leadersAsked++;
-    this.askAgain(0);
+    this.askForAll();
   }
 
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void {
@@ -155,7 +152,6 @@ class Link implements LeaderLink {
     const { leader, options } = this;
     if (leader === null) return; // The request is sent to the next leader that announces itself.
     waiting.timesAsked++;
-    waiting.askedAwakeMs = this.awakeMs();
     const { id, request } = waiting;
     // A write outside an open transaction waits until that transaction ends, so the transaction cannot wait for the
     // write.
@@ -171,12 +167,10 @@ class Link implements LeaderLink {
     });
   }
 
-  /** Asks again for all requests that were last asked at least this long ago. */
-  private askAgain(minAgeMs: number): void {
-    const latestMs = this.awakeMs() - minAgeMs;
+  private askForAll(): void {
     let afterRequestId: string | null = null;
     for (const waiting of this.waitingById.values()) {
-      if (waiting.askedAwakeMs <= latestMs) this.send(waiting, afterRequestId);
+      this.send(waiting, afterRequestId);
       if (waiting.request.kind === 'write') afterRequestId = waiting.id;
     }
   }
@@ -200,7 +194,7 @@ class Link implements LeaderLink {
       Math.max(0, Math.min(RESEND_INTERVAL_MS, this.remainingMs(oldest))),
       () => {
         this.giveUpOverdue();
-        this.askAgain(RESEND_INTERVAL_MS);
+        this.askForAll();
         this.watch();
       },
     );

@@ -16,6 +16,11 @@ interface World {
   readonly posted: string[];
   failNext: boolean;
   localCommits: number;
+  /** The errors of undone commits, by the number of the work that received them. */
+  readonly refused: string[];
+  /** Commits of the newest work. */
+  publishCommit: (tables: readonly string[]) => void;
+  readonly startAnew: () => Promise<void>;
 }
 
 const NO_READS: Reads = {
@@ -48,7 +53,11 @@ function createWorld({
     posted: [],
     failNext: false,
     localCommits: 0,
+    refused: [],
+    publishCommit: () => undefined,
+    startAnew: () => leadership.startAnew(),
   };
+  let works = 0;
   const database: WritableDatabase = own ?? {
     write({ id }: WriteRequest) {
       if (requests.has(id)) return { results: [], touchedTables: ['t'], changes: [], repeated: true };
@@ -80,11 +89,16 @@ function createWorld({
     watchOwner: () => () => undefined,
     post: note,
     send: (_tabId, message) => note(message),
-    startWork: () => ({
-      onLocalCommit: () => world.localCommits++,
-      tryNow: () => undefined,
-      stop: () => Promise.resolve(),
-    }),
+    startWork: (tools) => {
+      const number = ++works;
+      world.publishCommit = (tables) => tools.publishCommit({ tables, changes: [] });
+      return {
+        onLocalCommit: () => world.localCommits++,
+        tryNow: () => undefined,
+        onRefused: ({ code }) => void world.refused.push(`work ${number}: ${code}`),
+        stop: () => Promise.resolve(),
+      };
+    },
     onCommit: () => undefined,
     onStatus: () => undefined,
     onProblem: () => undefined,
@@ -204,6 +218,25 @@ describe('a leader on a medium that stores commits in the background', () => {
     await world.serve({ requestId: 'a' });
     expect(world.posted).toEqual(['refused a']);
     expect(world.localCommits).toBe(0);
+  });
+
+  it('reports an undone commit of its work to the work that is started instead, and to no tab', async () => {
+    const stored = Promise.withResolvers<void>();
+    const world = createWorld({ committed: () => stored.promise });
+    world.publishCommit(['t']);
+    await world.startAnew();
+    stored.reject(new RockpoolError('storage-full'));
+    await Promise.resolve();
+    expect(world.refused).toEqual(['work 2: storage-full']);
+    expect(world.posted).toEqual([]);
+  });
+
+  it('announces no commit of its work that changed no table', () => {
+    const world = createWorld();
+    world.publishCommit([]);
+    expect(world.posted).toEqual([]);
+    world.publishCommit(['t']);
+    expect(world.posted).toEqual(['commit']);
   });
 
   it('runs the next write of the same tab before the last one is stored', async () => {

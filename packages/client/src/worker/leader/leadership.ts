@@ -50,6 +50,8 @@ export interface LeaderWork {
   onLocalCommit(): void;
   /** Retries sync at once instead of at the next attempt. */
   tryNow(): void;
+  /** Called after the medium has undone a commit of the work that `startAnew` replaced by this one. */
+  onRefused?(error: RockpoolError): void;
   /** Resolves when the work no longer uses the database. */
   stop(): Promise<void>;
 }
@@ -59,7 +61,7 @@ export interface LeaderTools<Database> {
   readonly database: Database;
   /** See OpenedDatabase. Nothing may leave this device before the commits on which it depends are stored. */
   readonly committed?: () => Promise<void>;
-  /** Called after every commit that is not a tab's write, in the same task. */
+  /** Called after every commit that is not a tab's write, in the same task. `touched` may name no table. */
   publishCommit(touched: TouchedTables): void;
   publishStatus(status: Omit<LeaderStatus, 'readOnly'>): void;
   /** Reports a background problem to the app. */
@@ -283,10 +285,14 @@ export class Leadership<Database extends WritableDatabase> {
 
   private publishCommit(touched: TouchedTables): void {
     const { committed } = this.options.opened;
-    if (committed === undefined) return this.tellCommit(touched);
+    const tell = (): void => {
+      if (touched.tables.length > 0) this.tellCommit(touched);
+    };
+    if (committed === undefined) return tell();
     committed().then(
-      () => this.tellCommit(touched),
-      () => undefined, // A refused commit is undone, so there is nothing to report.
+      tell,
+      // Tabs learn nothing of an undone commit. The work must not repeat it at once, on a medium that is still full.
+      (error: RockpoolError) => this.work.onRefused?.(error),
     );
   }
 

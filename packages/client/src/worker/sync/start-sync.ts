@@ -67,6 +67,7 @@ export function startSync({
   return {
     onLocalCommit: () => engine.committed(),
     tryNow,
+    onRefused: (error) => engine.onRefused(error),
     stop: async () => {
       device.removeEventListener?.('online', tryNow);
       device.removeEventListener?.('offline', check);

@@ -27,7 +27,7 @@ export interface SyncDatabaseOptions {
   readonly database: OpenDatabase;
   /** Monotonic time, independent of the wall clock. */
   readonly elapsedMs: () => number;
-  /** Called when a delivery has changed rows. */
+  /** Called after every commit, in the same task, with the tables whose rows changed. */
   readonly onApplied: (touched: TouchedTables) => void;
 }
 
@@ -44,8 +44,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   let epochThere: Uint8Array | null = null;
   let isFirst = false;
 
-  function applied(tables: ReadonlySet<string>, changes: readonly TableChange[] = []): void {
-    if (tables.size > 0) onApplied({ tables: [...tables], changes });
+  function applied(tables: Iterable<string> = [], changes: readonly TableChange[] = []): void {
+    onApplied({ tables: [...tables], changes });
   }
 
   return {
@@ -68,7 +68,9 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       epochThere = welcome.logEpoch;
       isFirst = true;
       served.note();
-      return verdictOn(database, welcome);
+      const verdict = verdictOn(database, welcome);
+      applied();
+      return verdict;
     },
     get isPaused() {
       return meta.isSyncPaused;

@@ -132,6 +132,17 @@ it('the engine receives the outcomes that a restored file lacks before it contin
   expect(database.rejected.list()).toMatchObject([{ changeset: { groups: [{ keys: [['a']] }] } }]);
 });
 
+it('an engine that is started after the medium has undone a delivery waits for room before it connects again', async () => {
+  const { lines, next, engine, reports } = await connected(openInMemory());
+  engine.onRefused(new RockpoolError('storage-full', { operation: 'commit' }));
+  expect(reports.at(-1)).toMatchObject({ state: 'blocked', reason: { code: 'storage-full' } });
+  const before = lines.length;
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(lines).toHaveLength(before);
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect((await next(before + 1)).sent).toMatchObject([{ type: 'hello' }]);
+});
+
 it('the engine reports each message once, with all its effects', async () => {
   const database = openInMemory();
   const { next, engine, reports } = await connected(database);

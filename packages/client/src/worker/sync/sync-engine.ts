@@ -119,6 +119,8 @@ export interface SyncEngine {
   start(): void;
   /** Called when the outbox grew, or when sync was paused or resumed. */
   committed(): void;
+  /** Called if the medium has undone the last delivery: the next attempt comes after a delay. */
+  onRefused(error: RockpoolError): void;
   /** Retries at once instead of at the next attempt, because the device is online again or the user asked. */
   tryNow(): void;
   /** Checks at once whether the server still answers, because the device reports that it is offline. */
@@ -218,6 +220,10 @@ class Engine implements SyncEngine {
       this.audit.postpone();
       this.dispatch({ type: 'committed' });
     });
+  }
+
+  onRefused(error: RockpoolError): void {
+    this.dispatch({ type: 'failed', error: error.toData() });
   }
 
   tryNow(): void {
