@@ -84,7 +84,7 @@ describe('a first sync over a faulty snapshot route', () => {
     [
       'answers with a foreign page',
       (_, response) => void response.end('<html>'),
-      { stage: 'snapshot-answer', problem: 'the answer is not a snapshot', status: 200 },
+      { stage: 'snapshot-answer', problem: 'the response is not a snapshot', status: 200 },
       'snapshot-answer',
     ],
     [

@@ -279,7 +279,7 @@ export class OpenTab {
   private showStatus(leaderStatus: LeaderStatus, role: TabRole): void {
     const { snapshot, reason } = leaderStatus;
     const { status } = this.reports;
-    // Other tabs receive some of the statuses only, and would miss the end of the download.
+    // Other tabs receive only some of the statuses, and would miss the end of the download.
     if (role === 'leader' && snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes)
       this.tellFirstSync(snapshot);
     // Nothing is sent or loaded until a user acts, so every tab reports the error to the app.

@@ -44,7 +44,7 @@ for (const [stage, withinMs, part] of [
   ['storage', 15_000, { chooseMedium: never }],
   ['code', 60_000, { loadSqlite: never }],
 ] as const)
-  it(`opening fails with the name of the stage that does not answer: ${stage}`, async () => {
+  it(`opening fails with the name of the stage that does not complete: ${stage}`, async () => {
     const { failure } = opening(part);
     await vi.advanceTimersByTimeAsync(withinMs - 1);
     expect(failure()).toBe(null);
@@ -52,7 +52,7 @@ for (const [stage, withinMs, part] of [
     expect(failure()).toEqual({ code: 'opening-stalled', fields: { stage, withinMs } });
   });
 
-it('opening has no deadline once every stage has answered', async () => {
+it('opening has no deadline once every stage has completed', async () => {
   const { failure } = opening({});
   await vi.advanceTimersByTimeAsync(120_000);
   expect(failure()).toBe(null);

@@ -2,19 +2,19 @@ import type { StatusUpdate, SyncStatus } from '../rpc/sync-status.ts';
 import type { Clock } from './leader/clock.ts';
 
 /**
- * Each write changes the status several times. The answer to a write carries the changes that its author must not miss;
- * the page receives the others once per frame.
+ * Each write changes the status several times. The response to a write carries the changes that its author must not
+ * miss; the page receives the others once per frame.
  */
 const STATUS_EVERY_MS = 16;
 
-/** Sends the status of this tab to the page, in answers to calls and as events. */
+/** Sends the status of this tab to the page, in responses to calls and as events. */
 export interface StatusReports {
   readonly status: SyncStatus;
   readonly latest: StatusUpdate;
   set(status: SyncStatus): void;
   /**
-   * The latest update, to be sent with an answer; null if an earlier answer carried it already. Events travel
-   * separately and may arrive after an answer.
+   * The latest update, to be sent in a response; null if an earlier response carried it already. Events are sent
+   * separately and may arrive after a response.
    */
   unseen(): StatusUpdate | null;
   /** Called when the database is open. Later changes are sent as events. */
@@ -27,7 +27,7 @@ export function createStatusReports(
   clock: Clock,
 ): StatusReports {
   let latest: StatusUpdate = { number: 0, status: initial };
-  /** The number of the last update that was sent in an answer. */
+  /** The number of the last update that was sent in a response. */
   let answered = -1;
   let isOpen = false;
   let isPlanned = false;

@@ -52,12 +52,12 @@ export interface SyncProgress {
 export interface ApplyDeliveriesInput extends ApplyTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly lookups: LookupsByTable;
-  /** Kept across deliveries; `applyDeliveries` updates it. */
+  /** The index is kept across deliveries, and `applyDeliveries` updates it. */
   readonly pending: PendingIndex;
   readonly progress: SyncProgress;
   /** One or more, each continuing the one before. A full resync comes alone. */
   readonly deliveries: readonly Delivery[];
-  /** The log epoch of the server's welcome; null for the known one. Used by a full resync only. */
+  /** The log epoch of the server's welcome. Null keeps the known log epoch. Only a full resync uses it. */
   readonly logEpoch?: Uint8Array | null;
   /** The snapshot file from which a full resync continues. Default: none. */
   readonly snapshot?: SnapshotFile | null;
@@ -161,8 +161,8 @@ function combine(applied: readonly AppliedDeliveries[]): AppliedDeliveries {
 }
 
 /**
- * Whether the rows already have the state after this delivery: every outcome is an admission, and no other site wrote.
- * Then pending changesets need not be read.
+ * Whether applying this delivery leaves the visible rows unchanged, because every outcome is an admission and no other
+ * site wrote. Then pending changesets need not be read.
  */
 function isAlreadyVisible(
   connection: Connection,

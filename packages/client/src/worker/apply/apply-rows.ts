@@ -15,7 +15,7 @@ import { removeAllThenWrite, writeGroups, writeInPlace, type RowWrite } from './
 
 /*
  * Writes the rows of one delivery into the tables, in a transaction that the caller began with triggers and foreign
- * keys off. Tries four ways; each is slower and handles a case that the one before cannot. All end in the same rows:
+ * keys off. Tries four ways; each is slower and handles a case that the one before cannot. All produce the same rows:
  *
  *   1 straight      no changeset is pending: writes the groups as delivered
  *   2 in place      rebases the touched rows beneath the pending changes (rebase-row.ts), and writes what differs
@@ -30,7 +30,9 @@ export interface ApplyRowsInput {
   readonly connection: Connection;
   /** Synced tables and system tables, by id. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
-  /** Describes changes to live queries. Default: none, so changes are not described. */
+  /**
+   * For each table, how its changes are described to live queries. Default: none; the result then describes no changes.
+   */
   readonly lookups?: LookupsByTable;
   readonly pending: PendingIndex;
   readonly outcomeKinds: OutcomeKinds;
@@ -42,7 +44,7 @@ export interface AppliedRows {
   readonly touched: ReadonlySet<string>;
   /** The changes in these tables, for live queries, if they are known. */
   readonly changes: readonly TableChange[];
-  /** Masked changesets: with the reason if this delivery masked them, with null otherwise. */
+  /** The masked changesets, each with the reason if this delivery masked it, and with null otherwise. */
   readonly masked: ReadonlyMap<number, RockpoolError | null>;
 }
 

@@ -14,7 +14,7 @@ function write(database: OpenDatabase, sql: string): void {
   database.write({ id: `t${++requests}`, statements: [{ sql, params: [] }] });
 }
 
-/** Writes four changesets, which DELIVERIES decide. */
+/** Writes four changesets, whose outcomes are in DELIVERIES. */
 function writePending(database: OpenDatabase): void {
   write(database, "INSERT INTO account (id, name) VALUES ('mine', 'Mine')");
   write(database, "INSERT INTO account (id, name) VALUES ('refused', 'Refused')");
@@ -175,7 +175,7 @@ it('a worker killed at any storage call of deliveries applied together has store
     found[after]!++;
     const again = testSync(third.database);
     again.greet(testWelcome());
-    // The server sends what the cursor does not cover.
+    // The server sends the deliveries after the stored cursor.
     for (const delivery of DELIVERIES) if (delivery.to > third.database.meta.cursor) again.applyDelivery(delivery);
     expect(stateOf(third.database)).toEqual(states[1]);
     await third.close();

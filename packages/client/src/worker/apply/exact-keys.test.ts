@@ -134,7 +134,7 @@ it('a delivery changes and deletes rows with keys that new rows are no longer al
   database.close();
 });
 
-it('a change of a key to one that SQLite considers equal is rejected, by type and by collation [VK-09]', () => {
+it('a change of a key to one that SQLite considers equal, by type or by collation, is rejected [VK-09]', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a')] }));
   expect(() => database.write({ id: 'w', statements: [{ sql: 'UPDATE tag SET id = 1.0', params: [] }] })).toThrow(

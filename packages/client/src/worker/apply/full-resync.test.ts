@@ -76,8 +76,8 @@ const fullResync = (
   });
 
 /**
- * Adds to `atFive` a note that another site has also inserted, at watermark 8. The local insert covers its text. A
- * later local change of the note, in one changeset with a page, was written without having seen it.
+ * Adds to `atFive` a note that another site has also inserted, at watermark 8. The local insert covers the other site's
+ * text. A later local changeset updates the note, still without having seen that text, and inserts a page.
  */
 function withCoveredNote(): ReturnType<typeof atFive> {
   const { database, sync } = atFive();

@@ -27,7 +27,9 @@ const AT_ONCE = 100;
 
 type Write = (n: number) => string;
 
-/** Writes `count` changesets and delivers their outcomes. Returns the SQLite statement steps per changeset. */
+/**
+ * Writes `count` changesets and delivers their outcomes. Returns the number of SQLite statement steps per changeset.
+ */
 function stepsPerChangeset(
   count: number,
   write: Write,

@@ -40,11 +40,11 @@ export interface RebaseRules {
 }
 
 /**
- * Takes one row through one delivery, in the order of the stream: applies the outcomes of this site's changesets, then
- * the delivered changes, then the changes that remain pending.
+ * Applies one delivery to one row: first the outcomes of this site's changesets, then the delivered changes, then the
+ * changes that remain pending.
  *
  * An admitted change becomes part of the server's row as it was sent, whether or not it was visible. If the merge
- * produced another value, the delivery contains that value.
+ * produced a different value, the delivery contains that value.
  *
  * Throws like withChange for changes that remain pending.
  */
@@ -56,7 +56,7 @@ export function rebaseRow(row: RowBefore, delivered: readonly DeliveredChange[],
   let serverRow = foldAdmitted(atCursor, admitted, row.columns);
   for (const change of delivered) serverRow = withDelivered(serverRow, change, row.columns, atCursor);
   const shown = row.pending.filter(({ sequence }) => !outcomeKinds.has(sequence) && !maskedAfter.has(sequence));
-  // Changes that moved from pending into the server's row are in the visible row already.
+  // Changes that moved from pending into the server's row are already in the visible row.
   const isAlreadyVisible =
     delivered.length === 0 &&
     admitted.length + shown.length === shownBefore.length &&

@@ -57,8 +57,8 @@ export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
  * Applies a delivered change to a row. Values replace the old ones, except document updates, which merge into the
  * document of `atCursor`, the server's row before the delivery. An update of a row that does not exist does nothing.
  *
- * Updates never merge into another document, even one with the same id: if a local write replaced the document with one
- * of the same content, and lost, the replacement lacks the earlier edits.
+ * Updates never merge into a different document, even one with the same id: if a local write replaced the document with
+ * one of the same content, and lost, the replacement lacks the earlier edits.
  */
 export function withDelivered(
   row: RowState,
@@ -81,8 +81,8 @@ export function withChange(row: RowState, change: RowEdit, columns: ColumnRules)
 }
 
 /**
- * Applies a change that the server has admitted. It fitted on the server, perhaps in another order. Intermediate values
- * do not matter: if the merge produced another value, the server delivers that value.
+ * Applies a change that the server has admitted. It fitted on the server, perhaps in a different order. Intermediate
+ * values do not matter: if the merge produced a different value, the server delivers that value.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return applyChange(row, change, columns, 'admitted');
@@ -210,7 +210,7 @@ export function serverRowBeneath(
   return { exists: true, values };
 }
 
-/** The covered values to store, so that serverRowBeneath finds `serverRow` again under the pending changes. */
+/** The covered values to store, from which serverRowBeneath can reconstruct `serverRow` under the pending changes. */
 export function coveredValues(
   serverRow: RowState,
   visible: RowState,

@@ -139,7 +139,7 @@ export class RowWriter {
     }
   }
 
-  /** Registers the documents of a row that this writer does not write, so that `finish` cleans up after them. */
+  /** Registers the documents of a row that this writer does not write, so that `finish` deletes their unused bases. */
   scheduleCleanup(key: readonly CellValue[]): void {
     this.documentTable?.scheduleCleanup(key);
   }

@@ -36,14 +36,17 @@ export function writeInPlace(writes: readonly RowWrite[]): void {
 }
 
 /**
- * Deletes rows last, for active foreign keys: references move away from a row before its delete could cascade to them.
+ * Deletes rows last, for use with foreign keys on: rows that no longer refer to a deleted row are updated before its
+ * delete could cascade to them.
  */
 export function writeThenRemove(writes: readonly RowWrite[]): void {
   patchAndPut(writes);
   removeDeleted(writes);
 }
 
-/** Deletes all rows, then inserts them, for rows that swap unique values and so block each other. */
+/**
+ * Deletes all rows, then inserts them. Rows that swap unique values need this, because no update of one alone is valid.
+ */
 export function removeAllThenWrite(writes: readonly RowWrite[]): void {
   for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);
   for (const write of writes) if (write.after.exists) put(write);

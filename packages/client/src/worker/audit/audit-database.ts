@@ -17,7 +17,7 @@ export interface AuditDatabase {
   readonly cursor: number;
   /** All rows of a table as the server has them, in slices (serverRowSlices). */
   serverRows(table: TableSchema): Generator<readonly ServerRow[]>;
-  /** Replaces local rows with those of an answer. `rangeCounts` holds the requested ranges, by table id. */
+  /** Replaces local rows with those of the server's response. `rangeCounts` holds the requested ranges, by table id. */
   repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): Repair[];
 }
 

@@ -76,7 +76,7 @@ it('an idle audit compares equal replicas again after the interval, and not befo
   expect(reported).toEqual([]);
 });
 
-it('an idle audit reports no difference if the server’s log has moved on, and asks again after the next quiet time', () => {
+it('an idle audit reports no difference if the server’s log has grown meanwhile, and is sent again after the next quiet time', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   audit.handleAnswer(answer({ compared: false }));
@@ -85,7 +85,7 @@ it('an idle audit reports no difference if the server’s log has moved on, and 
   expect(reported).toEqual([]);
 });
 
-it('an idle audit waits for the interval after three answers without a comparison', () => {
+it('an idle audit waits for the interval after three responses without a comparison', () => {
   audit.start();
   for (let asked = 1; asked <= 3; asked++) {
     vi.advanceTimersByTime(TIMES.quietMs + 100);
@@ -98,7 +98,7 @@ it('an idle audit waits for the interval after three answers without a compariso
   expect(sent).toHaveLength(4);
 });
 
-it('an idle audit rejects an answer for another watermark', () => {
+it('an idle audit rejects a response for a different watermark', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   expect(() => audit.handleAnswer(answer({ cursor: 3 }))).toThrow(
@@ -127,7 +127,7 @@ it('an idle audit repairs and reports differing ranges, and waits for the interv
   expect(sent).toHaveLength(1);
 });
 
-it('an unanswered idle audit is reported, and no other is sent before the interval, even over a new connection', () => {
+it('an unanswered idle audit is reported, and the next is sent only after the interval, even over a new connection', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + ANSWER_DEADLINE_MS);
   audit.postpone();

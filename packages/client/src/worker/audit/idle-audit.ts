@@ -30,19 +30,22 @@ export interface AuditTimes {
 export const AUDIT_TIMES: AuditTimes = { quietMs: 20_000, intervalMs: 60 * 60 * 1000 };
 
 /**
- * Deadline for the server's answer, which fingerprints tables in slices beside other work. A missed deadline is
- * reported and ends the connection, at most once per interval.
+ * Deadline for the server's response. The server fingerprints tables in slices, between which it does other work. A
+ * missed deadline is reported and ends the connection, at most once per interval.
  */
 export const ANSWER_DEADLINE_MS = 60_000;
 
 /**
- * Answers in a row without a comparison before waiting a whole interval. A log that grew meanwhile is quiet a little
- * later. But with a server that never compares, for example because it has another schema, the client would read every
- * row repeatedly without result.
+ * The number of consecutive responses without a comparison after which the audit waits a whole interval. If the log
+ * grew meanwhile, an audit a little later succeeds. But if the server never compares, for example because it has a
+ * different schema, the client would read every row repeatedly, without result.
  */
 const MAX_UNCOMPARED = 3;
 
-/** Repairs in a row before giving up for an interval. Another repair would not help either. */
+/**
+ * The number of consecutive repairs after which the audit waits for an interval: a further repair would not help
+ * either.
+ */
 const MAX_REPAIRS = 8;
 
 export interface IdleAuditOptions {
@@ -57,7 +60,7 @@ export interface IdleAuditOptions {
   readonly onDiverged: (error: RockpoolError) => void;
   /** Rows still differ after MAX_REPAIRS repairs. */
   readonly onUnrepaired: (error: RockpoolError) => void;
-  /** A local failure, or `network-unreachable` for a missing answer. */
+  /** A local failure, or `network-unreachable` if the server sent no response. */
   readonly onFailed: (thrown: unknown) => void;
 }
 
@@ -98,7 +101,7 @@ export class IdleAudit {
     if (this.isRunning && this.asked === null) this.waitUntilQuiet();
   }
 
-  /** Throws `frame-unexpected` for an answer to another audit. */
+  /** Throws `frame-unexpected` for a response to a different audit. */
   handleAnswer(answer: AuditAnswer): void {
     if (this.asked === null || answer.cursor !== this.asked.cursor)
       throw new RockpoolError('frame-unexpected', {
@@ -210,7 +213,7 @@ export class IdleAudit {
       this.dueMs = this.nextDueMs();
       return onUnrepaired(new RockpoolError('replica-diverged', { repairs: this.repairs, cursor: answer.cursor }));
     }
-    // Reads again at once: an answer may not carry every difference, and the repair has to be verified.
+    // Reads again at once: a response may omit differences, and the repair has to be verified.
     this.asked = null;
     this.schedule(0, () => this.readAllTables());
   }

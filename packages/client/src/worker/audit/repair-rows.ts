@@ -75,7 +75,7 @@ function compare(
   return { wrong: [...wrong.values()], extra };
 }
 
-/** The rows of an answer by key. Documents are states. */
+/** The rows of a response by key. Documents are states. */
 function rowsOf(table: TableSchema, group: ChangeGroup | undefined): Map<string, ServerRow> {
   const rows = new Map<string, ServerRow>();
   if (group === undefined) return rows;

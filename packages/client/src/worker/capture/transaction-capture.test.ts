@@ -113,7 +113,7 @@ class Bench {
     this.capture = this.createCapture();
   }
 
-  /** Captures another table, which `setUp` created. */
+  /** Captures an additional table, which `setUp` created. */
   add(schema: TableSchema): void {
     this.capture.close();
     this.tables.push(schema);

@@ -24,7 +24,7 @@ function write(id: string, key: string, extra: Uint8Array): void {
   database.write({ id, statements: [{ sql: 'INSERT INTO account (id, extra) VALUES (?, ?)', params: [key, extra] }] });
 }
 
-/** Called once per run that can be packed, as after a delivery. */
+/** Acknowledges the changesets up to `upTo` and packs every complete run. A delivery packs at most one. */
 function admit(upTo: number): void {
   database.outbox.markAcknowledged(upTo, 1000);
   for (let i = 0; i <= upTo; i += 16) database.outbox.pack();
@@ -77,7 +77,7 @@ describe('packs of the changelog', () => {
   it('are sent again to a server that was restored from a backup', () => {
     const all = withChangesets(130);
     admit(130);
-    // A copied file is detected before anything is applied.
+    // A copied file compares its changesets before anything is applied, so they are still packed.
     expect(database.outbox.nextPush(10, 1e9)).toEqual({
       previousHash: all[9]?.hash,
       changesets: all.slice(10).map(({ sequence, stampUs, base, body }) => ({ sequence, stampUs, base, body })),
@@ -91,7 +91,7 @@ describe('packs of the changelog', () => {
     expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
   });
 
-  it('are full from the start, so that no changeset is compressed twice', () => {
+  it('are created full, so that no changeset is compressed twice', () => {
     const all = withChangesets(300);
     for (const upTo of [33, 65, 97, 128]) admit(upTo);
     expect(packs()).toEqual([]);
@@ -116,7 +116,7 @@ describe('packs of the changelog', () => {
     expect(packs()).toEqual([[1, 63]]);
   });
 
-  it('are created again after a rollback undid them', () => {
+  it('are created again after a rollback has undone their creation', () => {
     withChangesets(300);
     database.outbox.markAcknowledged(130, 1000);
     database.outbox.pack();

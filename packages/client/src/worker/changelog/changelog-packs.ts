@@ -17,7 +17,7 @@ interface Pack {
  */
 export class ChangelogPacks {
   private readonly connection: Connection;
-  // Valid while the table of packs has had only `consideredAt` writes.
+  // Valid while the number of writes to the table of packs is still `consideredAt`.
   private unpacked: Unpacked = { from: 0, againAt: 0 };
   private consideredAt = -1;
 

@@ -10,7 +10,7 @@ export const MIN_MATCH = 3;
 export const MAX_MATCH = 258;
 export const WINDOW_BYTES: number = 32 * 1024;
 
-/** The order in which the lengths of the codes of code lengths are stored. */
+/** The order in which the stream stores the lengths of the code length codes. */
 export const CODE_LENGTH_ORDER: readonly number[] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /** The extra bits of each code, and the smallest value that the code stands for. */

@@ -18,7 +18,7 @@ const MAX_CHAIN = 48;
 /** A match this long is used without trying the next byte. */
 const GOOD_MATCH = 32;
 
-/** The longest code of a code length, in bits. */
+/** The longest code length code, in bits. */
 const MAX_CODE_LENGTH_BITS = 7;
 
 /**
@@ -55,7 +55,7 @@ const LENGTH_CODES = LENGTHS.bases.length;
 const DISTANCE_CODES = DISTANCES.bases.length;
 
 /**
- * A literal is stored as itself, and a match as its length << 16 | its distance, which exceeds any literal. The
+ * A literal is stored as its byte value, and a match as `length << 16 | distance`, which exceeds any literal. The
  * end-of-block code comes last.
  */
 function findMatches(input: Uint8Array): Uint32Array {
@@ -158,7 +158,7 @@ const LENGTH_CODE: Uint8Array = Uint8Array.from({ length: MAX_MATCH + 1 }, (_, l
 function codeLengths(frequencies: Uint32Array, maxBits: number): Uint8Array {
   const lengths = new Uint8Array(frequencies.length);
   const used = [...frequencies.keys()].filter((symbol) => frequencies[symbol] !== 0);
-  // A decoder needs two codes to have a complete tree.
+  // A decoder needs at least two codes for a complete tree.
   for (let symbol = 0; used.length < 2; symbol++) if (!used.includes(symbol)) used.push(symbol);
   let weights = used.map((symbol) => Math.max(1, frequencies[symbol] as number));
   for (;;) {

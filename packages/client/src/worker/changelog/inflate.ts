@@ -3,7 +3,7 @@ import { CODE_LENGTH_ORDER, DISTANCES, END_OF_BLOCK, LENGTHS, MAX_CODE_BITS } fr
 
 /**
  * Decompresses raw DEFLATE of a known size. Synchronous, unlike `DecompressionStream`, because it runs in transactions.
- * Throws `storage-corrupt` if the data is invalid or has another size.
+ * Throws `storage-corrupt` if the data is invalid or has a different size.
  */
 export function inflate(input: Uint8Array, sizeBytes: number): Uint8Array<ArrayBuffer> {
   const reader = new BitReader(input);

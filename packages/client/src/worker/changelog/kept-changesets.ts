@@ -4,7 +4,7 @@ import type { Connection } from '../sqlite/connection.ts';
  * Changesets that the server admitted under an earlier site id of this file, at sequences below 0. They are not sent,
  * because the server has them. A restored server may have lost them, and perhaps no other device has them: the copy
  * that sent them may be lost or may have a new site id. They are then sent again under the current site id. The server
- * recognizes by their origins those that it still has.
+ * recognizes those that it still has by their origins.
  */
 
 const OF_ANOTHER_LOG = 'kept_ms IS NOT NULL AND kept_epoch IS NOT ?';
@@ -15,8 +15,9 @@ export function hasKept(connection: Connection, logEpoch: Uint8Array): boolean {
 }
 
 /**
- * Renumbers the changesets that were kept under another log epoch, from `firstOwn` on, as acknowledged ones, and raises
- * the sequences of the changesets there by their number. Call before renumbering for a new site. Returns their number.
+ * Inserts the changesets that were kept under a different log epoch as acknowledged ones, with sequences from
+ * `firstOwn` on. The changesets that had these sequences move up. Call before renumbering for a new site. Returns the
+ * number of inserted changesets.
  */
 export function insertKept(
   connection: Connection,
@@ -77,7 +78,7 @@ export function keepBefore(
   });
 }
 
-/** Assigns a changeset another sequence, even if it is rejected. */
+/** Assigns a changeset a different sequence, also in the list of rejected changesets. */
 export function moveChangeset(connection: Connection, from: number, to: number): void {
   connection.run('UPDATE rockpool_changelog SET sequence = ? WHERE sequence = ?', to, from);
   connection.run('UPDATE rockpool_parked SET sequence = ? WHERE sequence = ?', to, from);

@@ -8,7 +8,7 @@ import type { Changelog } from './changelog.ts';
  */
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
 
-// Deliveries may arrive several times a second, but for pruning the time of an outcome matters only to the hour.
+// Deliveries may arrive several times a second, but pruning needs the time of an outcome only to the hour.
 const ACKNOWLEDGED_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** Consecutive changesets for one push. */

@@ -6,15 +6,15 @@ import { CHANGELOG_COLUMNS, toStoredChangeset, type StoredChangeset } from './st
 export { decodePack } from './changeset-pack.ts';
 
 /**
- * A run is packed when it has this many changesets or bytes of them, so a changeset is compressed once. Larger packs
- * gain little, and a read inflates all of one.
+ * A run is packed when it has this many changesets or bytes, so each changeset is compressed only once. Larger packs
+ * would save little more, and a read has to inflate a whole pack.
  */
 const FULL = 128;
 const FULL_BYTES = 64 * 1024;
 
 /**
- * The least number of changesets in a pack, before one that stays unpacked: fewer compress worse. Also, after how many
- * more changesets their bytes are summed up again.
+ * The minimum number of changesets in a pack that ends early, because the next changeset stays unpacked: fewer compress
+ * worse. Also the number of new changesets after which the size of a run is computed again.
  */
 const LEAST = 32;
 
@@ -25,7 +25,7 @@ const MAX_CHANGESET_BYTES = 16 * 1024;
 export interface Unpacked {
   /** All changesets before this sequence are packed or stay unpacked. */
   from: number;
-  /** Up to any sequence before this one, there are not enough. */
+  /** The next pack is tried once this sequence is decided. */
   againAt: number;
 }
 
@@ -37,7 +37,8 @@ export function packRun(connection: Connection, unpacked: Unpacked, upTo: number
   if (!areEnough(connection, from, upTo)) return;
   let run = nextRun(connection, from, upTo);
   if (run.length >= LEAST && !store(connection, run)) {
-    // One changeset does not follow from the others. As few as possible stay unpacked.
+    // The hash or stamp of one changeset does not follow from the one before. The run is shortened, so that few
+    // changesets stay unpacked because of it.
     run = run.slice(0, LEAST);
     store(connection, run);
   }

@@ -2,7 +2,7 @@ import { isErrorCode, RockpoolError, type ErrorCode, type ErrorData } from '@roc
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog, DecodedChangeset } from './changelog.ts';
 
-/** A rejected changeset with the reason. */
+/** A rejected changeset with the reason for its rejection. */
 export interface StoredRejection {
   readonly changeset: DecodedChangeset;
   readonly error: ErrorData;
@@ -12,7 +12,7 @@ export interface StoredRejection {
 /**
  * rockpool_parked: rejected changesets, which stay until the user retries, replaces or drops them.
  *
- * An entry that the user has dealt with stays as closed until its changeset is pruned. Otherwise the changeset would be
+ * An entry that the user has resolved remains as closed until its changeset is pruned. Otherwise the changeset would be
  * sent again to a server restored from a backup. An entry with a sequence below 0 stays closed without its changeset,
  * so that the state of the write remains known.
  */

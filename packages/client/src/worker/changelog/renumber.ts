@@ -25,8 +25,8 @@ export interface RenumberOptions {
 export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn, mark }: RenumberOptions): number {
   storeOrigins(connection, oldSiteId);
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
-  // Removes the entries of masked changesets whose outcome the server has from another copy of the file: their rows
-  // come with a delivery.
+  // Removes the entries of masked changesets whose outcome the server has from another copy of the file: a delivery
+  // contains their rows.
   connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, lastAckedSequence);
   const rejected = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
   let lowest = lowestSequence(connection);

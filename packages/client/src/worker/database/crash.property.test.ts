@@ -92,7 +92,7 @@ async function emptyDatabase(): Promise<SimulatedDisk> {
   return disk;
 }
 
-it('a worker killed at any storage call keeps every write that returned, and no part of others', async () => {
+it('a worker killed at any storage call keeps every write that returned, and no part of any other', async () => {
   let killedWriting = 0;
   const property = () =>
     fc.assert(
@@ -124,7 +124,7 @@ it('a worker killed at any storage call keeps every write that returned, and no 
         expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(rowsOf(database));
         expectIntactChain(database);
         expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
-        // A tab that received no answer repeats its request, which must not run twice.
+        // A tab that received no response repeats its request, which must not run twice.
         transactions.forEach((statements, i) => database.write(request(statements, i)));
         expect(rowsOf(database)).toEqual(states[transactions.length]);
         await close();

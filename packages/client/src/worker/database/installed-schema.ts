@@ -24,7 +24,7 @@ export interface BundleSchema {
   readonly migrations: readonly Migration[] | null;
 }
 
-/** Throws `schema-incompatible` if bundle and file neither fit nor can be united. */
+/** Throws `schema-incompatible` if the bundle's schema does not fit the file and the two cannot be united. */
 export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: BundleSchema): SchemaFit {
   if (hasMigrations(meta)) return isBehind(meta, migrations ?? []) ? fitBehind(stored, schema) : { kind: 'newer' };
   const wantedJson = encodeSchema(schema);
@@ -84,7 +84,10 @@ function hasMoreThan(stored: Schema, schema: Schema): boolean {
   });
 }
 
-/** Merge rules have no order. Of two bundles, the older one is therefore the one whose schema was installed earlier. */
+/**
+ * Merge rules alone do not show which of two bundles is older, so the bundle whose schema was installed earlier counts
+ * as the older one.
+ */
 function wasInstalled(meta: Meta, schema: Schema): boolean {
   return schema.hash !== meta.schemaHash && readHistory(meta).includes(schema.hash);
 }

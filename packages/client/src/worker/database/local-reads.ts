@@ -52,7 +52,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     for (;;) {
       const before = storedBehind.timesUndone();
       const result = await run();
-      await storedBehind.committed().catch(() => undefined); // The writer is the one that receives this error.
+      await storedBehind.committed().catch(() => undefined); // The author of the write receives this error.
       if (storedBehind.timesUndone() === before) return result;
     }
   }

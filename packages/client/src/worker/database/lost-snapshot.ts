@@ -1,8 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /**
- * Reads a second time when a forced WAL checkpoint took the snapshot away in the middle of the read. The second read
- * sees the present state, so callers never get that error. `isLostIn` finds the error in part of a result.
+ * Repeats a read once if a forced WAL checkpoint invalidated its snapshot. The second read sees the current state, so
+ * callers do not get that error. `isLostIn` finds the error in part of a result.
  */
 export function retryLostSnapshot<T>(read: () => T, isLostIn: (result: T) => boolean = () => false): T {
   try {

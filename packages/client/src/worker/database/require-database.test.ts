@@ -33,7 +33,7 @@ describe('the server database that a local database belongs to', () => {
     await again.close();
   });
 
-  it('is checked, but not set, by a tab beside the leader', async () => {
+  it('is checked, but not set, by a follower', async () => {
     const medium = memoryMedium();
     const leader = await openStored(medium, { databaseId: 'team' });
     await expect(openStored(medium, { role: 'reader', databaseId: 'team2' })).rejects.toMatchObject(mismatch);

@@ -13,7 +13,7 @@ describe('the principal of a database', () => {
     const ada = await openStored(medium, { principal: 'ada' });
     expect(ada.database.outbox.pendingCount()).toBe(1);
     await ada.close();
-    // An app that names no user does not count as another user.
+    // An app that names no user does not count as a different user.
     await (await openStored(medium)).close();
   });
 
@@ -35,7 +35,7 @@ describe('the principal of a database', () => {
     await expect(openStored(medium, { principal: 'ada' }).then(({ close }) => close())).resolves.toBeUndefined();
   });
 
-  it('must be the same for a tab beside the leader', async () => {
+  it('must be the same for a follower', async () => {
     const medium = memoryMedium();
     const leader = await openStored(medium, { principal: 'ada' });
     await (await openStored(medium, { role: 'reader', principal: 'ada' })).close();

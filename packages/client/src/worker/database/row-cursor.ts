@@ -7,7 +7,9 @@ import { READ_POLICY } from '../sqlite/sql-policy.ts';
 
 /** A running query. */
 export interface RowCursor {
-  /** Returns the next rows, until `isEnough` returns true, which is called occasionally. Null after the last row. */
+  /**
+   * Returns rows until `isEnough`, which is called only now and then, returns true. Returns null after the last row.
+   */
   next(isEnough: (rowCount: number) => boolean): EncodedRows | null;
   /** Releases its snapshot. */
   close(): void;

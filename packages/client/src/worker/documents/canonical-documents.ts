@@ -24,9 +24,9 @@ import type { DocumentTables } from './document-columns.ts';
 export type CanonicalTexts = Map<string, string>;
 
 /**
- * Rewrites the documents that a transaction left in a form other than the canonical one, for example with blanks,
- * another order of keys or another split of rich text. Merging produces the canonical form, and equal documents must
- * have equal bytes.
+ * Rewrites the documents that a transaction left in a form other than the canonical one, for example with white space,
+ * a different order of keys or a different split of rich text. Merging produces the canonical form, and equal documents
+ * must have equal bytes.
  *
  * Returns the changes of the transaction with canonical texts, or null if they must be captured again. Throws
  * `document-invalid` for text that is not JSON or violates the column's rule. `known` holds the texts of earlier

@@ -34,7 +34,7 @@ function updateOfEdit(title: string): Uint8Array {
   return encodeDocumentCell({ kind: 'update', documentId, updates: [update] });
 }
 
-it('a document that was deleted, inserted again and edited stays apart from the server’s document, which another site edits', () => {
+it('a document that was deleted, inserted again and edited is not merged with the server’s document, which another site edits', () => {
   const database = openInMemory({ schema });
   const sync = testSync(database);
   const content = (): unknown => database.connection.value('SELECT content FROM page');

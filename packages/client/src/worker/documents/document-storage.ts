@@ -6,8 +6,8 @@ import type { Connection } from '../sqlite/connection.ts';
 const BINARY_JSON = 'TEXT JSONB';
 
 /**
- * Changes the storage of each document column to that of its rule, if it differs: after a change of the rule, in tables
- * that migrations created, and in files of the server. Call it outside of a transaction.
+ * Changes the storage of each document column to the one that its rule states, if they differ: after a change of the
+ * rule, in tables that migrations created, and in files of the server. Call it outside of a transaction.
  */
 export function storeDocuments(connection: Connection, { tables }: Pick<Schema, 'tables'>): void {
   for (const { name, merge } of tables) {
@@ -64,7 +64,7 @@ const AFTER_TYPE = new Set(
   'constraint primary not null unique check default collate references generated as , )'.split(' '),
 );
 
-/** Returns the CREATE TABLE statement `sql` with another type for the column. */
+/** Returns the CREATE TABLE statement `sql` with a different type for the column. */
 export function withType(sql: string, column: string, type: string): string {
   const tokens = locatedTokens(sql);
   const at = nameAt(tokens, column.toLowerCase());

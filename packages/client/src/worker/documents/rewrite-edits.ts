@@ -73,9 +73,10 @@ export type EditVisibility = 'shown' | 'masked' | 'in-base';
  * under the old site id. Changesets from `firstOwn` on get new bodies; renumber.ts updates their hashes. Call it in the
  * transaction that changes the site.
  *
- * An edit may not apply to the server's known document, because that contains the edit already or is another document.
- * Such an edit becomes one with a gap, as the server's future state is unknown. The server rejects it, and it is then
- * retried on the current document (dependent-edits.ts), unless it was lost with its document.
+ * Some edits cannot be applied to the server's last known document, because it already contains the edit or is a
+ * different document. Such an edit becomes one with a gap, as the server's future state is unknown. The server rejects
+ * it, and it is then retried on the current document (write/retry-dependent-edits.ts), unless it was lost with its
+ * document.
  */
 export function rewriteEdits(
   connection: Connection,

@@ -18,7 +18,7 @@ import {
   type JsonChange,
 } from '@rockpool/shared/document';
 
-/** A captured group, with the texts of the app's table for whole documents. Edits are unchanged. */
+/** Returns a captured group with whole documents as text, as the app's table has them. Edits are unchanged. */
 export function withDocumentTexts(
   table: TableSchema,
   group: ChangeGroup,

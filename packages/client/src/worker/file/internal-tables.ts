@@ -28,8 +28,8 @@ const DOCUMENT_BASE_DDL: readonly string[] = [
 const CHANGELOG_PACK_DDL =
   'CREATE TABLE rockpool_changelog_pack (last INTEGER PRIMARY KEY NOT NULL, first INTEGER NOT NULL, packed BLOB NOT NULL)';
 
-// Completed requests, so that a tab that received no answer can safely repeat its request. `id`: a UUID as 16 bytes,
-// another id as text (changelog/request-key.ts). `done_ms`: 0 if the id contains the time. `sequence`: that of its
+// Completed requests, so that a tab that received no response can safely repeat its request. `id`: a UUID as 16 bytes,
+// any other id as text (changelog/request-key.ts). `done_ms`: 0 if the id contains the time. `sequence`: that of its
 // changeset; NULL if it changed no synced row. `tables_json`: the tables that it touched besides those of its changeset
 // (before format 9, all of them); empty if there are none. `results_json`: NULL if it has none.
 const REQUEST_DDL: string = `CREATE TABLE rockpool_request (
@@ -52,7 +52,7 @@ const KEPT_INDEX_DDL: string =
   'CREATE INDEX rockpool_changelog_kept ON rockpool_changelog (kept_ms) WHERE kept_ms IS NOT NULL';
 
 /**
- * Version of the tables below. A file with another number was written by another version of Rockpool.
+ * Version of the tables below. A file with a different number was written by a different version of Rockpool.
  *
  * 1: first version. 2: changesets record how far the clock has been set since they were written; closed entries of
  * rejected changesets stay as long as their changeset. 3: documents. 4: conflicts inside documents have a path. 5:
@@ -87,8 +87,8 @@ export const INTERNAL_DDL: readonly string[] = [
   // Facts about this database, under the keys in meta.ts.
   'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
 
-  // Every changeset that this device has written, in order. Numbers and hashes change only with the site id. Changesets
-  // above rockpool_decided form the outbox.
+  // Every changeset that this device has written, in order. Sequences and hashes change only with the site id.
+  // Changesets above rockpool_decided form the outbox.
   `CREATE TABLE rockpool_changelog (
     sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps, packed ones included; from below, decided ones are pruned, but the last row always stays.
                                            -- Below 0: rejected and kept ones from before the site id changed

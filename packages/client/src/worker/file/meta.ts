@@ -9,7 +9,7 @@ export type MetaKey =
   | 'principal' // text, the user that the app has signed in; absent before the first sign-in
   | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
   | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
-  | 'is_restored' // 1 when the file was restored from a backup: becomes another site before it sends; else absent or NULL
+  | 'is_restored' // 1 when the file was restored from a backup: becomes a new site before it sends; else absent or NULL
   | 'branch_json' // BranchStart of a branch; absent in every other database
   | 'schema_json' // the schema of the app's tables: of one bundle, or of several united
   | 'schema_hash' // the hash of that schema, hex

@@ -15,7 +15,7 @@ interface TableShape {
 }
 
 export interface ShapeDifference {
-  /** Null for a difference of the table as a whole. */
+  /** Null if the difference concerns the whole table. */
   readonly column: string | null;
   /** The declaration in the schema; 'nothing' if there is none. */
   readonly declared: string;

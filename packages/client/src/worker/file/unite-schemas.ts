@@ -13,7 +13,7 @@ import { policyChangeProblem } from './schema-change.ts';
  * Returns the schema of a file that bundles of several versions open: the stored schema with the app's additional
  * declarations. Returns the `stored` object itself when the app declares nothing more.
  *
- * Throws `schema-incompatible` when the app's statements would have another meaning in this file: a table or column
+ * Throws `schema-incompatible` when the app's statements would have a different meaning in this file: a table or column
  * that both have differs, the file lacks a constraint that the app declares, or a row needs a value for a column that
  * the app does not know. The merge rules of deletes, groups of columns and unique values are not compared: statements
  * mean the same under any of them, and the file's rules apply.

@@ -9,8 +9,8 @@ const SITE_ID_BYTES = 16;
 /**
  * Turns a snapshot's file, which has the synced tables, the system tables and the states of documents, into a database
  * of this device: adds the internal tables and sets the cursor to the snapshot's position. Opening the database adds
- * local tables, plain indexes and search indexes, as for a newer schema. Throws `schema-mismatch` for rows of another
- * schema.
+ * local tables, plain indexes and search indexes, as for a newer schema. Throws `schema-mismatch` for rows of a
+ * different schema.
  */
 export function adoptSnapshot(
   connection: Connection,

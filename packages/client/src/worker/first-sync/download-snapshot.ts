@@ -25,7 +25,7 @@ export interface DownloadOptions extends SnapshotEvents {
   readonly signal?: AbortSignal;
 }
 
-/** Limits of each wait in ms. The defaults are those of snapshot-wait.ts. */
+/** The limit of each wait, in ms. The defaults are in snapshot-wait.ts. */
 export interface DownloadTimeouts {
   readonly tokenMs?: number;
   /** From the request to the first byte of the response, and from its headers to the first byte of its body. */
@@ -151,7 +151,7 @@ async function requestSnapshot(options: DownloadOptions, partial: PartialDownloa
       cache: 'no-store',
     });
   } catch {
-    // After some bytes have arrived, the network may be the cause. A new connection will show whether it is.
+    // If some bytes had arrived, the network may have failed. A new connection will show whether it has.
     if (partial.etag === '')
       throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : downloadCut(partial);
     if (overdue.signal.aborted) throw downloadCut(partial);
@@ -161,11 +161,11 @@ async function requestSnapshot(options: DownloadOptions, partial: PartialDownloa
   }
 }
 
-/** Rejects, without reading it, an answer that a portal or proxy sent instead of the server. */
+/** Rejects, without reading it, a response that a portal or proxy sent instead of the server. */
 async function requireSnapshot(response: Response): Promise<Response> {
   if (response.headers.get('rockpool-sha256') !== null) return response;
   await response.body?.cancel();
-  throw unavailable('snapshot-answer', { problem: 'the answer is not a snapshot', status: response.status });
+  throw unavailable('snapshot-answer', { problem: 'the response is not a snapshot', status: response.status });
 }
 
 /** Returns whether the body was complete. */

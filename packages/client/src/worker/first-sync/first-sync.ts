@@ -9,7 +9,7 @@ import { loadSnapshotCode } from './load-snapshot-code.ts';
 import { reportStored } from './stored-progress.ts';
 
 export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | 'timeouts'> {
-  /** The limit for the token, for the first byte of an answer, and for a file that is being built. */
+  /** The limit for the token, for the first byte of a response, and for a file that is being built. */
   readonly answerWithinMs: number;
   /** Default: that of snapshot-wait.ts. */
   readonly nextBytesMs?: number;

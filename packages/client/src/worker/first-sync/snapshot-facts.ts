@@ -11,7 +11,7 @@ export interface SnapshotFacts extends SnapshotPosition {
 
 /**
  * Reads to which database the rows of a snapshot's file belong, and their position in its log. Throws `schema-mismatch`
- * for rows of another schema, and `snapshot-unavailable` for a file that does not state them.
+ * for rows of a different schema, and `snapshot-unavailable` for a file that does not state them.
  */
 export function readSnapshotFacts(connection: Connection, schema: Schema): SnapshotFacts {
   const [facts] = connection.rows(

@@ -32,7 +32,10 @@ const ANYWHERE = new Set([
   'SeekHit',
 ]);
 
-/** By table, the values by which the query finds rows. Any row of an absent table may be read. */
+/**
+ * For each table, the values that the query uses to look up rows. If a table has no entry, the query may read any of
+ * its rows.
+ */
 export function constantLookups(
   program: readonly Instruction[],
   bTreeByRoot: ReadonlyMap<number, BTree>,
@@ -65,8 +68,8 @@ function constantRegisters(writers: Writers, params: readonly SqlParam[]): Reado
 }
 
 /**
- * The cursors on tables, by number. A number that is used for two b-trees counts as open on neither, and its table as
- * read anywhere.
+ * The b-trees of the program's cursors, by cursor number. If the program opens one number on two b-trees, the entry has
+ * no first column, so any row of its table counts as read.
  */
 function openCursors(
   program: readonly Instruction[],
@@ -84,8 +87,8 @@ function openCursors(
 }
 
 /**
- * The one value by which a cursor finds rows; `follows` if it moves only to rows of such a cursor; null if it may move
- * anywhere.
+ * The one value by which a cursor finds rows; `follows` if it moves only to rows that such a cursor has found; null if
+ * it may move anywhere.
  */
 function lookupOf(
   program: readonly Instruction[],

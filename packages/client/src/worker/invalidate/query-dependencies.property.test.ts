@@ -16,7 +16,7 @@ describe('the dependencies of a query', () => {
         (queries, commits) => {
           const database = openInMemory();
           database.write({ id: 'seed', statements: SEED });
-          // Rows without ORDER BY may return in another order after one was deleted and inserted again.
+          // Without ORDER BY, the order of rows may change after one of them was deleted and inserted again.
           const resultOf = ({ sql, params }: SqlStatement): unknown => {
             const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
             return sql.includes('ORDER BY') ? rows : rows.sort();
@@ -85,7 +85,7 @@ describe('the dependencies of a query', () => {
     expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 'c'))).toEqual([
       [{ ...range, from: null }],
     ]);
-    // Whether 7 is a text depends only on the column.
+    // Whether 7 is compared as text depends only on the column.
     expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 7))).toEqual([
       [{ ...range, from: null, to: 'number:7' }],
     ]);

@@ -16,8 +16,8 @@ export interface Instruction {
 export interface BTree {
   readonly table: string;
   /**
-   * The first column of its keys, if the keys compare as bytes; null for an expression, another collation, or a rowid
-   * that is not a column.
+   * The first column of its keys, if the keys compare as bytes; null for an expression, for any other collation, or for
+   * a rowid that is not a column.
    */
   readonly firstColumn: string | null;
   /** Whether it is an index whose keys rise from the first to the last. */

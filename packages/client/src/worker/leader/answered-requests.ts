@@ -15,7 +15,7 @@ export interface AnsweredRequests {
 const LEAST_REMEMBERED = 1_000;
 
 export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
-  // The Map keeps the order of the answers, so the first to expire comes first.
+  // The Map keeps the order of the responses, so the first to expire comes first.
   const answersById = new Map<string, { readonly refusal: TransferredError | null; readonly latestStartMs: number }>();
 
   return {

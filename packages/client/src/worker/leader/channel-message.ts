@@ -25,7 +25,7 @@ export type BroadcastMessage =
   | ({ readonly kind: 'commit' } & CommitNotice)
   /** The position again, without the changes, for tabs that missed the notice. */
   | ({ readonly kind: 'position' } & CommitPosition)
-  /** The next leader fills the database from the server first, which may take long. */
+  /** The next leader first fills the database from the server, which may take a long time. */
   | ({ readonly kind: 'first-sync' } & SnapshotProgress)
   | StatusMessage;
 
@@ -35,7 +35,7 @@ export type DirectMessage = StatusMessage | AskMessage | AnswerMessage;
 export type ChannelMessage = BroadcastMessage | DirectMessage;
 
 /**
- * Sent to all tabs when it changes, and to the author of a write before the answer, because a broadcast could arrive
+ * Sent to all tabs when it changes, and to the author of a write before the response, because a broadcast could arrive
  * later.
  */
 export interface StatusMessage {
@@ -46,7 +46,7 @@ export interface StatusMessage {
   readonly status: LeaderStatus;
 }
 
-/** The leader's announcement: when it begins to lead, and in answer to every hello. */
+/** The leader's announcement: when it begins to lead, and in response to every hello. */
 export interface LeaderMessage {
   readonly kind: 'leader';
   /** The address for requests. */
@@ -64,9 +64,9 @@ export interface LeaderMessage {
 
 export interface AskMessage {
   readonly kind: 'ask';
-  /** The leader that is asked. Any other leader ignores the request, and is asked once it has announced itself. */
+  /** The leader that the request is for. Any other leader ignores it, and receives it again after announcing itself. */
   readonly leaderTerm: string;
-  /** The address for the answer. */
+  /** The address for the response. */
   readonly tabId: string;
   /** Stored with the effect of a write, so that a repeated request takes effect only once. */
   readonly requestId: string;
@@ -86,14 +86,14 @@ export type AnswerMessage =
 
 export type LeaderRequest = WriteWork | ReadWork | StepWork | SyncNowWork;
 
-/** One transaction. The answer has the results of the statements. */
+/** One transaction. The response contains the results of the statements. */
 export interface WriteWork {
   readonly kind: 'write';
   readonly statements: readonly SqlStatement[];
   readonly action?: WriteAction;
 }
 
-/** One call of `Reads`. The answer has the result of the call. */
+/** One call of `Reads`. The response contains the result of the call. */
 export type ReadWork = {
   readonly [Method in keyof Reads]: {
     readonly kind: 'read';
@@ -103,7 +103,8 @@ export type ReadWork = {
 }[keyof Reads];
 
 /**
- * One step of an interactive transaction, whose commit is a write. The answer has the result of the statement, or null.
+ * One step of an interactive transaction, whose commit is a write. The response contains the result of the statement,
+ * or null.
  */
 export interface StepWork {
   readonly kind: 'step';
@@ -111,7 +112,7 @@ export interface StepWork {
   readonly ask: TransactionAsk;
 }
 
-/** Retries sync at once. Has no answer value. */
+/** Retries sync at once. The response contains no value. */
 export interface SyncNowWork {
   readonly kind: 'sync-now';
 }

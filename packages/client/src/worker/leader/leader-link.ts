@@ -5,7 +5,7 @@ import { createAwakeTime } from './awake-time.ts';
 import type { Clock } from './clock.ts';
 
 /**
- * A request without an answer fails after this time, not counting time that the device slept. A hand-over takes 50 ms,
+ * A request without a response fails after this time, not counting time that the device slept. A hand-over takes 50 ms,
  * at worst 3 s; a frozen leader may never answer.
  */
 export const REQUEST_DEADLINE_MS = 10_000;
@@ -17,8 +17,8 @@ export const REQUEST_DEADLINE_MS = 10_000;
 const RUNNING_TIME_MS = 1_000;
 
 /**
- * All requests without an answer are repeated together, so a new one may be repeated at once. Messages between tabs are
- * not lost in practice. Repeating a request is cheap, because it takes effect once.
+ * All requests without a response are repeated together, so a new one may be repeated at once. Messages between tabs
+ * are not lost in practice. Repeating a request is cheap, because it takes effect once.
  */
 const RESEND_INTERVAL_MS = 2_000;
 
@@ -29,7 +29,9 @@ export interface LeaderAddress {
 }
 
 export interface LeaderLinkOptions {
-  /** Sends to the tab with this id. The link has no id of its own tab, so the sender adds the return address. */
+  /**
+   * Sends to the tab with this id. The link does not know the id of its own tab, so the sender adds the return address.
+   */
   readonly send: (tabId: string, message: Omit<AskMessage, 'tabId'>) => void;
   readonly clock: Clock;
   readonly newRequestId: () => string;
@@ -42,14 +44,14 @@ export interface LeaderLinkOptions {
  * tab's earlier writes.
  */
 export interface LeaderLink {
-  /** Asks the leader. The type of the answer depends on the request. Default id: a new one. */
+  /** Asks the leader. The type of the response depends on the request. Default id: a new one. */
   ask(request: LeaderRequest, requestId?: string): Promise<unknown>;
   onAnswer(message: AnswerMessage): void;
   /** Repeats all waiting requests to a new leader, in order. */
   onNewLeader(leader: LeaderAddress): void;
   /** Called when this tab leads. Runs all waiting requests, in order. */
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;
-  /** Called when the page is suspended. Nothing can be asked or answered, so no request fails meanwhile. */
+  /** Called when the page is suspended. No request can be sent or answered meanwhile, so none fails. */
   pause(): void;
   /** Called when the page is back. The full time of waiting requests begins again. */
   renewDeadlines(): void;
@@ -75,7 +77,7 @@ class Link implements LeaderLink {
   /** The Map keeps the order in which requests were made, so the oldest deadline comes first. */
   private readonly waitingById = new Map<string, Waiting>();
   /**
-   * A device that slept, or whose clock was set, receives the answer when it wakes. If the request failed at once, a
+   * A device that slept, or whose clock was set, receives the response when it wakes. If the request failed at once, a
    * failure would be reported for a request that took effect.
    */
   private readonly awakeMs: () => number;
@@ -114,7 +116,8 @@ class Link implements LeaderLink {
     this.settle(waiting, ({ resolve, reject }) =>
       message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
     );
-    // The timer keeps running for the others: answers to later requests must not delay the repetition of an earlier one.
+    // The timer keeps running for the others: responses to later requests must not delay the repetition of an earlier
+    // one.
     if (this.waitingById.size === 0) this.watch();
   }
 
@@ -184,7 +187,7 @@ class Link implements LeaderLink {
     return startedAwakeMs + REQUEST_DEADLINE_MS - this.awakeMs();
   }
 
-  /** One timer for all requests, which repeats those without an answer or fails the oldest. */
+  /** One timer for all requests, which repeats those without a response or fails the oldest. */
   private watch(): void {
     this.cancelTimer?.();
     this.cancelTimer = null;

@@ -39,8 +39,8 @@ interface Held<Outcome> {
 }
 
 /**
- * A tab may ask about a transaction that has ended without a request of that tab, until it learns of the end. Keeping
- * the last few is enough.
+ * A transaction may end without a request of its tab, for example by timeout. Until the tab learns of the end, it may
+ * still send requests for the transaction. Keeping the last few ends is enough.
  */
 const REMEMBERED_ENDS = 100;
 

@@ -144,7 +144,7 @@ describe('a leader that receives a write', () => {
     expect(world.posted).toEqual(['refused a', 'commit', 'status', 'answer b']);
   });
 
-  it('repeats its answer to a repeated request without another commit notice', async () => {
+  it('repeats its response to a repeated request, without a second commit notice', async () => {
     const world = createWorld();
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });
@@ -220,7 +220,7 @@ describe('a leader on a medium that stores commits in the background', () => {
     expect(world.localCommits).toBe(0);
   });
 
-  it('reports an undone commit of its work to the work that is started instead, and to no tab', async () => {
+  it('reports an undone commit of its background work to the work that replaces it, and to no tab', async () => {
     const stored = Promise.withResolvers<void>();
     const world = createWorld({ committed: () => stored.promise });
     world.publishCommit(['t']);
@@ -231,7 +231,7 @@ describe('a leader on a medium that stores commits in the background', () => {
     expect(world.posted).toEqual([]);
   });
 
-  it('announces no commit of its work that changed no table', () => {
+  it('does not announce a commit of its background work that changed no table', () => {
     const world = createWorld();
     world.publishCommit([]);
     expect(world.posted).toEqual([]);

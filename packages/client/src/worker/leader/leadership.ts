@@ -50,7 +50,7 @@ export interface LeaderWork {
   onLocalCommit(): void;
   /** Retries sync at once instead of at the next attempt. */
   tryNow(): void;
-  /** Called after the medium has undone a commit of the work that `startAnew` replaced by this one. */
+  /** Called after the medium has undone a commit of the previous work, which `startAnew` has replaced by this one. */
   onRefused?(error: RockpoolError): void;
   /** Resolves when the work no longer uses the database. */
   stop(): Promise<void>;
@@ -95,8 +95,8 @@ export interface LeadershipOptions<Database> {
 
 /**
  * The leader's service to all tabs: runs writes, reads for tabs that cannot, numbers commits and publishes the status.
- * Lives from taking over to stepping down. A commit is announced to its author, to other tabs and to the server only
- * after the medium has it.
+ * Exists from the take-over until the leader steps down. A commit is announced to its author, to other tabs and to the
+ * server only after the medium has stored it.
  */
 export class Leadership<Database extends WritableDatabase> {
   readonly leaderTerm: string;
@@ -140,7 +140,7 @@ export class Leadership<Database extends WritableDatabase> {
 
   /**
    * Begins a request of this tab or of a follower, before this function returns. A write commits at once, or after the
-   * end of an open transaction. Resolves with the answer; for a write, when it is stored.
+   * end of an open transaction. Resolves with the response; for a write, when it is stored.
    */
   async carryOut(id: string, request: LeaderRequest, asked: Asked = IN_THIS_TAB): Promise<unknown> {
     switch (request.kind) {
@@ -291,7 +291,7 @@ export class Leadership<Database extends WritableDatabase> {
     if (committed === undefined) return tell();
     committed().then(
       tell,
-      // Tabs learn nothing of an undone commit. The work must not repeat it at once, on a medium that is still full.
+      // Tabs are not notified of an undone commit. The work must not repeat it at once: the medium may still be full.
       (error: RockpoolError) => this.work.onRefused?.(error),
     );
   }

@@ -234,7 +234,7 @@ describe('tabs on a medium that lets only one tab open the file', () => {
     expect(await follower.membership.reads.listRejected()).toEqual([]);
   });
 
-  it('get their answer from the next leader, or from themselves if they lead', async () => {
+  it('get the response from the next leader, or run the read themselves if they lead', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await twoExclusive(browser);
     const third = browser.tab({ sharesFiles: false });
@@ -312,7 +312,7 @@ describe('when the leader dies or messages are lost', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('a lost answer is sent again while the tab gets answers to later requests', async () => {
+  it('a lost response is sent again while the tab gets responses to later requests', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.isLost = (message) => message.kind === 'answer';
@@ -333,7 +333,7 @@ describe('when the leader dies or messages are lost', () => {
     ['the device sleeps', (browser) => browser.sleep(3_600_000)],
     ['its clock is set ahead', (browser) => void (browser.clockOffsetMs = 365 * 24 * 3_600_000)],
     ['its clock is set back', (browser) => void (browser.clockOffsetMs = -365 * 24 * 3_600_000)],
-  ])('a write does not fail if %s before the answer arrives', async (_what, happen) => {
+  ])('a write does not fail if %s before the response arrives', async (_what, happen) => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.isLost = (message) => message.kind === 'answer';
@@ -416,7 +416,7 @@ describe('a leader', () => {
     const failed = write(follower, 'a').catch((error: unknown) => error);
     await settle();
     browser.deliveries = () => 1;
-    // The leader's answers are lost, but not its announcements.
+    // The leader's responses are lost, but not its announcements.
     const opening = browser.tab();
     browser.isLost = (message) => ['ask', 'answer'].includes(message.kind);
     await opening.membership.open();
@@ -496,7 +496,7 @@ describe('a page that is hidden', () => {
     expect(await codeOf(write(tab, 'b'))).toBe('database-mismatch');
   });
 
-  it('ends if the new leader has other options', async () => {
+  it('ends if the new leader has different options', async () => {
     const browser = new FakeBrowser();
     const mine = browser.tab();
     await mine.membership.open();
@@ -722,7 +722,7 @@ describe('tabs of different bundles', () => {
     expect(newer.ended).toEqual([]);
   });
 
-  it('a tab whose schema has other columns fails to open with schema-incompatible', async () => {
+  it('a tab whose schema has different columns fails to open with schema-incompatible', async () => {
     const browser = new FakeBrowser();
     const first = browser.tab({ schema: schemaWith('a') });
     await first.membership.open();

@@ -73,7 +73,7 @@ export interface MembershipOptions<Database extends WritableDatabase> {
 
 /**
  * How long an opening tab waits for the leader's announcement or a sign of progress: as long as a write waits for its
- * answer.
+ * response.
  */
 const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
 
@@ -82,8 +82,8 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 /**
- * While this tab was suspended, another tab bound the database to another owner. Retrying cannot succeed, and waiting
- * requests must not wait forever.
+ * While this tab was suspended, another tab bound the database to a different server database or principal. Retrying
+ * cannot succeed, and waiting requests must not wait forever.
  */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
 
@@ -313,7 +313,7 @@ export class Membership<Database extends WritableDatabase> {
     });
     this.leadership = leadership;
     this.leaderTerm = leadership.leaderTerm;
-    // Waiting requests of this tab come before its later writes.
+    // Waiting requests of this tab run before its later writes.
     link.runWaiting((id, request) => leadership.carryOut(id, request));
     this.reads.readFrom(leadership.reads);
     leadership.announce();
@@ -354,7 +354,7 @@ export class Membership<Database extends WritableDatabase> {
   private onLeader(message: LeaderMessage): void {
     if (this.leadership !== null) return; // A late message from a former leader.
     const comparison = compareSchemas(this.options, message);
-    if (comparison === 'mine-is-newer') return; // The tab has received this tab's hello and is closing.
+    if (comparison === 'mine-is-newer') return; // That tab has received this tab's hello and is closing.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
     if (comparison === 'incompatible')
       return this.endUnasked(
@@ -460,7 +460,7 @@ export class Membership<Database extends WritableDatabase> {
     this.isAway = true;
     const { leadership } = this;
     this.leadership = null;
-    this.transactionLocks.releaseAll(); // Transactions of this tab in other tabs are lost: no request can be sent.
+    this.transactionLocks.releaseAll(); // Transactions at another leader are lost: no request can be sent.
     try {
       await this.letGo(leadership);
     } finally {

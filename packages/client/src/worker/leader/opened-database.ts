@@ -1,6 +1,6 @@
 import type { Reads } from '../../rpc/reads.ts';
 
-/** A database that this worker has opened, as the writer or as a reader beside the writer. */
+/** A database that this worker has opened, as the writer or as a reader. */
 export interface OpenedDatabase<Database> {
   readonly database: Database;
   readonly reads: Reads;
@@ -10,8 +10,8 @@ export interface OpenedDatabase<Database> {
    */
   readonly readsBeside?: () => Promise<Reads>;
   /**
-   * Resolves when the medium has every commit so far. Rejects if it refused one: that commit and all later ones are
-   * undone. Call it in the task of the commit. Absent if a returned commit is always stored.
+   * Resolves when the medium has stored every commit so far. Rejects if it refused one: that commit and all later ones
+   * are undone. Call it in the task of the commit. Absent if a returned commit is always stored.
    */
   readonly committed?: () => Promise<void>;
   /**

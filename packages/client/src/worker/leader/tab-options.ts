@@ -9,7 +9,8 @@ export interface TabOptions {
 }
 
 /**
- * Why a tab cannot follow the leader; null if it can. `leaders`: undefined if the leader's version does not send them.
+ * Why a tab cannot follow the leader; null if it can. `leaders`: the leader's options; undefined if its version does
+ * not send them.
  */
 export function optionsProblem(mine: TabOptions, leaders: TabOptions | undefined): RockpoolError | null {
   if (leaders === undefined) return null;

@@ -76,7 +76,7 @@ function haveSameColumns(a: EncodedRows, b: EncodedRows): boolean {
   return a.names.length === b.names.length && a.names.every((name, index) => name === b.names[index]);
 }
 
-/** Joins the run to the last one if it continues it. Added rows continue added rows. */
+/** Appends a run, or extends the last run if the new one continues it. Added rows continue added rows. */
 function addRun(runs: number[], start: number, count: number): void {
   if (count === 0) return;
   const lastStart = runs.at(-2);
@@ -90,7 +90,7 @@ function addRun(runs: number[], start: number, count: number): void {
   } else runs.push(start, count);
 }
 
-/** By value, the rows of a range of the previous result; each is taken once. */
+/** Finds the rows in a range of the previous result by their values. Each row is taken only once. */
 class Origins {
   private readonly reader: RowReader;
   private readonly rowsByHash = new Map<number, number[]>();

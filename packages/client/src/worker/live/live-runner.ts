@@ -33,8 +33,8 @@ interface Watched {
   /** Null if unknown: every commit then runs the query again. */
   dependencies: QueryDependencies | null;
   /**
-   * The dependencies of the result that the page has; those in `dependencies` while the query runs, because a commit
-   * may occur between its reads and the report of what it read.
+   * The dependencies of the result on the page. While the query runs, the same as `dependencies`, because a commit may
+   * occur between its reads and the report of what it read.
    */
   current: QueryDependencies | null;
   /** The rows on the page. */
@@ -171,7 +171,8 @@ class Runner implements LiveRunner {
   }
 
   /**
-   * Reads all due queries together, because each read costs more than a small query, and a message if the leader reads.
+   * Reads all due queries together, because each read costs more than a small query, and also a message if the leader
+   * runs it.
    */
   private async read(due: readonly Watched[]): Promise<readonly QueryResult[]> {
     try {

@@ -21,7 +21,7 @@ export interface DownloadedPastState {
 
 /**
  * Downloads a past state and checks its hash. Throws the server's error, and `network-unreachable` if the connection
- * fails, is cut or returns something else.
+ * fails or is cut, or the response is not a past state.
  */
 export async function downloadPastState(
   { url, databaseId, fetch: get = fetch }: PastServer,

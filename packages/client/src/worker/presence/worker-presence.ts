@@ -18,7 +18,7 @@ type PresenceMessage =
       readonly kind: 'show';
       readonly tabId: string;
       readonly states: readonly OwnState[];
-      /** The complete state of the tab, which does not know any peers yet. */ readonly isAll: boolean;
+      /** Whether these are all states of the tab, which then knows no peers yet. */ readonly isAll: boolean;
     }
   | { readonly kind: 'who' }
   | ({ readonly kind: 'seen' } & PeersUpdate);
@@ -63,10 +63,7 @@ class TabInPresence implements WorkerPresence {
   private port: BroadcastPort | null = null;
   /** Null while another tab leads. */
   private site: SitePresence | null = null;
-  /**
-   * By tab id, functions that stop waiting for the tab's death. There is one entry for each tab that has sent its
-   * presence.
-   */
+  /** For each tab that has sent its presence, by tab id: the function that stops waiting for the end of the tab. */
   private readonly stopWatching = new Map<string, () => void>();
 
   constructor(options: WorkerPresenceOptions) {

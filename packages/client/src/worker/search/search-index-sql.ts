@@ -42,7 +42,8 @@ export function createLogSql({ name, index }: SearchIndexLog): string {
  * The triggers that log each changed row once, with its words in the index. The row's final words are read from the
  * table (search-indexes.ts).
  *
- * 1. No statement here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger apply inside
+ * 1. No statement here may cause a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger apply
+ *    inside
  *    it as well.
  * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so every row that may conflict is logged
  *    beforehand. Logging a row that does not change is harmless.
@@ -126,7 +127,7 @@ function rowidColumns(table: TableSchema): readonly string[] {
   return key.length === 1 && key[0]?.type === 'integer' ? table.primaryKey : [];
 }
 
-/** Compares bytes, whatever the collations treat as equal. */
+/** Compares bytes, because a collation may treat different texts as equal. */
 function differs(columns: readonly string[]): string {
   return columns.map((name) => `old.${name} IS NOT new.${name} COLLATE BINARY`).join(' OR ');
 }

@@ -18,7 +18,8 @@ import {
  *   rows change ── temporary triggers ──► log: which rows, and what the index has of them ── catchUp ──► index
  *
  * 1. Temporary triggers also run while the app's are off: for deliveries, rebases, undo and repairs.
- * 2. The index catches up once a transaction, before COMMIT, or when a statement of it is about to read the index. FTS5
+ * 2. The index catches up once per transaction, before COMMIT, or earlier if a statement is about to read the index.
+ *    FTS5
  *    writes out what it has gathered whenever a statement begins: row by row that would take 200 µs a row, all at once
  *    it takes 5.
  * 3. The log is a temporary table, so a rollback undoes it too.
@@ -44,7 +45,7 @@ export class SearchIndexes {
     return this.logs.length;
   }
 
-  /** Brings the indexes up to the transaction's writes. Call it before COMMIT. */
+  /** Brings the indexes up to date with the transaction's writes. Call it before COMMIT. */
   catchUp(): void {
     if (this.logs.length === 0 || this.connection.value(this.isBehindSql) === 0) return;
     for (const log of this.logs) for (const sql of catchUpSql(log)) this.connection.run(sql);

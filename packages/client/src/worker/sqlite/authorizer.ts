@@ -51,7 +51,7 @@ export interface SqlAction {
   readonly trigger: string;
 }
 
-/** The rules for SQL from outside. Called when a statement is compiled, not for each row. */
+/** The rules for SQL that the app supplies. Called when a statement is compiled, not for each row. */
 export interface SqlPolicy {
   /** Statements are cached separately for each name. */
   readonly name: string;

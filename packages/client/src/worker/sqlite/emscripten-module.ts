@@ -78,6 +78,6 @@ export interface SqliteModule extends HotFunctions, VfsModule {
   // sqlite/rows.c
   _rockpool_rows(): Pointer;
   // sqlite/scan.c, for tests. Mode 0: never, 1: when it pays (default), 2: always. 0 bytes: the default bound of a
-  // hash. Returns how many rows batches have executed since the last call.
+  // hash. Returns how many rows were executed in batches since the last call.
   _rockpool_scan_mode(mode: 0 | 1 | 2, groupBytes: number): number;
 }

@@ -45,14 +45,14 @@ describe('encoding a result that SQLite’s memory holds only in parts', () => {
     const encoded = encode(sql);
     const expected = plain(sql, names);
     expect(encoded.length).toBe(200_000);
-    // Comparing whole arrays takes seconds; a mismatch is found as well by their JSON.
+    // Comparing whole arrays takes seconds; comparing their JSON finds every mismatch too.
     const text = (rows: readonly SqlRow[]): string =>
       JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
     expect(text(encoded) === text(expected)).toBe(true);
   });
 });
 
-it('keeps the rows of two results apart when they are encoded alternately', () => {
+it('does not mix the rows of two results that are encoded alternately', () => {
   const first = connection.prepare(counting(1000, "i AS a, 'first' AS b"));
   const second = connection.prepare(counting(500, "'second' AS a"));
   const encoders = [new RowsEncoder(first), new RowsEncoder(second)] as const;

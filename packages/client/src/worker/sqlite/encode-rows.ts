@@ -24,8 +24,8 @@ export function encodeRows(statement: Statement): EncodedRows {
 const ROWS_PER_CHECK = 64;
 
 /**
- * Like `encodeRows` for the next rows, until `isEnough`, which is called now and then, returns true. Resets the
- * statement at the end.
+ * Encodes the next rows until `isEnough`, which is called every ROWS_PER_CHECK rows, returns true. Resets the statement
+ * after its last row.
  */
 export function encodeSomeRows(
   statement: Statement,

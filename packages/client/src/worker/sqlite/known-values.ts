@@ -11,8 +11,8 @@ interface KnownRow {
 }
 
 /**
- * First rows of internal queries, kept until a statement of this connection writes their table. Any failed statement
- * and any rollback forgets everything. The connection must be the file's only writer.
+ * First rows of internal queries, kept until a statement of this connection writes their table. A failed statement or a
+ * rollback discards all of them. The connection must be the file's only writer.
  *
  * Deliveries and status reports ask for the same few rows many times, and each query costs as much as writing a row.
  */

@@ -193,7 +193,10 @@ export function createMigrationPolicy(synced: ReadonlySet<string>): SqlPolicy {
   };
 }
 
-/** Refuses definitions that no statement of an app may make, by the object that SQLite would create and its schema. */
+/**
+ * Returns the error for a definition that no statement of an app may make, decided by the object that SQLite would
+ * create and its schema; null if the definition is allowed.
+ */
 function refuseDefinition(
   action: SqlAction,
   use: TableUse | null,

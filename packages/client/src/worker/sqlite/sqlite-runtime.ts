@@ -22,7 +22,10 @@ export class SqliteRuntime {
     this.storedRows = new StoredRows(module, this.memory);
   }
 
-  /** Taken on first use. Until then the thread is free for the answers that opening the storage waits for. */
+  /**
+   * The hot functions, taken on first use: taking them earlier would delay the responses that opening the storage waits
+   * for.
+   */
   get hot(): HotFunctions {
     this.taken ??= takeHotFunctions(this.module, this.memory);
     return this.taken;

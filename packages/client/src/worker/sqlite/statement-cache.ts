@@ -4,8 +4,8 @@ const MOST_IDLE = 200;
 /** The inputs, besides the SQL, that SQLite compiles into a statement. */
 export interface CompileContext {
   /**
-   * Whether a capture is recording. A DELETE without WHERE that was compiled while nothing recorded empties its table
-   * at once, invisibly to a capture that begins later.
+   * Whether a capture is recording. A DELETE without WHERE that was compiled while none was recording empties its table
+   * in one step, which a capture that begins later cannot see.
    */
   readonly isRecorded: boolean;
   readonly hasTriggers: boolean;
@@ -39,7 +39,10 @@ export class StatementCache<Statement extends CachedStatement> {
     return ofPolicy[index] as Map<string, Statement>;
   }
 
-  /** Keeps a statement for the next use, unless an equal one is idle already. Finalizes what exceeds the limit. */
+  /**
+   * Keeps a statement for the next use, unless an equal one is idle already. Finalizes the least recently used
+   * statements beyond the limit.
+   */
   keep(statement: Statement): void {
     const { home, sql } = statement;
     if (home.has(sql)) return statement.finalize();

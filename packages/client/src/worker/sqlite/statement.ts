@@ -283,7 +283,7 @@ export class Statement {
     const { hot, handle } = this;
     switch (hot._sqlite3_column_type(handle, column)) {
       case SQLITE_INTEGER: {
-        // A double is exact wherever the result is used.
+        // The double is used only if it is a safe integer, which it holds exactly.
         const value = hot._sqlite3_column_double(handle, column);
         return Number.isSafeInteger(value) ? value : this.readBigInt(column);
       }

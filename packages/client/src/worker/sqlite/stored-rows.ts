@@ -62,7 +62,7 @@ export class StoredRows {
     return this.currentWords()[this.at] as number;
   }
 
-  /** Grows whenever the statement is compiled again, which can change its columns. */
+  /** A count that rises whenever the statement is compiled again, which can change its columns. */
   get recompilations(): number {
     return this.currentWords()[this.at + 2] as number;
   }

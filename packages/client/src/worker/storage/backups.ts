@@ -18,7 +18,7 @@ export class Backups {
   /** Copies everything committed now. Rejects with ReadInterrupted when the storage is closed before the end. */
   make(): Promise<Blob> {
     return this.tryOnce().catch((thrown: unknown) => {
-      // A forced WAL checkpoint took the snapshot away. The second attempt reads a current one.
+      // A forced WAL checkpoint invalidated the snapshot. The second attempt reads a current one.
       if (!isSnapshotLost(thrown)) throw thrown;
       return this.tryOnce();
     });

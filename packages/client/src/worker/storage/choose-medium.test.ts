@@ -4,7 +4,7 @@ import type { Persistence } from '../../rpc/persistence.ts';
 import { chooseMedium, type Media } from './choose-medium.ts';
 
 interface Browser {
-  /** By medium that cannot be used, the features that the browser lacks. */
+  /** For each medium that cannot be used, the features that the browser lacks. */
   readonly missing?: Partial<Record<Persistence, readonly string[]>>;
   readonly isEphemeral?: boolean;
 }

@@ -63,7 +63,7 @@ async function staysInIndexedDb(
   name: string,
   media: Media,
 ): Promise<ChosenMedium | null> {
-  // Most databases are in files. IndexedDB is then not asked, because starting it would delay the opening.
+  // Most databases are in files. IndexedDB is then not queried, because starting it would delay the opening.
   if (persistence === 'indexeddb' || (await listStorages(medium)).includes(name)) return null;
   const indexedDb = await media.medium('indexeddb');
   if ((await indexedDb.missing()).length > 0) return null;

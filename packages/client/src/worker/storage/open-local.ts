@@ -128,8 +128,8 @@ async function keepUnsentAsRejected(
 ): Promise<number> {
   const { unsent, databaseIdentity } = quarantined;
   const { meta } = database;
-  // A new database that was just filled from a server may belong to another server database of the same name. Writes
-  // for the old one then stay in its file.
+  // A new database that was just filled from a server may belong to a different server database with the same name.
+  // Writes for the old one then stay in its file.
   if (
     databaseIdentity !== null &&
     meta.databaseIdentity !== null &&
@@ -207,7 +207,7 @@ async function openOn(
       backups.close();
       await slowReads.close();
       await readerBeside.close();
-      // Callers that wait for a flush receive their answer before the storage is closed.
+      // Callers that wait for a flush receive its result before the storage is closed.
       await flush?.flushed().catch(() => undefined);
       await close(handsOver);
     },

@@ -37,7 +37,10 @@ export function flushNow(storage: Pick<Storage, 'flush'>): void {
   }
 }
 
-/** Resolves after the messages that wait now. Their writes are committed before the flush and share it. */
+/**
+ * Resolves after the messages that are queued now have been handled. Their writes are committed before the flush and
+ * share it.
+ */
 function afterPendingMessages(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

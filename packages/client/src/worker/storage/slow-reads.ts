@@ -33,7 +33,7 @@ export class SlowReads {
   query(statement: SqlStatement): Promise<EncodedRows> {
     const run = (): Promise<EncodedRows> => this.run(statement);
     const result = this.last.then(run).catch((thrown: unknown) => {
-      // A forced WAL checkpoint took the snapshot away. The second attempt reads a current one.
+      // A forced WAL checkpoint invalidated the snapshot. The second attempt reads a current one.
       if (!isSnapshotLost(thrown)) throw thrown;
       return run();
     });

@@ -3,7 +3,10 @@ import { loadPart } from '../../load-part.ts';
 import type { Transport, TransportConnection, TransportName } from '../../rpc/transport.ts';
 import { webSocketTransport } from './web-socket-transport.ts';
 
-/** How many attempts must fail in a row before HTTP is tried. A single failure may be a tunnel between two stations. */
+/**
+ * How many attempts must fail in a row before HTTP is tried. A single failure may have a passing cause, such as a train
+ * in a tunnel.
+ */
 const FAILURES_BEFORE_HTTP = 2;
 
 /** Returns the transport of this name. */

@@ -8,7 +8,7 @@ export interface ConnectionAttemptsOptions {
   /** Runs a task on the database now, or when the open interactive transaction has ended. */
   readonly inTurn: (job: () => void) => void;
   readonly onToken: () => void;
-  /** Called when the app returned no token. */
+  /** Called when the app returns no token. */
   readonly onNoToken: (error: ErrorData) => void;
   readonly onOpen: (token: string) => void;
   readonly onMessage: (message: ServerMessage) => void;

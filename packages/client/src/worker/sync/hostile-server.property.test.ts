@@ -216,7 +216,7 @@ function ownThings({ connection }: OpenDatabase): unknown {
 /** Undecided writes are kept until the server reports their outcome, and rejected ones are kept for the user. */
 function expectNothingLost(sync: SyncDatabase, before: ReturnType<typeof whereWritesAre>): void {
   const now = whereWritesAre(sync);
-  // If a copy of the file has sent some of them, the device continues with the rest as another site.
+  // If a copy of the file has sent some of them, the device continues with the rest as a new site.
   if (now.site !== before.site) return;
   expect(now.pendingCount).toBe(before.pendingCount - (now.lastAckedSequence - before.lastAckedSequence));
   expect(now.rejectedCount).toBeGreaterThanOrEqual(before.rejectedCount);

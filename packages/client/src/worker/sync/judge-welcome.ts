@@ -13,8 +13,8 @@ import {
 export type WelcomeVerdict =
   | { readonly kind: 'fits' }
   /**
-   * This database continues as another site once the first delivery has brought the outcomes that it lacks. The other
-   * site would never receive them, and a rejected changeset would disappear.
+   * This database continues as a new site once the first delivery has brought the outcomes that it lacks. The new site
+   * would never receive them, and a rejected changeset would disappear.
    */
   | { readonly kind: 'outcomes-first' }
   /**
@@ -22,7 +22,7 @@ export type WelcomeVerdict =
    * receives those after `pushAfter` and names the first one that differs.
    */
   | { readonly kind: 'copied'; readonly pushAfter: number }
-  /** This database continues as another site, with the changesets from `firstOwn` on. */
+  /** This database continues as a new site, with the changesets from `firstOwn` on. */
   | { readonly kind: 'new-site'; readonly firstOwn: number };
 
 /** The local state. */
@@ -50,7 +50,7 @@ export function judgeWelcome(
   const there = welcome.lastAckedSequence;
   const hash = there === 0 ? FIRST_PREVIOUS_HASH : own.hashOf(there);
   if (there > own.lastSequence || (hash !== null && !cellValuesEqual(hash, welcome.decidedHash))) {
-    // Without a changeset, the server cannot be asked.
+    // Without a changeset to send, this database cannot ask the server for the first one that differs.
     if (own.lastSequence === 0) return { kind: 'new-site', firstOwn: 1 };
     // A restored server may have other changesets under acknowledged sequences too, if a copy has sent its own again.
     if (there > own.lastAckedSequence && !welcome.fullResync) {

@@ -154,7 +154,7 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
-  it('keeps changesets that it sent under the old site id, and sends them to a server with another log [MR-44]', () => {
+  it('keeps changesets that it sent under the old site id, and sends them to a server with a different log [MR-44]', () => {
     const { database, sync } = fiveWritten();
     const { siteId } = database;
     const origins = [1, 2, 4, 5].map((sequence) => ({ siteId, sequence, hash: database.changelog.hashOf(sequence) }));

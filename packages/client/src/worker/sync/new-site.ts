@@ -13,12 +13,12 @@ import type { OpenDatabase } from '../database/open-database.ts';
 
 export interface NewSiteOptions {
   readonly firstOwn: number;
-  /** The log epoch of the server; null before the first welcome. Changesets that were kept under another one are sent too. */
+  /** The log epoch of the server; null before the first welcome. Changesets kept under a different one are sent too. */
   readonly logEpoch: Uint8Array | null;
 }
 
 /**
- * Continues as another site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
+ * Continues as a new site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
  * Those before it are on the server under the old site. Pending ones also leave the visible rows; they come back in
  * deliveries as another site's writes. Returns the names of the touched tables. A write on top of such a change counts
  * as concurrent to it, because its base is older: a cell still goes to the later write, but an update of a row that was

@@ -34,7 +34,7 @@ export interface OutgoingPushes {
   askWhatDiffers(sequence: number, welcome: PushPermission): void;
   /** Called when outcomes up to this sequence have arrived. */
   decided(upTo: number): void;
-  /** Called when the connection has ended, with everything in flight. */
+  /** Called when the connection has ended. Changesets sent on it no longer count as sent. */
   forget(): void;
 }
 
@@ -57,8 +57,8 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
       while (inFlightBytes < WINDOW_BYTES) {
         const batch = source.nextPush(sentUpTo, nextPushBytes);
         if (batch === null) break;
-        // A changeset that the server has must survive a power cut here; otherwise its sequence would be used again for
-        // another one.
+        // A changeset that the server has must survive a power cut here; otherwise its sequence would be reused for a
+        // different one.
         source.flush();
         if (!send(batch)) break;
         nextPushBytes = Math.min(2 * nextPushBytes, PUSH_BYTES);

@@ -3,7 +3,7 @@ import type { Connect } from './server-connection.ts';
 
 /**
  * Connections that send their messages, in order, once every earlier commit is stored. A changeset that was sent must
- * not be undone on this device: its sequence would be reused for another one. A refused commit ends the connection.
+ * not be undone on this device: its sequence would be reused for a different one. A refused commit ends the connection.
  */
 export function sendWhenStored(connect: Connect, committed: () => Promise<void>): Connect {
   return (url, events) => {

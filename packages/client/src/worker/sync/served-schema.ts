@@ -8,7 +8,7 @@ export interface ServedSchema {
   readonly schema: Schema;
   /** Whether that is the app's schema although the file has more columns. */
   readonly isNarrow: boolean;
-  /** Called when the server does not have the named schema. Returns whether another one can be named at once. */
+  /** Called when the server does not have the named schema. Returns whether a different one can be named at once. */
   tryOther(): boolean;
   /** Called when the server has welcomed the named schema. */
   note(): void;

@@ -163,7 +163,8 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
     hasResolvedAfter: (sequence) => rejected.hasResolvedAfter(sequence),
   });
   if (verdict.kind !== 'fits') return verdict;
-  // The original of a restored copy may be in use: what the server has counts as the original's, the rest as this copy's.
+  // The original of a restored copy may still be in use. The changesets that the server has count as the original's,
+  // and the rest as this copy's.
   if (meta.get('is_restored') === 1 || hasKept(connection, welcome.logEpoch))
     return welcome.lastAckedSequence > outbox.lastAckedSequence()
       ? { kind: 'outcomes-first' }
@@ -172,7 +173,7 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
   return verdict;
 }
 
-/** Binds the file to a server database. Throws `database-mismatch` if it belongs to another one. */
+/** Binds the file to a server database. Throws `database-mismatch` if it belongs to a different one. */
 function createBinding(database: OpenDatabase): (identity: Uint8Array) => void {
   const { meta } = database;
   // The binding must survive power loss before anything is sent; otherwise the same changesets could be sent to another

@@ -115,7 +115,7 @@ it('the engine sends edits that a delivery re-created, even if the delivery has 
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
 });
 
-it('the engine receives the outcomes that a restored file lacks before it continues as another site', async () => {
+it('the engine receives the outcomes that a restored file lacks before it continues as a new site', async () => {
   const database = openInMemory();
   for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
   database.meta.set('is_restored', 1);
@@ -234,7 +234,7 @@ describe('the engine of a client that receives deliveries faster than it applies
   });
 });
 
-/** Flushes before the confirmation of a delivery, and the cursor of the last one. */
+/** Returns how often a delivery was flushed before it was confirmed, and the cursor at the last flush. */
 async function flushesBeforeConfirm(outcomes: number): Promise<{ readonly flushes: number; readonly upTo: number }> {
   const database = openInMemory();
   const sync = testSync(database);
@@ -400,7 +400,7 @@ describe('the engine of a copied file', () => {
   });
 });
 
-describe('the engine of a client that another connection of its site replaces', () => {
+describe('the engine of a client whose connection is replaced by another connection of its site', () => {
   const replacement: ServerMessage = { type: 'failure', code: 'session-replaced', fields: {} };
 
   it('reconnects the first time, and becomes a new site the second time, because a copy of its file must be connected', async () => {

@@ -60,14 +60,14 @@ export interface SyncDatabase extends PushSource {
    * audited then, because neither would match the file's tables.
    */
   readonly isNarrow: boolean;
-  /** Called when the server does not have the named schema. Returns whether another one can be named at once. */
+  /** Called when the server does not have the named schema. Returns whether a different one can be named at once. */
   onSchemaMismatch(): boolean;
   /** The fields of a `schema-mismatch` from this side: table, column, side, problem. */
   mismatchFields(fields: ErrorFields): ErrorFields;
   position(): SyncPosition;
   /**
    * Compares the server's welcome with the local state. Stores the identity of its database and its log epoch. Throws
-   * `database-mismatch` for another database than before.
+   * `database-mismatch` for a database other than before.
    */
   greet(welcome: Welcome): WelcomeVerdict;
   /** Records the server's current wall time, in ms. */
@@ -132,7 +132,7 @@ export interface SyncEngine {
 /** A confirmation may be combined with later ones: it only lets the server prune outcomes. */
 const CONFIRM_DELAY_MS = 1_000;
 
-// setTimeout takes 31 bits. A wake-up that comes too early schedules the next one.
+// setTimeout accepts at most 31 bits. A wake-up that comes too early schedules the next one.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs sync-machine.ts: timers, token, socket, outbox and apply. One per leader. */
@@ -158,7 +158,7 @@ class Engine implements SyncEngine {
   private confirmTimer: ReturnType<typeof setTimeout> | undefined;
   /** Rows of a delivery whose parts have not all arrived. */
   private staged: ChangeGroup[] = [];
-  /** Whether this database continues as another site after the next delivery. */
+  /** Whether this database continues as a new site after the next delivery. */
   private changesSite = false;
   /** How often another connection replaced this one while it was live. */
   private timesReplaced = 0;
@@ -415,7 +415,7 @@ class Engine implements SyncEngine {
   /**
    * This engine has one connection at a time, and the server keeps the newest one of a site. One replacement may be due
    * to a late hello; two mean that a copy of this file is connected too, and each would keep disconnecting the other.
-   * The one with nothing to send continues as another site, so that no change counts twice.
+   * A copy that has nothing to send continues as a new site, so that no change counts twice.
    */
   private replaced(): void {
     this.timesReplaced++;

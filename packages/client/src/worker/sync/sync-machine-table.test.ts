@@ -92,8 +92,8 @@ const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
 };
 
 /**
- * The next phase and the effects, in order; `-` means that the phase stays the same and there are no effects. `wake`
- * comes when every deadline has passed.
+ * The next phase and the effects, in order; `-` means that the phase stays the same and there are no effects. `wake` is
+ * dispatched when every deadline has passed.
  */
 const TABLE: Readonly<Record<EventName, Readonly<Record<keyof typeof STATES, string>>>> = {
   start: {

@@ -82,7 +82,7 @@ describe('the sync machine', () => {
     ]);
   });
 
-  it('pushes a new commit after the sent ones, and more when outcomes arrive', () => {
+  it('pushes a new commit after the changesets already sent, and further ones when outcomes arrive', () => {
     const sent = after([...live, { type: 'committed' }, { type: 'pushed', sentUpTo: 4 }, { type: 'committed' }]);
     expect(sent.effects).toEqual([{ type: 'push', after: 4 }]);
     const decided = after([{ type: 'message', message: delivery(3) }], sent.state);
@@ -136,7 +136,7 @@ describe('the sync machine', () => {
     });
   });
 
-  it('checks a connection at once when the device goes offline, and gives the connection up if no answer comes', () => {
+  it('checks a connection at once when the device goes offline, and gives the connection up if no response comes', () => {
     const checked = after([...live, { type: 'message', message: delivery(2) }, 1_000, { type: 'check' }]);
     expect(checked.effects).toEqual([{ type: 'ping' }]);
     expect(after([{ type: 'check' }], checked.state).effects).toEqual([]);

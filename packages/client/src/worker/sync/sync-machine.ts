@@ -45,7 +45,7 @@ import {
  *     nothing waits forever.
  *  2. `trouble` is why the last connection ended. The status shows it until a connection is live again.
  *  3. Nothing is pushed while a full resync or outcomes are awaited. The resync decides what is pending, and a missing
- *     outcome means that this file is a copy, whose own changesets need another site id.
+ *     outcome means that this file is a copy, whose own changesets need a new site id.
  *  4. No delivery is applied while the changesets of a copied file are compared: its outcomes belong to another copy.
  *  5. `failing` is the stage that fails repeatedly despite a connection; stuck-stage.ts says which remedy is next.
  *  6. `sentUpTo` belongs to one connection. On a new connection, the server states from where to push.
@@ -134,7 +134,7 @@ function resting(state: MachineState, phase: 'stopped' | 'paused'): Step {
   return { state: { ...INITIAL_STATE, phase, lastHeardMs, clockOffsetMs }, effects: [{ type: 'disconnect' }] };
 }
 
-/** Reconnects at once the first time, later at the next attempt. */
+/** Reconnects at once, or only at the next attempt if several attempts have failed in a row. */
 function renumbered(state: MachineState, moment: Moment): Step {
   if (state.phase === 'waiting' && state.failures > 1) return { state, effects: [] };
   const step = connecting({ ...state, trouble: null }, moment);
@@ -281,7 +281,7 @@ function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
   return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);
 }
 
-/** A delivery that acknowledges more ends a failure at the outcome stage. */
+/** A delivery that acknowledges further changesets ends a failure at the outcome stage. */
 function failingAfter({ failing, lastAckedSequence }: MachineState, decidedNow: number): Failing | null {
   return failing?.stage === 'outcome' && decidedNow > lastAckedSequence ? null : failing;
 }

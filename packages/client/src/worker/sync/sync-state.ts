@@ -28,8 +28,8 @@ export interface MachineState {
   readonly lastHeardMs: number | null;
   readonly pingSentMs: number | null;
   /**
-   * The time by which any message shows that a live connection works, although the device has reported that it is
-   * offline.
+   * The deadline for any message on a live connection, after the device has reported that it is offline. Without a
+   * message the connection is given up. Null if there is no such check.
    */
   readonly checkUntilMs: number | null;
   readonly sentUpTo: number;
@@ -79,11 +79,11 @@ export type MachineEvent =
   /** The outbox grew. */
   | { readonly type: 'committed' }
   | { readonly type: 'pushed'; readonly sentUpTo: number }
-  /** The welcome is about another copy of this file. */
+  /** The welcome shows that the server has changesets of another copy of this file. */
   | { readonly type: 'copied' }
-  /** This database continues as another site. */
+  /** This database continues as a new site. */
   | { readonly type: 'renumbered' }
-  /** The download progressed or entered another stage. */
+  /** The download progressed or entered its next stage. */
   | { readonly type: 'snapshot-progress'; readonly wait: SnapshotWait }
   /** The download ended, with or without a file. */
   | { readonly type: 'snapshot-taken' };
@@ -107,7 +107,7 @@ export type Effect =
   /** Keeps these rows for the delivery that follows. */
   | { readonly type: 'stage'; readonly part: DeliveryPart }
   | { readonly type: 'apply'; readonly deliveries: Deliveries }
-  /** Continues as another site with the changesets from this sequence on. */
+  /** Continues as a new site with the changesets from this sequence on. */
   | { readonly type: 'become-new-site'; readonly firstOwn: number }
   /** Requests a new worker after everything else failed. */
   | { readonly type: 'restart' };

@@ -40,7 +40,7 @@ const rows = (to: number, rowCount: number): Delivery =>
     groups: [{ tableId: 1, kind: 'delete', rowCount, keys: [], columnIds: [], values: [] }],
   });
 
-it('deliveries that arrive apart from each other do not wait', () => {
+it('deliveries that arrive one at a time do not wait', () => {
   const { waiting, ready } = started(20);
   for (const to of [1, 2, 3]) {
     waiting.take(rows(to, 1));

@@ -34,11 +34,11 @@ export class WaitingDeliveries {
     for (const { rowCount } of delivery.groups) this.waitingRows += rowCount;
     const isAlone = this.waiting.length === 1 && this.options.nowMs() - this.readyMs >= WAITED_MS;
     if (isAlone || this.waitingRows > MAX_WAITING_ROWS) return this.release();
-    // The timer fires after the messages that are waiting by now.
+    // The timer fires after the messages that are queued now have been handled.
     this.timer ??= setTimeout(() => this.options.inTurn(() => this.release()), 0);
   }
 
-  /** Passes on the deliveries that wait. Call it before any other message of the connection. */
+  /** Forwards the waiting deliveries. Call it before handling any other message of the connection. */
   release(): void {
     const [first, ...later] = this.waiting;
     this.forget();

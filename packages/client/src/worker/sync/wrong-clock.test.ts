@@ -81,7 +81,7 @@ describe('pending changes', () => {
 });
 
 describe('decided changesets', () => {
-  it('are kept for a week by the server’s clock, in case it loses them, even if the clock was set a year ahead', () => {
+  it('are kept for a week by the server’s clock, in case the server loses them, even if the clock was set a year ahead', () => {
     const database = openInMemory(options);
     const serverMs = clock.wallMs;
     const sync = testSync(database, options.elapsedMs);
