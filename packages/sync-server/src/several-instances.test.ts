@@ -148,7 +148,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ben.commit([insert('entries', 'e', { amount: 1n })])).toMatchObject({ kind: 'admitted' });
   });
 
-  it('merge edits of one large document at two instances as one instance does', async () => {
+  it('merge edits of one large document through two instances with the same result as through one', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [new Page(await a.open()), new Page(await b.open(undefined, { principal: 'ben' }))];
     // Large enough to be merged in another thread, while the other instance commits.
@@ -256,7 +256,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, `SELECT color FROM rockpool.accounts WHERE id = 'z'`)).toEqual([['red']]);
   });
 
-  it('serve a session over plain HTTP, even if each request reaches another instance', async () => {
+  it('serve a session over plain HTTP, even if each request reaches a different instance', async () => {
     const [a, b] = [await start(), await start()];
     let count = 0;
     // Acts like a load balancer without sticky sessions.
@@ -313,7 +313,7 @@ describe('several instances on one PostgreSQL', () => {
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
   });
 
-  it('are not ready and acknowledge nothing while PostgreSQL does not answer, and continue afterwards', async () => {
+  it('are not ready and acknowledge nothing while PostgreSQL does not respond, and continue afterwards', async () => {
     const server = await start();
     const ann = await server.open();
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);

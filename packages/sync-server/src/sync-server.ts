@@ -31,7 +31,7 @@ export interface SyncServerOptions {
   /**
    * URL of a PostgreSQL database that stores everything instead, for any number of instances:
    * `postgresql://user:password@host/name`. With a list, each database is at one of the shards; the first shard also
-   * has the members and the directory of databases, and stays the first.
+   * has the members and the directory of databases, and must stay the first.
    */
   readonly postgres?: PostgresSource;
   /**
@@ -39,9 +39,9 @@ export interface SyncServerOptions {
    */
   readonly nats?: NatsOptions;
   /**
-   * Threads that own databases, each its share. With 1, databases run on the thread that accepts connections, which
-   * `validate` and `database()` need; with more, one database's work delays only those of its thread. Default 1; the
-   * command's default is the number of cores.
+   * The number of threads that own databases; each owns a share of them. With 1, databases run on the thread that
+   * accepts connections, which `validate` and `database()` need; with more, one database's work delays only those of
+   * its thread. Default 1; the command's default is the number of cores.
    */
   readonly threads?: number;
   /**
@@ -66,8 +66,8 @@ export interface SyncServerOptions {
    */
   readonly secret?: string | Uint8Array;
   /**
-   * The secret before `secret`, so that the secret can be replaced without signing users out: tokens of both are
-   * accepted until this option is removed. It signs no tokens. Default: none.
+   * The secret that `secret` replaced. Tokens of both are accepted until this option is removed, so users stay signed
+   * in. It signs no tokens. Default: none.
    */
   readonly previousSecret?: string | Uint8Array;
   /** A JWKS or its URL: public keys of an identity provider, for RS256, PS256, ES256, ES384 and EdDSA tokens. */
@@ -102,7 +102,7 @@ export interface SyncServerOptions {
    */
   readonly metrics?: MetricsAccess;
   /**
-   * Records a span for each push and each of its stages, by the tracer provider that the program has registered with
+   * Records a span for each push and each of its stages, with the tracer provider that the program has registered with
    * `@opentelemetry/api`, which has to be installed. Default: off.
    */
   readonly tracing?: boolean;

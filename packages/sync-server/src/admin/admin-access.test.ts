@@ -81,7 +81,7 @@ describe('the admin API', () => {
         const { status } = await askAdmin(tested.server, method, path.replace(':databaseId', id), {
           ...(method === 'GET' ? {} : { body: {} }),
         });
-        // A client resolves a dot segment before it sends the path, so the request is for another path.
+        // A client resolves a dot segment before it sends the path, so the request is for a different path.
         expect([400, 404, 405], `${method} ${path}`).toContain(status);
       }
       expect(JSON.stringify(tested.server.events)).not.toContain(decodeURIComponent(id).slice(0, 65) + '"');

@@ -91,7 +91,9 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** A second defence: the browser adds no token by itself, so a page of another origin has none. */
+/**
+ * A second line of defence: a browser never adds the token by itself, so a page of a different origin cannot send it.
+ */
 function refusalOf({ req }: Context, token: string): 'auth-origin-refused' | 'auth-token-invalid' | null {
   if (!isOriginAllowed(req.header('origin'), req.header('host'), [])) return 'auth-origin-refused';
   return isOperatorToken(bearerToken(req.header('authorization')), token) ? null : 'auth-token-invalid';

@@ -70,12 +70,12 @@ export interface DatabaseFacts {
   readonly sites: readonly StoredSite[];
 }
 
-/** The number of jobs that run at once: each takes a core, and the server should keep the others. */
+/** The maximum number of jobs that run at once. Each uses one core, and the server needs the other cores. */
 const MAX_RUNNING = 2;
 
 export interface AdminJobsOptions {
   readonly pathOf: (databaseId: string) => string;
-  /** Where databases are copied to while they change. Null if they are not. */
+  /** The destination of the continuous backup. Null if there is none. */
   readonly backup: BackupPlace | null;
   /** The URL of PostgreSQL, or null if databases are files. */
   readonly postgres: PostgresSource | null;
@@ -83,7 +83,7 @@ export interface AdminJobsOptions {
   readonly schema: string;
 }
 
-/** Work on whole databases, in processes of its own. Each call rejects with an error of the store. */
+/** Runs jobs on whole databases in separate processes. Each call rejects with an error of the store. */
 export class AdminJobs {
   private readonly options: AdminJobsOptions;
   private readonly waiting: (() => void)[] = [];
@@ -125,7 +125,7 @@ export class AdminJobs {
           problem: 'the server has no continuous backup; start it with --backup-to',
         }),
       );
-    // The environment of the process has the credentials.
+    // Omits the credentials, which the process reads from its environment.
     const { to: place, endpoint, region, pathStyle } = backup;
     return this.run({ kind: 'fetch-backup', place: { to: place, endpoint, region, pathStyle }, databaseId, to, atMs });
   }

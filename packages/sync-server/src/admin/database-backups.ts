@@ -20,8 +20,8 @@ export interface DatabaseBackups {
 const PAGE_SIZE = 100;
 
 /**
- * Answers the DatabaseBackups of a database, 100 at a time: those before `?before=`, ms since 1970. Throws
- * `request-invalid` for any other `before`.
+ * Returns the DatabaseBackups of a database, at most 100 per response: only those older than `?before=`, in ms since
+ * 1970. Throws `request-invalid` if `before` is not a number.
  */
 export const databaseBackups: AdminRoute = {
   method: 'GET',

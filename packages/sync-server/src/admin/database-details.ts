@@ -17,7 +17,7 @@ export interface DatabaseDetails {
   readonly invitations: readonly Invitation[];
 }
 
-/** Answers the DatabaseDetails of a database. */
+/** Returns the DatabaseDetails of a database. */
 export const inspectDatabase: AdminRoute = {
   method: 'GET',
   path: '/databases/:databaseId',

@@ -6,7 +6,7 @@ import type { Rejection, StoredSite } from '../store/inspect-sites.ts';
 export interface DeviceState {
   readonly site: string;
   readonly principal: string;
-  /** `joining`: connected, and waits for its database or its first delivery. */
+  /** `joining`: connected, and waiting for its database or its first delivery. */
   readonly state: 'online' | 'joining' | 'offline';
   readonly address: string | null;
   /** When the server last received a message of the device. Null if it has sent none since the server started. */

@@ -87,8 +87,8 @@ export const importDatabase: AdminRoute = {
 };
 
 /**
- * Adds a database with the rows of the database `?from=` at the time `?at=`, an ISO date or ms since 1970. Every table
- * needs a history. 409 if the database exists. Returns the last changeset in it.
+ * Adds a database with the rows that the database with the id `?from=` had at the time `?at=`, an ISO date or ms since
+ * 1970. Every table needs a history. 409 if the new database exists. Returns the last changeset in it.
  */
 export const restoreDatabase: AdminRoute = {
   method: 'POST',
@@ -102,8 +102,8 @@ export const restoreDatabase: AdminRoute = {
 };
 
 /**
- * Adds a database as the continuous backup of the database `?from=` has it at the time `?at=`. 409 if the database
- * exists. Returns the time of its newest commit and its last changeset.
+ * Adds a database with the state that the database with the id `?from=` had at the time `?at=`, from its continuous
+ * backup. 409 if the new database exists. Returns the time of its newest commit and its last changeset.
  */
 export const restoreBackup: AdminRoute = {
   method: 'POST',

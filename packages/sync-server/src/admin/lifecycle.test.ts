@@ -124,7 +124,7 @@ describe('closing a database', () => {
     expect((await admin('POST', '/databases/unknown/close')).status).toBe(404);
   });
 
-  it('decides and acknowledges pushes first', async () => {
+  it('decides and acknowledges pending pushes before it ends the sessions', async () => {
     const ann = await server.open();
     for (const key of ['a', 'b', 'c']) ann.site.write([insert('accounts', key, { name: key })]);
     ann.push();
@@ -382,7 +382,7 @@ describe('members', () => {
     });
   });
 
-  it('have invitations that can be withdrawn', async () => {
+  it('have invitations that an operator can withdraw', async () => {
     const code = await server.sync.members.invite({
       databaseId: DATABASE,
       role: 'viewer',

@@ -89,7 +89,7 @@ export class Lifecycle {
     return this.whileHeld(databaseId, 'closing', () => this.requireExisting(databaseId));
   }
 
-  /** Closes a database and keeps it closed until `open`, or the server's end. */
+  /** Closes a database and keeps it closed until `open` is called or the server stops. */
   drain(databaseId: string): Promise<void> {
     return this.whileHeld(databaseId, 'draining', async () => {
       await this.requireExisting(databaseId);
@@ -162,7 +162,9 @@ export class Lifecycle {
     );
   }
 
-  /** Adds a database with the state of another one at `atMs`, from its backup. Rejects like AdminJobs.fetchBackup. */
+  /**
+   * Adds a database with the state that another one had at `atMs`, from its backup. Rejects like AdminJobs.fetchBackup.
+   */
   restoreBackup(databaseId: string, from: string, atMs: number): Promise<FetchedBackup> {
     return this.addWritten(databaseId, (path) => this.options.jobs.fetchBackup(from, path, atMs));
   }
@@ -324,7 +326,7 @@ export class Lifecycle {
       }
     }.bind(this);
     await pipeline(Readable.from(checked(body ?? Readable.from([]))), createWriteStream(path));
-    if (sizeBytes === 0) throw new RockpoolError('request-invalid', { problem: 'the body is empty' });
+    if (sizeBytes === 0) throw new RockpoolError('request-invalid', { problem: 'the request body is empty' });
     return sizeBytes;
   }
 

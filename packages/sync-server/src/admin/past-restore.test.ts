@@ -16,7 +16,7 @@ const tested = serverUnderTest({
   now: () => Date.now() + aheadMs,
 });
 
-it('an operator restores a database as it was, under another id, while devices use it', async () => {
+it('an operator restores a past state of a database under a different id while devices use the database', async () => {
   const { server } = tested;
   aheadMs = 0;
   const ann = await server.open();

@@ -23,7 +23,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[2n]]);
   });
 
-  it('gets its first outcome on the next connection if the answer was lost', async () => {
+  it('gets its original outcome on the next connection if the response was lost', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     const b = await tested.server.open();
@@ -54,7 +54,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT number FROM rockpool_site')).toEqual([[0n]]);
   });
 
-  it('is treated as one of a copied site if it repeats decided sequences with other changesets', async () => {
+  it('is treated as a push from a copied site if it repeats decided sequences with different changesets', async () => {
     const site = new TestSite();
     const copy = new TestSite();
     Object.assign(copy, { siteId: site.siteId });
@@ -67,7 +67,7 @@ describe('a push', () => {
     expect(await b.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
   });
 
-  it('is treated as one of a copied site if it continues another history', async () => {
+  it('is treated as a push from a copied site if it continues a different history', async () => {
     const a = await tested.server.open();
     await a.commit([account('x')]);
     const foreign = toChangeset(1, 5, 0, [account('other')]);
@@ -127,7 +127,7 @@ describe('a changeset that cannot be read', () => {
     return outcomes[0];
   };
 
-  it('is rejected when it is noise', async () => {
+  it('is rejected when its bytes are not a changeset', async () => {
     expect(await push(Uint8Array.from([9, 9, 9]))).toMatchObject({ kind: 'rejected', code: 'changeset-invalid' });
   });
 
@@ -196,7 +196,7 @@ describe('a changeset over a size limit', () => {
     });
   });
 
-  it('is rejected if a small body encodes more cells than memory holds', async () => {
+  it('is rejected if a small body encodes more cells than fit into memory', async () => {
     const rows = 50_000;
     const columns = 10_000;
     const bomb = new ByteWriter();

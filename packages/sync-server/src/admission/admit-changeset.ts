@@ -123,8 +123,8 @@ function identityOf({ site }: SiteState, { changeset, hash }: HashedChangeset): 
 }
 
 /**
- * Writes nothing. In the author's copy, the changeset is present twice, as its own and as the other copy's, so every
- * cell of it is delivered again.
+ * Changes no row. The author has applied the changeset twice, as its own and as the other copy's, so every cell that it
+ * writes is delivered to the author again.
  */
 function acceptRepetition(file: DatabaseFile, { changeset }: ChangesetToDecide, { watermark }: Version): StoredOutcome {
   const { writes } = readChangeset(changeset.body, file);

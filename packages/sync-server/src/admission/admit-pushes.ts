@@ -15,7 +15,10 @@ import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
 import { requireRoomForSite, roomToGrow } from './quotas.ts';
 
-/** A principal that lost a site within this time still uses its file, so the file is a copy. */
+/**
+ * If a principal that lost a site less than this time ago pushes as the site again, two principals use the site at
+ * once, so one of their files is a copy.
+ */
 const CONTESTED_MS = 10 * 60_000;
 
 /** A push in the queue. */

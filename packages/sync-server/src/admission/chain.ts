@@ -13,8 +13,8 @@ export interface HashedChangeset {
  *
  *   decided before …, last ─► next, next + 1, …        a push may begin anywhere up to `next`
  *
- * Throws `changeset-chain-broken` for a gap, and `site-copied` when decided sequences have other hashes in the push:
- * two copies of one client database have written.
+ * Throws `changeset-chain-broken` for a gap, and `site-copied` when decided sequences have different hashes in the
+ * push, because two copies of one client database have written.
  */
 export function undecidedChangesets(
   site: SiteState,
@@ -30,7 +30,10 @@ export function undecidedChangesets(
   return hashed.slice(decided);
 }
 
-/** Cache of the last pushes: a push of edits of large documents is admitted in many parts, each from the whole push. */
+/**
+ * Caches the hashes of each push: a push that edits large documents is admitted in many parts, and each part begins
+ * with the hashes of the whole push.
+ */
 const hashedByPush = new WeakMap<Push, readonly HashedChangeset[]>();
 
 function hashedChangesets(push: Push): readonly HashedChangeset[] {

@@ -75,6 +75,6 @@ describe('hashes of decided changesets', () => {
     nowMs += 40 * DAY_MS;
     const latest = await tested.server.open(original.site);
     await latest.commit([entry('8')]);
-    expect(kept()).toEqual([6n, 7n, 8n]); // those that are not confirmed
+    expect(kept()).toEqual([6n, 7n, 8n]); // kept because they are not confirmed
   });
 });

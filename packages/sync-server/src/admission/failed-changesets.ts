@@ -3,15 +3,17 @@ import { nativeSha256 } from '../log/sha256.ts';
 import { changesetName } from './admission-rules.ts';
 import type { WaitingPush } from './admit-pushes.ts';
 
-/** A changeset that failed alone in this many commits is rejected. A device repeats it within seconds. */
+/**
+ * A changeset is rejected after it was the only one in this many failed commits. A device resends it within seconds.
+ */
 const MAX_ATTEMPTS = 3;
 
 /** Limits the memory for failed changesets. The oldest are removed first, and their count then restarts. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * The changesets whose commit failed because of their content. Without a limit, a device would repeat such a changeset
- * forever and block every later one.
+ * The changesets whose commit failed because of their content. Without a limit, a device would resend such a changeset
+ * forever, and all its later changesets would wait.
  */
 export class FailedChangesets {
   private readonly attempts = new Map<string, number>();

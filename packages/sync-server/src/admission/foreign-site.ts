@@ -7,7 +7,7 @@ import { undecidedChangesets } from './chain.ts';
  * that was copied to another person, or a member who has read the site's id in the conflict log. The welcome contained
  * no hash, so the push's own hashes distinguish the three cases:
  *
- *   another history    throws `site-copied`: the client continues as a new site with its own changesets
+ *   different history throws `site-copied`: the client continues as a new site with its own changesets
  *   the same history   throws `auth-site-confirmed`: the file is the same, and `take` gives the site to the sender
  *   the same history,  throws `site-copied`: two people use the same file at once, so it is a copy. Otherwise each of
  *     and contested    them would take the site from the other until one connects twice in between

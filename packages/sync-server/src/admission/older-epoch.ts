@@ -2,7 +2,8 @@ import type { Push, PushedChangeset } from '@rockpool/shared';
 
 /**
  * The watermark of this log up to which the author of a changeset had seen rows. The base of a changeset from an older
- * log epoch counts only up to the start of this log epoch: above it, the same watermarks stand for other changesets.
+ * log epoch counts only up to the start of this log epoch: above it, the same watermarks stand for different
+ * changesets.
  */
 export function baseInEpoch(
   push: Pick<Push, 'olderEpochUpTo'>,

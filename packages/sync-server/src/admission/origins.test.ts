@@ -87,7 +87,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('delivers the present value of every cell to its author, who sees the changeset twice', async () => {
+  it('delivers the current value of every cell to the changeset’s author, who has applied the changeset twice', async () => {
     const [a, b] = (await opened()) as [TestConnection, TestConnection];
     await a.commit([sale, insert('products', 'q', { stock: 1n, name: 'rye' })]);
     await a.commit([update('products', 'q', { name: 'rye bread' })]);
@@ -125,7 +125,7 @@ describe('a re-created changeset', () => {
     expect(stock()).toBe(7n);
   });
 
-  it('counts in addition to a changeset from a copy with the same site and sequence but another hash', async () => {
+  it('counts in addition to a changeset from a copy with the same site and sequence but a different hash', async () => {
     const [a, b] = (await opened()) as [TestConnection, TestConnection];
     await a.commit([sale]);
     await b.delivery();

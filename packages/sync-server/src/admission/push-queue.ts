@@ -13,8 +13,8 @@ const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
 /**
  * A push of edits of large documents takes one commit per edit. Up to this many commits of a push share a delivery,
- * because each delivery has a fixed cost for its readers. The byte limit is about a second of work: the author waits
- * for outcomes.
+ * because each delivery has a fixed cost for its readers. The byte limit is about one second of work, because the
+ * author waits for outcomes.
  */
 const COMMITS_PER_DELIVERY = 16;
 const WORK_PER_DELIVERY_BYTES = 4 * 1024 * 1024;

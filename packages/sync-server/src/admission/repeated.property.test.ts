@@ -3,7 +3,7 @@ import { atLevel } from '../../../../tests/kit/level.ts';
 import { seedOfRun } from '../../../../tests/kit/seed.ts';
 import { repeatPushes } from '../../testing/repeated-pushes.ts';
 
-it('pushes that are repeated, regrouped and unanswered take effect once and get the same outcomes', async () => {
+it('pushes that are repeated, are regrouped or get no response take effect once, with the same outcomes', async () => {
   const { histories, pushes } = atLevel({
     test: { histories: 90, pushes: 1_500 },
     verify: { histories: 260, pushes: 5_000 },

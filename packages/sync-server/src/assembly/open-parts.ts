@@ -60,7 +60,7 @@ export function openSockets(
   });
 }
 
-/** A principal that may open a database may read all of it. Partial sync will decide here. */
+/** A principal that may open a database may read all of it. Partial sync would restrict the rows here. */
 export function readableRows(_principal: Principal, _databaseId: string): ReadableRows {
   return 'everything';
 }

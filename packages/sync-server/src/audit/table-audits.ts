@@ -16,8 +16,8 @@ import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /**
- * Limit of one answer in cells: a megabyte to a few megabytes. A single range may exceed it. The next audit finds the
- * remaining differences.
+ * Maximum number of cells in one response, which are one to a few megabytes. A single range may exceed it. The next
+ * audit finds the remaining differences.
  */
 const MAX_ANSWER_CELLS = 100_000;
 
@@ -37,7 +37,7 @@ export class TableAudits {
   }
 
   /**
-   * Answers `compared: false` if the log is past the client's cursor or grows meanwhile. Throws `schema-unknown-table`.
+   * Returns `compared: false` if the log is past the client's cursor or grows meanwhile. Throws `schema-unknown-table`.
    */
   async answer({ cursor, tables }: Audit): Promise<AuditAnswer> {
     const differing: DifferingTable[] = [];
@@ -81,7 +81,7 @@ export class TableAudits {
     return whole ? fingerprint : null;
   }
 
-  /** The rows of as many ranges as fit into one answer, at least one. Null if the log has grown. */
+  /** The rows of as many ranges as fit into one response, at least one. Null if the log has grown. */
   private async readRanges(
     table: StoredTable,
     rangeCount: number,

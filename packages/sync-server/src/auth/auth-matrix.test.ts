@@ -42,7 +42,7 @@ const claims = (changes: JWTPayload = {}): JWTPayload => ({
 const sign = (payload: JWTPayload, header: Record<string, string> = {}): Promise<string> =>
   new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret);
 
-/** Tokens that grant no access, with the error code of the answer. */
+/** Tokens that grant no access, with the error code of the response. */
 const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string> | string; readonly code: string }>> =
   {
     missing: { token: () => '', code: 'auth-token-invalid' },
@@ -79,7 +79,7 @@ const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
 interface RouteRow {
   readonly path: string;
   readonly body?: unknown;
-  /** The status of the answer to an owner. */
+  /** The status of the response to an owner. */
   readonly status: number;
   /** The error code, if the status is an error. */
   readonly code?: string;
@@ -273,7 +273,7 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
 describe('a principal who is revoked while connected', () => {
   it.each(Object.entries(MESSAGE_ROWS))('cannot complete a %s that is in flight', async (_, message) => {
     const connection = await opened();
-    // The client sends its message while the revocation is on its way.
+    // The client sends its message before it learns of the revocation.
     const sent = await message();
     await tested.server.sync.members.setRole(DATABASE, 'ann', null);
     connection.send(sent);

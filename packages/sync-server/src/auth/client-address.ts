@@ -24,8 +24,8 @@ export function clientAddresses(trustedProxies: readonly string[]): AddressOf {
 }
 
 /**
- * Returns a function that names the client of a connection that has sent no request yet. Null: the address is unknown,
- * of this machine, or that of a trusted proxy, whose connections are of many clients.
+ * Returns a function that names the client of a connection that has sent no request yet. It returns null for an unknown
+ * address, an address of this machine, and the address of a trusted proxy, which connects on behalf of many clients.
  */
 export function connectionAddresses(
   trustedProxies: readonly string[],

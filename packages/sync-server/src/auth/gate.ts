@@ -63,8 +63,8 @@ export class Gate {
 }
 
 /**
- * The error code for a refused operation. A principal without the right to read receives the same code for the database
- * of others, a missing database and an invalid id, so the answer reveals nothing.
+ * The error code for a refused operation. A principal without the right to read receives the same code for a database
+ * of other users, a missing database and an invalid id, so the code reveals nothing.
  */
 export function refusalOf(operation: Operation): ErrorCode {
   return operation === 'read' ? 'auth-database-forbidden' : 'auth-forbidden';

@@ -27,7 +27,7 @@ describe('a host with its own authorization', () => {
       connection.site.write([insert('accounts', `a${i}`, { name: `a${i}` })]);
       connection.push(i, i);
     }
-    // A message that overtook another would be rejected for leaving a gap.
+    // A push that overtook an earlier one would be rejected, because its sequences would leave a gap.
     expect((await connection.decided(20)).lastAckedSequence).toBe(20);
     expect(asked.filter((operation) => operation === 'write')).toHaveLength(20);
   });
@@ -41,7 +41,7 @@ describe('a host with its own authorization', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[0n]]);
   });
 
-  it('ends a session that only receives soon after the right to read is revoked', async () => {
+  it('ends a receive-only session soon after the right to read is revoked', async () => {
     const connection = await tested.server.open();
     allowed = [];
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });

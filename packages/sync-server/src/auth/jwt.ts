@@ -17,7 +17,7 @@ import { isRole, ROLES, type Role } from './role.ts';
 export const TOKEN_AUDIENCE = 'rockpool';
 export const TOKEN_ISSUER = 'rockpool-server';
 
-/** HS256 is as strong as its key, and an offline attacker tries billions of keys a second. */
+/** HS256 is as strong as its key, and an offline attacker can try billions of keys per second. */
 export const MIN_SECRET_BYTES = 32;
 
 /*
@@ -34,7 +34,9 @@ const CLOCK_LEEWAY_S = 60;
 export interface TokenRules {
   /** The key of HS256 tokens. */
   readonly secret?: Uint8Array;
-  /** The key before `secret`, while tokens that it signed are still in use. It verifies tokens and signs none. */
+  /**
+   * The secret that `secret` replaced, while tokens that it signed are still in use. It verifies tokens but signs none.
+   */
   readonly previousSecret?: Uint8Array;
   /**
    * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a
@@ -46,7 +48,7 @@ export interface TokenRules {
    * the key set, and its tokens have this `iss` claim.
    */
   readonly oidcIssuer?: string;
-  /** The required `iss` claim. Default: `oidcIssuer`, or `rockpool-server`; tokens of `secret` have it in any case. */
+  /** The required `iss` claim. With `oidcIssuer`, it applies only to tokens of `secret`. Default: `rockpool-server`. */
   readonly issuer?: string;
   /** The required `aud` claim. Default: `rockpool`. */
   readonly audience?: string;
@@ -195,12 +197,12 @@ async function discoverKeySet(issuer: string): Promise<URL> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
   if (!response.ok)
-    throw new Error(`the issuer answered the request for its discovery document with status ${response.status}`);
+    throw new Error(`the request for the issuer's discovery document failed with status ${response.status}`);
   const { issuer: named, jwks_uri: keySet } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-  // A document of another issuer would let that issuer decide which tokens are valid.
+  // The document of a different issuer would let that issuer decide which tokens are valid.
   if (named !== issuer) throw new Error('the discovery document names a different issuer');
   if (typeof keySet !== 'string' || new URL(keySet).protocol !== new URL(issuer).protocol)
-    throw new Error('the discovery document names no key set, or one with another URL scheme than the issuer');
+    throw new Error('the discovery document names no key set, or one whose URL scheme is not that of the issuer');
   return new URL(keySet);
 }
 

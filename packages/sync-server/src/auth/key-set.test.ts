@@ -40,7 +40,7 @@ describe('tokens of an identity provider', () => {
     }
   });
 
-  it.each(['RS256', 'PS256', 'ES384'] as const)('are accepted by %s', async (alg) => {
+  it.each(['RS256', 'PS256', 'ES384'] as const)('are accepted if signed with %s', async (alg) => {
     const keys = await testKeys(alg, 'k3');
     const authenticate = jwtAuthenticate({ ...rules, keySet: keys.keySet }, Date.now);
     expect(await authenticate(await keys.sign(claims))).toMatchObject({ id: 'ann' });
@@ -155,7 +155,7 @@ describe('an OpenID Connect provider', () => {
     });
   });
 
-  it('makes tokens fail with auth-unavailable while it does not answer, or names another issuer', async () => {
+  it('makes tokens fail with auth-unavailable while it does not respond, or names a different issuer', async () => {
     const signed = await token();
     for (const oidcIssuer of ['http://127.0.0.1:1', `${issuer()}/`]) {
       const authenticate = jwtAuthenticate({ oidcIssuer, audience: 'budget' }, Date.now);

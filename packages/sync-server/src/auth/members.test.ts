@@ -138,7 +138,7 @@ describe('an invitation', () => {
     expect(status).toBe(400);
   });
 
-  it('ends with the rights of its issuer, so a revoked owner cannot return with one', async () => {
+  it('becomes invalid when its issuer may no longer invite, so a revoked owner cannot use one to return', async () => {
     const mallory = await tested.server.token('owner', 'mallory');
     const made = async (): Promise<string> => {
       const { body } = await ask('POST', `/databases/${DATABASE}/invitations`, mallory, { role: 'owner' });
@@ -150,7 +150,7 @@ describe('an invitation', () => {
     const others = await invite('viewer');
     await ask('DELETE', `/databases/${DATABASE}/members/mallory`, await owner());
     expect(await redeem(codes[0] as string)).toMatchObject({ code: 'invitation-invalid' });
-    // The invitation stays invalid even if the rights return.
+    // The invitation stays invalid even if its issuer regains the right to invite.
     await ask('PUT', `/databases/${DATABASE}/members/mallory`, await owner(), { role: 'owner' });
     expect(await redeem(codes[1] as string)).toMatchObject({ code: 'invitation-invalid' });
     const third = await made();

@@ -19,7 +19,8 @@ export interface InvitationRequest {
   readonly role: Role;
   readonly expiresAtMs: number;
   /**
-   * The principal who invites. The invitation ends with their right to manage members. Default: the server's program.
+   * The principal who invites. The invitation becomes invalid when they lose the right to manage members. Default: the
+   * server's program.
    */
   readonly invitedBy?: string;
 }
@@ -136,7 +137,7 @@ export class Members {
     return code;
   }
 
-  /** The id by which `withdraw` names the invitation of a code. */
+  /** Returns the id of the invitation with this code, as `withdraw` takes it. */
   invitationId(code: string): string {
     return invitationId(sha256(code));
   }
@@ -171,8 +172,8 @@ export class Members {
   }
 
   /**
-   * Deletes the members and invitations of a deleted database. Its sessions lose the rights that they had by a stored
-   * role.
+   * Deletes the members and invitations of a deleted database. Its sessions lose the rights that stored roles gave
+   * them.
    */
   forgetDatabase(databaseId: string): void | Promise<void> {
     const forgotten = this.options.store.forgetDatabase(databaseId);

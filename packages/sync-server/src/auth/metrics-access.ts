@@ -1,6 +1,9 @@
 import { operatorTokenProblem } from './operator-token.ts';
 
-/** Who may read `/metrics`: anyone, holders of a token of its own, or nobody, because they are served elsewhere. */
+/**
+ * Who may read `/metrics`: anyone, holders of a separate token, or nobody, because metrics are served at another
+ * address.
+ */
 export type MetricsAccess = 'public' | 'none' | { readonly token: string };
 
 const MIN_TOKEN_LENGTH = 16;

@@ -76,7 +76,7 @@ describe('a request from a page', () => {
       },
     });
 
-  it('may read the answer from a listed origin, without wildcard or cookies', async () => {
+  it('may read the response if its origin is listed, without a wildcard or cookies', async () => {
     const origin = LISTED[0] as string;
     const allowed = await preflight(origin);
     expect(allowed.status).toBe(204);
@@ -85,7 +85,7 @@ describe('a request from a page', () => {
     for (const { headers } of [allowed, answer]) {
       expect(headers.get('access-control-allow-origin')).toBe(origin);
       expect(headers.get('access-control-allow-credentials')).toBeNull();
-      // A cache must not serve one origin's answer to another.
+      // A cache must not serve the response for one origin to another.
       expect(headers.get('vary')).toMatch(/origin/i);
     }
   });

@@ -13,7 +13,7 @@ import { isRole, roleAllows, type Role } from './role.ts';
 const MEMBER = `${NAMESPACE}.rockpool_member`;
 const INVITATION = `${NAMESPACE}.rockpool_invitation`;
 
-/** A multiple of the poll interval of instances. */
+/** How far back a poll reads: several times the poll interval of instances. */
 const RECENT = '1 minute';
 
 /** Stores members in PostgreSQL, shared by all instances. The tables are created with those of the databases. */
@@ -95,7 +95,7 @@ export class PostgresMembers implements MemberStore {
          ORDER BY principal, database_id = $4 FOR UPDATE`,
         [databaseId, principal, invitedBy ?? principal, EVERY_DATABASE],
       );
-      // A revocation in every database comes after the role in this database, and replaces it.
+      // A revocation in every database is sorted after the role in this database, so it replaces that role.
       const roles = new Map(held as [string, Role | null][]);
       // The invitation is invalid if its creator was revoked while it was being stored.
       if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))
@@ -127,7 +127,7 @@ export class PostgresMembers implements MemberStore {
     return this.connections.query(...request);
   }
 
-  /** Resolves once the tables exist: an instance polls and is asked from its start. */
+  /** Resolves once the tables exist, because an instance polls and receives requests before they do. */
   private prepared(): Promise<void> {
     this.preparing ??= this.tablesReady().catch((error: unknown) => {
       this.preparing = null;

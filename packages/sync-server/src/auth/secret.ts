@@ -1,6 +1,7 @@
 import { MIN_SECRET_BYTES } from './jwt.ts';
 
-// A secret of one repeated word passes any length check. 256 random bits in hex almost surely contain all 16 digits.
+// Rejects a secret that repeats one word, which would pass the length check. Random secrets have more different bytes:
+// 256 random bits in hex almost surely contain all 16 digits.
 const MIN_DIFFERENT_BYTES = 10;
 
 // Placeholders in examples and templates that people forget to replace.

@@ -31,7 +31,7 @@ describe('a site', () => {
       const thief = new TestSite(site.siteId);
       thief.lastAckedSequence = lastAckedSequence;
       const stolen = await hello(thief, 'eve');
-      // The answer contains no hash, because a hash would prove possession of the file.
+      // The welcome contains no hash, because a hash would prove possession of the file.
       expect(await stolen.next('welcome')).toMatchObject({ lastAckedSequence: 1, decidedHash: FIRST_PREVIOUS_HASH });
       thief.write([update('products', 'x', { stock: 100n })]);
       stolen.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
@@ -53,7 +53,7 @@ describe('a site', () => {
     const site = await anonymousSite();
     const first = await tested.server.connect(site);
     await first.open(await tested.server.token('editor', 'anonymous-7'), DATABASE);
-    // The answer to this push is lost.
+    // The response to this push is lost.
     site.write([update('products', 'x', { stock: 1n })]);
     first.push(2);
     await first.roundTrip();
@@ -67,7 +67,7 @@ describe('a site', () => {
     expect(tested.server.query('SELECT principal FROM rockpool_site WHERE number > 0')).toEqual([['ann']]);
   });
 
-  it('continues for a principal that lists its former id, even if an answer was lost', async () => {
+  it('continues for a principal that lists its former id, even if a response was lost', async () => {
     const site = await anonymousSite();
     expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({
       lastAckedSequence: 1,
@@ -75,7 +75,7 @@ describe('a site', () => {
     });
   });
 
-  it('continues for the holder of its file, even if an answer was lost', async () => {
+  it('continues for the holder of its file, even if a response was lost', async () => {
     const site = await anonymousSite();
     const signedIn = await hello(site, 'ann');
     expect(await signedIn.next('welcome')).toMatchObject({ decidedHash: FIRST_PREVIOUS_HASH });
@@ -175,7 +175,7 @@ describe('the sites of one principal', () => {
   });
 });
 
-/** A site that pushed as anonymous-7 and lost its connection before the answer. */
+/** A site that pushed as anonymous-7 and lost its connection before the response. */
 async function anonymousSite(): Promise<TestSite> {
   const site = new TestSite();
   const connection = await tested.server.connect(site);

@@ -166,7 +166,7 @@ export class SqliteMembers implements MemberStore {
   }
 }
 
-/** Without a stored role, the token of the creator decided when the invitation was created. */
+/** If the creator has no stored role, their token had the right to invite when the invitation was created. */
 function mayInvite(role: Role | null | undefined): boolean {
   return role === undefined || roleAllows(role, 'manage');
 }

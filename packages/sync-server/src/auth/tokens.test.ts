@@ -78,7 +78,7 @@ describe('a token', () => {
     expect(await refusal(await token())).toMatchObject({ code });
   });
 
-  it('gets the same answer for a foreign, a missing and an invalid database id', async () => {
+  it('gets the same response for the database of another user, a missing database and an invalid database id', async () => {
     await (await tested.server.open(undefined, { databaseId: 'foreign' })).close();
     const token = await sign({ databases: [DATABASE, '../household', ''] });
     const answers = await Promise.all(
@@ -117,7 +117,7 @@ describe('a session with an expired token', () => {
     expect(await connection.failure()).toMatchObject({ code: 'auth-token-expired' });
   });
 
-  it('ends before it serves another message', async () => {
+  it('ends before it serves any further message', async () => {
     const connection = await tested.server.connect();
     await connection.open(await sign({ exp: nowS() + 60 }), DATABASE);
     connection.site.write([insert('accounts', 'x', { name: 'x' })]);

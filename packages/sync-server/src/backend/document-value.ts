@@ -4,8 +4,8 @@ import { canonicalJson, editDocument, encodeDocumentCell, readContent } from '@r
 import type { BackendValue } from './column-value.ts';
 
 /**
- * A generation identifies the edits of one write (clientIdOf). It is random, so that none occurs twice after a restored
- * backup.
+ * A generation identifies the edits of one write (clientIdOf). It is random, so that none occurs twice after a restore
+ * from a backup.
  */
 const GENERATIONS = 2 ** 47;
 

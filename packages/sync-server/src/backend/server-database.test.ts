@@ -50,7 +50,7 @@ describe('a backend write', () => {
     expect(tested.server.query('SELECT name FROM accounts')).toEqual([['Card']]);
   });
 
-  it('edits a document beside a concurrent author, and gets a typed error for invalid JSON', async () => {
+  it('edits a document while a client edits it too, and gets a typed error for invalid JSON', async () => {
     await backend.transaction((tx) => tx.insert('pages', { id: 'p', content: '{"title":"Plan","body":"ab"}' }));
     const seen = await backend.changesAfter(null);
     await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: '{"title":"Plan","body":"abc"}' }));

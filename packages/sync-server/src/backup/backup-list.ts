@@ -4,7 +4,7 @@ import type { CopiesOfSource } from './generations.ts';
 export interface ListedBackup {
   /** The time of the newest commit in it, ms since 1970. */
   readonly timeMs: number;
-  /** The stored bytes. Those of changes do not contain the copies on which they build. */
+  /** The stored size. The size of a copy of changes excludes the earlier copies that it needs. */
   readonly sizeBytes: number;
   /** Whether it is the whole file, or the pages that changed since the copy before it. */
   readonly isWhole: boolean;
@@ -16,7 +16,7 @@ export interface ListedBackup {
 export function listBackups({ generations }: Pick<CopiesOfSource, 'generations'>): ListedBackup[] {
   return generations
     .flatMap(({ base, copies }) =>
-      // Levels 2 and 3 summarise copies that are stored as well.
+      // Levels 2 and 3 summarise copies that are also stored separately.
       base === null ? [] : [base, ...copies.filter(({ level }) => level === 0 || level === 1)],
     )
     .map(({ level, first, last, timeMs, sizeBytes }) => ({

@@ -7,8 +7,8 @@ export interface BackupRules extends BackupPlace {
   /** How long earlier states can be restored. Default 7 days. */
   readonly keepMs?: number | undefined;
   /**
-   * A database that was not opened for this time is unloaded: only the destination keeps it, and opening it fetches it.
-   * Default: never.
+   * A database that was not opened for this time is unloaded: its file is kept only at the destination, and is fetched
+   * when the database is opened. Default: never.
    */
   readonly unloadAfterMs?: number | undefined;
 }

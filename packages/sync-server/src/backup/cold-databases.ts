@@ -20,7 +20,7 @@ import { hashOfDestination } from './page-copier.ts';
 import { damaged } from './page-section.ts';
 import { planRestore, type RestorePlan } from './restore-plan.ts';
 
-/** How long a session waits for its database. A client waits 15 s for an answer. */
+/** How long a session waits for its database. A client waits 15 s for a response. */
 const FETCH_WAIT_MS = 10_000;
 
 const MAX_PASS_INTERVAL_MS = 60 * 60_000;
@@ -38,7 +38,7 @@ export interface ColdDatabasesOptions {
   /** See Databases.hold. */
   readonly hold: (databaseId: string, error: RockpoolError) => Promise<void>;
   readonly isHeldBy: (databaseId: string, error: RockpoolError) => boolean;
-  /** Does nothing if the database is held with another error. */
+  /** Does nothing if the database is held with a different error. */
   readonly release: (databaseId: string, error: RockpoolError) => void;
   readonly log: Logger;
   readonly now: () => number;
@@ -118,7 +118,7 @@ export class ColdDatabases {
         throw error;
       },
     );
-    // A waiting session receives the failure. No session may be waiting by then.
+    // Waiting sessions handle the failure through `fetch`. It is ignored here, because none may be waiting any more.
     ended.catch(() => undefined).finally(() => this.fetches.delete(databaseId));
     const begun = Object.assign(fetch, { ended });
     this.fetches.set(databaseId, begun);

@@ -261,7 +261,7 @@ describe('a restore', () => {
     expect([existsSync(pathIn('before')), existsSync(pathIn('before', 'gone'))]).toEqual([true, true]);
   });
 
-  it('fails if no copy exists for the place or the moment, and leaves no data directory', async () => {
+  it('fails if the destination has no copy, or none from that time, and leaves no data directory', async () => {
     const failed = { code: 'config-invalid' };
     await expect(restore('new')).rejects.toMatchObject({
       ...failed,

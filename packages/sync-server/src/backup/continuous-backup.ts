@@ -47,8 +47,8 @@ export interface ContinuousBackupOptions {
 }
 
 /**
- * Copies the databases of this thread while they change. Nothing waits for a copy: while the destination fails, changed
- * pages are remembered by number, and are copied once it answers again.
+ * Copies the databases of this thread while they change. Nothing waits for a copy: while the destination fails, the
+ * numbers of changed pages are remembered, and the pages are copied once it works again.
  */
 export class ContinuousBackup {
   private readonly options: ContinuousBackupOptions;
@@ -128,7 +128,7 @@ export class ContinuousBackup {
     };
   }
 
-  /** Copies immediately what waits for its interval. Resolves when that is done, or after `deadlineMs`. */
+  /** Immediately copies the changes that wait for their interval. Resolves when that is done, or after `deadlineMs`. */
   async flush(deadlineMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {

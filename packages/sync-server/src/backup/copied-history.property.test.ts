@@ -49,7 +49,7 @@ async function run(history: CopiedHistory, { kind, rows }: { readonly kind: stri
   }
 }
 
-it('the backup contains changes that a killed server left to a program that opened and closed the file', async () => {
+it('the backup contains the last changes of a killed server after another program has opened and closed the file', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   try {
     await history.copy();

@@ -3,12 +3,12 @@ import { crc32 } from 'node:zlib';
 import { StateSum } from './state-sum.ts';
 
 /*
- * `<database>-copied`: what the destination has of a database, so that only differences are copied, also after a
+ * `<database>-copied`: what the destination has of a database, so that only differences are copied, even after a
  * restart.
  *
  *   8 bytes     "RPCOPY1\n"
  *   u32, u32    CRC-32 and bytes of the facts
- *   JSON        CopyFacts, in 512 bytes with all before it
+ *   JSON        CopyFacts; padded, so that the sums begin at byte 512
  *   u32 each    CRC-32 of page 1, 2, 3 … as copied
  *
  * The sums are written after the copy is stored, and the facts after the sums. A server that is killed in between

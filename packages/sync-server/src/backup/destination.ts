@@ -24,7 +24,7 @@ export interface Destination {
   delete(keys: readonly string[]): Promise<void>;
 }
 
-/** The destination cannot be reached, or refuses. `status` is that of HTTP. */
+/** The destination cannot be reached, or refuses. `status` is the HTTP status. */
 export function unavailable(
   destination: string,
   operation: string,

@@ -66,7 +66,7 @@ it('a database is fetched once while requests wait, and none of them sees an emp
   expect(accountsIn(databasePath(join(folder, 'data'), DATABASE))).toEqual(rows);
 });
 
-it('a fetch that SIGKILL interrupts continues where it stopped in the database', async () => {
+it('a fetch that SIGKILL interrupted continues after the last object that it wrote', async () => {
   const { folder, bucket, flags, rows } = await unloadedToBucket();
   const killed = await ServerProcess.start(folder, flags, KEYS);
   // The objects after the third are held.

@@ -1,7 +1,7 @@
 import type { Destination, StoredObject } from './destination.ts';
 import { readCopyKey, readDeletedKey, sourcePrefix, type CopyName, type Level } from './object-names.ts';
 
-/** A copy, or several as one object, with all of its parts. */
+/** One copy, or several copies that are stored together. All parts exist. */
 export interface CopySet {
   readonly level: Level;
   readonly first: number;

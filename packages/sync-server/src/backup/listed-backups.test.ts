@@ -64,7 +64,7 @@ it('backups are listed a hundred at a time, newest first', async () => {
       copyKey({ ...name, level: i === 0 ? 'base' : 0, first: i, last: i, timeMs: 1_000 + i }),
       new Uint8Array(10),
     );
-  // An unfinished base cannot be restored, and a summary is a copy of what is listed.
+  // Neither is listed: an unfinished base cannot be restored, and a summary only repeats copies that are listed.
   await folder.put(
     copyKey({ ...name, generation: newGeneration(2), level: 'base', first: 0, last: 0, timeMs: 9_000, parts: 2 }),
     new Uint8Array(10),

@@ -58,7 +58,7 @@ it.each([
   [10, 1],
   [1_100, 0],
 ])(
-  'maintenance merges at most 128 MiB of pages: of 32 bundles with %i pages each, %i objects of level 2',
+  'maintenance merges at most 128 MiB of pages: 32 bundles with %i pages each become %i objects of level 2',
   async (count, merged) => {
     const destination = new MemoryDestination();
     const generation = `${'1'.padStart(13, '0')}-00000000`;

@@ -6,10 +6,10 @@ import { damaged, decodeSections, encodeSection, PAGES_PER_OBJECT, type Page, ty
 /** The number of objects of one level that become one object of the next. */
 const FAN_IN = 32;
 
-/** Larger sets are not combined, because the memory of the server is for its clients. */
+/** Maximum total size of the stored objects that are combined, because clients need the server's memory. */
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 
-/** Nor are sets with more pages than this, which are stored compressed and merged in memory. */
+/** Maximum total size of the pages that are merged, which are uncompressed in memory. */
 const MAX_MERGED_BYTES = 128 * 1024 * 1024;
 
 export interface MaintainedGeneration {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
  *   server.json                                   the server that copies to it (owner.ts)
  *   schemas/<hash>.json                           the schemas that the server ran with
  *   databases/<source>/<generation>/<copies>      copies of pages (page-section.ts)
- *   databases/<source>/deleted-<time>             the database was deleted then
+ *   databases/<source>/deleted-<time>             the database was deleted at this time
  *
  * A source is `db-<id>` as files are named, or `members`. A generation is the time of its base and a random number. The
  * name of copies is `<level>-<first>-<last>-<time>-<part>-<parts>`: level b is the base, 0 one copy, 1 up to 32 copies

@@ -7,7 +7,7 @@ import { frameContentOffset, readLogAfter, type WalPosition } from '../sqlite/wa
 import { damagedError } from '../store/file-damage.ts';
 import { allPages, somePages, type Capture, type PageSource } from './page-source.ts';
 
-/** The place of a changed page: a frame of the log, or 0 for the file. */
+/** Where each changed page is: the number of a frame of the log, or 0 for the file. */
 type Places = Map<number, number>;
 
 export interface OpenFileEvents {
@@ -21,7 +21,7 @@ export interface OpenFileEvents {
 
 /**
  * A database file that this thread has open. Reads what was committed from SQLite's log, and remembers which pages have
- * changed. No change can be missed: the log restarts only after a checkpoint, which is announced here first.
+ * changed. No change can be missed: the log restarts only after a WAL checkpoint, which is announced here first.
  */
 export class OpenFile implements PageSource, FileWatcher {
   readonly pageSizeBytes: number;
@@ -142,7 +142,7 @@ export class OpenFile implements PageSource, FileWatcher {
     }
     const read = readSync(this.file.descriptor, content, 0, content.length, (page - 1) * this.pageSizeBytes);
     const [expected = 0] = sums?.read(page, 1) ?? [];
-    // The page is new and was freed before it was written. The file grows to its length at the next checkpoint.
+    // The page is new and was freed before it was written. The next WAL checkpoint extends the file to its full length.
     if (read < content.length && expected === 0) return content.fill(0);
     if (read < content.length) throw damagedError('truncated');
     if (expected !== 0 && expected !== pageSum(content)) throw damagedError('page-checksum', { pages: 1 });

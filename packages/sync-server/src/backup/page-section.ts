@@ -23,7 +23,7 @@ const ENTRY_BYTES = 8;
 /** Pages of one section: 4 MiB before compression with SQLite's usual pages of 4 KiB. */
 export const PAGES_PER_OBJECT = 1_024;
 
-/** The default level of zstd. A higher level takes several times as long and saves a tenth. */
+/** The default level of zstd. A higher level takes several times as long, and its output is only a tenth smaller. */
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
 const compress = promisify(zstdCompress);
@@ -79,8 +79,8 @@ export async function encodeSection(header: SectionHeader, pages: readonly Page[
 }
 
 /**
- * The sections of an object, each unpacked when it is asked for: pages may be thousands of times as large as they are
- * stored. Throws `backup-damaged` if any byte differs from what was written.
+ * Yields the sections of an object. Unpacks each one only when it is requested, because pages may be thousands of times
+ * as large as in the object. Throws `backup-damaged` if any byte differs from what was written.
  */
 export async function* decodeSections(key: string, bytes: Uint8Array): AsyncGenerator<Section> {
   const object = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

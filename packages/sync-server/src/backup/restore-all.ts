@@ -70,7 +70,7 @@ export async function restoreAll(options: RestoreOptions): Promise<number> {
   return done.filter((source) => source !== MEMBERS_SOURCE).length;
 }
 
-/** A restore with a wrong place or time must not succeed. */
+/** A restore from the wrong destination or time fails with this error, instead of restoring nothing. */
 function nothingToRestore({ destination, databaseId }: RestoreOptions, earliestMs: number): RockpoolError {
   const what = databaseId === null ? destination.name : `${destination.name} for ${databaseId}`;
   return invalid(

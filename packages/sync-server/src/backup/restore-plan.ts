@@ -37,7 +37,7 @@ function followingSets({ id, copies }: Generation, atMs: number): CopySet[] {
       .filter(({ timeMs }) => timeMs <= atMs)
       .reduce<CopySet | null>((best, set) => (best === null || isBetter(set, best) ? set : best), null);
     if (before === null) {
-      // A bundle whose first copies are from before the moment.
+      // The last copies of a bundle may be from after the moment, and its first ones from before it.
       const around = candidates.find(({ level }) => level === 1);
       if (around !== undefined) sets.push(around);
       else requireNoLater(id, copies, next, atMs);

@@ -23,7 +23,7 @@ export class StateSum {
   }
 }
 
-/** The finalizer of MurmurHash3, with another second factor for each half. */
+/** The finalizer of MurmurHash3, with a different second factor for each half. */
 function mix(value: number, factor: number): number {
   let mixed = value ^ (value >>> 16);
   mixed = Math.imul(mixed, 0x7feb352d);

@@ -81,7 +81,9 @@ export type BackupEntry =
   | { readonly kind: 'database'; readonly databaseId: string; readonly target: string }
   | { readonly kind: 'members' | 'file'; readonly target: string };
 
-/** The file of a data directory for which a name in a backup stands. Null if no backup contains such a file. */
+/**
+ * Returns the file in the data directory that a name in a backup stands for. Null if no backup contains such a name.
+ */
 export function readBackupEntry(name: string, dataDir: string): BackupEntry | null {
   if (name === MEMBERS) return { kind: 'members', target: membersPath(dataDir) };
   if (/^schemas\/[\w-]+\.json$/.test(name)) return { kind: 'file', target: join(dataDir, name) };

@@ -208,10 +208,10 @@ export interface ServeConfig extends TokenRules {
   readonly origins: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly metrics?: MetricsAccess;
-  /** The address that serves the metrics instead. */
+  /** The address that serves the metrics instead of the main address. */
   readonly metricsAddress?: { readonly host: string; readonly port: number };
   readonly admin?: AdminAccess;
-  /** The address that serves the admin API and page instead. */
+  /** The address that serves the admin API and page instead of the main address. */
   readonly adminAddress?: { readonly host: string; readonly port: number };
   readonly tracing?: boolean;
   readonly historyRole?: Role;

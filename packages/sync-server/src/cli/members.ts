@@ -74,7 +74,7 @@ async function noteOf(databaseId: string, exists: (databaseId: string) => Promis
   try {
     return (await exists(databaseId)) ? '' : ', which does not exist: the role applies once a client creates it';
   } catch {
-    // The role is stored even if a shard does not answer.
+    // The role is stored even if a shard does not respond.
     return '; it is unknown whether that database exists';
   }
 }

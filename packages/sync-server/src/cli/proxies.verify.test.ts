@@ -13,7 +13,10 @@ import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import { freePort } from '../../../../tests/kit/free-port.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-/** The proxies with the configuration of the package, in front of a real server. Starts one at a port. */
+/**
+ * By proxy, a function that writes its configuration from the package for a port, in front of the server at
+ * `upstreamPort`. Returns the command to start it.
+ */
 const PROXIES: Readonly<
   Record<string, (folder: string, port: number, upstreamPort: number) => Promise<readonly string[]>>
 > = {
@@ -115,7 +118,7 @@ it.skipIf(isMissing(['openssl', 'version'])).for([
   },
 );
 
-/** The status of a GET through the proxy, or null while it does not answer. */
+/** The status of a GET through the proxy, or null while it does not respond. */
 function statusOf(port: number, path: string): Promise<number | null> {
   return new Promise((resolve) => {
     httpsRequest({ host: 'localhost', port, path, rejectUnauthorized: false }, (response) => {

@@ -167,7 +167,7 @@ export function readTime(name: string, text: string, problems: string[]): number
   return timeMs;
 }
 
-/** Reads where the storage of a backup is. */
+/** Reads the location of the storage for a backup. */
 export function readBackupPlace(given: ParsedSettings, to: string): BackupPlace {
   const [endpoint, region] = [given.text('backup-endpoint'), given.text('backup-region')];
   return {

@@ -80,7 +80,7 @@ it('a restore that is killed anywhere leaves a directory that no server uses, an
   expect(kills).toBe(1 + readdirSync(at('backup')).length - 1 + readdirSync(at('backup', 'schemas')).length - 1);
 });
 
-it('a restore does not continue one from another backup, or begin in a directory with databases', async () => {
+it('a restore does not continue a restore of a different backup, or begin in a directory with databases', async () => {
   await backUp();
   killedRestore('killed', 2);
   await runBackup({ flags: [at('second'), '--data', at('data')], environment: {} }, () => undefined);

@@ -32,8 +32,8 @@ export function withdrawCascadeConflicts(file: DatabaseFile, rows: readonly Merg
 }
 
 /**
- * Deletes the entries of references that were NULL and have returned, or that an author replaced without having seen
- * the NULL.
+ * Deletes the entries of references that a delete set to NULL, if they have been restored, or if an author replaced
+ * them without having seen the NULL.
  */
 export function withdrawNullConflicts(
   file: DatabaseFile,
@@ -45,7 +45,7 @@ export function withdrawNullConflicts(
     if (before === undefined || before.nulled.size === 0 || !isThere(after)) continue;
     for (const [columnId, { watermark: nulledAt }] of before.nulled) {
       if (after?.nulled.get(columnId)?.watermark === nulledAt) continue;
-      // The author may also have written the reference that returns, so its site does not tell them apart.
+      // Compares watermarks instead of sites, because the same author may have written the restored reference.
       const isReplaced =
         after?.row.cells.get(columnId)?.version.watermark === watermark && nulledAt <= baseOf(write, base)(columnId);
       const column = write.table.valueById.get(columnId)?.name;

@@ -1,8 +1,8 @@
 import type { OpenDatabase } from '../store/durability.ts';
 
 /**
- * Begins a log epoch after the log has lost entries. Null if it is done. `endSessions` ends the sessions of the old log
- * epoch, also those that began while the commit waited for its turn.
+ * Begins a log epoch after the log has lost entries. Returns null if it is done. `endSessions` ends the sessions of the
+ * old log epoch, including those that began while the commit waited for its turn.
  *
  * `startedAt` is the watermark up to which both log epochs have the same log.
  */

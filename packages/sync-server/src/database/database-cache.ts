@@ -135,7 +135,7 @@ export class DatabaseCache {
 
   /**
    * See Databases.release. The file may have been replaced, so it no longer counts as damaged. With an error, does
-   * nothing if the database is held with another one.
+   * nothing if the database is held with a different error.
    */
   release(databaseId: string, error?: RockpoolError): void {
     if (error !== undefined && !this.isHeldBy(databaseId, error)) return;

@@ -28,7 +28,7 @@ export interface JoiningOptions {
   readonly deliveries: Deliveries;
   /** The schemas of clients that are served. */
   readonly schemas: KnownSchemas;
-  /** Ends sessions of another log epoch than that of the file. */
+  /** Ends the sessions whose log epoch differs from that of the file. */
   readonly endOlderEpochs: () => void;
   /** Whether a client that needs the full state should download a snapshot instead. */
   readonly offersSnapshot: () => boolean;
@@ -64,8 +64,8 @@ export class Joining {
     requireSameDatabase(database.file, hello);
     const start = startingPoint(database.file, subscriber.site, hello, access.principal);
     if (start.logLostSomething) {
-      // A file is restored only while it is closed, so the two logs differ at the latest from where this server opened
-      // it.
+      // A file is restored only while it is closed, so the two logs have nothing in common above the watermark at which
+      // this server opened it.
       const beginning = beginEpoch(database, {
         startedAt: Math.min(start.commonUpTo, this.openedAt),
         endSessions: () => this.options.endOlderEpochs(),

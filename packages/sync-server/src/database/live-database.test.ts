@@ -93,7 +93,7 @@ it('a live database keeps the entry of a newer session when the older session of
   const site = new TestSite();
   const ended: string[] = [];
   const { subscriber: first } = connect(site);
-  // The session receives its end only after the next one has joined.
+  // The session reacts to its end only after the next one has joined.
   first.fail = () => void ended.push('first');
   const { subscriber: second } = connect(site);
   second.fail = (error) => {
@@ -181,7 +181,7 @@ it('a live database sends nothing to other instances after it is lost', async ()
   expect(said).toBe(0);
 });
 
-it('a live database ends a session whose site has written at another instance, because a copy of its file may be in use there', () => {
+it('a live database ends a session whose site has written through another instance, because a copy of its file may be in use there', () => {
   const shared = openDatabaseFile(':memory:', TEST_SCHEMA);
   const [here, there] = [0, 1].map(() => new LiveDatabase(shared, { onFailure: () => undefined })) as [
     LiveDatabase,

@@ -167,7 +167,7 @@ export class LiveDatabase {
     if (!this.isEnding) this.pushes.confirm(subscriber, cursor, lastAckedSequence);
   }
 
-  /** Sends the answer later. Throws `frame-unexpected` while an audit of this session is running. */
+  /** Sends the response later. Throws `frame-unexpected` while an audit of this session is running. */
   audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
     this.audits.audit(subscriber, audit, onDifference);
   }
@@ -220,12 +220,12 @@ export class LiveDatabase {
 
   /**
    * Publishes commits of other instances, above `from`, that the file has caught up to. A session ends if its site has
-   * written there: either the client has left it, or a copy of the client's file is in use, and the session would mistake
-   * its rows for its own, also while a push of the session is being decided. The next hello shows which.
+   * written there: either the client has left it, or a copy of the client's file is in use, and the session would
+   * mistake its rows for its own, even while a push of the session is being decided. The next hello shows which.
    */
   followed(from: number, traceparent?: string): void {
     const startMs = traceparent === undefined ? 0 : traceNowMs();
-    // Up to `from`, commits of an unfinished push may be unpublished, which this instance made.
+    // Up to `from`, this instance may have made commits of an unfinished push that are not published yet.
     for (const site of this.file.log.authorsAfter(from))
       for (const { subscriber } of this.sessions.ofSite(site)) subscriber.fail(new RockpoolError('session-replaced'));
     const sessions = this.publish(this.fanOut.unpublishedAuthors());

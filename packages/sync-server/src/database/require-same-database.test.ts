@@ -88,7 +88,8 @@ describe('the local database of a client', () => {
 
   it('is accepted by an earlier log epoch if it has no database identity yet', async () => {
     const site = await known(DATABASE, 'mine');
-    // The client has seen entries that the log has lost, so twice a new log epoch begins that remembers the old one.
+    // The client has seen entries that the log has lost, so a new log epoch begins, twice. Each one remembers the
+    // earlier ones.
     for (const cursor of [7, 9]) {
       const ahead = await hello(site, DATABASE, { cursor, cursorHash: lostHashOf(cursor) });
       const { logEpoch } = await ahead.next('welcome');

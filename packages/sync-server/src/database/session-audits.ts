@@ -17,7 +17,7 @@ export class SessionAudits {
     this.onFailure = onFailure;
   }
 
-  /** Sends the answer later. Throws `frame-unexpected` while an audit of this session is running. */
+  /** Sends the response later. Throws `frame-unexpected` while an audit of this session is running. */
   audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
     if (this.running.has(subscriber))
       throw new RockpoolError('frame-unexpected', { problem: 'another audit of this session is still running' });

@@ -2,7 +2,7 @@ import type { RockpoolError } from '@rockpool/shared';
 import type { Subscriber, Subscription } from '../fanout/subscription.ts';
 
 /**
- * The sessions of one database, by what the server sends to them:
+ * The sessions of one database, grouped by what the server sends to them:
  *
  *   subscription   every delivery
  *   foreign        outcomes of its pushes only: the principal has not shown yet that the site is theirs

@@ -92,7 +92,7 @@ export function startingPoint(
 
 /**
  * The watermark of the client's snapshot. 0 if the snapshot belongs to another log, or is below the tombstone horizon,
- * from where deletes are unknown.
+ * below which deletes are unknown.
  */
 function fileWatermark({ log, logEpoch, tombstones }: DatabaseFile, snapshot: Hello['snapshot']): number {
   if (typeof snapshot === 'string') return 0;

@@ -4,12 +4,14 @@ import type { DocumentPool } from './document-pool.ts';
 import { workOnDocument, type CarriedOver, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
 /**
- * Work of this many bytes or more goes to another thread. It then costs this thread less than half as much, including
- * the repeated transaction. Measured in decision 0040.
+ * Work on this many bytes or more goes to another thread. It then costs this thread less than half as much as doing it
+ * here, including the repeated transaction. Measured in decision 0040.
  */
 const MIN_BYTES_AWAY = 128 * 1024;
 
-/** The cost of an edit's byte relative to a document's: each byte may be a structure that takes a search. */
+/**
+ * The cost of one byte of an edit in bytes of a document: each byte of an edit may be a structure that needs a search.
+ */
 const EDIT_WEIGHT = 4;
 
 /** Thrown inside a changeset that can be decided once a worker has done this work. */

@@ -6,7 +6,8 @@ import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
  * rockpool_document_edit: the last edits of each document. A reader that has the document gets the edits since its
- * cursor if they are smaller than the state. A delivery therefore never carries more of a document than its edits did.
+ * cursor if they are smaller than the state. A delivery to such a reader is therefore never larger than the edits that
+ * the reader lacks.
  */
 
 /** Minimum number of edits kept per document: the conflict log finds authors by them. */

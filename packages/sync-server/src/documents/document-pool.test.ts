@@ -41,7 +41,7 @@ function pool(options: DocumentPoolOptions = {}): DocumentPool {
   return made;
 }
 
-/** A worker that misbehaves as its document says, once its gate is open. */
+/** A pool whose worker misbehaves in the way that the document's text names, after `openGate`. */
 function misbehaving(options: DocumentPoolOptions = {}): {
   readonly pool: DocumentPool;
   openGate(): void;

@@ -50,7 +50,7 @@ function readState(sql: SqliteFile, place: DocumentPlace): CellValue {
   );
 }
 
-/** The state of JSON that is older than its column's document rule. Every replica builds the same one. */
+/** The state for JSON that was stored before its column had a document rule. Every replica builds the same one. */
 function newState(table: StoredTable, columnId: number, text: string): CellValue {
   const rule = table.documents.get(columnId) as DocumentRule;
   return createDocument(parseJson(text, rule), rule);

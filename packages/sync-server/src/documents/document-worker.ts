@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import { workOnDocument, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
-/** The answer to the thread that sent the work. */
+/** The response to the thread that sent the work. */
 export type DocumentAnswer = { readonly result: WorkedDocument } | { readonly error: ErrorData };
 
 // Does one piece of work after another. An unexpected error ends this thread, and the pool starts another one

@@ -53,7 +53,7 @@ describe('a document', () => {
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toEqual([]);
   });
 
-  it('logs concurrent writes to one place with path, values and authors, and logs nothing else [MR-23]', async () => {
+  it('logs concurrent writes to one path with values and authors, and logs nothing else [MR-23]', async () => {
     const [a, b] = await two('{"body":"tide","items":[{"id":"x","n":1}],"tags":["red"],"title":"old"}');
     a.connection.site.write([
       update('pages', 'p', {

@@ -73,8 +73,8 @@ export class FanOut {
   }
 
   /**
-   * Ends sessions that joined in another log epoch: their watermarks now stand for other changesets, so they reconnect
-   * and resync. Another instance may have begun the log epoch.
+   * Ends sessions that joined in another log epoch: their watermarks now stand for different changesets, so they
+   * reconnect and resync. Another instance may have begun the log epoch.
    */
   endOlderEpochs(): void {
     const { id } = this.options.file.logEpoch;

@@ -5,8 +5,8 @@ import type { StoredTable } from '../sqlite/stored-table.ts';
 const defaultsByTable = new WeakMap<StoredTable, ReadonlyMap<number, CellValue>>();
 
 /**
- * The values that SQLite gives to rows without a value, by the id of a value column. A column that has to be given has
- * none. A migration gives them to every existing row.
+ * The default of each value column, by column id: the value that SQLite stores if an insert omits the column, and that
+ * a migration gives to existing rows. A column that an insert must include has none.
  */
 export function columnDefaults(table: StoredTable): ReadonlyMap<number, CellValue> {
   const known = defaultsByTable.get(table);

@@ -24,7 +24,7 @@ const AFTER = buildSchema(
 );
 
 let schema = BEFORE;
-// Before the server starts: PostgreSQL has its tables from then on.
+// Runs before the server starts, because the start creates the tables in PostgreSQL.
 beforeEach(() => {
   schema = BEFORE;
 });

@@ -40,7 +40,7 @@ async function ask(moment: string): Promise<Response> {
   });
 }
 
-/** Answers with the rows of a query over the past state. */
+/** Returns the rows of a query over the past state. */
 async function queryAt(moment: string, sql: string): Promise<unknown[]> {
   const response = await ask(moment);
   expect(response.status).toBe(200);
@@ -174,7 +174,7 @@ describe('a past state', () => {
       expect(await failureOf(invalid)).toMatchObject({ code: 'request-invalid' });
   });
 
-  it('is built in turn, and refused if too many requests wait', async () => {
+  it('is built after those requested earlier, and is refused if too many requests wait', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask('watermark=1')));
     const statuses = answers.map(({ status }) => status);

@@ -94,6 +94,6 @@ function runWorker(workerData: PastTask): Promise<PastAnswer> {
       else resolve(answer);
     });
     worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the worker that builds a past state ended with code ${code}`)));
+    worker.once('exit', (code) => reject(new Error(`the worker that builds a past state exited with code ${code}`)));
   });
 }

@@ -104,7 +104,7 @@ function replacedValues(
   return replaced;
 }
 
-// A shorter text is stored whole, because a splice would be longer.
+// Text shorter than this is stored whole, because a splice would take more bytes.
 const MIN_SPLICED = 48;
 
 function replacedValue(then: CellValue, now: CellValue): ReplacedValue {

@@ -44,7 +44,7 @@ function written(file: DatabaseFile, watermarks: readonly number[]): Map<string,
   );
 }
 
-/** The answer also contains rows that returned to their old values. */
+/** The result also contains rows whose values are the same as before. */
 function withoutEqual(rows: ReadonlyMap<string, Sides>): Map<string, Sides> {
   return new Map([...rows].filter(([, { before, after }]) => !isSame(before, after)));
 }
