@@ -5,7 +5,7 @@ import { goTo } from './steps/navigation.ts';
 import { invite, join } from './steps/share.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('a first visit requests each file once, compressed by the build, and nothing that is missing', async ({
+test('a first visit requests each file once, compressed by the build, and requests no missing file', async ({
   newPerson,
 }) => {
   const { page, gateway } = await newPerson({ isFirstVisit: true });

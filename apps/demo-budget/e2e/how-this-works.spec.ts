@@ -14,7 +14,7 @@ test('the page for developers shows the SQL of a page, its queries running again
   await expect(page.getByText('Yes: its worker writes and syncs for all tabs')).toBeVisible();
   const changes = page.getByRole('region', { name: 'Changes' });
   await expect(changes.getByRole('cell', { name: / ms$/ }).first()).toBeVisible();
-  // The query of the conflict log reads many tables; their names must not run into the figures.
+  // The query of the conflict log reads many tables; their names must not overlap the figures.
   const queries = page.getByRole('region', { name: 'Live queries' });
   await expect(queries.getByRole('row').filter({ hasText: 'WITH conflict' })).toContainText(', schedules');
   const overflowing = await queries

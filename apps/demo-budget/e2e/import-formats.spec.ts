@@ -29,7 +29,7 @@ test('an OFX file is imported as the bank wrote it, whatever its name, and the s
   await expect(ledgerRow(page, 'Rent & Co')).toContainText('-€900.00');
   await expectBalance(page, '-€903.50', '2 entries');
 
-  // The bank sends the entry again, as XML, with another date and name.
+  // The bank sends the entry again, as XML, with a different date and name.
   const qfx = `<?xml version="1.0"?><?OFX OFXHEADER="200" VERSION="211"?>${ofx
     .slice(ofx.indexOf('<OFX>'))
     .replace('20250604', '20250605')

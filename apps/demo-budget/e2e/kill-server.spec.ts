@@ -14,8 +14,8 @@ const transactionsPerRound = entriesPerRound / entriesPerTransaction;
 const notesLength = 270;
 
 /**
- * Where each kill falls: while offline writes are sent, within the first push or with others in flight, or when the
- * first acknowledgement has arrived; and during writes that are sent as they are made.
+ * When the server is killed. While offline writes are sent: within the first push, within a later push, or once the
+ * first acknowledgement has arrived. Or while writes are sent as they are made.
  */
 const allKills: readonly Kill[] = [
   { name: 'within the first push', after: { bytesUp: 40_000 } },
@@ -126,7 +126,7 @@ async function writeEntries(page: Page, round: number): Promise<void> {
   );
 }
 
-/** Resolves at the moment for the kill. Starts to watch when called, not when awaited. */
+/** Resolves when the server is to be killed. Starts watching when called, not when awaited. */
 async function killIsDue({ after }: Kill, { gateway, page }: Person): Promise<void> {
   if (after === 'acknowledgement') {
     await page.evaluate(

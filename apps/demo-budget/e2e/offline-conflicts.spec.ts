@@ -11,8 +11,8 @@ import { conflicts, expectUpToDate, openSyncPage, syncBadge } from './steps/sync
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
- * Clock correction is only as accurate as a push is quick, because a stamp ages in transit. One second between two
- * edits is sufficient even on a busy machine; people are slower still.
+ * The time that a push spends in transit is an error in its corrected stamps. One second between two edits exceeds that
+ * error even on a busy machine; people are slower still.
  */
 const clearlyLaterMs = 1_000;
 
@@ -89,7 +89,7 @@ for (const clock of [
   }
 }
 
-test('a write made after seeing the other is not a conflict, and a lost value can be restored', async ({
+test('a write made after seeing the other write is not a conflict, and a lost value can be restored', async ({
   newPerson,
 }) => {
   const anna = await newPerson();

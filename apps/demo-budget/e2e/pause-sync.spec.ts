@@ -44,7 +44,7 @@ test('the user can retry at once when the network returns', async ({ newPerson }
   await expect(page.getByRole('button', { name: 'Try now' })).toBeEnabled();
   await page.exposeFunction('restoreNetwork', () => gateway.restore());
   await page.exposeFunction('cutNetwork', () => gateway.cut());
-  // On a busy machine the automatic attempt may come before the button is pressed; the test then tries again.
+  // On a busy machine the automatic attempt may happen before the button is pressed; the test then tries again.
   const attemptedBefore = await page.evaluate(async (farAwayMs) => {
     const { restoreNetwork, cutNetwork } = window as unknown as Record<
       'restoreNetwork' | 'cutNetwork',

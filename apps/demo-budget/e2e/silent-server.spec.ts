@@ -7,7 +7,7 @@ import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 /** The client waits half a minute for the server, more than once; at this speed those waits take seconds. */
 const TIMES_AS_FAST = 10;
 
-test('a server that welcomes a client but never confirms a change is reported, with the next attempt, until it answers', async ({
+test('a server that welcomes a client but never confirms a change is reported, with the time of the next attempt, until it responds', async ({
   newPerson,
 }, testInfo) => {
   const { page, gateway } = await newPerson({ scriptPrefix: fastWorkers(TIMES_AS_FAST) });

@@ -33,7 +33,7 @@ test('one shortcut undoes every kind of action, and another redoes it', async ({
   await undo();
   await expect(page.getByRole('button', { name: 'Close this account' })).toBeVisible();
 
-  // Turning an entry into a transfer, with an existing or a new other side.
+  // Turning an entry into a transfer, whose other side exists already or is new.
   await addEntry(page, { payee: 'ATM', amount: '20', date: '2025-01-02' });
   await entryButton(page, 'ATM').click();
   const change = page.getByRole('form', { name: 'Edit entry' });

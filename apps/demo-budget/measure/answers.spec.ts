@@ -84,8 +84,8 @@ test(`measures response times with ${entryCount} entries`, async ({ newPerson })
 });
 
 /**
- * One line of the table: the time from the write of one amount until the page shows all its effects, and the time the
- * page's slowest query takes alone.
+ * One line of the table: the time from the write of one amount until the page shows all its effects, and the time of
+ * the page's slowest query when it runs alone.
  */
 async function answersAfterChange(page: Page, what: string, sql: string, params: readonly SqlParam[]): Promise<string> {
   const answers: number[] = [];
@@ -103,7 +103,7 @@ async function answersAfterChange(page: Page, what: string, sql: string, params:
       await rockpool.execute(
         "UPDATE entries SET amountMinor = amountMinor - 12345 WHERE id = (SELECT id FROM entries WHERE accountId = 'many-household' AND payee = 'The Drowsy Heron' ORDER BY date DESC LIMIT 1)",
       );
-      // All effects of a change follow one another within half a second.
+      // All effects of a change have appeared once the page has not changed for half a second.
       while (lastMs === null || performance.now() - lastMs < 500)
         await new Promise((resolve) => setTimeout(resolve, 50));
       observer.disconnect();

@@ -25,7 +25,10 @@ test(`measures each page with ${entryCount} entries`, async ({ newPerson }) => {
   console.log(lines.join('\n'));
 });
 
-/** From the accounts to a page: until no part of it has changed for half a second. */
+/**
+ * Opens a page from the accounts page and waits until nothing on it has changed for half a second. Resolves to the time
+ * until the last change was painted.
+ */
 async function openMs(page: Page, name: string): Promise<number> {
   return await page.evaluate(async (to) => {
     const settled = async (go: () => void): Promise<number> => {

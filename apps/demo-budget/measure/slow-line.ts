@@ -7,9 +7,9 @@ export interface SlowLine {
 }
 
 /**
- * A line in front of the server with this download rate in bits per second, for all connections together. It delays
- * each chunk by half a round trip. It throttles pages, workers and service workers alike, which the browser's own
- * throttling does not.
+ * A proxy in front of the server that limits the download rate to `bitsPerSecond`, for all connections together. It
+ * delays each chunk by half a round trip. It throttles pages, workers and service workers alike, which the browser's
+ * own throttling does not.
  */
 export async function openSlowLine(
   serverPort: number,

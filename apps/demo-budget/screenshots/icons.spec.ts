@@ -6,7 +6,8 @@ import { test } from '../e2e/harness/test.ts';
 
 const publicFolder = new URL('../public/', import.meta.url);
 
-// A maskable icon has no corners of its own, and its motif within the inner 80 %. Apple rounds the corners itself.
+// A maskable icon fills its square without rounded corners, and keeps its motif within the inner 80 %. Apple rounds the
+// corners itself.
 const icons = [
   { file: 'icon-192.png', size: 192, isFull: false },
   { file: 'icon-512.png', size: 512, isFull: false },

@@ -58,7 +58,7 @@ describe('the demo server', () => {
     expect((await ask('/api/token', { method: 'POST', body })).status).toBe(200);
   });
 
-  it('rejects a WebSocket from a page of another origin', async () => {
+  it('rejects a WebSocket from a page of a different origin', async () => {
     const refused = new WebSocket(`ws://127.0.0.1:${server.port}/sync`, {
       headers: { origin: 'http://elsewhere.example' },
     } as never);

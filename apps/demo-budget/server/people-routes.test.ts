@@ -111,7 +111,7 @@ describe('a role', () => {
     expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Carla' }] });
   });
 
-  it('is answered with 404 for an unknown member', async () => {
+  it('cannot be set for an unknown member (404)', async () => {
     expect((await post('/api/people/role', { ...budget, principal: 'device-1', role: null })).status).toBe(404);
   });
 });

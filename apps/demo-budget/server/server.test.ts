@@ -50,7 +50,7 @@ describe('the budget routes', () => {
     });
   });
 
-  it('reject another key for a registered budget', async () => {
+  it('reject a different key for a registered budget', async () => {
     await post('/api/budgets', body);
     const other = JSON.stringify({ ...budget, shareKey: makeBudget().shareKey, principal: 'device-2' });
     expect((await post('/api/budgets', other))?.status).toBe(403);
@@ -80,7 +80,7 @@ describe('the budget routes', () => {
     expect((await post('/api/token', text))?.status).toBe(status);
   });
 
-  it('answer only POST, and leave other paths to other routes', async () => {
+  it('accept only POST, and leave other paths to other routes', async () => {
     const routes = {
       budgets,
       issueToken: () => Promise.resolve(''),
@@ -110,7 +110,7 @@ describe('the signing secret', () => {
 });
 
 describe('static files', () => {
-  it('are sent in the form that the build compressed, if the browser accepts it', async () => {
+  it('are sent as compressed by the build, if the browser accepts the encoding', async () => {
     const dist = join(folder, 'compressed');
     mkdirSync(join(dist, 'assets'), { recursive: true });
     writeFileSync(join(dist, 'assets', 'a-1.js'), 'let a;'.repeat(1_000));
@@ -127,7 +127,7 @@ describe('static files', () => {
     expect(await files.answer('/assets/a-1.js.br', 'br')).toBeUndefined();
   });
 
-  it('come from their folder and from no other folder', async () => {
+  it('are served only from their own folder', async () => {
     const dist = join(folder, 'dist');
     mkdirSync(join(dist, 'assets'), { recursive: true });
     writeFileSync(join(dist, 'index.html'), '<p>hello</p>');

@@ -36,7 +36,7 @@ export function openAddresses(): Addresses {
   };
 }
 
-/** Listens on a free port, and answers nothing until a gateway opens there. */
+/** Listens on a free port. Connections get no response until a gateway opens there. */
 export async function listen(): Promise<Server> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

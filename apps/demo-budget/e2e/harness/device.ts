@@ -9,7 +9,7 @@ import { TOAST_MS } from '../../src/shell/toast-time.ts';
 export interface Device {
   /** Opens a tab on about:blank. */
   newTab(): Promise<Page>;
-  /** Sets for all tabs, now and later, whether there is a network. */
+  /** Sets whether all tabs, open now or later, have a network. */
   setOffline(offline: boolean): Promise<void>;
   /** What pages and workers wrote to the console, for the report of a failed test. */
   readonly console: readonly string[];
@@ -49,7 +49,7 @@ export function newDevice(
       await Promise.all([...tabs.values()].map((devtools) => emulateNetwork(devtools, offline)));
     },
     async close() {
-      // A test may have opened tabs without this object, for example by a link.
+      // A test may have opened tabs that this object does not know, for example by a link.
       const others = chromium.pages().filter((page) => page.url().startsWith(url));
       await Promise.all([...new Set([...tabs.keys(), ...others])].map((page) => page.close()));
     },

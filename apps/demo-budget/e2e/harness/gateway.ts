@@ -7,7 +7,7 @@ import { listen } from './addresses.ts';
 /**
  * A proxy between one browser and the server that can cut and observe the network. Chromium's own "offline" mode stalls
  * open WebSockets instead of ending them, so connections are cut here. Playwright also breaks WebSockets in workers
- * whose script it has served, so scripts that need another clock are changed here too.
+ * whose script it has served, so scripts that need a different clock are changed here too.
  */
 /** A request that reached the server. */
 export interface Answered {
@@ -19,7 +19,7 @@ export interface Answered {
 
 export interface Gateway {
   readonly url: string;
-  /** The HTTP requests so far, except those that the browser's cache answered. */
+  /** The HTTP requests so far, except those that the browser served from its cache. */
   readonly answered: readonly Answered[];
   /** Closes every connection and refuses new ones until `restore`. */
   cut(): void;
@@ -27,9 +27,9 @@ export interface Gateway {
   /** The page and its files still load, but the sync socket does not open until `restore`. */
   refuseSync(): void;
   /**
-   * The server appears to accept everything and answers nothing until `restore`: messages from the browser are dropped
-   * on the way. `after-greeting` lets the first message of each connection through, so that the server sends its
-   * greeting.
+   * The server appears to accept everything but sends no responses until `restore`: messages from the browser are
+   * dropped on the way. `after-greeting` lets the first message of each connection through, so that the server sends
+   * its greeting.
    */
   loseWhatIsSent(from: 'beginning' | 'after-greeting'): void;
   /**
@@ -63,7 +63,7 @@ export async function openGateway({ serverPort, at, scriptPrefix }: GatewayOptio
 
   const forwardUp = (chunk: Buffer, serverSide: Socket): void => {
     if (watch === undefined) return void serverSide.write(chunk);
-    // Bytes beyond the mark are dropped, so that the kill falls within a message.
+    // Bytes beyond the limit are dropped, so that the kill falls in the middle of a message.
     serverSide.write(chunk.subarray(0, watch.remaining));
     watch.remaining -= chunk.length;
     if (watch.remaining > 0) return;
@@ -171,7 +171,7 @@ function forward(
       host: '127.0.0.1',
       method: incoming.method,
       path: incoming.url,
-      // A prefix needs plain text.
+      // The prefix can be prepended only to an uncompressed script.
       headers: scriptPrefix === undefined ? incoming.headers : { ...incoming.headers, 'accept-encoding': 'identity' },
     },
     (response) => {

@@ -1,11 +1,12 @@
 import type { Page } from 'playwright/test';
 
 /**
- * Returns a script, prepended to every script, that takes a browser's storage away. This cannot be simulated from
- * outside: a private window that refuses files is another browser, and a file lock belongs to another program.
+ * Scripts that make a browser's storage fail. They are prepended to every script of the app. The faults are simulated
+ * because Chromium does not produce them on request: a private window of Firefox refuses files, and programs outside
+ * the browser lock them.
  */
 
-/** As in a private window of Firefox: the file API exists and refuses this page. */
+/** As in a private window of Firefox: the file API exists but denies this page access. */
 export const refusedStorage = `navigator.storage.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));
 `;
 
@@ -56,7 +57,7 @@ export async function holdFiles(page: Page, origin: string): Promise<() => Promi
   const held = await page.evaluateHandle(async () => {
     const source = `onmessage = async () => {
       const handles = [];
-      // A worker of the previous page may still be ending, and holds its files until then.
+      // A worker of the previous page may still be shutting down, and holds its files until it ends.
       const open = async (file) => {
         for (;;) {
           try {

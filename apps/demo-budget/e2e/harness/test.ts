@@ -24,7 +24,7 @@ export interface PersonOptions {
   readonly clockAheadMs?: number;
   /** Code prepended to every script, such as a script from storage-faults.ts. */
   readonly scriptPrefix?: string;
-  /** Whether the browser's cache has nothing of the app. */
+  /** Whether the browser starts without any of the app's files in its cache. */
   readonly isFirstVisit?: boolean;
   /** The narrowest phones in use are 360 px wide. */
   readonly viewport?: { readonly width: number; readonly height: number };
@@ -78,7 +78,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const server = await createDemoServer(dataFolder);
       await server.start();
       const stop = (): never => {
-        throw new Error('Other tests use this server; test.use({ hasOwnServer: true }) starts another one');
+        throw new Error(
+          'This test cannot control a server that it shares; test.use({ hasOwnServer: true }) gives it its own',
+        );
       };
       await use({ ...server, start: stop, kill: stop });
       await server.kill('SIGTERM');
@@ -109,7 +111,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         isFirstVisit = false,
         viewport = { width: 1280, height: 900 },
       } = options;
-      // Scripts with a prefix have the names of those without, and would stay in the cache.
+      // Scripts with a prefix have the same URLs as those without, and the browser would cache them for later tests.
       const isCached = scriptPrefix === undefined && !isFirstVisit;
       const gateway = await openGateway({
         serverPort: server.port,

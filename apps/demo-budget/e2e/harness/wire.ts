@@ -1,5 +1,5 @@
 // The demo talks to the server only through the client. These tests send frames that no client sends, so only they
-// cross this boundary.
+// import the protocol's code.
 /* oxlint-disable no-restricted-imports */
 import {
   columnIdOf,
@@ -27,7 +27,7 @@ export interface RawSocket {
   send(message: ClientMessage): void;
   /** Sends the hello of a new site of the budget. */
   hello(token: string, databaseId: string): void;
-  /** Pushes one changeset with this one group as the site's first. */
+  /** Pushes a changeset with this one group, as the site's first changeset. */
   push(group: ChangeGroup): void;
   /** The server's next message. Rejects if the connection closes first. */
   next(): Promise<ServerMessage>;

@@ -22,14 +22,14 @@ export async function goTo(
   await expect(list).toBeVisible();
   const link = list.getByRole('link', { name });
   // In a narrow window most pages are behind a button. The menu closes if the app changes the page at this moment, for
-  // example when a submitted form is done, so this opens the menu again until the link could be clicked.
+  // example after a form was submitted, so this opens the menu again until the link could be clicked.
   await expect(async () => {
     if (!(await link.isVisible())) await list.getByRole('button', { name: 'More' }).click();
     await link.click({ timeout: CLICK_MS });
   }).toPass();
 }
 
-/** The share link this user would send to another. */
+/** The share link that this user would send to someone else. */
 export async function shareLink(page: Page): Promise<string> {
   await goTo(page, 'Share');
   return await page.getByRole('textbox', { name: 'Share link' }).inputValue();

@@ -48,7 +48,7 @@ describe('the budget to open', () => {
     expect(currentBudget(linkTo({ ...makeBudget(), databaseId: own.databaseId }), items)).toEqual(own);
   });
 
-  it('can be added beside other budgets', () => {
+  it('can be added to a device that has other budgets', () => {
     const items = memoryItems();
     const first = currentBudget('', items);
     const second = addBudget(items);

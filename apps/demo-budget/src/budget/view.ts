@@ -28,12 +28,12 @@ export function useToday(): string {
   return useContext(ViewContext)?.day ?? today();
 }
 
-/** Whether the view is read-only and has no search index, notes and deleted entries. */
+/** Whether the view shows a past state: it is read-only, and has no search index, notes or deleted entries. */
 export function isPast(view: View): view is PastView {
   return view !== 'today' && view !== 'what-if';
 }
 
-/** The view that a text names, or today's if it names none. */
+/** The view that a text names; today's for any other text. */
 export function readView(text: string): View {
   if (text === 'what-if') return text;
   return isDay(text) || /^version-[1-9]\d{0,15}$/.test(text) ? (text as PastView) : 'today';
@@ -44,7 +44,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-/** The version of a past view that names one; null for a day. */
+/** The version that a past view shows; null if it shows a day. */
 export function versionOf(view: PastView): number | null {
   return view.startsWith('version-') ? Number(view.slice('version-'.length)) : null;
 }

@@ -64,7 +64,7 @@ export async function placeCategory(
   const between =
     before === undefined ? (after ?? gap) - gap : after === undefined ? before + gap : (before + after) / 2;
   const fits = (before === undefined || before < between) && (after === undefined || between < after);
-  // Categories of older budgets have one position: all get their own with the first move.
+  // The categories of an older budget share one position, so the first move gives each its own.
   const statements: SqlStatement[] = fits
     ? [{ sql: 'UPDATE categories SET position = ? WHERE id = ?', params: [between, id] }]
     : [

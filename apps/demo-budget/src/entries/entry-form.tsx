@@ -22,7 +22,7 @@ export interface EntryFormProps extends Omit<DraftContext, 'mark' | 'entry'> {
   readonly entry?: DraftContext['entry'];
   readonly parts?: readonly PartRow[];
   readonly categories: readonly CategoryRow[];
-  /** The suggestion for such an entry, from rules and the payee's last entry. Requested for new entries. */
+  /** Suggests values for an entry, from the rules and the payee's last entry. Called for new entries. */
   readonly suggest?: (subject: RuleSubject) => Promise<RuleOutcome>;
   readonly onSave: (result: FormResult) => void;
   readonly onCancel: () => void;

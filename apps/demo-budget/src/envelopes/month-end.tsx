@@ -20,7 +20,7 @@ interface Step {
   readonly words: ReactNode;
 }
 
-/** The four steps that close a month, each with the remaining work and a link to the place for it. */
+/** The four steps that close a month, each with the remaining work and a link to the page for it. */
 export function MonthEnd({ budget, currency, plan, onCover }: MonthEndProps): ReactNode {
   const { rows: accounts } = useQuery<AccountToReconcileRow>(accountsToReconcile, [currency]);
   const overspent = plan.envelopes.filter(

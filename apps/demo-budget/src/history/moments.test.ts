@@ -51,7 +51,7 @@ describe('moments', () => {
     expect(moments.map(({ writtenMs }) => writtenMs).slice(0, 2)).toEqual([50, 40]);
   });
 
-  it('omit transactions that unread versions of another row may belong to', () => {
+  it('omit transactions that may include unread versions of a different row', () => {
     const moments = momentsOf([
       history(entry, [version(9, 'update'), version(7, 'update')], 7),
       history(part, [version(8, 'update'), version(3, 'insert')]),

@@ -27,8 +27,8 @@ export interface LoadedHistory {
 }
 
 /**
- * Combines the histories of several rows: one moment for each transaction, newest first. Omits moments whose histories
- * are not all loaded that far.
+ * Combines the histories of several rows: one moment for each transaction, newest first. Omits moments older than the
+ * loaded part of any history, because changes may be missing from them.
  */
 export function momentsOf(histories: readonly LoadedHistory[]): Moment[] {
   const completeFrom = Math.max(0, ...histories.map(({ page }) => page.next ?? 0));

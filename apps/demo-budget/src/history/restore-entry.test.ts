@@ -122,7 +122,7 @@ describe('deleted entries', () => {
   const list = (text = ''): readonly string[] =>
     writer.rows<DeletedEntryRow>(latestDeletedEntries, [text, 10]).map(({ payee }) => payee);
 
-  it('are listed until they exist again, each delete once', async () => {
+  it('are listed once per delete, until they exist again', async () => {
     const id = await addEntry(writer, accountId, fields, [
       { id: '', categoryId: 'starter-home', amountMinor: -350, notes: '' },
     ]);

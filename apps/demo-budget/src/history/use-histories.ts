@@ -7,7 +7,10 @@ export interface Histories {
   /** Newest first. */
   readonly moments: readonly Moment[];
   readonly loading: boolean;
-  /** Why the server could not be reached. The moments are then those of this device. */
+  /**
+   * The error if the server could not be reached, in which case only moments known to this device are listed; else
+   * null.
+   */
   readonly unasked: RockpoolError | null;
   /** Older moments are no longer kept. */
   readonly isTruncated: boolean;
@@ -46,7 +49,7 @@ export function useHistories(rows: readonly HistoryRow[] | null, onFailure: (err
     };
   }, [client, names, onFailure]);
 
-  // In the order of the rows, regardless of which history answered first.
+  // In the order of the rows, regardless of which history loaded first.
   const shown = (rows ?? []).flatMap(({ table, key }) => opened.get(`${table} ${key}`) ?? []);
   const unfinished = shown.filter(({ state }) => state.next !== null);
   return {

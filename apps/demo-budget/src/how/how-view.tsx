@@ -4,7 +4,7 @@ import { ConflictWalk } from './conflict-walk.tsx';
 import { QueryTable } from './query-table.tsx';
 import { useInspector } from './inspector-state.ts';
 
-/** Where each part is explained, and the code that this page shows at work. */
+/** Documents and source files to read, each with what it explains. */
 const reading: readonly (readonly [string, string])[] = [
   ['docs/quick-start.md', 'a first app in a few minutes'],
   ['docs/concepts.md', 'databases, changesets, the outbox, merging'],

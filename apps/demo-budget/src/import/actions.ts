@@ -74,7 +74,7 @@ export async function importEntries(
           ruled.status ?? 'cleared',
         ],
       })),
-      // Runs after the entries are written, so that the first results are theirs.
+      // Comes after the statements that write the entries, so that `results` begins with theirs.
       ...slice.flatMap(({ draft, ruled }) => (hasCategories ? partsOfImport(draft, ruled.split) : [])),
     ]);
     addedIds.push(...slice.filter((_, offset) => results[offset]?.changes === 1).map(({ draft }) => draft.importKey));

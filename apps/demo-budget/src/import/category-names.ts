@@ -10,7 +10,7 @@ export function categoryFinder(
   return (name) => byName.get(keyOf(name)) ?? byName.get(keyOf(ownName(name)));
 }
 
-/** The category names in the drafts that are not categories yet, in the order of the file. */
+/** The category names in the drafts that the budget does not have yet, in the order of the file. */
 export function unknownCategoryNames(
   drafts: readonly Pick<ImportDraft, 'categoryName'>[],
   categories: readonly Pick<CategoryRow, 'id' | 'name'>[],

@@ -3,7 +3,7 @@ import type { PreviewRow } from './rows/preview.ts';
 
 export interface RowCorrectionProps {
   readonly row: PreviewRow;
-  /** The file's names of the columns that are read, with their indexes. */
+  /** The columns that are read: their names in the file, with their indexes. */
   readonly columns: readonly { readonly column: number; readonly name: string }[];
   readonly onCorrect: (rowNumber: number, cells: readonly string[]) => void;
   readonly onCancel: () => void;

@@ -14,7 +14,7 @@ export function entryNoteId(entryId: string): string {
 
 /**
  * The stored form of a note with this plain text. An editor shows an empty line at the end of every text; its line end
- * is stored too, so that all editors count alike.
+ * is stored too, so that positions in the stored text and in every editor agree.
  */
 export function noteSaying(text: string): NoteContent {
   return { body: [{ insert: `${text}\n` }] };

@@ -1,7 +1,7 @@
 /**
- * The parts of split entries, each with its own category, and the opposite amounts for their entries' categories, as
- * arms of `line`. Off-budget accounts have none. CROSS JOIN makes SQLite start with the parts, which are few compared
- * with entries.
+ * The terms of `line` for split entries: each part with its own category, and the opposite amount for the category of
+ * its entry. Off-budget accounts have none. CROSS JOIN makes SQLite start with the parts, which are few compared with
+ * entries.
  */
 export const partLines = `
     SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId

@@ -28,10 +28,7 @@ export function daysIn({ first, last, firstDay }: Period, month: string): Days {
   return { first: days.first < first ? first : days.first, last: days.last > last ? last : days.last };
 }
 
-/**
- * The same days a year earlier. A period that ends with the end of a calendar month is compared with one that does so
- * too.
- */
+/** The same days a year earlier. If the period ends at the end of a calendar month, so does the result. */
 export function yearBefore({ first, last, firstDay }: Period): Period {
   const lastMonth = monthAfter(last.slice(0, 7), -12);
   const isMonthEnd = daysOfMonth(last.slice(0, 7), 1).last === last;

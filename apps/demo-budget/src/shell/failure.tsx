@@ -29,7 +29,7 @@ interface Actions {
   readonly save: <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => Promise<void>;
   /**
    * Like `run`, for work that may take long: shows `label` with progress and a Stop button. Stopping is not a failure.
-   * Resolves when the work ends, and to false if it failed or the user stopped it; then nothing typed may be cleared.
+   * Resolves when the work ends: to false if it failed or the user stopped it, in which case typed values must be kept.
    */
   readonly work: <T>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>) => Promise<boolean>;
   /** Like `run`, for tasks that do not change the budget, such as an export: viewers may run them too. */

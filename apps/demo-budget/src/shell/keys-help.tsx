@@ -4,7 +4,7 @@ import { useMayWrite } from '../budget/role.ts';
 interface Key {
   readonly key: string;
   readonly what: string;
-  /** The effect for viewers; null if there is none. Omitted if it is the same. */
+  /** The effect for viewers; null if there is none. Omitted if it is the same as for others. */
   readonly whatToLook?: string | null;
 }
 

@@ -15,8 +15,8 @@ export function useQuery<Row extends object>(sql: string, params: readonly SqlPa
 
 /**
  * A live query with changing parameters, such as a search: the previous rows stay until the new ones arrive, which
- * avoids flicker. It is not for parameters that identify another object, because it would show one account's rows under
- * another's name.
+ * avoids flicker. Do not use it for parameters that select a different object: it would show one account's rows under
+ * another account's name.
  */
 export function useSteadyQuery<Row extends object>(sql: string, params: readonly SqlParam[]): LiveState<Row> {
   const state = useQuery<Row>(sql, params);

@@ -13,8 +13,8 @@ export interface PartFields {
 const partColumns = ['categoryId', 'amountMinor', 'notes'] as const;
 
 /**
- * The statements that turn an entry's old parts into the new ones. They write only the cells that differ, so that
- * another device's concurrent edits stay.
+ * The statements that turn an entry's old parts into the new ones. They write only the cells that differ, so that they
+ * do not overwrite another device's concurrent edits.
  */
 export function partChanges(entryId: string, before: readonly PartRow[], after: readonly PartFields[]): SqlStatement[] {
   const kept = new Set(after.map((part) => part.id));

@@ -31,7 +31,7 @@ export function valueWords(conflict: Conflict, side: Side, wording: Wording): st
   const { first, losses } = conflict;
   const group = groupOf(first);
   if (group !== undefined) {
-    // Values that both authors wrote equally are not in the conflict log, but in the row.
+    // A value that both authors wrote is not in the conflict log, so it is read from the row.
     const lost = Object.fromEntries(losses.map((loss) => [loss.columnName, loss[side]]));
     const values: Values = { ...currentRowOf(first), ...lost };
     if (group.every((column) => values[column] !== undefined))

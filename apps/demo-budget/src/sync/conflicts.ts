@@ -102,7 +102,7 @@ export function stateOf(conflict: Conflict): ConflictState {
 
 function currentIs(side: 'lostValue' | 'wonValue', { first, losses }: Conflict): boolean {
   const current = currentRowOf(first);
-  // A column that the query does not read back counts as unchanged.
+  // A column that the query does not return counts as unchanged.
   return losses.every(({ columnName, ...values }) =>
     columnName !== null && Object.hasOwn(current, columnName)
       ? current[columnName] === values[side]

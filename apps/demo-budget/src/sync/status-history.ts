@@ -17,7 +17,7 @@ export interface StatusHistory {
 
 const histories = new WeakMap<Client, StatusHistory>();
 
-/** Begins to record with the first call, which the app makes when it starts. */
+/** The history of the client's sync states. Recording starts with the first call, which the app makes at startup. */
 export function statusHistory(client: Client): StatusHistory {
   const known = histories.get(client);
   if (known !== undefined) return known;
@@ -25,7 +25,7 @@ export function statusHistory(client: Client): StatusHistory {
   let entries: readonly StatusEntry[] = [];
   client.status.subscribe((status) => {
     const [last] = entries;
-    // The number of changes changes often, so only the state is part of the history.
+    // The number of unsent changes varies often, so a new entry begins only when the state changes.
     entries =
       last !== undefined && last.state === status.state
         ? [{ ...last, status }, ...entries.slice(1)]

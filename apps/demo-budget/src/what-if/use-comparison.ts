@@ -42,7 +42,7 @@ export function useComparison({ currency, month }: CompareOptions): {
   const [asked, setAsked] = useState(0);
   const compareAgain = useCallback(() => setAsked((count) => count + 1), []);
   useEffect(() => {
-    // Each subscription calls at once, and again when its result changes.
+    // Each subscription calls its listener at once, and again when its result changes.
     const stops = [branch, today].flatMap((client) =>
       [accountsWithBalances, categoryNames].map((sql) => client.live(sql).subscribe(compareAgain)),
     );

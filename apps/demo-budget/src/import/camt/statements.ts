@@ -10,7 +10,10 @@ export function isCamt(text: string): boolean {
   return /<(?:\w+:)?(?:BkToCstmrStmt|BkToCstmrAcctRpt)\b/.test(text.slice(0, 4_000));
 }
 
-/** Reads the booked entries of every account in the file. A collected entry becomes its payments if these add up. */
+/**
+ * Reads the booked entries of every account in the file. A batch entry is replaced by its payments if they add up to
+ * its amount.
+ */
 export function readCamt(text: string): Result<readonly Statement[], FileProblem> {
   const root = parseXml(text);
   if (root === undefined) return fail({ code: 'file-cut-off' });
@@ -35,7 +38,7 @@ function readStatement(statement: XmlElement): Statement {
   };
 }
 
-/** Older versions have the code as text, newer ones in an element of its own. */
+/** Older versions of the format have the code as text, newer versions in a separate element. */
 function statusOf(entry: XmlElement): string {
   const status = childOf(entry, 'Sts');
   if (status === undefined) return 'BOOK';

@@ -43,7 +43,7 @@ describe('the profile of an account', () => {
     expect(formatsOfProfile(profile, moved)?.columns).toMatchObject({ date: 0, payee: 4, amount: 3, notes: 2 });
   });
 
-  it('does not apply to a file of another kind', () => {
+  it('does not apply to a different kind of file', () => {
     expect(formatsOfProfile(profile, tableOf('When;Who;Betrag\n04/05/2025;Coffee;3,50\n'))).toBeUndefined();
     expect(
       formatsOfProfile(profile, tableOf('When,Who,How much,What for\n04/05/2025,Coffee,3.50,two\n')),

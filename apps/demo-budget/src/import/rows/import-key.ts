@@ -16,7 +16,7 @@ export interface ImportIdentity {
 
 /**
  * The identity of a row that has a bank id: the bank id alone, so that the row is recognised when the bank corrects a
- * date or a name. Some banks use an id twice; the second such row of a file is another entry.
+ * date or a name. Some banks use an id twice; the second such row of a file is a separate entry.
  */
 export interface BankIdentity {
   readonly accountId: string;

@@ -41,7 +41,7 @@ describe('a similar entry', () => {
 });
 
 describe('an imported entry', () => {
-  it('matches on the same day only: yesterday’s coffee of the last statement is a different one', () => {
+  it('matches only entries of the same day, so yesterday’s coffee on the previous statement is not a duplicate', () => {
     const coffee = draft('2025-02-02', 'Coffee');
     expect(findAlike([coffee], [known('a', '2025-02-01', 'Coffee', -350, 'imported-1')]).size).toBe(0);
     expect(findAlike([coffee], [known('a', '2025-02-02', 'Coffee', -350, 'imported-1')]).size).toBe(1);

@@ -17,8 +17,8 @@ export const likenessDays = 4;
 
 /**
  * Finds a similar entry for each draft: the same amount, and payees with a common word. An entry typed by hand, before
- * the bank booked it, may be four days away; an imported one, from a file of another format, must be on the same day.
- * Nearer days come first; an entry matches at most one draft, so two equal coffees stay two.
+ * the bank booked it, may be four days away; an imported one, from a file in a different format, must be on the same
+ * day. Nearer days come first; an entry matches at most one draft, so two equal coffees stay two.
  */
 export function findAlike<Draft extends Booking>(
   drafts: readonly Draft[],

@@ -45,7 +45,7 @@ export interface PreviewRow {
 /** The existing entries of the account. */
 export interface KnownEntries {
   readonly importKeys: ReadonlySet<string>;
-  /** Includes at least the file's days and the few days around them. */
+  /** At least the entries of the file's days and of the few days around them. */
   readonly entries: readonly KnownEntry[];
 }
 

@@ -2,7 +2,7 @@ import { amountSentence } from '../../money/amount-sentence.ts';
 import type { AmountProblem } from '../../money/parse.ts';
 import type { DateProblem } from './dates.ts';
 
-/** Why one row cannot be imported. Contains none of the row's contents but the code of its currency. */
+/** Why one row cannot be imported. Contains none of the row's contents except the code of its currency. */
 export type RowProblem =
   | DateProblem
   | AmountProblem

@@ -76,7 +76,7 @@ describe('dates', () => {
     ]);
   });
 
-  it('take their order from a day over 12', () => {
+  it('infer the order from a date whose day is greater than 12', () => {
     expect(recogniseDateOrder(['04/05/2025', '13/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
     expect(recogniseDateOrder(['04/05/2025', '05/13/2025'])).toEqual({ order: 'month-day-year', alternatives: [] });
     expect(recogniseDateOrder(['2025-04-05'])).toEqual({ order: 'year-month-day', alternatives: [] });

@@ -32,7 +32,7 @@ export function noteLines(newer: RichText, older: RichText = newer): NoteLine[] 
     }
     at += length;
   }
-  // The rest that the difference does not mention is unchanged.
+  // Text after the part that the difference covers is unchanged.
   for (const { insert, attributes } of from.slice(at).ops)
     if (typeof insert === 'string') pieces.push(...split('same', insert, attributes));
   return linesOf(pieces);

@@ -16,7 +16,7 @@ const byWords: Readonly<Record<BreakdownBy, string>> = {
 
 const shownAtFirst = 50;
 
-/** Spending by payee, category, group or account, beside the same days a year earlier. */
+/** Spending by payee, category, group or account, compared with the same days a year earlier. */
 export function BreakdownReport({ currency, period }: ReportProps): ReactNode {
   const [by, setBy] = useState<BreakdownBy>('payee');
   const [limit, setLimit] = useState(shownAtFirst);

@@ -5,7 +5,7 @@ import { addEntry } from '../../entries/actions.ts';
 import { breakdownBy, type BreakdownBy, type BreakdownRow } from '../../queries/reports.ts';
 import { memoryWriter } from '../../../testing/memory-writer.ts';
 
-it('spending is broken down by payee, category, group or account, beside the year before', async () => {
+it('spending is broken down by payee, category, group or account, and compared with the year before', async () => {
   const writer = memoryWriter();
   const food = await addCategory(writer, 'Food', 'spending', 'Living');
   const pay = await addCategory(writer, 'Pay', 'income');
