@@ -13,7 +13,7 @@ import { atLevel } from '#kit/level.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 
-// The demo depends on axe. Its script is run in the page as it is.
+// axe is a dependency of the demo. Its script runs unchanged in the page.
 const axe = createRequire(
   createRequire(new URL('../../apps/demo-budget/package.json', import.meta.url)).resolve('@axe-core/playwright'),
 ).resolve('axe-core/axe.min.js');
@@ -25,7 +25,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let problems: string[];
-// The server that the page is from.
+// The host and port of the server that serves the page.
 let host: string;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeEach(async () => {
   page.setDefaultTimeout(100_000);
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
-    // A refused request is an answer, not a defect of the page.
+    // A request that the server refuses is not a defect of the page.
     if (message.type() === 'error' && !message.text().includes('the server responded with a status'))
       problems.push(message.text());
   });
@@ -207,14 +207,14 @@ it('the admin page revokes a principal in every database, and readmits them', as
   expect((await tested.server.open(undefined, { databaseId: 'other' })).closed).toBeNull();
 });
 
-it('the admin page restores a past state as another database, and says what is missing', async () => {
+it('the admin page restores a past state as a new database, and says what is missing', async () => {
   const schema = buildSchema(TEST_TABLES.map((table) => ({ ...table, history: { retainedDays: null } })));
   const server = await TestServer.start(temporaryFolder(), { admin: { token: ADMIN_TOKEN }, schema });
   try {
     const write = (id: string): Promise<unknown> =>
       server.sync.database(DATABASE).transaction((tx) => tx.insert('accounts', { id, name: id }));
     await write('early');
-    // The field has no milliseconds.
+    // The time field has no milliseconds, so the moment is a whole second.
     const atMs = Math.ceil((Date.now() + 1) / 1_000) * 1_000;
     await expect.poll(() => Date.now()).toBeGreaterThan(atMs);
     await write('late');
@@ -253,7 +253,7 @@ async function startWithBackup(): Promise<TestServer> {
   return server;
 }
 
-it('the admin page lists the backups of a database, and adds the state of one as another database', async () => {
+it('the admin page lists the backups of a database, and adds the state of one as a new database', async () => {
   const server = await startWithBackup();
   try {
     const ann = await server.open();

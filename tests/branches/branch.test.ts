@@ -85,7 +85,7 @@ describe('a branch', () => {
     expect(branch.branchName).toBe('what if');
   });
 
-  it('lists the rows and cells that differ from its beginning, with old and new values', async () => {
+  it('lists the rows and cells that differ from the state it began with, with old and new values', async () => {
     await client.execute("UPDATE entry SET note = 'before the branch' WHERE id = 'e'");
     const branch = await begin();
     await branch.execute("UPDATE entry SET note = 'first', hits = hits + 2 WHERE id = 'e'");
@@ -166,7 +166,7 @@ describe('a branch', () => {
     expect(await client.query('SELECT id FROM account ORDER BY id')).toEqual([{ id: 'a' }, { id: 'b' }]);
   });
 
-  it('adds counters, merges documents by their edits, and moves the columns of a group together', async () => {
+  it('adds counters, merges documents by their edits, and merges the columns of a group as one value', async () => {
     const branch = await begin();
     await branch.execute(`UPDATE entry SET hits = hits + 3, amount = 11,
       details = '{"body":"We meet on Friday.","tags":["x"]}' WHERE id = 'e'`);

@@ -33,7 +33,7 @@ async function begin(): Promise<Branch> {
 }
 
 describe('a merge', () => {
-  it('runs no triggers: its changes include their writes', async () => {
+  it('runs no triggers, because its changes already include the triggers’ writes', async () => {
     await client.execute(
       'CREATE TRIGGER count AFTER INSERT ON entry BEGIN UPDATE account SET entries = entries + 1 WHERE id = new.account; END',
     );

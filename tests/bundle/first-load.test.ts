@@ -6,22 +6,21 @@ import { expect, it } from 'vitest';
 
 // The code that a page loads before its first query, from `vite build` of the smallest app, in bytes after gzip.
 const BUDGET_BYTES = {
-  // The codes and sentences of six errors, of named versions and binary JSON, are the last 0.1 KB.
-  // Error texts in whole words are another 0.1 KB.
+  // Of this, 0.1 KB are the codes and texts of six errors for named versions and binary JSON, and 0.1 KB are error
+  // texts without abbreviations.
   page: 15.6 * 1024,
   // Above the 60 KB that it should be; docs/decisions/0037 says what to load later. Named versions and the columns that
-  // an update of the app adds are the last 0.6 KB, and error texts in whole words another 0.2 KB. Checking a connection
-  // that is in doubt is 0.1 KB. Applying together the deliveries that wait is 0.4 KB. Three statements fewer for each
-  // write are 0.2 KB.
+  // an update of the app adds take 0.6 KB of it, error texts without abbreviations 0.2 KB, the check of a doubtful
+  // connection 0.1 KB, applying waiting deliveries together 0.4 KB, and saving three statements for each write 0.2 KB.
   worker: 111.8 * 1024,
-  // Scans beside the virtual machine are 18 KB of it: docs/decisions/0076 and 0099. Columns of binary JSON are 2.3 KB,
-  // and raised it by 2 KB: docs/decisions/0098.
+  // Of this, scans outside SQLite's virtual machine take 18 KB: docs/decisions/0076 and 0099. Columns of binary JSON
+  // take 2.3 KB, and raised the limit by 2 KB: docs/decisions/0098.
   wasm: 381 * 1024,
   // Loaded only for schemas with document columns. Most of it is Yjs; binary JSON is 0.7 KB, and undo of edits 0.4 KB.
   documents: 38.2 * 1024,
 };
 
-// A hash of the content would change the size of every file that names another by some bytes.
+// With content hashes in the names, a file that refers to other files would vary in compressed size by some bytes.
 const FILE_NAMES = {
   entryFileNames: 'assets/[name]-00000000.js',
   chunkFileNames: 'assets/[name]-00000000.js',

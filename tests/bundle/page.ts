@@ -1,4 +1,4 @@
-// The smallest app that uses every part of the client's page.
+// The smallest app that uses every part of the client that runs on the page.
 import { createClient, newId, RockpoolError, sql } from '#client/index.ts';
 
 Object.assign(globalThis, { createClient, newId, RockpoolError, sql });

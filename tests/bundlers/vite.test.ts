@@ -70,7 +70,7 @@ async function errorAt(url: string): Promise<string> {
 }
 
 describe('Vite, without a plugin and without COOP or COEP', () => {
-  it('builds an app that any server of files can serve', async () => {
+  it('builds an app that any file server can serve', async () => {
     await build(config);
     const assets = readdirSync(join(outDir, 'assets'));
     expect(assets.filter((name) => name.endsWith('.wasm'))).toHaveLength(1);

@@ -10,8 +10,8 @@ const ROUNDS = 20;
 const insert = (client: Client, number: number): Promise<unknown> =>
   client.execute(sql`INSERT INTO entry VALUES (${newId()}, ${number})`);
 
-// Measures how long a follower's write takes while its leader goes away. Prints figures and sets no limits; see
-// docs/decisions.
+// Measures how long a follower's write takes while its leader is closed or killed. Prints figures and sets no limits;
+// see docs/decisions.
 it.each(
   (['opfs', 'opfs-exclusive', 'indexeddb'] as const).flatMap((persistence) =>
     (['closed', 'killed'] as const).map((how) => [persistence, how] as const),

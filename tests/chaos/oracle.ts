@@ -1,4 +1,4 @@
-/** The author's knowledge of a write. */
+/** What the author of a write knows about it. */
 type WriteState = 'open' | 'resolved' | 'rejected';
 
 /** Records every write and judges the result of a read. A write is identified by its number. */

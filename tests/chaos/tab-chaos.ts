@@ -41,9 +41,9 @@ const schema = buildSchema([
 ]);
 
 /**
- * Five tabs open, write, read, close, reload and die at random and independently, until each has made its steps. Throws
- * with the seed if a read is wrong or a step does not end. The seed decides what each tab does, not how the browser
- * interleaves them.
+ * Five tabs open, write, read, close, reload and die at random and independently, until each has made its number of
+ * steps. Throws an error with the seed if a read is wrong or a step does not end. The seed decides what each tab does,
+ * not how the browser interleaves them.
  */
 export async function runTabChaos({ seed, stepsOfEachTab, persistence, stuckMs }: ChaosOptions): Promise<ChaosReport> {
   const name = freshName();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { seedOfRun } from '#kit/seed.ts';
 import { runTabChaos } from './tab-chaos.ts';
 
-// Needs an idle machine: otherwise a tab may get no turn for seconds.
+// Needs an idle machine: otherwise a tab may get no processor time for seconds.
 const STUCK_MS = 5_000;
 
 it.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)(

@@ -3,7 +3,7 @@ import { buildSchema, DEFAULT_TOKENIZE, type Schema } from '#shared/index.ts';
 
 /*
  * A grammar of SQL that tries to make replicas diverge: every form of DDL, every schema name, every kind of trigger,
- * keys and values of other types, collations, generated columns, REPLACE, upserts, key changes. Most statements are
+ * keys and values of the wrong type, collations, generated columns, REPLACE, upserts, key changes. Most statements are
  * refused; the others must have the same result everywhere.
  */
 

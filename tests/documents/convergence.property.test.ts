@@ -118,7 +118,7 @@ type Step =
     }
   | { readonly act: 'delete' | 'meet'; readonly by: number; readonly page: string };
 
-/** Half of them have formatted texts, addressed by name or by position. */
+/** Half of the documents have formatted texts, addressed by name or by position. */
 const content: fc.Arbitrary<JsonValue> = fc.oneof(
   json,
   fc.record({
@@ -189,7 +189,8 @@ async function runHistory(count: number, history: readonly Step[]): Promise<void
     for (const [, , content] of subject.rows(ROWS))
       if (content !== null) expect(canonicalJson(JSON.parse(content as string) as JsonValue)).toBe(content);
   }
-  // Several rounds, because edits that are re-created after a rejection are sent at the next meeting.
+  // Several rounds, because edits that are re-created after a rejection are sent at the device's next meeting with the
+  // server.
   for (let round = 0; round < 4; round++) for (const subject of devices) await subject.meet();
   for (const subject of devices) await pages.follow(subject);
   for (const subject of devices) {
@@ -241,7 +242,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
   it('equal the result of plain Yjs for the same edits in any order', async () => {
     const by = fc.nat({ max: 4 });
     const page = fc.constant('p');
-    // No NULL: the document after it would be a different one.
+    // No NULL, because a document that is written after NULL would be a new one.
     const present = content.filter((value) => value !== null);
     const step = fc.oneof(
       fc.record({ act: fc.constant('replace' as const), by, page, content: present }),
@@ -330,7 +331,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     await page.close();
   });
 
-  it('contain content that two devices created identically only once [MR-27]', async () => {
+  it('contain content only once if two devices created it identically [MR-27]', async () => {
     const [a, b] = [device(1), device(2)];
     for (const one of [a, b])
       one.write("INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}');
@@ -340,7 +341,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
   });
 
-  it('repeat edits after a rejection, except edits that would overwrite a newer one: those wait for their author [MR-32]', async () => {
+  it('repeat edits after a rejection, except edits that would overwrite newer ones: those wait for their author [MR-32]', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(
       "INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)",
@@ -353,8 +354,8 @@ describe('documents edited through SQL and in open pages, offline and online', (
       ["UPDATE page SET title = 'final' WHERE id = 'q'"],
     );
     await b.meet();
-    // The first edit is rejected together with those that build on it; the second of those writes a title that another
-    // device changed.
+    // The first edit is rejected together with the later edits that build on it. The second of the later edits writes a
+    // title that another device has changed.
     a.writeAll(
       ["UPDATE page SET title = 'one', content = json_set(content, '$.body', 'high tide') WHERE id = 'p'"],
       ["UPDATE page SET content = json_set(content, '$.n', 1) WHERE id = 'q'"],
@@ -464,7 +465,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.database.rejected.list()).toEqual([]);
   });
 
-  it('cost network and changelog only the size of a small edit, even at a megabyte', async () => {
+  it('add only the size of a small edit to network traffic and changelog, even in a document of a megabyte', async () => {
     const [a, b] = [device(1), device(2)];
     const items = Array.from({ length: 9_000 }, (_, id) => ({
       id: `item-${id}`,

@@ -4,7 +4,7 @@ import type { LiveDatabase } from '#sync-server/database/live-database.ts';
 import { untilCommitted } from '#sync-server/testing/direct-session.ts';
 import { DirectDevice } from '#kit/direct-device.ts';
 
-/** A direct device that meets its server on request and measures the messages. */
+/** A direct device that syncs with its server only on request, and measures the messages. */
 export class MeetingDevice extends DirectDevice {
   /** A test may replace it. */
   server: LiveDatabase;

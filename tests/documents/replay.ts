@@ -42,7 +42,10 @@ export interface ReplayFigures {
   readonly readerFileBytes: number;
   /** A writer before its first write. */
   readonly emptyFileBytes: number;
-  /** CPU time of all three from the connection of the writer to the end; with `online`, including the writing. */
+  /**
+   * CPU time of the server and both devices from the connection of the writer to the end; with `online`, including the
+   * writing.
+   */
   readonly settleCpuMs: number;
 }
 
@@ -100,8 +103,8 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
 }
 
 /**
- * The text after each save, and the time since the first one. Without times, as if typed without a pause at half the
- * usual speed: a real text of that length takes longer.
+ * The text after each save, and the time since the first one. If the trace has no times, assumes typing without pauses
+ * at half the usual speed; a real text of that length takes longer.
  */
 function* savesOf({ startContent, txns }: EditingTrace, every: number): Generator<{ text: string; elapsedMs: number }> {
   let text = startContent;
@@ -111,7 +114,7 @@ function* savesOf({ startContent, txns }: EditingTrace, every: number): Generato
   for (const [index, { patches, time = '' }] of txns.entries()) {
     for (const patch of patches) text = patched(text, patch);
     const timeMs = Date.parse(time);
-    // Unknown times are those of 1970.
+    // A trace records unknown times as times of 1970.
     elapsedMs += lastMs > MIN_TIME_MS ? Math.max(0, timeMs - lastMs) : UNTIMED_MS;
     lastMs = timeMs;
     if (((index + 1) % every !== 0 && index < txns.length - 1) || text === saved) continue;
@@ -130,7 +133,7 @@ function patched(text: string, [at, removed, inserted]: EditingTrace['txns'][num
   return [...characters.slice(0, at), inserted, ...characters.slice(at + removed)].join('');
 }
 
-/** The request of a page that has the document open. */
+/** The write request that a page with the open document sends. */
 function editOf(from: string, to: string): Omit<WriteRequest, 'id'> {
   const changeJson = JSON.stringify(diffJson({ body: from }, { body: to }, PathRule.root(RULE)));
   return {

@@ -35,7 +35,7 @@ function startDevice(principal: string): SocketDevice {
   return device;
 }
 
-/** Opens the document as the client does, with some ms between page and worker. */
+/** Opens the document as the client does, with a few milliseconds of latency between page and worker. */
 async function openPage(device: SocketDevice): Promise<Page> {
   let notify = (): void => undefined;
   device.onApplied = () => notify();
@@ -85,14 +85,14 @@ async function twoPages(body: string): Promise<readonly [Page, Page]> {
 
 const texts = (pages: readonly Page[]): string[] => pages.map(({ text }) => text.toJSON());
 
-it.each([1, 2, 3, 4])('concurrent typing of two people stays at their positions in both pages (%i)', async () => {
+it.each([1, 2, 3, 4])('the concurrent typing of two people stays at their positions in both pages (%i)', async () => {
   const pages = await twoPages('Summer');
   await Promise.all([type(pages[0], 6, ' at the lake in June'), type(pages[1], 0, 'Our dear long ')]);
   const expected = 'Our dear long Summer at the lake in June';
   await expect.poll(() => texts(pages)).toEqual([expected, expected]);
 });
 
-it.each([1, 2])('concurrent typing at one position stays whole and equal in both pages (%i)', async () => {
+it.each([1, 2])('concurrent typing at one position loses no letter and ends equal in both pages (%i)', async () => {
   const pages = await twoPages('Summer');
   await Promise.all([type(pages[0], 6, ' ABCDEFGH'), type(pages[1], 6, ' abcdefgh')]);
   const sorted = (text: string): string => text.split('').sort().join('');

@@ -56,7 +56,7 @@ describe('the app of the guide', () => {
     server = null;
   }
 
-  /** One person's browser: tabs of one context share its storage. */
+  /** Opens a tab of one person's browser. Tabs of one context share its storage. */
   async function openTab(context = browser.newContext()): Promise<Page> {
     const page = await (await context).newPage();
     page.setDefaultTimeout(0); // only the test has a time limit
@@ -127,7 +127,7 @@ describe('the app of the guide', () => {
     await expect.poll(() => other.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('two litres');
   });
 
-  it('keeps the letters of two people together while both type in one note', async () => {
+  it('keeps each person’s letters together while two people type in one note', async () => {
     await startServer();
     const [ann, bob] = [await openTab(), await openTab()];
     await add(ann, 'cake');
@@ -156,7 +156,7 @@ describe('the app of the guide', () => {
     expect(await anns.inputValue()).toBe('oh, hello wor');
   });
 
-  // Takes the five seconds of the check, in an app that has to open first.
+  // Takes longer than the five seconds of the connection check, because the app has to open first.
   it.runIf(atLevel({ test: false, verify: true }))(
     'shows that the network was cut as soon as the connection was checked',
     async () => {
@@ -164,7 +164,7 @@ describe('the app of the guide', () => {
       const context = await browser.newContext();
       const page = await openTab(Promise.resolve(context));
       await expect.poll(() => status(page)).toBe('up-to-date, 0 to send');
-      // The next attempt soon replaces the reason.
+      // Records every text of the status line, because the next attempt soon replaces the reason.
       await page.evaluate(() => {
         const line = document.querySelector('[role=status]') as Element;
         const seen: string[] = [];

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A proxy in front of the snapshot route that answers by itself. Sockets bypass it. */
+/** A server in place of the snapshot route, with a response of its own. Sockets bypass it. */
 async function inFront(answer: Answer): Promise<{ readonly fetch: typeof fetch; readonly asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -111,7 +111,8 @@ describe('a first sync over a faulty snapshot route', () => {
     async (_, answer, fields, stage) => {
       await fillServer();
       const { fetch: get, asked } = await inFront(answer);
-      // Long if an answer arrives: on a busy machine a due timer runs before the answer that already arrived.
+      // Long if a response arrives, because on a busy machine a due timer may run before a response that has already
+      // arrived.
       const firstByteMs = stage !== 'snapshot-build' && fields.waitedMs !== undefined ? fields.waitedMs : 5_000;
       const mine = await device({ fetch: get, timeouts: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
       mine.start();

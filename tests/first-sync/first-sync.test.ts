@@ -67,7 +67,7 @@ async function opened<Result>(medium: Medium, use: (database: OpenDatabase) => R
   }
 }
 
-/** Cuts the next answers after some bytes. */
+/** Cuts the next responses after some bytes. */
 function cutting(times: number, bytes: number): { readonly fetch: typeof fetch; readonly asked: (string | null)[] } {
   const asked: (string | null)[] = [];
   let left = times;

@@ -54,7 +54,7 @@ function askForAll({ database }: SnapshotDevice): void {
 const DEATHS = atLevel({ test: 6, verify: 12 });
 
 describe('a full resync of a database in use', () => {
-  it('arrives as a file, below the pending writes', async () => {
+  it('arrives as a file, and keeps the pending writes on top', async () => {
     await fillServer();
     const mine = await device();
     mine.write("INSERT INTO accounts (id, name) VALUES ('m', 'Mine')");
@@ -96,7 +96,7 @@ describe('a full resync of a database in use', () => {
     ]);
     await writer.commit([update('accounts', 'a', { name: 'Swap' })]);
     await writer.commit([insert('accounts', 'b', { name: 'Cash' })]);
-    // A column that exists only here and that the server does not know.
+    // A table that exists only here, and a damaged value that the server does not know.
     mine.database.connection.exec(
       "CREATE TABLE own (id INTEGER PRIMARY KEY); INSERT INTO own VALUES (1); UPDATE entries SET note = 'damaged' WHERE id = 'e3'",
     );
@@ -231,7 +231,7 @@ describe('a full resync of a database in use', () => {
         await tested.restart(() => {
           for (const [name, bytes] of kept) writeFileSync(join(folder, name), bytes);
         });
-        // The restored server has continued since, with another log.
+        // The restored server has continued since, with a different log.
         const other = await tested.server.open();
         await other.commit([insert('accounts', 'after', { name: 'after the restore' })]);
         return new Response(body, { status: response.status, headers: response.headers });

@@ -8,14 +8,14 @@ import type { SnapshotSource } from '#client/worker/sync/snapshot-taking.ts';
 import { STORED_NAME, testRuntime } from '#client/testing/worker/test-database.ts';
 import { DATABASE, type TestServer } from '#sync-server/testing/test-server.ts';
 
-/** A `fetch` that waits for a snapshot instead of getting the answer that it is being built. */
+/** A `fetch` that waits until a snapshot is built, instead of receiving the response that it is not built yet. */
 export const fetchBuilt: typeof fetch = (input, init) => fetch((input as string).replace(/&waitMs=\d+/, ''), init);
 
-/** On a busy machine a server may take longer to answer than a device would wait. */
+/** On a busy machine a server may take longer to respond than a device would wait. */
 const PATIENT: DownloadTimeouts = { tokenMs: 60_000, firstByteMs: 60_000, nextBytesMs: 60_000, builtMs: 60_000 };
 
 export interface TestSnapshotOptions {
-  /** Read for each request: a restarted server has another port. */
+  /** Read for each request: a restarted server has a different port. */
   readonly server: () => TestServer;
   /** Default: a valid one. */
   readonly token?: () => Promise<string>;

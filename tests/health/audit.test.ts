@@ -35,7 +35,7 @@ describe.each([
   { store: 'files', withServer: onFiles },
   { store: 'PostgreSQL', withServer: onPostgres },
 ])('an audit of a server on $store', ({ withServer }) => {
-  it('takes one small message each way between equal replicas', () =>
+  it('takes one small message in each direction if the replicas are equal', () =>
     withServer(async (_server, device) => {
       const one = device();
       await filled(one);

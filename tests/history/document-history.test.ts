@@ -110,7 +110,7 @@ describe('the history of a document', () => {
     expect(found.reverse().map((text, i) => text === texts[i])).toEqual(texts.map(() => true));
   });
 
-  it('restores one place in the document, and leaves the rest unchanged', async () => {
+  it('restores one part of the document, and leaves the rest unchanged', async () => {
     const ann = await open('ann');
     const contentOf = async (): Promise<unknown> =>
       JSON.parse((await ann.query<{ content: string }>('SELECT content FROM page'))[0]?.content ?? 'null');

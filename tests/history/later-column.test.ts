@@ -51,7 +51,7 @@ describe('a column that was added after a version', () => {
     await expect(document.restore(1)).rejects.toMatchObject({ code: 'document-gone' });
   });
 
-  it('keeps its value if the row is restored, and is rejected if it is named', async () => {
+  it('keeps its value if the row is restored, and cannot be restored by name', async () => {
     const history = await client.history('entry', 'x');
     await history.restore(1);
     expect(await rows()).toEqual([{ id: 'x', amount: 1, details: 'a', state: 'done' }]);
@@ -72,7 +72,7 @@ describe('a column that was added after a version', () => {
     expect(await rows()).toMatchObject([{ id: 'x' }, { id: 'y', details: 'b', state: 'open' }]);
   });
 
-  it('is reported with a past state, in which the app’s current queries run', async () => {
+  it('is reported with a past state, on which the app’s current queries run', async () => {
     const past = await client.past({ version: 2 });
     expect(past.laterColumns).toEqual([
       { table: 'entry', column: 'notes' },

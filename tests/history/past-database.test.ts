@@ -83,7 +83,7 @@ it('a running server exports a past moment as a new database, which devices use 
   for (const device of [one, two]) {
     for await (const { rows } of device.live(tags)) if (rows[0]?.['tags'] === 3) break;
   }
-  // A device of the database in use does not mistake the new one for it.
+  // A device of the database in use does not mistake the new database for its own.
   expect(await (await open('budget')).query('SELECT count(*) AS n FROM account')).toEqual([{ n: 0 }]);
 });
 

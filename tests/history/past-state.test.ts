@@ -47,7 +47,7 @@ describe('client.past', () => {
     expect(await second.query('SELECT amount FROM entry WHERE id = ?', ['x'])).toEqual([{ amount: 5 }]);
     expect(await second.query('SELECT count(*) AS n FROM entry')).toEqual([{ n: 2 }]);
     expect(await rowsOf(await client.past({ time: world.nowMs }))).toEqual([{ id: 'x', amount: 5 }]);
-    // All of them are open beside the current database.
+    // All past states are open at the same time as the current database.
     expect(await rowsOf(first)).toHaveLength(2);
     expect(await client.query('SELECT count(*) AS n FROM entry')).toEqual([{ n: 1 }]);
   });

@@ -45,7 +45,8 @@ export class RecordedMoments {
   }
 
   /**
-   * Compares each moment with what the history says about it at a time. A moment may be gone if versions have expired.
+   * Compares each moment with what the history says about it at a time. A moment may be unavailable because versions
+   * have expired.
    */
   check(path: string, nowMs: number): void {
     const sql = new SqliteFile(path, { readOnly: true });
@@ -121,7 +122,7 @@ export class RecordedMoments {
 
   /**
    * The rows without columns that the history reports as added later, which must have their defaults. Null if the
-   * moment is gone.
+   * moment is no longer available.
    */
   private pastRowsAt(
     file: DatabaseReader,

@@ -83,7 +83,7 @@ describe('a restore', () => {
           ): Promise<unknown> => {
             const { ann, bob, history } = await twoVersions(databaseId);
             await bob.sync.pause();
-            // The clock of the server stands still in between, and stamps follow from it.
+            // The server's clock, from which stamps follow, moves only where the test advances it.
             world.nowMs += 1_000;
             const byBob = async (): Promise<void> => {
               for (const [sql, ...params] of writes) await bob.execute(sql, params);
@@ -180,7 +180,7 @@ describe('a restore', () => {
     expect(await bob.query('SELECT details FROM entry')).toEqual([{ details: bodyOf('Friday', { n: 1 }) }]);
   });
 
-  it('is not undone where others wrote a value in the same place of a document', async () => {
+  it('is not undone where others wrote a value in the same part of a document', async () => {
     const { ann, bob, history } = await twoVersions();
     await history.restore(1, { columns: ['details'] });
     await shows(bob, 'SELECT details FROM entry', bodyOf('Monday'));

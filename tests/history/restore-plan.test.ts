@@ -44,7 +44,7 @@ async function write(client: Client, ...statements: string[]): Promise<void> {
 
 const showsRow = (client: Client, sql: string): Promise<void> => shows(client, sql, 1);
 
-/** Everything that Bob wrote, as planned on the other device. */
+/** Plans on a client the restore of everything that Bob wrote, or of the given selection. */
 async function planOf(
   client: Client,
   selection: RestoreSelection = { author: 'bob', fromMs: 1 },
@@ -172,7 +172,7 @@ describe('a planned restore', () => {
       code: 'changes-unsent',
       fields: { pendingCount: 1 },
     });
-    // The period ends before it was meant to: it selects nothing.
+    // The period ends before the writes, so it selects nothing.
     expect(await planOf(ann, { author: 'ann', fromMs: 1, toMs: beforeMs - 3_600_000 })).toMatchObject({ rows: [] });
     expect(await planOf(ann)).toMatchObject({ transactions: 0, rows: [], conflicts: [] });
     await expect(planOf(ann, {})).rejects.toMatchObject({ code: 'request-invalid' });

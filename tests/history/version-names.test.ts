@@ -213,7 +213,7 @@ describe('a name of a version', () => {
     expect(await (await ann.history('entry', 'e')).names()).toEqual([]);
   });
 
-  it('stays with its transaction if a restored server gives the transaction another number', async () => {
+  it('stays with its transaction if a restored server gives the transaction a different number', async () => {
     const folder = temporaryFolder();
     const [dataDir, copy] = [join(folder, 'data'), join(folder, 'copy')];
     await world.stop();

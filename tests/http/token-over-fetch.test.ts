@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { TokenAnswer } from '#client/interface/client-options.ts';
 import { createTokenSource } from '#client/tab/token-source.ts';
 
-it('a token request reports an unreachable network if there is no server or the answer is truncated', async () => {
+it('a token request reports an unreachable network if there is no server or the response is truncated', async () => {
   const told: unknown[] = [];
   const asked = (token: () => Promise<TokenAnswer>): Promise<unknown> =>
     createTokenSource({ token, onError: (error) => void told.push(error) })().catch((thrown: unknown) => thrown);

@@ -20,7 +20,7 @@ export function startChromium(profile: string, url: string): ChromiumProcess {
     '--disable-popup-blocking',
     `--user-data-dir=${profile}`,
   ];
-  // The browser runs in its own process group, so that one signal reaches all its processes and none of ours.
+  // The browser runs in its own process group, so that one signal reaches all its processes and none of the test's.
   const child = spawn(program, [...switches, url], { stdio: 'ignore', detached: true });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   const killGroup = (): void => {

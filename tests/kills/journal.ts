@@ -83,7 +83,7 @@ export class Journal {
       const acknowledged = this.acknowledged[name] ?? 0;
       if (last > acknowledged + 1)
         fault(`transaction ${last} of ${name} was never issued; the last acknowledged one is ${acknowledged}`);
-      // The transaction is permanent now: every later check must find it.
+      // From now on, every later check must find the transaction.
       this.acknowledged[name] = Math.max(acknowledged, last);
     }
   }

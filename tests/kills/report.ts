@@ -1,12 +1,12 @@
 /** Reports of a tab's worker to the journal, which is outside the browser and survives its death. */
 export type Report =
-  /** A writer or reader opened after this time. Not meaningful for a writer that waited for another one. */
+  /** The time that opening took. Not meaningful for a writer that waited for another writer. */
   | { readonly kind: 'opened'; readonly role: 'writer' | 'reader'; readonly elapsedMs: number }
   /** The COMMIT of the tab's transaction `sequence` returned. */
   | { readonly kind: 'acknowledged'; readonly sequence: number }
   /**
-   * The finding of a writer or reader. `readFrom`: the number of acknowledged transactions of each tab before the
-   * check.
+   * What a writer or reader found in the database. `readFrom`: the number of acknowledged transactions of each tab
+   * before the check.
    */
   | {
       readonly kind: 'found';
@@ -15,7 +15,7 @@ export type Report =
       readonly tabs: FoundTabs;
       readonly readFrom: Readonly<Record<string, number>>;
     }
-  /** A reader's longest wait for one read beside a writer. */
+  /** The longest a reader waited for one read while a writer was active. */
   | { readonly kind: 'stall'; readonly longestMs: number; readonly reads: number }
   /** A commit failed because the disk is full; `code` is the storage error. */
   | { readonly kind: 'full'; readonly code: string }

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** One address for a server that restarts on another port after each kill. */
+/** One address for a server that restarts on a different port after each kill. */
 export class ServerGateway {
   /** Null while the server is down: connections are refused. */
   target: number | null = null;

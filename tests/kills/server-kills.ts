@@ -145,7 +145,7 @@ async function troubles(client: Client): Promise<{ rejected: number; lost: numbe
   return { rejected: (await client.rejected.list()).length, lost: row?.count ?? 0 };
 }
 
-/** Waits until everything arrived, or nothing has arrived for long. */
+/** Waits until everything has arrived, or until nothing has arrived for a long time. */
 async function settled(client: Client, rows: number): Promise<void> {
   const counted = client.live<{ count: number }>('SELECT count(*) AS count FROM entries');
   await new Promise<void>((resolve) => {
@@ -163,7 +163,7 @@ async function settled(client: Client, rows: number): Promise<void> {
   });
 }
 
-/** Checked on every turn of the event loop, which the clients' messages drive. */
+/** Resolves once the condition holds. Checks it on every turn of the event loop, which the clients' messages drive. */
 async function reached(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

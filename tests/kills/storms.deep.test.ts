@@ -61,7 +61,7 @@ async function closeAll(pages: readonly Page[]): Promise<void> {
   for (const page of pages) await page.close();
 }
 
-/** A tab that comes last finds everything. */
+/** Opens one more tab, which must find everything. */
 async function lookOnceMore(): Promise<void> {
   const looks = journal.counts.writerLooks;
   const last = await openTab('z');

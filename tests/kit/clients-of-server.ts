@@ -26,7 +26,7 @@ export class ClientsOfServer {
     this.options = options;
   }
 
-  /** Starts the server, or another one with the options. */
+  /** Starts a server with the options; a later call starts a different server. */
   async start(options: Partial<SyncServerOptions> = {}): Promise<void> {
     this.server = createSyncServer({
       dataDir: temporaryFolder(),

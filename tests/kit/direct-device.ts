@@ -51,7 +51,7 @@ export class DirectDevice extends TestDevice implements Subscriber {
     return this.live !== null;
   }
 
-  /** Like `writeAll`, but a write that SQLite refuses has no effect. */
+  /** Like `writeAll`, but does nothing if the write violates a constraint. */
   attempt(...statements: readonly string[]): void {
     try {
       this.writeAll(...statements);

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 const FIRST_PORT = 20_000;
 const PORTS = 10_000;
 
-// Each process begins at another port: random numbers in a test follow from the seed, so another run of the same test
-// would take the port of a server that is being restarted.
+// Each process begins at a different port: random numbers in a test follow from the seed, so another run of the same
+// test would take the port of a server that is being restarted.
 let next = process.pid * 97;
 
 /** A free port of 127.0.0.1. */

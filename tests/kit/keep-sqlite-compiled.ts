@@ -1,6 +1,6 @@
-// Set-up of the Chromium tests. Chromium compiles a WebAssembly module once for all workers of a process, but forgets
-// it with the last of them, and most tests end all theirs. The page that outlives the test files keeps the modules
-// alive: compiling SQLite took a quarter of the processor time of these tests.
+// Set-up of the Chromium tests. Chromium compiles a WebAssembly module once for all workers of a process, but discards
+// it when the last of them ends, and most tests end all their workers. The page that outlives the test files keeps the
+// modules alive: compiling SQLite took a quarter of the processor time of these tests.
 
 interface Keeper {
   compiledSqlite?: Promise<readonly WebAssembly.Module[]>;

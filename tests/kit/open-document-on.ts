@@ -9,7 +9,7 @@ export interface PageOptions {
   readonly table: TableSchema;
   readonly key: string;
   readonly column: string;
-  /** Calls the listener after commits. Returns a function that stops it. */
+  /** Calls the listener after every commit. Returns a function that ends the calls. */
   readonly follow: (listener: () => void) => () => void;
   /** Called after the page has changed the document. */
   readonly onChange?: () => void;

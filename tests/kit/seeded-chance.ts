@@ -1,6 +1,6 @@
 // Set-up of the Node tests: every random value of a test file follows from the seed of the run and the path of the
-// file. Fast-check takes the seed as it is, so that a property that is run alone draws the same cases. Names and
-// numbers come from one stream per file, so that no two files of a run draw the same name.
+// file. Fast-check uses the seed itself, so that a property that runs alone draws the same cases. Names and numbers
+// come from one stream per file, so that no two files of a run draw the same name.
 
 import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';

@@ -15,7 +15,7 @@ import { until } from './until.ts';
 export interface SocketDeviceOptions extends Partial<
   Pick<SyncEngineOptions, 'auditTimes' | 'random' | 'snapshots' | 'token'>
 > {
-  /** Read for each connection: a restarted server has another port. */
+  /** Read for each connection: a restarted server has a different port. */
   readonly server: () => TestServer;
   /** Default: an empty database in memory. */
   readonly opened?: Opened;

@@ -223,7 +223,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
 });
 
 describe.each(stores)('with a server on $store, a transaction', ({ withServer }) => {
-  it('fails at COMMIT if a column holds a wrong value by then [VK-04]', () =>
+  it('fails at COMMIT if a column then holds a value of the wrong type [VK-04]', () =>
     withServer(async (server, device) => {
       const one = device();
       const { database } = one;

@@ -106,7 +106,10 @@ class World {
   }
 }
 
-/** An applied delivery, or one that is stale for another reason, even from a session long ago. */
+/**
+ * A delivery that the device has already applied, or that is stale for another reason, even from a much earlier
+ * session.
+ */
 function heardBefore(device: DirectDevice, which: number): Delivery | undefined {
   const { cursor } = device.sync.position();
   const old = device.heard.filter(

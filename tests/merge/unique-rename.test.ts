@@ -108,7 +108,7 @@ describe('a row that takes a unique value of another row', () => {
     expect(world.devices.map(({ sync }) => sync.counts().rejectedCount)).toEqual([0, 0, 0]);
   });
 
-  it('accepts later writes of its author, including one that sets another name [MR-58]', async () => {
+  it('accepts later writes of its author, including one that sets a different name [MR-58]', async () => {
     const world = worldOf(2);
     world.write(0, add('x', 'Cash'));
     world.write(1, add('y', 'Cash'));
@@ -175,7 +175,7 @@ describe('devices that write without seeing each other', () => {
   const writes = fc.tuple(
     ...[0, 1, 2].map((who) => fc.array(fc.array(statement(who), { minLength: 1, maxLength: 3 }), { maxLength: 4 })),
   );
-  /** A name that is renamed with the stamp of a later write would lose to a write that it has won over. */
+  /** If a rename used the stamp of a later write, the renamed value would lose to a write over which it had won. */
   const RENAMED_AS_IT_CAME_BACK: [string[][], string[][], string[][]] = [
     [],
     [["UPDATE account SET name = 'A' WHERE id = 's'"], ["UPDATE account SET name = 'C' WHERE id = 's'"]],

@@ -95,7 +95,7 @@ function settled(client: Client): Promise<void> {
 
 const hitsOf = async (client: Client): Promise<unknown> => (await client.query('SELECT hits FROM tally'))[0];
 
-/** Another device sees what the server has. */
+/** Reads the counter on a new device, which has what the server has. */
 async function hitsOnServer(): Promise<unknown> {
   const client = await open(createDeviceOn(memoryMedium()));
   await settled(client);
@@ -144,7 +144,7 @@ it('a device and a copy of its files that both resend shared changesets to a res
   for (let hit = 0; hit < 3; hit++) await ann.execute(HIT).synced;
   await close(await rejectedHit(ann));
   const files = await copyOf(medium);
-  // A dropped changeset must not be sent again, so that this device continues under another site id.
+  // A dropped changeset must not be sent again, so this device continues under a new site id.
   for (const { sequence } of await ann.rejected.list()) await ann.rejected.drop(sequence);
   await settled(ann);
   await close(ann);

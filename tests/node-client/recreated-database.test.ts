@@ -121,13 +121,14 @@ async function expectBlocked({ client, told }: Tab): Promise<void> {
   expect(await idsIn(client)).toEqual(['sent', 'unsent']);
 }
 
-it('a deleted and re-created server database counts as another one: every tab reports it, keeps its rows and sends none', async () => {
+it('a deleted and re-created server database counts as a different one: every tab reports it, keeps its rows and sends none', async () => {
   expect(await runCommand(['databases', 'delete', DATABASE, '--data', server.dataDir])).toBe(0);
   await server.start();
   for (const { client } of tabs) await client.sync.tryNow();
   for (const tab of tabs) await expectBlocked(tab);
   expect(await rowsOn(server)).toEqual([]);
-  // Blocked clients still write locally and make backups. One that leaves can start with the new database.
+  // Blocked clients still write locally and make backups. A client that leaves the old database can start with the new
+  // one.
   const [first, second] = tabs as [Tab, Tab];
   await second.client.execute(sql`INSERT INTO note VALUES ('later')`);
   expect((await first.client.backup()).size).toBeGreaterThan(0);
@@ -140,7 +141,7 @@ it('a deleted and re-created server database counts as another one: every tab re
   expect(await idsIn(client)).toEqual([]);
 });
 
-it('a database with the same id on another server counts as another one, even if a device opens its old file for it', async () => {
+it('a database with the same id on another server counts as a different one, even if a device opens its old file for it', async () => {
   for (const { client } of tabs) await client.close();
   clients.length = 0;
   const elsewhere = await startServer();

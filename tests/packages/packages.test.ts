@@ -65,7 +65,7 @@ describe.each(names)('the package in packages/%s', (name) => {
     const newest = manifestOf(join(folder, 'node_modules', peer)) as Manifest & { readonly version: string };
     expect(isBefore(parts(newest.version), parts(floor))).toBe(false);
     expect(isBefore(parts(newest.version), parts(end))).toBe(true);
-    // The package that uses it most has the tests; the others declare the same range.
+    // The tests are in the package that uses the dependency most; the others declare the same range.
     const tester =
       names.find((other) => manifestOf(join(packages, other)).devDependencies?.[`${peer}-floor`] !== undefined) ?? '';
     const oldest = manifestOf(join(packages, tester, 'node_modules', `${peer}-floor`)) as Manifest & {

@@ -42,7 +42,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Starts a bundle with this schema. Close the earlier one before. */
+/** Starts a bundle with this schema. Close the running one first. */
 async function open(schema: Schema): Promise<void> {
   device = new SocketDevice({
     server: () => server,

@@ -91,7 +91,7 @@ export class Browser {
     this.noticesToLose = count;
   }
 
-  /** Loses the leader's next answers; the requests are repeated. */
+  /** Loses the leader's next responses; the followers repeat their requests. */
   loseAnswers(count: number): void {
     this.answersToLose = count;
   }

@@ -37,8 +37,8 @@ export function contentOf(ask: AskForText, schema: Schema = householdSchema): Ma
 }
 
 /**
- * Reduces content of the newer schema to what the older one shows. Queries only tables that the older one shows in
- * part.
+ * Reduces content of the newer schema to what the older schema shows. Queries only tables of which the older schema
+ * lacks columns or rows.
  */
 export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText): Map<string, string> {
   return new Map(
@@ -49,7 +49,7 @@ export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText):
   );
 }
 
-/** Whether a file has the older schema. A file that the newer app has opened once has the newer schema. */
+/** Whether a schema is the older one. A file that the newer app has opened once has the newer schema. */
 export function isOlder({ hash }: Schema): boolean {
   return hash === olderSchema.hash;
 }
@@ -70,7 +70,10 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
   return null;
 }
 
-/** Returns the fault in the rows of one view by themselves. The check applies to every reader at any time. */
+/**
+ * Returns the fault that the rows of one reader show without a comparison. The check applies to every reader at any
+ * time.
+ */
 export function rowsFault(ask: AskForText): string | null {
   const halves = ask(
     'SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1',
@@ -93,9 +96,9 @@ export function serverFault(ask: AskForText): string | null {
 
 /**
  * Returns a counter that differs from the sum of its additions. An addition may lose together with its row to another
- * insert of the same key; from the same moment on, the conflict log has it. `only` names the counters to check, which
- * exist from the beginning. With null, all are checked, including those that several devices created and between which
- * only the server can decide.
+ * insert of the same key; the conflict log then has it from the same commit on. `only` names the counters to check,
+ * which exist from the beginning. With null, all are checked, including those that several devices created and between
+ * which only the server can decide.
  */
 function counterFault(ask: AskForText, only: readonly string[] | null): string | null {
   const fault = ask(`

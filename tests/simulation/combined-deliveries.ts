@@ -6,7 +6,7 @@ export function watchCombinedDeliveries({ connection }: OpenDatabase, onCombined
   let cursors = 0;
   connection.run = (sql, ...params) => {
     if (sql === 'BEGIN IMMEDIATE') cursors = 0;
-    // Each delivery moves the cursor once.
+    // Each delivery writes the cursor once.
     if (params.includes('cursor_link')) cursors++;
     const result = run(sql, ...params);
     if (sql === 'COMMIT' && cursors > 1) onCombined();

@@ -85,7 +85,7 @@ export class CommitRecord {
     return { ...opened, database: recorded };
   }
 
-  /** The medium refused a commit after COMMIT had returned, and has taken it back. */
+  /** The medium failed to store a commit after COMMIT had returned, and has undone it. */
   onUndone(tab: Tab): void {
     this.options.tally.add('commit undone by the medium');
     const database = tab.opened?.database;

@@ -47,7 +47,7 @@ export interface DeviceOptions {
   readonly runtimes: Runtimes;
   readonly offsetMs: number;
   readonly onFault: (fault: string) => void;
-  /** What the server would answer over HTTP. */
+  /** The snapshot that the server would send over HTTP; null if it is down. */
   readonly snapshot: () => Promise<Uint8Array<ArrayBuffer> | null>;
   readonly medium: MediumKind;
   readonly isStrict: boolean;
@@ -93,13 +93,13 @@ export class Device implements Place {
   private writesUntilFull = Infinity;
   /** The tabs that run a transaction of several calls, by its mark. */
   readonly openTransactions = new Map<string, Tab>();
-  /** A row was changed behind Rockpool's back, and no audit has found it yet. */
+  /** A row was changed without Rockpool, and no audit has found the damage yet. */
   isDamaged = false;
   /** The tab that dies after this many more storage changes. */
   private doomed: { readonly tab: Tab; left: number } | null = null;
   /** The tab that dies after sending this many more frames. */
   private doomedAtSend: { readonly tab: Tab; left: number; readonly losesPower: boolean } | null = null;
-  /** The number of upcoming storage changes that another tab reads in the middle of. */
+  /** The number of upcoming storage changes during which another tab reads. */
   private looks = 0;
   /** The storage change in progress, and how often another tab read during it: first before it, then in the middle. */
   private call = { sizeBytes: 0, looks: 0 };
@@ -159,8 +159,8 @@ export class Device implements Place {
       .run(() => tab.membership.open())
       .catch((thrown: RockpoolError) => {
         if (!tab.owner.isAlive) return;
-        // The tab found no leader in time, because the leader died or sleeps. The page reports it, and the user
-        // reloads.
+        // The tab found no leader in time, because the leader died or is frozen. The page reports the error, and the
+        // user reloads.
         this.options.tally.add('tab did not open');
         const isHonest =
           thrown.code === 'storage-busy' || thrown.code === 'storage-missing' || thrown.code === 'client-closed';
@@ -176,7 +176,7 @@ export class Device implements Place {
     return tokenFor(this.name, this.time.nowMs + this.tokenLifetimeMs);
   }
 
-  /** Tabs that are open keep the older version until they meet a newer one. */
+  /** Open tabs keep the older version until they learn of the newer one. */
   updateApp(): void {
     this.hasChangedApp = true;
     this.app = 'newer';
@@ -186,7 +186,7 @@ export class Device implements Place {
     this.openTab();
   }
 
-  /** Rolls a faulty version back: the older one opens what the newer one has left. */
+  /** Rolls a faulty version of the app back: the older version opens the files that the newer one wrote. */
   rollBackApp(): void {
     this.hasChangedApp = true;
     this.app = 'older';
@@ -195,7 +195,7 @@ export class Device implements Place {
     this.openTab();
   }
 
-  /** Whether the code says that a tab met a newer version of the app. */
+  /** Whether the error code says that a tab met a newer version of the app. */
   isForOtherApp(code: ErrorCode): boolean {
     return this.hasChangedApp && code === 'tab-outdated';
   }
@@ -296,7 +296,7 @@ export class Device implements Place {
     return this.isFull;
   }
 
-  /** Whether the failure reports a lack of room to the author of a write or to the app. */
+  /** Whether the error code reports full storage to the author of a write or to the app. */
   isForLackOfRoom(code: ErrorCode): boolean {
     return this.hasBeenFull && FULL_STORAGE.has(code);
   }
@@ -313,7 +313,7 @@ export class Device implements Place {
     this.open.delete(opened);
   }
 
-  /** Sync ended a connection and starts another one. Hiding a fault that way is still a fault. */
+  /** Sync ended a connection and starts a new one. A fault that this hides still counts as a fault. */
   onTrouble(tab: Tab, { code, recovery, message }: ErrorData): void {
     const isForLackOfRights = this.hasLackedRights && LACK_OF_RIGHTS.has(code);
     const isExpired = this.tokenLifetimeMs < Infinity && code === 'auth-token-expired';
@@ -389,7 +389,7 @@ export class Device implements Place {
       this.options.tally.add('crash of client at a storage call');
       doomed.tab.kill();
     }
-    // Throwing leaves a write undone, or half done.
+    // This error leaves the write undone, or half done.
     if (owner?.isAlive === false) throw new TabKilled('killed');
     if (this.looks <= 0) return;
     const reader = this.tabs.find((tab) => tab.owner !== owner && tab.isUsable && tab.opened?.role === 'reader');

@@ -52,7 +52,10 @@ export async function seenByFollowers(world: World): Promise<SeenByFollowers> {
   return seen;
 }
 
-/** Checks a healed world: every device, the server, and what became of every write. Throws `HistoryFailed`. */
+/**
+ * Checks the world after all faults have ended: every device, the server, and the outcome of every write. Throws
+ * `HistoryFailed`.
+ */
 export function checkEnding(world: World, seen: SeenByFollowers): void {
   const { devices, model, server, tally } = world;
   const differing = server.difference();
@@ -172,7 +175,7 @@ function checkPages({ model, server, wasRestored }: World, ask: Ask): void {
     texts: ask(
       `SELECT content FROM page WHERE content IS NOT NULL UNION ALL SELECT lost_value ${lostPages} AND lost_value IS NOT NULL`,
     ),
-    // An edit that lost its place within a document that stands has the same path, but no winner.
+    // An edit that no longer applies within a document that still exists has the same path, but no winner.
     lostWithDocument: new Set(
       ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND (rule <> 'lww' OR won_at_ms <> 0)`),
     ),

@@ -86,7 +86,8 @@ export const householdSchema: Schema = buildSchema([
       },
     ],
   }),
-  // A key that two devices choose alike, and a column group in which `width` is the difference of the other columns.
+  // A key that two devices may choose equally, and a column group in which `width` is the difference of the other
+  // columns.
   sampleTable(
     'goal',
     [

@@ -12,7 +12,7 @@ import { randomTransaction } from './writes.ts';
 /** Thrown by the app's own code, to roll back. */
 class ChangedMind extends Error {}
 
-/** The ends of a transaction that its author receives as an error. */
+/** Errors by which a transaction may end and that its author receives. */
 const HONEST_ENDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['transaction-timeout', 'transaction-ended']);
 
 /** How long the app computes between two steps, in ms. The last is longer than the time limit of a transaction. */

@@ -4,9 +4,9 @@ import type { AskForText } from './checks.ts';
 import type { Tab } from './tab.ts';
 
 /**
- * Runs a check on the results of a tab's own reads, as its page would see them: through the leader, beside an open
- * transaction, or once the medium has stored it. The check must ask the same questions whatever the answers are, as
- * long as it finds nothing.
+ * Runs a check on the results of a tab's own reads, as its page would see them: through the leader, while a transaction
+ * is open, or once the medium has stored the data. The check must run the same queries whatever their results are, as
+ * long as it finds no fault.
  */
 export async function checkLater<T>(tab: Tab, check: (ask: AskForText) => T): Promise<T> {
   const questions: string[] = [];

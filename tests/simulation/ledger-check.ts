@@ -125,7 +125,7 @@ function sawBefore({ cells }: Commit, place: string, value: string | null): bool
   );
 }
 
-/** The model's name of a cell. */
+/** The name that the model gives to a cell. */
 function placeOf(table: string, rowKey: string, column: string): string {
   const schema = householdSchema.tables.find(({ name }) => name === table);
   const isInteger = (schema?.primaryKey ?? []).map(

@@ -47,7 +47,7 @@ export class LiveContainers {
 
   /**
    * The containers that survive a garbage collection, the largest first. Call it in a separate turn of the event loop,
-   * because a WeakRef keeps its target for the rest of a turn.
+   * because a WeakRef keeps its target alive for the rest of a turn.
    */
   living(): LiveContainer[] {
     setFlagsFromString('--expose-gc');

@@ -72,18 +72,18 @@ describe('the rows after a merge', () => {
     expect(fault({ ...again, after: [account] })).toBe("entry 'e' is not there");
   });
 
-  it('hold a conflict where both sides changed one value or row differently', () => {
+  it('have a conflict where both sides changed one value or row differently', () => {
     const conflicts = (merge: Omit<Case, 'after'>): boolean | null => judged({ ...merge, after: [] }).hasConflicts;
     expect(conflicts({ base: [goal('1', '5')], wanted: [goal('2', '5')], before: [goal('1', '9')] })).toBe(true);
     expect(conflicts({ base: [goal('1', '5')], wanted: [goal('2', '5')], before: [goal('1', '5')] })).toBe(false);
     expect(conflicts({ base: [goal('1', '5')], wanted: [goal('2', '5')], before: [] })).toBe(true);
     expect(conflicts({ base: [], wanted: [goal('2', '5')], before: [] })).toBe(false);
     expect(conflicts({ base: [tally('1')], wanted: [tally('3')], before: [tally('10')] })).toBe(false);
-    // A delete may affect rows of others.
+    // A delete may affect rows that others have written.
     expect(conflicts({ base: [account], wanted: [], before: [account] })).toBeNull();
   });
 
-  it('are not judged where the affected rows decide about a delete', () => {
+  it('are not judged where it depends on the affected rows whether a delete applies', () => {
     expect(
       fault({ base: [account], wanted: [], before: [account, entry("'x'")], after: [], keepsCurrent: true }),
     ).toBeUndefined();

@@ -172,7 +172,7 @@ function valuesOf(row: string, values: Values | undefined, columns: readonly str
   );
 }
 
-/** page-items.ts checks documents. */
+/** Ignores documents, which page-items.ts checks. */
 function differenceOf(expected: Rows, found: Rows): string | null {
   for (const row of new Set([...expected.keys(), ...found.keys()])) {
     const [wanted, has] = [expected.get(row), found.get(row)];

@@ -29,7 +29,7 @@ export interface UnmarkedWrite {
   readonly device: string;
   readonly site: Uint8Array;
   readonly sequence: number;
-  /** The length of `inOrder` before it. */
+  /** The length of `inOrder` when this write was recorded. */
   readonly commitsBefore: number;
   readonly cells: readonly WrittenCell[];
   /** See Commit. */
@@ -46,7 +46,7 @@ export interface Promised {
 
 export const MARK: number = tableIdOf('mark');
 
-/** What was promised to the devices, recorded outside them when their storage confirmed it. */
+/** The writes that must not be lost, recorded outside the devices when their storage confirmed them. */
 export class Model {
   /** Transactions by mark. One that was retried after a rejection has several entries. */
   readonly commits = new Map<string, Commit[]>();
@@ -78,7 +78,7 @@ export class Model {
   /** The last sequence sent, by device and site (hex). */
   private readonly sentUpTo = new Map<string, number>();
 
-  /** Records what is new in the changelog of a device. */
+  /** Records the changesets that are new in the changelog of a device. */
   record(device: string, database: OpenDatabase): void {
     const masked = database.rejected.sequences();
     const site = `${device} ${Buffer.from(database.siteId).toString('hex')}`;
@@ -191,7 +191,8 @@ export class Model {
         return { fault: `the transaction ${mark} was acknowledged, and is lost`, lost: 0 };
       if (!isSent) lost.add(mark);
     }
-    // The server may have what was sent, and then returns it. If the server rejected it, the rejection may be lost too.
+    // The server may have what was sent, and then sends it back. If the server rejected it, the rejection may be lost
+    // too.
     if (!promised.sent)
       for (const mark of this.marksOf.get(device) ?? []) if (wasSent(mark)) this.marksOf.get(device)?.delete(mark);
     const head = database.changelog.head().sequence;
@@ -267,7 +268,7 @@ export function wrongWinner(
   const markOf = new Map<string, string>();
   for (const { mark, cells } of model.inOrder)
     for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
-  // A restored value belongs to the user who restored it and is later than its text says.
+  // A restored value was written by the user who restored it, later than the transaction that its text names.
   const restored = new Set(model.unmarked.flatMap(({ cells }) => cells.map(({ after }) => after)));
   for (const { lost, won, lostSite, wonSite } of ledger) {
     if (restored.has(lost) || restored.has(won)) continue;
@@ -321,8 +322,8 @@ export interface Ending {
   /** Every text that the conflict log records as lost. */
   readonly lost: ReadonlySet<string>;
   /**
-   * A restored server receives changesets again in another order. A device's overwrite of its own value then counts as
-   * seen.
+   * A restored server receives changesets again in a different order. A device's overwrite of its own value then counts
+   * as seen.
    */
   readonly wasRestored: boolean;
 }

@@ -112,14 +112,14 @@ export class Network {
     }
   }
 
-  /** Data arrived at the server's machine. */
+  /** Lets the server read data that has arrived, or keeps it unread while the server is stalled. */
   arrive(connection: SimulatedConnection, read: () => void): void {
     if (this.isStalled) this.unread.push({ connection, read });
     else read();
   }
 }
 
-// A latency that many messages share, so that some events coincide.
+// The latency of many messages. It is constant, so that some events coincide.
 const USUAL_LATENCY_MS = 5;
 
 const CONNECTING = 0;
@@ -178,7 +178,7 @@ export class SimulatedConnection {
   private isEnded = false;
   /** What happens to the next push, or to the next delivery. */
   private mangling: Mangling | null = null;
-  /** A delivery that the next one overtakes. */
+  /** A delivery that is held until after the next one. */
   private overtaken: (() => void) | null = null;
   private deliveries = 0;
 
@@ -259,8 +259,8 @@ export class SimulatedConnection {
   }
 
   /**
-   * Closes the client's side at once. What it has sent arrives after a while, and the server notices the close even
-   * later.
+   * Closes the client's side at once. What the client has sent arrives after a while, and the server notices the close
+   * even later.
    */
   abandon(lateMs: number): void {
     if (this.isEnded) return;
@@ -271,7 +271,7 @@ export class SimulatedConnection {
     this.end();
   }
 
-  /** Whether the process serves this connection, or may serve it when it arrives. */
+  /** Whether the process serves this connection, or may serve it once the connection arrives. */
   reaches(owner: Owner): boolean {
     return this.server === null || this.server.owner === owner;
   }

@@ -120,8 +120,8 @@ function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<K
   return (Object.keys(weights) as Kind[]).flatMap((kind) => Array.from({ length: 10 * weights[kind] }, () => kind));
 }
 
-// A device and its unnoticed copy would both send a restored server the changesets that they share, which counts twice
-// (docs/decisions). No history has both.
+// A device and its unnoticed copy would both send a restored server the changesets that they share, which would then
+// count twice (docs/decisions). No history has both.
 const EITHER_OR: readonly (readonly OperationKind[])[] = [
   ['copy profile'],
   ['back up server', 'restore server', 'restore behind', 'restore below'],

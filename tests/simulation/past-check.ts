@@ -10,8 +10,8 @@ import type { Random } from './random.ts';
 import type { Variant } from './variant.ts';
 
 /**
- * Whether a history keeps versions: every third history on one instance does, so that the others keep their meaning and
- * speed.
+ * Whether the server keeps versions of rows in this history. It does in every third history on one instance, so that
+ * the seeds of the other histories keep their meaning, and those histories their speed.
  */
 export function keepsHistory(seed: number, { instances = 1 }: Variant): boolean {
   return instances === 1 && seed % 3 === 0;
@@ -35,11 +35,11 @@ interface Recorded {
   readonly tables: TableTexts;
 }
 
-/** What users look back at: most often what was written shortly before. */
+/** How many of the newest commits users look back at: most often they look at what was written shortly before. */
 const NEWEST = 30;
 
 /**
- * Records what the server's tables held after each commit. Later, the history has to lead back to each of these states,
+ * Records what the server's tables held after each commit. Later, the kept versions must yield each of these states,
  * even if the server has pruned, compacted or lost data in between.
  */
 export class PastCheck {
@@ -56,7 +56,7 @@ export class PastCheck {
   onCommit(file: DatabaseFile, logHash: string, content: ReadonlyMap<string, string>): void {
     const tables = readTables((text) => (file.sql.get(text)?.[0] ?? null) as string | null);
     this.recorded.push({ watermark: file.log.watermark, logHash, content, tables });
-    // Reads an older state each time.
+    // Checks an older state every `EVERY` commits.
     if (++this.commits % EVERY === 0) this.check(file, this.recorded[(this.commits * 7) % this.recorded.length]);
   }
 
@@ -89,7 +89,7 @@ export class PastCheck {
   private check(file: DatabaseFile, recorded: Recorded | undefined): void {
     if (recorded === undefined) return;
     const { watermark, logHash, content } = recorded;
-    // A server that was restored, or lost power, has another log from some watermark on.
+    // A server that was restored, or lost power, has a different log from some watermark on.
     if (watermark > file.log.watermark || hex(file.log.hashAt(watermark)) !== logHash) return;
     const past = pastContent(file, watermark);
     for (const { name } of syncedTables(householdSchema)) {

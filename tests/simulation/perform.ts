@@ -49,10 +49,10 @@ export async function perform(world: World, operation: Operation): Promise<void>
 interface Step {
   readonly world: World;
   readonly device: Device;
-  /** A tab of the device that can answer, if there is one. */
+  /** A tab of the device that can run queries, if there is one. */
   readonly tab: Tab | undefined;
   readonly random: Random;
-  /** The place of the operation in its history. */
+  /** The index of the operation in its history. */
   readonly number: number;
 }
 

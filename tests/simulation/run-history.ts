@@ -22,7 +22,7 @@ export interface Result {
 const HEALING_MS = 4 * 60_000;
 const HEALING_TOKEN_MS = 60_000;
 
-/** A function that examines the world when its devices are connected and quiet. */
+/** Functions that examine the world while its devices are connected and idle. */
 export interface Observer {
   /** Called before the first step. */
   readonly atTheStart: (world: World) => Promise<void>;

@@ -19,8 +19,8 @@ export function editsOf({ file, find, replace, without = [] }: SeededBug): reado
 }
 
 /**
- * Returns the source with the edit made in it. White space does not count in `find`, nor does a comma before a closing
- * bracket, so that the formatter may break the line. Throws unless the text is there exactly once.
+ * Returns the source with the edit applied. Ignores white space in `find`, and a comma before a closing bracket, so
+ * that the formatter may break the line. Throws unless the text occurs exactly once.
  */
 export function withEdit(source: string, { file, find, replace }: Edit): string {
   const code = withoutSpace(source);

@@ -173,8 +173,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void ID_BYTES;',
   },
   {
-    // Log hashes also show that the rows belong to another log (docs/decisions/0027-links-of-the-log.md). Only the log
-    // epoch shows that the loss is already known.
+    // Log hashes also show that the rows belong to a different log (docs/decisions/0027-links-of-the-log.md). Only the
+    // log epoch shows that the loss is already known.
     name: 'log epoch ignored',
     file: server('database/starting-point.ts'),
     find: 'const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;',

@@ -28,7 +28,7 @@ export interface Loss {
   readonly lost: SqlParam;
 }
 
-/** As the tab sees them. */
+/** All pages as the tab sees them. */
 export function pagesSeen(tab: Tab): SeenPage[] {
   return rowsOf(tab, 'SELECT id, content FROM page ORDER BY id').map(([pageId, content]) => ({
     id: String(pageId),
@@ -38,7 +38,7 @@ export function pagesSeen(tab: Tab): SeenPage[] {
 
 /** Picks the key of one of the newest rows, or null. */
 export function pickId(tab: Tab, random: Random, table: string): string | null {
-  // Few rows, so that devices meet in them.
+  // Few rows, so that devices often choose the same ones.
   const ids = rowsOf(tab, `SELECT id FROM ${table} ORDER BY id DESC LIMIT 4`).flat() as string[];
   return ids.length === 0 ? null : random.pick(ids);
 }
@@ -49,6 +49,6 @@ export function rowsOf(tab: Tab, sql: string): unknown[][] {
   try {
     return tab.run(() => database.connection.rows(sql));
   } catch {
-    return []; // A reader whose snapshot has gone; the next one sees more.
+    return []; // The reader's snapshot is gone; the next read uses a newer one.
   }
 }

@@ -47,7 +47,7 @@ export function send(
   if (isAtomic) world.model.atomic.add(mark);
   tab.write(statements, isAtomic).then(
     () => {
-      // From here on the write is promised, so the storage must have recorded it before.
+      // The write is promised from now on, so the storage must already have recorded it.
       if (tab.owner.isAlive && !world.model.commits.has(mark))
         world.fault(`${mark} was acknowledged and is not in the changelog`);
       if (tab.owner.isAlive) world.model.acknowledged.add(mark);

@@ -52,7 +52,7 @@ export interface ServerHostOptions {
   readonly onDiskFull: () => void;
   /** A session ended because of the client's rights, its token or its unread bytes. */
   readonly onSessionEnd: (code: string) => void;
-  /** A document was worked on in another thread. */
+  /** A document was processed on another thread. */
   readonly onDocumentThread: () => void;
   readonly onError: (error: unknown) => void;
   readonly count: (what: string) => void;
@@ -212,7 +212,9 @@ export class ServerHost {
         this.failures.push(`${owner.name} has not followed the commit at ${watermark}: it is at ${file.log.watermark}`);
   }
 
-  /** Requires that a session begins with everything that was committed before its hello, at whichever instance. */
+  /**
+   * Requires that a session begins with everything that was committed before its hello, whichever instance serves it.
+   */
   private requireCaughtUp({ watermark, logEpoch }: Welcome, before: Committed): void {
     const now = this.postgres?.position() ?? null;
     const isOfOneLog =
@@ -240,7 +242,10 @@ export class ServerHost {
     this.options.onError(error);
   }
 
-  /** Whether the error reports a lost connection to PostgreSQL, or a copy of a state that a restore has reverted. */
+  /**
+   * Whether the error reports a lost connection to PostgreSQL, or that a restore has reverted the state that the
+   * instance has.
+   */
   private isHonestTrouble(error: unknown): boolean {
     if (this.postgres === null) return false;
     if (error instanceof PostgresError) return this.postgres.hasHadTrouble;
@@ -313,7 +318,7 @@ export class ServerHost {
     const compact = ({ sql }: DatabaseFile): void => sql.exec('UPDATE rockpool_document SET compact_above = 0');
     if (process === undefined) return;
     if (this.postgres === null) compact(process.file as DatabaseFile);
-    // Other processes receive a compaction only by a commit, which may fail like any other.
+    // Other processes receive a compaction only by a commit, which may fail like any other commit.
     else process.run(() => void process.commit(compact).catch(() => undefined));
   }
 
@@ -354,7 +359,7 @@ export class ServerHost {
         rmSync(to, { force: true });
         writePlainSnapshot(process.path, to);
         const bytes = new Uint8Array(readFileSync(to));
-        // As in create-sync-server.ts: the snapshot may have a commit that was under way.
+        // As in create-sync-server.ts: the snapshot may contain a commit that was still running.
         await (await process.openDatabase()).catchUp();
         return process.owner.isAlive ? bytes : null;
       });

@@ -141,7 +141,7 @@ export class ServerProcess {
     for (const session of [...this.sessions]) this.run(() => session.reauthorizeNow());
   }
 
-  /** Runs code of the process, unless it is dead. */
+  /** Runs code as code of this process. Does nothing if the process is dead. */
   run(body: () => void): void {
     if (!this.owner.isAlive) return;
     this.options.host.time.as(this.owner, () => {
@@ -222,7 +222,7 @@ export class ServerProcess {
         if (!this.owner.isAlive) return;
         socket.send(frame);
         onSent(frame);
-        // Throws nothing, because no caller may catch it. What a dead server does next has no effect.
+        // Throws no ServerKilled, because possibly no caller catches it. What a dead server does next has no effect.
         this.options.events.reaches('send');
       },
     };

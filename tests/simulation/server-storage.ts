@@ -27,9 +27,9 @@ export interface ServerStorage {
 
 /** The part of the process that the storage uses. */
 export interface StoreProcess {
-  /** Runs code of the process, unless it is dead. */
+  /** Runs code as code of this process. Does nothing if the process is dead. */
   run(body: () => void): void;
-  /** A COMMIT is in transit to PostgreSQL, or has been answered. */
+  /** A COMMIT is in transit to PostgreSQL, or its response has arrived. */
   onCommit(when: 'sent' | 'answered'): void;
   /** The store failed outside of a call. */
   onError(error: unknown): void;

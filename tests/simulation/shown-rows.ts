@@ -16,12 +16,12 @@ const ABANDONED_MS = 500;
 /** A read may outlast its leader, or its tab. */
 const HONEST_READ_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['leader-unreachable', 'client-closed']);
 
-/** Checks what the tabs of a device show: whole transactions, and every commit soon after it. */
+/** Checks that the tabs of a device show only whole transactions, and every commit soon after it. */
 export class ShownRows {
   private readonly device: Device;
   private readonly options: Pick<DeviceOptions, 'model' | 'tally' | 'onFault'>;
   private lastCommitMs = 0;
-  /** Since when the leader's connection has had a transaction that no tab runs; null: it has none. */
+  /** Since when the leader's connection has had a transaction that no tab runs; null if it has none. */
   private abandonedSinceMs: number | null = null;
 
   constructor(device: Device, options: DeviceOptions) {
@@ -33,7 +33,7 @@ export class ShownRows {
   check(): void {
     const tabs = this.device.usableTabs;
     this.checkAbandoned();
-    // Notified tabs come first: one of them may just have committed, and the others need not know yet.
+    // Notified tabs come first: one of them may just have committed, and the other tabs need not know of it yet.
     for (const tab of tabs) if (tab.isDirty) this.look(tab);
     for (const tab of tabs)
       if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.device.time.nowMs)
@@ -111,8 +111,8 @@ export class ShownRows {
 
   /**
    * A pending changeset may have taken effect already, under another site: this device continues as another site and
-   * returns it to a restored server, or its copy has sent what they share. Until the server decides, a counter shows
-   * the additions twice.
+   * has sent it again to a restored server, or its copy has sent what they share. Until the server decides, a counter
+   * shows the additions twice.
    */
   private returnsChangesets(tab: Tab): boolean {
     const database = (this.device.leader ?? tab).opened?.database;

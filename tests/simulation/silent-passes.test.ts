@@ -9,7 +9,7 @@ function tallyOf(counts: Readonly<Record<string, number>>): Tally {
 }
 
 describe('the silent passes of a run', () => {
-  it('fail the run above their ceiling; passes whose names begin alike are added up', () => {
+  it('fail the run above their ceiling, which applies to the sum of all passes whose names begin with the same text', () => {
     const tally = tallyOf({
       'oracle: changeset judged': 1000,
       'oracle: open row (one)': 81,

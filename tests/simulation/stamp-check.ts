@@ -1,6 +1,6 @@
 import type { Push } from '#shared/index.ts';
 
-/** The arrivals of one changeset at the server. */
+/** One arrival of a changeset at the server. */
 interface Arrival {
   readonly receivedMs: number;
   readonly ageUs: number;
@@ -18,8 +18,8 @@ export interface LoggedStamp {
 
 /**
  * Computes the stamp of a write by docs/merge-rules.md ("Clocks"): its arrival minus its declared age, but later than
- * everything that its site wrote and saw before. Uses only what was sent, so that a server that computes another stamp
- * is detected, whichever write wins.
+ * everything that its site wrote and saw before. Uses only what was sent, so that a server that computes a different
+ * stamp is detected, whichever write wins.
  */
 export class StampCheck {
   private readonly arrivals = new Map<string, Arrival[]>();
@@ -32,8 +32,8 @@ export class StampCheck {
   }
 
   /**
-   * Returns a wrong stamp in an ordered log. `wasRestored`: how much of this log the author of a write from an older
-   * log epoch has seen depends on past restores.
+   * Returns a wrong stamp in an ordered log. `wasRestored`: past restores decide how much of this log the author of a
+   * write from an older log epoch has seen.
    */
   wrongStamp(log: readonly LoggedStamp[], wasRestored: boolean): string | null {
     const lastOfSite = new Map<string, number>();

@@ -240,7 +240,7 @@ function swapNames(tab: Tab, random: Random): SqlStatement[] {
   ];
 }
 
-/** Together with its children. */
+/** Changes the key of an account together with the references of its children. */
 function changeAccountKey(key: string, account: string | null): SqlStatement[] {
   return [
     statement('PRAGMA defer_foreign_keys = ON'),

@@ -60,7 +60,7 @@ export class Tab {
   looks = 0;
   /** When the tab's page last showed the current state. */
   comparedMs = 0;
-  /** The shipped opener, for each role on a runtime of its own. */
+  /** The shipped opener: one for each role, each on its own SQLite runtime. */
   private readonly openers: Readonly<Record<'writer' | 'reader', OpenLocal>>;
 
   constructor(device: Device, name: string, runtimes: Runtimes) {
@@ -128,7 +128,7 @@ export class Tab {
     });
   }
 
-  /** Whether the tab can answer, so that a transaction can be planned from what it shows. */
+  /** Whether the tab can run queries, so that a transaction can be planned from their results. */
   get isUsable(): boolean {
     return this.owner.isAlive && !this.isSuspended && this.view !== null;
   }
@@ -139,8 +139,8 @@ export class Tab {
   }
 
   /**
-   * Whether the results of the tab's reads cannot be checked directly, because another tab has the database, or because
-   * the medium may still undo a commit.
+   * Whether the results of the tab's reads cannot be checked directly, because another tab has the database open, or
+   * because the medium may still undo a commit.
    */
   get readsLater(): boolean {
     return this.opened === null || this.device.storage.kind === 'indexeddb' || this.isWriting;

@@ -19,18 +19,18 @@ export interface Variant {
 /** The variant of regression files that do not name one. */
 export const PLAIN: Variant = { isServerSlow: false };
 
-/** Shared files are what most browsers have. */
+/** More often shared files, which most browsers support. */
 const MEDIA: readonly MediumKind[] = ['opfs', 'opfs', 'opfs', 'opfs-exclusive', 'indexeddb'];
 
 const MOST_DEVICES = 8;
 
-/** One process with a file is what most apps run. */
+/** More often one process with a file, which most apps run. */
 const INSTANCES = [1, 1, 1, 1, 2, 3] as const;
 
 /**
  * `restores`: the server is restored from a backup. A device that lost sent transactions in a power cut continues as
- * another site, and shows what it returns to a restored server twice until the server answers. Only relaxed IndexedDB
- * loses what was sent, so no history combines it with restores.
+ * another site, and shows what it sends again to a restored server twice until the server responds. Only relaxed
+ * IndexedDB loses what was sent, so no history combines it with restores.
  */
 export function chooseVariant(random: Random, { restores }: { readonly restores: boolean }): Variant {
   const isServerSlow = random.chance(0.8);

@@ -104,8 +104,8 @@ export class VirtualTime {
     this.replace(Date, { now: () => currentOwner()?.wallMs() ?? this.nowMs });
     this.replace(performance, { now: () => this.nowMs + (currentOwner()?.spentMs ?? 0) });
     this.replace(Math, { random: () => random.next() });
-    // A log file draws random integers for its salt. No decision depends on them, so they must not shift the numbers
-    // that follow.
+    // A new log file of the write-ahead log draws random integers for its salt. No decision depends on them, so they
+    // must not shift the numbers that follow.
     const salts = new Random(0x5a17);
     this.replace(crypto, {
       getRandomValues: <T extends Uint8Array | Int32Array>(into: T): T => {
@@ -150,7 +150,7 @@ export class VirtualTime {
   private insert(timer: Timer): void {
     if (timer.owner?.isAlive === false) return;
     let at = this.timers.length;
-    // Most new timers are due last.
+    // Most new timers are due after all others, so the search starts at the end.
     while (at > 0 && this.timers[at - 1]!.dueMs > timer.dueMs) at--;
     this.timers.splice(at, 0, timer);
   }

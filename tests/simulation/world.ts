@@ -102,8 +102,8 @@ export class World {
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
   /**
-   * The server may begin one new log epoch after each restore, and again only from an earlier place. If each returning
-   * client began one, all others would be disconnected again and again.
+   * The server may begin one new log epoch after each restore, and another one only from an earlier watermark. If each
+   * returning client began one, all others would be disconnected again and again.
    */
   private mayBeginEpoch = false;
   /** The watermark up to which the present and the previous log epoch have the same log. */
@@ -319,8 +319,8 @@ export class World {
     if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
       const isReverted =
         this.hasLostPower && this.epochBefore !== null && Buffer.compare(this.epochBefore, logEpoch) === 0;
-      // An instance that was opened after the restore cannot tell where the two logs part. A client that shows an
-      // earlier place makes the server begin again from there.
+      // An instance that was opened after the restore cannot tell where the two logs diverge. A client that proves an
+      // earlier watermark makes the server begin again from there.
       const isEarlier = this.wasRestored && startedAt < this.epochStartedAt;
       if (isReverted) this.tally.add('log epoch reverted by a power cut');
       else if (isEarlier) this.tally.add('log epoch begun again from an earlier place');
@@ -396,7 +396,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** Clients try plain HTTP if sockets do not open. HTTP is not simulated, and the real one would answer in real time. */
+/** Clients try plain HTTP if sockets do not open. HTTP is not simulated, and real HTTP would respond in real time. */
 function noHttp(): Promise<never> {
   return Promise.reject(new TypeError('the simulation has no HTTP'));
 }

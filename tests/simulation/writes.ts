@@ -87,7 +87,7 @@ export function countIn(tab: Tab, mark: string, counter: string, delta: number |
       delta,
       counter,
     ),
-    // A device that does not have the counter yet counts nothing.
+    // A device that does not have the counter yet adds 0.
     statement(
       'INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)',
       mark,

@@ -60,7 +60,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Long enough for an event that must not come. */
+/** How long a test waits for an event that must not occur. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
 function frameOf(length: number, first: number): Uint8Array<ArrayBuffer> {
@@ -137,7 +137,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     await until(() => line.connection.bufferedBytes === 0);
   });
 
-  it('reports the close code of the server once, after the frames before it', async () => {
+  it('reports the server’s close code once, after all earlier frames', async () => {
     const { line, end } = await open();
     for (let index = 0; index < 10; index++) end.socket.send(frameOf(1_000, index));
     end.socket.close(4001, 'a reason');

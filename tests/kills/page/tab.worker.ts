@@ -5,8 +5,8 @@ import { TestConnection, TestSqliteError } from '#vfs-opfs/testing/test-connecti
 import type { FoundTabs, Report } from '../report.ts';
 import { disturbBroadcasts } from './disturb-broadcasts.ts';
 
-// One tab, for its lifetime: writes as the only writer, gives that up, reads beside the writer, and so on. Reports
-// every commit after it returned; what a tab finds is compared with the reports of all tabs.
+// One tab, for its lifetime: writes as the only writer, gives up that role, reads while another tab writes, and so on.
+// Reports every commit after it returned; what a tab finds is compared with the reports of all tabs.
 
 /** Longer than any wait for the other tabs. */
 const WAIT_FOR_TURN_MS = 120_000;
@@ -35,7 +35,7 @@ async function opened(tab: Tab, role: 'writer' | 'reader'): Promise<{ storage: S
     name: tab.database,
     medium: tab.medium,
     role,
-    // A reader has nothing to wait for but a database.
+    // A reader waits only until the database exists.
     timeoutMs: role === 'writer' ? WAIT_FOR_TURN_MS : 10_000,
     // Small segments, so that a second of writing goes through many of them.
     tuning: { checkpointAfterBytes: 256 * 1024, segmentGrowthBytes: 64 * 1024, poolSizeBytes: 4 * 65536 },
@@ -135,7 +135,7 @@ async function readForAWhile(tab: Tab): Promise<void> {
   await storage.close();
 }
 
-/** A reader may have to read again; any other error is a failure. */
+/** Repeats a read that failed because the database was busy; any other error is a failure. */
 async function again(read: () => Promise<void>, connection: TestConnection): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {

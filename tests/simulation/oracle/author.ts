@@ -61,7 +61,8 @@ export function authorOf(
     },
     hasSeenDelete: (row, deleted) => {
       const hasSeenIt = hasSeenRow(row, deleted);
-      // A write of the author itself may have covered values of the row; if not, the base is that of the changeset.
+      // An earlier write of the same author may have covered values of the row; otherwise the base is that of the
+      // changeset.
       if (!hasSeenIt && deleted.watermark <= write.cursor)
         throw new Undetermined('a delete of a parent, and a row that an own write may have hidden');
       return hasSeenIt;

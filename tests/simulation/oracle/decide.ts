@@ -29,8 +29,8 @@ export interface Decision {
 }
 
 /**
- * Entries that leave the conflict log, by rule and watermark, because the row, or the reference in this column, is
- * back.
+ * Entries that leave the conflict log, by rule and watermark, because the row, or the reference in this column, was
+ * restored.
  */
 export interface Withdrawn {
   readonly row: string;
@@ -161,7 +161,7 @@ class Deciding {
     ];
   }
 
-  /** A parent that the changeset does not write. Returns the parent if it comes back. */
+  /** A referenced parent that the changeset does not write. Returns the parent if the reference restores it. */
   private referred(parent: string, before: Row): Row | null {
     const { author } = this;
     const { inserted, deleted } = before;
@@ -254,8 +254,8 @@ class Deciding {
   }
 
   /**
-   * Restores children that were deleted with a parent that is back, unless the author of the parent had seen their
-   * deletes.
+   * Restores children that were deleted with a parent that now exists again, unless the author of the parent had seen
+   * their deletes.
    */
   private returnChildren(): void {
     const come = [...this.changed].filter(([row, after]) => isThere(after) && !isThere(this.states.get(row)));
@@ -283,7 +283,10 @@ class Deciding {
     }
   }
 
-  /** References to deleted parents are NULL, and return with their parent, unless its author had seen the NULL. */
+  /**
+   * Sets references to deleted parents to NULL, and restores them together with their parent, unless its author had
+   * seen the NULL.
+   */
   private nullReferences(): void {
     const changed = [...this.changed];
     for (const [row, after] of changed) {
@@ -332,7 +335,7 @@ class Deciding {
   private returnReference(row: string, key: ForeignKey, parent: string): void {
     const state = this.get(row);
     if (state === undefined || !isThere(state)) return;
-    // A NULL that was taken over from the server may stand for a reference.
+    // A NULL that was taken over from the server may have replaced a reference.
     if (key.columns.some((column) => state.cells.get(column)?.version.isUnknown === true))
       throw new Undetermined('a reference that may return');
     const nulledAt = state.nulled.get(key.columns[0] as string);
@@ -344,7 +347,7 @@ class Deciding {
     this.changed.set(row, { ...state, nulled });
   }
 
-  /** A reference that returns, or that an author replaces without having seen the NULL, was not lost. */
+  /** A reference that is restored, or that an author replaces without having seen the NULL, was not lost. */
   private withdrawReferences(
     row: string,
     before: Row | undefined,

@@ -33,7 +33,7 @@ import {
 
 export interface OracleOptions {
   readonly writes: RecordedWrites;
-  /** The transaction that a changeset repeats because its device wrote it again under another sequence. */
+  /** The transaction that a changeset repeats because its device wrote it again under a different sequence. */
   readonly repeats: (site: string, sequence: number) => RecordedWrite | undefined;
   readonly onFault: (fault: string) => void;
   readonly count: (what: string, times?: number) => void;
@@ -48,12 +48,12 @@ interface Batch {
   readonly effective: ReadonlyMap<object, number>;
 }
 
-/** What the oracle found in a batch of commits so far. */
+/** What the oracle has found so far in a batch of commits. */
 interface Findings {
   readonly entries: (Entry & { readonly watermark: number })[];
   readonly withdrawn: Withdrawn[];
   readonly open: Map<string, OpenRow>;
-  /** The changeset is unknown, so its effects are taken over from the server. */
+  /** True once the batch has an unknown changeset, whose effects are taken over from the server. */
   isBlind: boolean;
 }
 
@@ -173,8 +173,8 @@ export class Oracle {
   }
 
   /**
-   * Whether the mark of a write may have come with an unknown changeset, under another sequence of the device or its
-   * copy.
+   * Whether an unknown changeset may already have inserted the mark of a write, under another sequence of the device or
+   * its copy.
    */
   private mayRepeatUnknown({ rows, root }: RecordedWrite): boolean {
     const mark = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');

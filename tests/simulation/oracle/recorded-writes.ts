@@ -114,7 +114,7 @@ export class RecordedWrites {
     this.interrupted.delete(device);
   }
 
-  /** Called when the database was opened again. The last worker may have died between its COMMIT and its answer. */
+  /** Called when the database was opened again. The last worker may have died between its COMMIT and its response. */
   onOpened(device: string, database: OpenDatabase): void {
     const interrupted = this.interrupted.get(device);
     this.interrupted.delete(device);
@@ -145,7 +145,7 @@ export class RecordedWrites {
     this.byDevice.set(copy, new Map(own));
   }
 
-  /** The writes for which a log entry may stand: a device and its copy may both have one, and a device may have two. */
+  /** The writes that a log entry may represent: a device and its copy may both have one, and a device may have two. */
   of(site: string, sequence: number): RecordedWrite[] {
     const name = `${site} ${sequence}`;
     const kept = [...this.byDevice.values()].flatMap((own) => own.get(name) ?? []);
@@ -153,7 +153,7 @@ export class RecordedWrites {
     return [...new Set([...kept, ...lost])];
   }
 
-  /** The transaction that a device wrote again under another site and number, as after a copy of its files. */
+  /** The transaction that a device wrote again under a different site and number, as after a copy of its files. */
   repeated(device: string, database: OpenDatabase, sequence: number): RecordedWrite | undefined {
     const name = `${siteOf(database)} ${sequence}`;
     const known = this.repetitions.get(name);
@@ -170,7 +170,7 @@ export class RecordedWrites {
     return write;
   }
 
-  /** The write of a rejected changeset, which has another number once the device is another site. */
+  /** The write of a rejected changeset, which has a different number once the device continues as another site. */
   private originalOf(device: string, database: OpenDatabase, sequence: number): RecordedWrite | undefined {
     const known = this.ofDevice(device).get(`${siteOf(database)} ${sequence}`);
     if (known !== undefined) return known;
@@ -217,7 +217,7 @@ export class RecordedWrites {
   }
 }
 
-/** The base of every cell that a shown, undecided write of the device covers. */
+/** The base of every cell that a write of the device covers; the write is shown and the server has not decided it. */
 function hiddenCells(
   own: ReadonlyMap<string, RecordedWrite>,
   database: OpenDatabase,

@@ -38,8 +38,8 @@ export interface Row {
   readonly updates: readonly Update[];
   readonly cells: ReadonlyMap<string, Cell>;
   /**
-   * Columns of references to deleted parents under `set-null`, which are NULL instead of their cell, with the watermark
-   * of the NULL.
+   * Under `set-null`, the columns of references to deleted parents, with the watermark at which each became NULL. The
+   * NULL replaces the value of the cell.
    */
   readonly nulled: ReadonlyMap<string, number>;
 }
@@ -92,7 +92,7 @@ export interface Merged {
   readonly hasLost: boolean;
 }
 
-/** docs/merge-rules.md, for one row. */
+/** Merges a write into one row by docs/merge-rules.md. */
 export function mergeWrite(stored: Row | undefined, write: RowWrite, author: Author): Merged {
   const merged =
     write.kind === 'insert'
@@ -203,12 +203,12 @@ function mergeCells(stored: Row, write: RowWrite, author: Author): Merged {
   return { row: { ...stored, updates, cells }, entries, hasLost };
 }
 
-/** One of two rows with the same key stands as a whole. Returns the differing cells of the other. */
+/** One of two rows with the same key wins as a whole. Returns the differing cells of the other row. */
 function wholeRow({ table, row }: RowWrite, loser: Row, winner: Row): Entry[] {
   return [...loser.cells].flatMap(([column, { value, version, added }]) => {
     const winning = winner.cells.get(column);
     const won = winner.deleted === null ? (winning?.value ?? NULL) : NULL;
-    // Additions to one row are not in the other, even if both have the same sum.
+    // Additions to one row are not in the other row, even if both rows have the same sum.
     const hasMore = table.counters.has(column) && (added.length > 0 || (winning?.added.length ?? 0) > 0);
     if (winner.deleted === null && won === value && !hasMore) return [];
     const winners = [winning?.version ?? winner.inserted, winner.inserted, winner.deleted];
@@ -224,7 +224,7 @@ function wholeRow({ table, row }: RowWrite, loser: Row, winner: Row): Entry[] {
   });
 }
 
-/** A group that loses is in the conflict log as a whole, with the columns that both wrote alike. */
+/** A group that loses is in the conflict log as a whole, including the columns to which both wrote the same value. */
 function withWholeGroups({ groups }: OracleTable, { row, entries }: Merged): readonly Entry[] {
   const alike = groups.flatMap((members) => {
     const recorded = entries.filter(({ column }) => column !== null && members.includes(column));

@@ -1,7 +1,7 @@
 import type { Row } from './row-rules.ts';
 import { tableOf } from './tables.ts';
 
-/** All rows that the oracle has recorded, present and deleted, with a way back to each earlier state. */
+/** All rows that the oracle has recorded, present and deleted. Can revert them to each earlier state. */
 export class RowStates {
   private readonly rows = new Map<string, Row>();
   private readonly byTable = new Map<string, Set<string>>();

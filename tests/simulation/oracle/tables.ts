@@ -113,7 +113,7 @@ export function tableOf(rowName: string): OracleTable {
   return ORACLE_TABLES.get(rowName.slice(0, rowName.indexOf(' '))) as OracleTable;
 }
 
-/** The text of a text literal; null for another literal. */
+/** The text of a text literal; null for any other literal. */
 export function unquoted(literal: Literal): string | null {
   return literal.startsWith("'") ? literal.slice(1, -1).replaceAll("''", "'") : null;
 }

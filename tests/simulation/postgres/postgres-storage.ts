@@ -43,8 +43,8 @@ const DELAYS_MS = [0, 0, 0, 0, 0, 1, 1, 3, 30] as const;
 const NOTICE_DELAYS_MS = [0, 1, 5, 40, 1_500, 5_000] as const;
 
 /**
- * The time in which every instance follows a commit, even if its notice does not arrive: a poll, and the round trips of
- * a catch-up behind commits that are under way.
+ * The time in which every instance follows a commit, even if its notice does not arrive: one poll, and the round trips
+ * of a catch-up that waits for running commits.
  */
 const FOLLOW_MS = 8_000;
 
@@ -143,7 +143,7 @@ export class PostgresStorage implements ServerStorage {
     this.observe();
   }
 
-  /** The currently committed state, to compare with what an instance has later; null if there is no database yet. */
+  /** The currently committed state, to compare with a later state of an instance; null if there is no database yet. */
   position(): Committed | null {
     const { observer, restores } = this;
     if (observer === null) return null;

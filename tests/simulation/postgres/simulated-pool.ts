@@ -12,7 +12,7 @@ export interface Line {
   /** The delay of one direction. */
   delayMs(): number;
   passageOf(sql: string): Passage;
-  /** A statement is on its way, or its answer has arrived. May end the process that runs the client. */
+  /** A statement is on its way, or its response has arrived. May end the process that runs the client. */
   onTraffic(sql: string, when: 'sent' | 'answered'): void;
   /** How many copies of a notification arrive, and how late each is in ms. */
   notifications(): readonly number[];

@@ -248,7 +248,7 @@ export const STATEMENTS: readonly Statement[] = [
   }),
 ];
 
-/** Null if there are no tables, or they have another format. */
+/** Null if there are no tables, or if they have a different format. */
 function schemaHash({ backend }: Call, storageFormat: string | undefined): string | null {
   const { store } = backend.state;
   return store !== null && store.storageFormat === Number(storageFormat) ? store.schemaHash : null;
@@ -273,7 +273,7 @@ function changeDatabase(
   });
 }
 
-/** Answers with the number of changed rows. */
+/** Writes the rows. Returns the number of changed rows, or a unique violation. */
 function writeRows({ backend, sql, parameters }: Call): Answer | PostgresError {
   let changed = 0;
   for (const { table, kind, rows } of readWrittenRows(sql, parameters)) {

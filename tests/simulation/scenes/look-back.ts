@@ -55,7 +55,7 @@ function faultOfVersion({ row, base, wanted }: RowChange, versions: Versions, wa
   const version = versions.find((one) => one.watermark === watermark);
   if (version === undefined) return `it is not among its versions ${order.join()}`;
   const kind = base === null ? 'insert' : wanted === null ? 'delete' : 'update';
-  // A row that was deleted and inserted in one transaction is still there.
+  // If a transaction deletes and inserts a row, the row exists before and after it, so this looks like an update.
   if (version.kind !== kind && kind !== 'update') return `it is an ${version.kind} instead of an ${kind}`;
   if (kind !== 'update' || version.kind !== 'update') return null;
   const changes = new Map(version.changes.map(({ columnId, values }) => [columnId, values]));
@@ -64,7 +64,7 @@ function faultOfVersion({ row, base, wanted }: RowChange, versions: Versions, wa
     if (before === after) continue;
     const values = changes.get(columnIdOf(column));
     if (values === undefined) return `it does not have ${column}`;
-    // Documents have no values in a page.
+    // A page of versions has no values of documents.
     if (values === null) continue;
     const [from, to] = [literalOf(values.before), literalOf(values.after)];
     if ((from !== null && from !== before) || (to !== null && to !== after))

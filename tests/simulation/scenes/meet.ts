@@ -7,8 +7,8 @@ import { COMMON_SUBJECTS } from './common-subjects.ts';
 
 /**
  * Two devices write the same cells while one is offline. The offline device writes them again while the other's update
- * and its own outcome are in flight. It may also delete the pages that it edited. Its own edit is then the last one,
- * and it has not seen the other device's edit, which the server has.
+ * and its own outcome are in flight. It may also delete the pages that it edited. Its own edit is then the last edit
+ * that it knows: it has not seen the other device's edit, which the server has.
  */
 export async function meet(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, time } = world;

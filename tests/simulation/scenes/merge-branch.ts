@@ -23,7 +23,7 @@ import type { World } from '../world.ts';
 import { randomTransaction } from '../writes.ts';
 
 const LOOK_EVERY_MS = 200;
-/** So many looks take longer than all time limits of a merge together. */
+/** This many checks take longer than all time limits of a merge together. */
 const MOST_LOOKS = 100;
 
 /**
@@ -180,7 +180,7 @@ class Attempt {
     world.tally.add(`branch not merged: ${code}`);
     const wasThere = world.model.commits.has(mark);
     if (code === 'branch-ended' && wasThere) return;
-    // The device runs another version of the app.
+    // The device runs a different version of the app.
     if (code === 'branch-schema-changed' && world.hasOlderApps) return;
     if (!isHonestEnd(tab, thrown)) world.fault(`the merge of ${mark} failed with ${String(thrown)}`);
     else if (!this.isMerged && wasThere && !MAY_HAVE_TAKEN_EFFECT.has(code) && code !== 'leader-unreachable')

@@ -7,8 +7,8 @@ const LONGEST_COMMIT_MS = 2_000;
 const WITHOUT_POLLS_MS = 5_000;
 
 /**
- * Restores PostgreSQL below running instances, and lets one of them commit as often as the restore reverted: another
- * one then finds the number that it knows, of another commit.
+ * Restores PostgreSQL below running instances, and lets one of them make as many commits as the restore reverted:
+ * another instance then finds the commit number that it knows, but for a different commit.
  */
 export async function restoreBelow(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { devices, network, server, time } = world;
