@@ -1,4 +1,4 @@
-// `npm run bench -- client`: the SDK on an app's page, beside the alternatives that a page has.
+// `npm run bench -- client`: the client on an app's page, compared with the alternatives that a page has.
 import { runGroup } from './storage/group.ts';
 import { CLIENT_SUBJECTS } from './storage/subjects.ts';
 import { CLIENT_TARGETS } from './storage/targets.ts';

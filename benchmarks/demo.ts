@@ -75,7 +75,7 @@ for (const [page, sql, params] of QUERIES) {
 }
 connection.close();
 
-/** A statement of its own for each mode, because a statement keeps its translation. */
+/** Each mode has its own statement text, because a prepared statement keeps its translation. */
 function cpuMs(mode: 0 | 1, sql: string, params: readonly SqlParam[]): number {
   runtime.module._rockpool_scan_mode(mode, 0);
   const beforeMs = threadCpuMs();
@@ -86,7 +86,7 @@ function cpuMs(mode: 0 | 1, sql: string, params: readonly SqlParam[]): number {
   return threadCpuMs() - beforeMs;
 }
 
-/** Linux brings the time of a thread up to date only every 4 ms, but at once when the time of the process is read. */
+/** Linux updates the time of a thread only every 4 ms, but reading the time of the process updates it at once. */
 function threadCpuMs(): number {
   process.cpuUsage();
   const { user, system } = process.threadCpuUsage();

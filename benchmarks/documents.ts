@@ -1,7 +1,6 @@
-// `npm run bench -- documents`: a document column beside plain JSON and JSONB on the same build of SQLite and the same
-// storage, in a worker in Chromium; and, in Node, an editing trace that is replayed by two devices, and the versions of
-// a document in its history.
-// `--trace FILE` replays a public trace, and nothing else.
+// `npm run bench -- documents`: a document column compared with plain JSON and JSONB on the same build of SQLite and
+// the same storage, in a worker in Chromium; and, in Node, an editing trace that is replayed by two devices, and the
+// versions of a document in its history. `--trace FILE` replays a public trace, and nothing else.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // `npm run bench -- instances`: one instance on files, one on PostgreSQL, and three on one PostgreSQL; in Node, over
-// loopback. Not beside peers: it shows what instances cost.
+// loopback. Has no peers, because it shows only what instances cost.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -97,7 +97,7 @@ async function throughput(ports: readonly number[]): Promise<number> {
   }
 }
 
-/** Time from a write at one client until another client is notified, possibly at another instance. */
+/** Time from a write on one client until another client is notified, possibly by a different instance. */
 async function propagation(ports: readonly number[]): Promise<number[]> {
   const [a, b] = await Promise.all([
     startClients(rockpool, ports[0] as number, 'a'),
@@ -140,8 +140,8 @@ function balance(ports: readonly number[]): Promise<{ readonly port: number; clo
 }
 
 /**
- * A writer at an instance that is killed: the time from the kill until its next write reaches a reader at another
- * instance.
+ * Kills the instance to which a writer is connected. Returns the time until the writer's next write reaches a reader on
+ * a different instance.
  */
 async function takeOver(instances: readonly Instance[]): Promise<number> {
   const [doomed, ...others] = instances as readonly [Instance, ...Instance[]];

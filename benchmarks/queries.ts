@@ -30,8 +30,8 @@ for (const rows of sizes) {
   for (const { name, sql, duckdb } of WORKLOADS) {
     console.log(`  ${rows.toLocaleString('en')} rows: ${name}`);
     for (let round = 0; round < rounds; round++) {
-      // Each round begins with another subject. Every other one takes them backwards, because the second of the two
-      // that share a database finds it in the processor's caches.
+      // Each round begins with a different subject. Every other round takes the subjects in reverse order, because the
+      // second of the two subjects that share a database finds it in the processor's caches.
       const count = subjects.length;
       for (let turn = 0; turn < count; turn++) {
         const subject = subjects[(round + (round % 2 === 0 ? turn : count - turn)) % count] as Subject;
@@ -49,7 +49,7 @@ for (const rows of sizes) {
             ms,
           );
         if (round === 0) subject.run(query);
-        // A text that has not run before is a new statement.
+        // Added spaces make the text a new statement, which SQLite has to prepare.
         add(
           'first run',
           cpuMs(() => subject.run(`${query}${'  '.repeat(round + 1)}`)),

@@ -115,7 +115,9 @@ function joinDatabase(sync: SyncServer, databaseId: string, onDelivery: (waterma
   return joined.promise;
 }
 
-/** Measures the time from a commit at one instance until the last of many sessions at another one has it. */
+/**
+ * Measures the time from a commit on one instance until the last of many sessions on another instance has received it.
+ */
 async function notices(variant: string, options: Partial<SyncServerOptions>): Promise<void> {
   const [near, far] = [await startInstance(options), await startInstance(options)];
   try {
@@ -165,7 +167,7 @@ async function openDatabases(options: Partial<SyncServerOptions>): Promise<void>
   }
 }
 
-/** Opens a large database at another instance, and moves it to another server. */
+/** Opens a large database on a second instance, and moves it to another shard. */
 async function large(postgres: PostgresServer): Promise<void> {
   const shards = await Promise.all(
     ['a', 'b'].map(async (name, i) => ({ name, url: (await postgres.createDatabase()).url, weight: 1 - i })),

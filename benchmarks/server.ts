@@ -116,7 +116,7 @@ async function connectAll(port: number, databaseIds: readonly string[]): Promise
   return connections;
 }
 
-/** Each writer writes its next row when the last one is acknowledged. */
+/** Each writer writes its next row once the previous row is acknowledged. */
 async function writeAll(writers: readonly TestConnection[]): Promise<{ perSecond: number; latenciesMs: number[] }> {
   const latenciesMs: number[] = [];
   const startMs = performance.now();
@@ -193,7 +193,7 @@ const TITLES: Readonly<Record<(typeof ATTACK_NAMES)[number], string>> = {
   cascade: 'deletes of parents with 30,000 unseen children',
 };
 
-/** With threads, other tenants keep their speed and probes answer at once. */
+/** With threads, other tenants keep their speed, and health probes get a response at once. */
 const TARGETS: readonly Target[] = THREADS.filter((threads) => threads > 1).flatMap((threads): Target[] => {
   const line = { variant: `${threads} threads`, of: 'absolute' } as const;
   return [

@@ -1,5 +1,5 @@
-// `npm run bench -- storage`: the storage beside its peers, in Chromium; in Firefox and WebKitGTK beside IndexedDB used
-// directly.
+// `npm run bench -- storage`: the storage compared with its peers, in Chromium; in Firefox and WebKitGTK, compared with
+// direct use of IndexedDB.
 import { runGroup } from './storage/group.ts';
 import { FILE_SUBJECTS, FIREFOX_SUBJECTS, INDEXEDDB_SUBJECTS, WEBKIT_SUBJECTS } from './storage/subjects.ts';
 import { TARGETS } from './storage/targets.ts';

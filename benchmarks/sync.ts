@@ -1,4 +1,5 @@
-// `npm run bench -- sync`: our server and the sync of our client beside other engines, in Node, over loopback.
+// `npm run bench -- sync`: Rockpool's server and the sync of its client compared with other engines, in Node, over
+// loopback.
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -28,7 +28,7 @@ export function stopSignal() {
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd] the repository's root unless given
- * @property {Record<string, string | undefined>} [env] added to our environment
+ * @property {Record<string, string | undefined>} [env] added to the environment of this process
  * @property {boolean} [quiet] collects the output instead of showing it
  * @property {(line: string) => void} [onLine] gets the output instead of the terminal, both streams, line by line
  * @property {number} [timeoutMs] the child is killed after that

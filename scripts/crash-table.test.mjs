@@ -5,7 +5,7 @@ import { root } from './children.mjs';
 const read = (/** @type {string} */ path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
 /**
- * The rows, without heads, of the tables in docs/storage.md whose last column has this head.
+ * The rows, without header rows, of the tables in docs/storage.md whose last column has this header.
  *
  * @param {string} lastHead
  */

@@ -9,7 +9,7 @@ const moduleAddress = /new URL\(\s*(['"])(\.{1,2}\/[^'"]+?)\.(ts|tsx|js)\1\s*,\s
 
 /**
  * @param {string} code of an emitted file
- * @param {(address: string) => boolean} exists whether a file stands at this address, seen from the emitted file
+ * @param {(address: string) => boolean} exists whether a file exists at this address, relative to the emitted file
  * @returns {string} the code with the addresses of emitted modules
  * @throws {Error} when an address names no emitted module: the worker would not start in an app that installed the
  * package

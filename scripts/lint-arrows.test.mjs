@@ -278,7 +278,7 @@ describe('the lint', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(refused)('reports a breach of the rule: %s', (_, file, __, rule) => {
+  it.each(refused)('reports a violation of the rule: %s', (_, file, __, rule) => {
     expect(findings.filter((finding) => finding.file === file).map((finding) => finding.rule)).toContain(rule);
   });
 

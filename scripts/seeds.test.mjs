@@ -61,7 +61,7 @@ describe('chance in tests', () => {
     expect(fixed).toEqual(Object.keys(allowed));
   });
 
-  it('comes from no seed of a clock or of the platform', () => {
+  it('comes from no clock and from no random source of the platform', () => {
     expect(tests.filter(({ source }) => DRAWN.test(source)).map(({ file }) => file)).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ export function pnpm(args) {
 }
 
 /**
- * Makes `node_modules` match the lockfile. Takes milliseconds when it already does.
+ * Makes `node_modules` match the lockfile. Takes milliseconds if they already match.
  *
  * @throws {SetupError}
  */

@@ -59,7 +59,7 @@ describe('a runner', () => {
 });
 
 describe('the closing line', () => {
-  it('adds up over all runners', () => {
+  it('sums the test counts of all runners', () => {
     expect(summaryLine(addUp([green, { passed: 10, failed: 2, skipped: 0 }]))).toBe('13 passed, 2 failed, 1 skipped');
   });
 

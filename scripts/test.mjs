@@ -1,4 +1,4 @@
-// `npm test`: installs, finds a browser, runs the tests, and closes with one line over all of them.
+// `npm test`: installs, finds a browser, runs the tests, and ends with one summary line for all of them.
 //
 //   npm test                         every test of the level
 //   npm test -- merge                those that touch what has "merge" in its path; several words add up

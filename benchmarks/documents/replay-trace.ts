@@ -64,7 +64,7 @@ export function replayTargets({ name }: Trace): Target[] {
       target(`${when}: down / up`, 1.5),
       { ...target(`${when}: file / state`, 10), account: FILE_ACCOUNT },
     ]),
-    // 921 saves that were made offline are pushed within 5 s.
+    // The target: 921 saves that were made offline are pushed within 5 s.
     target('offline: CPU per save', 5.43),
   ];
 }

@@ -2,8 +2,8 @@ import type { Target } from '../report/target.ts';
 import { SIZES_KIB } from './dataset.ts';
 
 /**
- * A read is a read of a text column. A written document is parsed, captured and kept in the changelog until the server
- * has it.
+ * Reading a document means reading a text column. A written document is parsed, captured, and kept in the changelog
+ * until the server has it.
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   dump: 1.2,
@@ -15,7 +15,9 @@ const AT_MOST: Readonly<Record<string, number>> = {
   'filter by the index': 1.5,
 };
 
-/** The lines that are known to miss their target as the first query after a write. */
+/**
+ * Where the time goes, for lines that are known to miss their target because they are the first query after a write.
+ */
 const ACCOUNTS: Readonly<Record<string, string>> = {
   extract:
     "the first query after the copies are written: their changeset has pushed documents out of SQLite's cache, which are read again (513 pages of 8 KB, where plain JSON reads one); `extract again` is the same query without that",

@@ -23,7 +23,7 @@ const schema = defineSchema(
 const BYTES = 1024 * 1024;
 const READS = 5;
 
-/** Times are CPU time of the process, which is the device and the server. Throws if an answer is wrong. */
+/** Times are CPU time of the process, which is the device and the server. Throws if a result is wrong. */
 export async function measureVersions(
   count: number,
 ): Promise<{ readonly workload: string; readonly unit: string; readonly value: number }[]> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// For browsers that can only open a page: the page requests its next command and posts the answer.
+// For browsers that can only open a page: the page requests its next command and posts the result.
 const COMMANDS = '/commands/';
 const ANSWERS = '/answers/';
 
@@ -14,7 +14,7 @@ interface Answer {
   readonly error?: string;
 }
 
-/** Commands in flight to pages and the answers in flight back; one at a time for each page. */
+/** Commands on their way to pages, and results on their way back; one at a time for each page. */
 export class CommandMailbox {
   readonly #askedBy = new Map<string, (command: Command) => void>();
   readonly #commands = new Map<string, Command>();

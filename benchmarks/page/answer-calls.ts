@@ -1,7 +1,7 @@
 import type { Host } from './host.ts';
 import type { Answer, Call } from './messages.ts';
 
-/** Answers calls of the page in the order in which they come. */
+/** Responds to calls of the page in the order in which they arrive. */
 export function answerCalls(host: Host): void {
   const answer = (message: Answer, transfer: Transferable[] = []): void =>
     (self as unknown as Worker).postMessage(message, transfer);

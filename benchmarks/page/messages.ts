@@ -1,6 +1,6 @@
 import type { Host } from './host.ts';
 
-// One message per call and one per answer: the minimum cost of a database in a worker, identical for every subject.
+// One message per call and one per response: the minimum cost of a database in a worker, identical for every subject.
 
 export interface Call {
   readonly id: number;

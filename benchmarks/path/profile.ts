@@ -48,7 +48,10 @@ export async function profileSteps(work: () => Promise<void>): Promise<ProfiledW
   return { stepUs, processUs: user + system, profile };
 }
 
-/** Samples measure elapsed time, in which a busy machine also does other work: they only give the shares. */
+/**
+ * Scales the samples to the thread's processor time. Samples measure elapsed time, in which a busy machine also does
+ * other work, so only their proportions are used.
+ */
 function scaledTo(threadUs: number, sampled: ReadonlyMap<string, StepTime>): Map<string, StepTime> {
   const factor = threadUs / [...sampled.values()].reduce((sum, { totalUs }) => sum + totalUs, 0);
   return new Map(

@@ -34,7 +34,7 @@ export async function openRockpool(): Promise<readonly [Subject, Subject]> {
     },
     run: (sql) => {
       runtime.module._rockpool_scan_mode(mode, 0);
-      // A statement of its own for each mode, because a statement keeps its translation.
+      // Each mode has its own statement text, because a prepared statement keeps its translation.
       const statement = connection.prepare(mode === NEVER ? sql : `${sql} `);
       encodeRows(statement);
       statement.release();

@@ -36,7 +36,7 @@ INSERT INTO category SELECT id - 1, 'category ' || id, id FROM entry LIMIT 10;`;
 export interface Workload {
   readonly name: string;
   readonly sql: string;
-  /** The setup that DuckDB needs for the same answer, or null if it would download an extension first. */
+  /** The setup that DuckDB needs for the same result, or null if it would download an extension first. */
   readonly duckdb?: string | null;
   /** The target: how many times as fast the query is with scans as without. */
   readonly times: number;

@@ -1,7 +1,7 @@
 import type { ResultRow } from './samples.ts';
 import { labelOf, type Verdict } from './target.ts';
 
-/** Our figure beside that of the target's peer, line by line. */
+/** The figures of Rockpool and of the target's peer, line by line. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
   const lines = verdicts
     .filter(({ ratio }) => ratio !== undefined)
@@ -20,8 +20,8 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
 }
 
 /**
- * Medians of every subject; a table for each prefix of the workloads, which stands for another browser or medium, or
- * another size.
+ * Medians of every subject; a table for each prefix of the workloads, which stands for a different browser, medium or
+ * size.
  */
 export function figureTables(rows: readonly ResultRow[]): string {
   const prefixes = [...new Set(rows.map(prefixOf))];

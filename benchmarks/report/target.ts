@@ -6,14 +6,14 @@ import type { ResultRow } from './samples.ts';
 export interface Target {
   readonly workload: string;
   readonly title: string;
-  /** The variant of ours that must reach it; '' is the default configuration. */
+  /** The variant of Rockpool that must reach the target; '' is the default configuration. */
   readonly variant: string;
   readonly atMost: number;
   /** True for figures where more is better: `atMost` is then the minimum. */
   readonly isAtLeast?: boolean;
   /**
-   * Whose figure: a label as `labelOf` makes it, or the best of all peers. `absolute`: no peer's; `atMost` has the
-   * line's own unit.
+   * The figure to compare with: that of the subject with this label (see `labelOf`), or of the best peer. `absolute`:
+   * none; `atMost` is in the unit of the line.
    */
   readonly of: 'best peer' | 'absolute' | (string & {});
   /** Where the time goes, for a line that is known to miss its target. */
@@ -30,7 +30,7 @@ export interface Verdict {
 
 export const OURS = 'rockpool';
 
-/** Without a browser, or not a peer: shown beside the others, and never the best of them. */
+/** Subjects that run without a browser or are not peers: shown beside the peers, but never counted as the best peer. */
 const REFERENCES: ReadonlySet<string> = new Set(['native', 'floor']);
 
 export function labelOf({ subject, variant }: Pick<ResultRow, 'subject' | 'variant'>): string {

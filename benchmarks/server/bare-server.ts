@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const SCRIPT = fileURLToPath(import.meta.url);
 
-/** A process that does nothing but answer requests: the least that the machine allows a server beside the same load. */
+/**
+ * A process that only responds to requests. Its times are the lower bound for any server on this machine under the same
+ * load.
+ */
 export class BareServer {
   readonly port: number;
   private readonly child: ChildProcess;

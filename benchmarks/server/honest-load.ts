@@ -6,7 +6,7 @@ import { openConnection } from './server-process.ts';
 export interface HonestFigures {
   readonly commitMs: readonly number[];
   readonly healthMs: readonly number[];
-  /** The same requests to a process that does nothing else: what the machine adds. */
+  /** The times of the same requests to a process that does nothing else: the part that the machine causes. */
   readonly bareMs: readonly number[];
 }
 
@@ -55,8 +55,8 @@ export class HonestLoad {
 }
 
 /**
- * Resolves with the time until the answer, in ms. A connection for each request: a server that was busy ends idle ones,
- * even if the next request is on its way.
+ * Resolves with the time until the response, in ms. Opens a connection for each request, because a server that was busy
+ * closes idle connections even if the next request is on its way.
  */
 function askHealth(port: number): Promise<number> {
   const startMs = performance.now();

@@ -47,7 +47,7 @@ export async function openAgain(port: number, databaseId: string, site: TestSite
   }
 }
 
-/** A server of its own process, which can be killed and started again on its files. */
+/** A server in its own process, which can be killed and started again on its files. */
 export class MeasuredServer {
   port = 0;
   private readonly folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-server-'));

@@ -1,8 +1,6 @@
 import type { Document, Entry, KeyValue, Person } from './dataset.ts';
 
-/**
- * A subject answers synchronously or asynchronously. Awaiting a synchronous answer in a loop would measure the await.
- */
+/** A subject returns its result or a promise of it. Awaiting a synchronous result in a loop would measure the await. */
 export type MaybePromise<T> = T | Promise<T>;
 
 export interface PersonRow {

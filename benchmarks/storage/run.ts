@@ -105,8 +105,8 @@ export class StorageRun {
   }
 
   /**
-   * One database for each subject, filled in the first round. Each round meets a new browser, so what comes first meets
-   * cold caches.
+   * One database for each subject, filled in the first round. Each round uses a new browser, so its first workload runs
+   * with cold caches.
    */
   async #filledDatabases({ dataset, workloads, coldOpenId }: FilledPart, round: number): Promise<void> {
     const wanted = workloads.filter(({ id }) => this.#isWanted(id));
@@ -253,7 +253,7 @@ export class StorageRun {
     return this.#options.workloads?.has(this.#options.plan.prefix + workloadId) ?? true;
   }
 
-  /** Subjects that run any of the workloads (all, if none is named), each round beginning with another one. */
+  /** Subjects that run any of the workloads (all, if none is named), each round beginning with a different subject. */
   #inTurn(round: number, workloads: readonly Workload[]): Subject[] {
     const { subjects } = this.#options;
     const start = round % subjects.length;

@@ -7,14 +7,14 @@ export type Lacks = Readonly<Record<string, string>>;
 
 /** One row of the table: an adapter with settings. */
 export interface Subject {
-  /** Peers by their name; for ours, `variant` holds what differs from the default. */
+  /** The name of the peer, or of Rockpool, whose `variant` says what differs from the default. */
   readonly name: string;
   readonly variant: string;
   readonly adapter: AdapterName;
   readonly settings: Settings;
-  /** Where the database is: `files` are compared with files, and what lies in IndexedDB with IndexedDB. */
+  /** Where the database is stored. Subjects are compared only with others on the same medium. */
   readonly medium: 'files' | 'indexeddb' | 'native';
-  /** Whether a second tab may open the database meanwhile. */
+  /** Whether a second tab may open the database at the same time. */
   readonly manyTabs: boolean;
   readonly hasLiveQueries?: boolean;
   /** The only workloads that it runs; all when left out. */
@@ -54,7 +54,7 @@ export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>([
 /** SQLite's own write-ahead log, for one connection in one tab: the fastest mode of the handle pools. */
 const EXCLUSIVE_WAL = 'PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA synchronous = normal';
 /**
- * A workload without a target is left out for the slowest subjects with a million rows, or a run would take half as
+ * The slowest subjects skip workloads with a million rows and no target, because a run would otherwise take half as
  * long again.
  */
 const HALF_A_MINUTE = 'takes half a minute and more';
@@ -175,7 +175,9 @@ export const FILE_SUBJECTS: readonly Subject[] = [
   },
 ];
 
-/** IDBBatchAtomicVFS loses its atomic batches, and 40 s, when a transaction does not fit into the cache. */
+/**
+ * With a smaller cache, a transaction that does not fit into it costs IDBBatchAtomicVFS its atomic batches, and 40 s.
+ */
 const CACHE_64M = 'PRAGMA cache_size = -65536';
 
 /** Our default configuration comes first; our variants each differ from it in one setting. */

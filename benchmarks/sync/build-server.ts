@@ -25,7 +25,7 @@ export async function buildServer(): Promise<void> {
           join(import.meta.dirname, 'engines/rockpool-server.ts'),
           ...THREADS.map((file) => join(root, 'packages/sync-server/src', file)),
         ],
-        // The server starts its threads by the names that they have beside it.
+        // The server starts its threads from files with these names, next to its own file.
         output: {
           entryFileNames: ({ name }) => (name === 'rockpool-server' ? '[name].js' : '[name].ts'),
           chunkFileNames: '[name].js',

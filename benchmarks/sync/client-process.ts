@@ -82,7 +82,7 @@ export const commands = {
       await sleep(POLL_MS);
     }
   },
-  /** How long each row took to each client; Infinity for one that never came. */
+  /** How long each row took to reach each client; Infinity for a row that never arrived. */
   async latencies(written: readonly (readonly [id: string, atMs: number])[]): Promise<number[]> {
     return seenMs.flatMap((seen) => written.map(([id, atMs]) => (seen.get(id) ?? Infinity) - atMs));
   },

@@ -2,7 +2,7 @@ import type { LedgerRow } from './rows.ts';
 
 /** One sync engine: how to start its server and control its clients. Each runs in its own process. */
 export interface Engine {
-  /** Answers on 127.0.0.1 when it resolves, and keeps its data in `folder`. */
+  /** Resolves once the server responds on 127.0.0.1. It keeps its data in `folder`. */
   startServer(port: number, folder: string): Promise<void>;
   createClient(port: number, name: string): Promise<SyncClient>;
   /**

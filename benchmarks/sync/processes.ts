@@ -80,7 +80,7 @@ export async function startClients(
     });
   const clients = new Proxy({} as ClientProcess, {
     get(_target, command: string) {
-      // An object with a `then` would be awaited.
+      // Without this, `await` would treat the object as a promise.
       if (command === 'then') return undefined;
       if (command === 'end') return () => end(child);
       return (...args: readonly unknown[]) => call(command as keyof Commands, args);

@@ -26,8 +26,8 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The targets of sync. Peers do not wait for the disk before they acknowledge, so these are figures of our own, for a
- * machine with two cores. `fsyncMs`: measured in this run.
+ * The targets of sync. Peers do not wait for the disk before they acknowledge, so these targets are absolute figures,
+ * for a machine with two cores. `fsyncMs`: measured in this run.
  */
 export function syncTargets(fsyncMs: number): Target[] {
   return [

@@ -4,7 +4,7 @@ import { SUBJECTS } from './subjects.ts';
 
 export interface Figure {
   readonly subject: string;
-  /** Null before the first measurement, and if an answer was wrong. */
+  /** Null before the first measurement, and if a result was wrong. */
   readonly median: number | null;
   readonly least: number;
   readonly greatest: number;

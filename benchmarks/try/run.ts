@@ -8,7 +8,7 @@ import { PARTS, SUBJECTS, type TrySubject } from './subjects.ts';
 export interface Measurement {
   readonly workload: string;
   readonly subject: string;
-  /** In the unit of the workload; null when its answer was wrong or it failed. */
+  /** In the unit of the workload; null if the result was wrong or the workload failed. */
   readonly value: number | null;
   readonly error?: string;
 }
@@ -25,7 +25,10 @@ export interface RunOptions {
 const LACKS = ['L9fts', 'L11b'];
 const PREFIX = 'rockpool-bench-';
 
-/** Runs all workloads on all subjects, which take turns; each round begins with another one. Removes what it stored. */
+/**
+ * Runs all workloads on all subjects, which take turns; each round begins with a different subject. Removes what it
+ * stored.
+ */
 export async function runAll({ sizes, rounds, signal, onProgress, onMeasured }: RunOptions): Promise<void> {
   await removeStorage();
   try {

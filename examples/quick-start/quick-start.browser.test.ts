@@ -8,7 +8,7 @@ it('the README shows the quick start, byte for byte and in at most 25 lines', as
 });
 
 it('the quick start runs with and without a server', async () => {
-  // Vite answers a path that nothing serves with the page itself.
+  // Vite responds with the page itself to a path for which there is no file.
   const answer = async (): Promise<Response> => new Response('<!doctype html>\n<title>Quick start</title>');
   vi.spyOn(globalThis, 'fetch').mockImplementation(answer);
   await import('./quick-start.ts');

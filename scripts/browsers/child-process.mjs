@@ -13,7 +13,7 @@ const lookAgainMs = 50;
  * @param {readonly string[]} args
  * @param {(output: string) => Promise<T | undefined> | T | undefined} ready called repeatedly with all output so far
  * until it returns a result
- * @param {Record<string, string>} [env] added to our environment
+ * @param {Record<string, string>} [env] added to the environment of this process
  * @returns {Promise<{ value: T, stop: () => Promise<void>, kill: () => Promise<void> }>} `kill` ends it at once
  */
 export async function startProcess(program, args, ready, env = {}) {

@@ -1,7 +1,7 @@
 // Turns the reports of the browser runs into the table in docs/browser-support.md. Pure.
 
 /**
- * The results of one browser.
+ * The test results of one browser.
  *
  * @typedef {object} BrowserResult
  * @property {string} browser the column heading, with its version

@@ -62,7 +62,7 @@ function section(document, group) {
 }
 
 /**
- * The ratio of the verdict table, for figures that only compare like with like.
+ * The ratios in the verdict table, which compares each figure only with a comparable peer.
  *
  * @param {string} text
  * @param {Readonly<Record<string, string>>} labels

@@ -1,9 +1,9 @@
-// Bundles each worker of the Chromium tests into one file, and so the page that is another tab (`?bundled`). In
-// development, Vite serves either as one or two hundred modules, and most tests start several: loading them took more
-// processor time than all the tests themselves.
+// Bundles each worker of the Chromium tests into one file, and likewise each page that a test opens as another tab
+// (`?bundled`). In development, Vite serves a worker or page as one or two hundred modules, and most tests start
+// several: loading them took more processor time than all the tests themselves.
 //
-// Bundles and SQLite's builds stay in the browser's cache for the whole run. Vite has every copy revalidated, after
-// which Chromium compiles it again: a quarter of the processor time that is left.
+// Bundles and SQLite's builds stay in the browser's cache for the whole run. Vite makes the browser revalidate every
+// copy, after which Chromium compiles it again; that took a quarter of the remaining processor time.
 
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -14,7 +14,7 @@ const BUNDLED = /[?&](worker_file|bundled)\b/;
 const WASM = /\.wasm$/;
 /** Prefix of a path that is not relative to the root. */
 const ABSOLUTE = '/@fs/';
-/** A run has a browser profile of its own, so that nothing outlives the sources that it was made from. */
+/** A run has its own browser profile, so that no cached file outlives the sources from which it was built. */
 const FOREVER = 'max-age=31536000, immutable';
 const NEW_WORKER = /new Worker\(new URL\((['"])([^'"]+)\1,\s*import\.meta\.url\)/g;
 const ASSET = /new URL\((['"])([^'"]+\.wasm)\1,\s*import\.meta\.url\)/g;

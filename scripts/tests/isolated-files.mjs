@@ -9,7 +9,7 @@ import { sourceFiles, suiteOf } from './test-files.mjs';
 /** Replaces a module for everything that imports it. */
 const REPLACES_MODULE = /\bvi\.(mock|doMock|hoisted|resetModules)\(/;
 
-/** Counts the requests of its process; requests of an earlier file that end late must not be among them. */
+/** Counts the requests of its process, which must not include late requests of an earlier test file. */
 const COUNTS_REQUESTS = /\bspyOn\(globalThis, '(fetch|WebSocket)'/;
 
 /** Runs the tests of another file, which register themselves only on the first import. */

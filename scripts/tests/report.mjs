@@ -3,8 +3,8 @@
 import { seedInEnvironment } from './seed.mjs';
 
 /**
- * `begin` and `end` are a test's; `file` is the end of a file; `error` is a fault outside of any test; `done` is the
- * last line of a runner that came to its end.
+ * `begin` and `end` belong to a test; `file` is the end of a file; `error` is a fault outside of any test; `done` is
+ * the last line of a runner that came to its end.
  *
  * @typedef {(
  *   | { event: 'begin', file: string, name: string }

@@ -115,8 +115,8 @@ function literal(text) {
 }
 
 /**
- * The runners of a level, in stages: those of one stage run at the same time, to use a processor while another test
- * waits.
+ * The runners of a level, in stages. The runners of one stage run at the same time, so that a processor is in use while
+ * a test waits.
  *
  * @param {object} choice
  * @param {import('./level.mjs').Level} choice.level
@@ -145,8 +145,8 @@ export function runnersOf({ level, files, isPart, processors }) {
       suites: nodeSuites,
       projects: [...nodeSuites, 'node-isolated'],
       files: chosen(nodeSuites),
-      // Half of all work is here, so it needs half of the processes that share the processors, in order to end with the
-      // others.
+      // Half of all work is in this suite, so it gets half of the processes: it then ends at the same time as the other
+      // suites.
       options: [`--maxWorkers=${2 * processors}`],
     }),
     ...shards.map((shard, index) =>

@@ -1,7 +1,7 @@
 // The seed of a test run, from which everything random in its Node tests follows. Only this file reads `ROCKPOOL_SEED`;
 // tests use `tests/kit/seed.ts`.
 
-/** The seed of `npm test`: what passed once passes again. */
+/** The fixed seed of `npm test`, with which a test that passed once passes again. */
 const fixedSeed = 1;
 
 /** Tests count up from the seed, and fast-check takes seeds of 32 bits. */

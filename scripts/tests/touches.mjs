@@ -12,9 +12,9 @@ const CODE = /\.(?:tsx?|mjs)$/;
 const HELPER = /(?:^tests|\/testing|\/e2e|\/test-support)\//;
 
 /**
- * The tests among `files` that a word stands for: those with the word in their own path, and those that import a file
- * with the word in its path, themselves or through code that exists for tests alone. What the code under test imports
- * does not count, or every word would stand for everything. The whole path of a file stands for that file.
+ * The tests among `files` that a word selects: those with the word in their own path, and those that import a file with
+ * the word in its path, directly or through code that exists only for tests. Imports of the code under test do not
+ * count, because then every word would select almost every test. The whole path of a file selects that file.
  *
  * @param {string} word
  * @param {readonly string[]} files relative to the root

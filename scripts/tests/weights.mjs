@@ -2,8 +2,8 @@
 // every process has about the same amount of work.
 
 /**
- * Seconds of one processor for the files that take longer than the usual ones of their suite. `npm run verify` prints
- * the slowest files.
+ * Seconds of processor time of the files that take longer than is usual for their suite. `npm run verify` prints the
+ * slowest files.
  *
  * @type {Readonly<Record<string, number>>}
  */
@@ -95,7 +95,7 @@ export function longestFirst(a, b) {
 }
 
 /**
- * Deals files out to processes that take about as long as each other.
+ * Distributes files over processes so that all processes take about equally long.
  *
  * @param {readonly string[]} files
  * @param {number} most

@@ -12,7 +12,7 @@ import type { OpenedDatabase, Settings } from './adapter.ts';
 
 const kv = sqliteTable('kv', { key: text().primaryKey().notNull(), value: real() });
 const single = sqliteTable('single', { key: text().primaryKey().notNull(), value: real() });
-// The app numbers the rows, which a synced table does not allow.
+// A local table, because the app numbers its rows and a synced table does not allow that.
 const person = sqliteTable('person', {
   id: integer().primaryKey(),
   name: text(),
@@ -29,7 +29,7 @@ export async function open(database: string, settings: Settings): Promise<Opened
   return {
     operations: {
       ...sqlOperations(new ClientDatabase(client)),
-      createTables: () => undefined, // The schema has the tables.
+      createTables: () => undefined, // The client creates the tables from its schema.
       async watchKeyValues(queries, onChange) {
         const stops = queries.map(({ fromKey, limit }, index) =>
           client.live(SELECT_RANGE, [fromKey, limit]).subscribe(({ loading, error }) => {

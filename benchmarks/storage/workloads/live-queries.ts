@@ -46,7 +46,8 @@ export async function writeToLiveQueries(operations: Operations): Promise<Latenc
 }
 
 /**
- * The first few begin with the row that is written, the others are spread over the keys that begin with another digit.
+ * The first few ranges begin with the row that is written; the others are spread over keys that begin with a different
+ * digit.
  */
 function ranges(): KeyValueRange[] {
   const otherDigits = '0123456789abcdef'.split('').filter((digit) => !TOUCHED_KEY.startsWith(digit));

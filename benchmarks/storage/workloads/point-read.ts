@@ -38,7 +38,7 @@ async function readOneByOne(operations: Operations, { sizes, seed }: Conditions,
   }
   const tookMs = performance.now() - startMs;
   const least = indexes.slice(0, count).reduce((total, index) => total + valueOf(index), 0);
-  // Random updates have added whole numbers since.
+  // Random updates have since added whole numbers to the values.
   if (!(sum > least - 1 && sum < least + 1_000_000))
     throw new Error(`the sum of the values read is ${sum} instead of about ${least}`);
   return (tookMs * 1000) / count;

@@ -1,4 +1,4 @@
-// Jazz: its sync server, which the published command builds on an older core, over SQLite. A plain GET answers with the
+// Jazz: its sync server, which the published command builds on an older core, over SQLite. A plain GET returns the
 // account that all clients share.
 import { LocalNode } from 'cojson';
 import { NapiCrypto } from 'cojson/crypto/NapiCrypto';

@@ -1,5 +1,5 @@
 // Our server as it is published, in JavaScript, and the part of our client that a worker runs: database, capture, sync.
-// A first sync is that of the whole client, which takes a file.
+// A first sync uses the whole client, which downloads a file.
 import type { Engine } from '../engine.ts';
 import { BUILT_SERVER } from '../build-server.ts';
 

@@ -44,7 +44,7 @@ class TinyBaseClient implements SyncClient {
   async connect(): Promise<void> {
     const socket = new WebSocket(`ws://127.0.0.1:${this.#port}/benchmark`);
     this.#synchronizer = await createWsSynchronizer(this.#store, socket);
-    // The call may wait for an answer that never comes, even though the data has arrived.
+    // The call may wait for a response that never arrives, even though the data has arrived.
     void this.#synchronizer.startSync();
   }
 

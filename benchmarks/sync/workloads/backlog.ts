@@ -3,7 +3,7 @@ import { startClients, startServer } from '../processes.ts';
 import { sleep, type SyncWorkload } from '../workload.ts';
 
 const TIMEOUT_MS = 120_000;
-/** Time until B, which is online, has received its welcome and waits. */
+/** Time for B, which is online, to receive its welcome and become idle. */
 const SETTLE_MS = 500;
 
 /** S3: A writes offline, one transaction per row, then connects. Measures the time until B has all rows. */

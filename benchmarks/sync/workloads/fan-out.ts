@@ -9,8 +9,8 @@ const SETTLE_MS = 3_000;
 const TIMEOUT_MS = 120_000;
 
 /**
- * S4 and S5: one writes, many watch; and what the server's memory is while they only watch. All watchers share one
- * process, and the machine.
+ * S4 and S5: one client writes and many watch; and the server's memory while all only watch. All watchers share one
+ * process, and the machine with the server.
  */
 export const fanOut: SyncWorkload = {
   id: 'S4',
