@@ -46,7 +46,7 @@ export async function measureReplay(
   return MEASURES.map(({ test, unit, of }) => ({ workload: `${name} ${when}: ${test}`, unit, value: of(figures) }));
 }
 
-/** Where the bytes of the writer's file go. */
+/** What the bytes of the writer's file are used for. */
 const FILE_ACCOUNT =
   'one changeset per save: the file has up to 127 admitted changesets unpacked or in small packs, so that none is compressed more than twice';
 

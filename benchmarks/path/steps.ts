@@ -6,7 +6,7 @@ export type Piece = 'client' | 'server' | 'both';
 export interface Step {
   readonly name: string;
   readonly piece: Piece;
-  /** Folders and files, from the root of the repository, whose code is this step. */
+  /** Folders and files, relative to the root of the repository, whose code belongs to this step. */
   readonly paths: readonly string[];
 }
 

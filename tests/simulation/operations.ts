@@ -75,7 +75,7 @@ const LATER_WEIGHTS = {
   'change app': 3,
 } as const;
 
-/** The number of later operations per hundred others. */
+/** The number of operations that were added later, per hundred other operations. */
 const LATER_ON_HUNDRED = 12;
 
 /** The same for histories whose server keeps versions, in a separate stream. */

@@ -13,7 +13,7 @@ const VISIBLE_AFTER_MS = NOTICE_REPEAT_MS + 500;
 /** Time in which the leader learns that the tab of an open transaction is gone, or gets its rollback. */
 const ABANDONED_MS = 500;
 
-/** A read may outlast its leader, or its tab. */
+/** Errors of a read whose leader or tab ends before the result arrives. */
 const HONEST_READ_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['leader-unreachable', 'client-closed']);
 
 /** Checks that the tabs of a device show only whole transactions, and every commit soon after it. */

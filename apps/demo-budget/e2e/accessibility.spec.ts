@@ -90,7 +90,8 @@ for (const { viewport, schemes: viewportSchemes } of windows) {
         location.hash = params.toString();
       }, name);
       await expect(landmarks[name](page)).toBeVisible();
-      // The sync history of a long day scrolls. The history in this test is short, so a low list makes it scroll.
+      // The sync history of a long day scrolls. The history in this test is short, so the test lowers the list to make
+      // it scroll.
       if (name === 'sync') await page.locator('.sync-history').evaluate((list) => (list.style.maxHeight = '1rem'));
       await look(name);
     }

@@ -102,7 +102,7 @@ it('looking back restores deleted entries with their parts, both sides of a tran
   await settle(client);
   const before = await Promise.all([id, transferId].map((entry) => currentState(client, entry)));
 
-  // This is known even to a device that never had the rows.
+  // Even a device that never had the rows can restore them.
   await deleteEntries(client, [id, transferId]);
   await settle(client);
   const other = await open('editor', createDevice());

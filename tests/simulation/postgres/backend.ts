@@ -24,7 +24,7 @@ export class Transaction {
   /** The remaining rows of each cursor. */
   readonly cursors = new Map<string, Answer>();
   readonly locks = new Set<LockQueue>();
-  /** Taken by the first statement of a transaction at REPEATABLE READ. */
+  /** The snapshot of a transaction at REPEATABLE READ, which its first statement takes. */
   snapshot: ModelState | null = null;
 
   constructor(isReadOnly: boolean) {

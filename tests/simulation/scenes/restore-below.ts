@@ -22,7 +22,7 @@ export async function restoreBelow(world: World, device: Device, random: Random,
   const before = server.watermark;
   writeBy(device);
   for (let waited = 0; waited < LONGEST_COMMIT_MS && server.watermark === before; waited += 20) await time.advance(20);
-  // Waits, so that all instances may have followed the last commit.
+  // Waits for a random time, so that none, some or all instances have followed the last commit.
   await time.advance(random.below(60));
   if (random.chance(0.7)) server.failPolls(WITHOUT_POLLS_MS);
   if (!server.restore('always')) return;

@@ -36,7 +36,7 @@ export async function readChosenFile(fileName: string, file: Blob): Promise<Resu
   return await decoded(fileName, new Uint8Array(await file.arrayBuffer()));
 }
 
-/** Re-reads the file in another encoding. */
+/** Re-reads the file in a different encoding. */
 export async function decodeAs(file: ChosenFile, encoding: Encoding): Promise<Result<ChosenFile, FileProblem>> {
   return await decoded(file.fileName, file.bytes, encoding);
 }
@@ -71,7 +71,7 @@ function withStatements(
     : succeed({ ...read, format, table: first.table, statements: statements.value });
 }
 
-/** Re-reads the file with another delimiter. */
+/** Re-reads the file with a different delimiter. */
 export function divideBy(file: ChosenFile, delimiter: Delimiter): Result<ChosenFile, FileProblem> {
   return divide(file, delimiter);
 }

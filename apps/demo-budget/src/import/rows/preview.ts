@@ -98,7 +98,7 @@ function withAlike(rows: readonly PreviewRow[], known: KnownEntries): readonly P
   const inFile = new Set(
     rows.flatMap(({ draft, duplicate }) => (duplicate && draft !== undefined ? [draft.importKey] : [])),
   );
-  // An entry that this file imported earlier counts only for its own row, so it is not similar to another row.
+  // An entry that this file imported earlier belongs to its own row, so it is not compared with other rows.
   const others = known.entries.filter(({ importKey: key }) => key === null || !inFile.has(key));
   const alike = findAlike(
     rows.flatMap(({ draft, duplicate }) => (draft === undefined || duplicate ? [] : [draft])),
