@@ -276,7 +276,7 @@ describe('several instances on one PostgreSQL', () => {
       expect(await client.next()).toMatchObject({ type: 'delivery', outcomes: [{ kind: 'admitted', sequence }] });
     }
     expect(await client.leave()).toBe(204);
-    // The session is unknown, or its instance no longer runs, so the client opens another session.
+    // The session is unknown, or its instance no longer runs, so the client opens a new session.
     for (const id of [client.id, `gone.${client.id}`])
       for (const one of [a, b]) expect((await one.ask('GET', `/sessions/${id}`)).status).toBe(400);
     const left = await HttpSessionClient.open((...request) => b.ask(...request));
@@ -292,7 +292,7 @@ describe('several instances on one PostgreSQL', () => {
     const other = buildSchema([{ ...accounts, columns: [...accounts.columns, column('size', 'integer')] }, ...others]);
     await expect(start({ schema: other })).rejects.toMatchObject({ code: 'schema-incompatible' });
     servers.pop();
-    // Leaves the tables as an instance of another version would.
+    // Leaves the tables as an instance of a different version would.
     await postgres.server.query(
       name,
       `UPDATE rockpool.rockpool_store SET schema_hash = '${other.hash}', schema = $s$${encodeSchema(

@@ -64,7 +64,7 @@ describe('the admin API', () => {
     expect((await tested.server.ask('GET', '/admin/api/databases', { headers: own })).status).toBe(200);
   });
 
-  it('answers other methods with the methods that the path allows', async () => {
+  it('responds to any other method with the methods that the path allows', async () => {
     const response = await tested.server.ask('PATCH', '/admin/api/databases', { token: ADMIN_TOKEN });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
     expect(

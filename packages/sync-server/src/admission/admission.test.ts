@@ -162,7 +162,7 @@ describe('a changeset that cannot be read', () => {
     expect(await push(toBody([insert('labels', ['x', 7.5], {})]))).toMatchObject({ code: 'key-invalid' });
   });
 
-  it('changes nothing if it updates or deletes a key of another type, which no row has', async () => {
+  it('changes no row if it updates or deletes a key whose type differs from that of the stored keys', async () => {
     await push(toBody([insert('accounts', '7', { name: 'x', rank: 1n })]));
     for (const key of [7n, 7.5, Uint8Array.of(55)]) {
       for (const change of [update('accounts', key, { rank: 2n }), remove('accounts', key)])

@@ -27,7 +27,7 @@ export interface WaitingPush {
   readonly site: string;
   readonly push: Push;
   readonly sender: Sender;
-  /** The trace that records its span. */
+  /** The trace that records the span of the push. */
   readonly trace?: PushTrace | undefined;
 }
 
@@ -99,7 +99,7 @@ class Turn {
   }
 }
 
-/** Changesets of the push are left for the next turn. */
+/** The turn is over. The remaining changesets of the push are decided in the next turn. */
 const TURN_OVER = Symbol('turn over');
 type Stop = RockpoolError | DocumentWorkNeeded | typeof TURN_OVER;
 

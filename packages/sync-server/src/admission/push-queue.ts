@@ -317,7 +317,7 @@ export class PushQueue {
   }
 }
 
-/** The pushes that a commit has decided. The next push may be decided in part. */
+/** The pushes that a commit has decided, and the next one, which it may have decided in part. */
 function decided(group: readonly QueuedPush[], refusals: readonly unknown[]): readonly QueuedPush[] {
   return group.slice(0, refusals.length + 1);
 }

@@ -21,7 +21,7 @@ export interface Quotas {
 export interface Room {
   /** The bytes of all databases of this database's tenant. */
   readonly tenantBytes: () => number;
-  /** Whether only the reserve is left on the disk, which is for deletes. */
+  /** Whether the disk is full except for the reserve, which is kept for deletes. */
   readonly isDiskFull: () => boolean;
   /**
    * Takes bytes from the part of the reserve that is for changesets before a delete. Returns whether enough was left.

@@ -9,7 +9,8 @@ export interface FeedPosition {
   readonly logEpoch: string;
   readonly watermark: number;
   /**
-   * Hex. Identifies the log up to the watermark: after a restore from a backup, watermarks refer to other changesets.
+   * Hex. Identifies the log up to the watermark: after a restore from a backup, watermarks refer to different
+   * changesets.
    */
   readonly logHash: string;
 }
@@ -21,8 +22,8 @@ export interface FeedPosition {
  */
 export interface FeedChange extends FeedPosition {
   /**
-   * True if `rows` is the full state, because the position belongs to another log or is below the tombstone horizon.
-   * Missing rows do not exist.
+   * True if `rows` is the full state, because the position belongs to a different log or is below the tombstone
+   * horizon. Missing rows do not exist.
    */
   readonly whole: boolean;
   readonly rows: readonly RowUpdate[];

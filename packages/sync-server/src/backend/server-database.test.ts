@@ -214,7 +214,7 @@ describe('the change feed', () => {
     expect(heard[2]).toMatchObject({ watermark: 3, rows: [{ kind: 'delete', key: { id: 'a' } }] });
   });
 
-  it('continues from a saved position, and starts over if the position belongs to another log', async () => {
+  it('continues from a saved position, and starts over if the position belongs to a different log', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const position = await backend.changesAfter(null);
     expect(await backend.changesAfter(position)).toBeNull();

@@ -334,7 +334,7 @@ describe('a restore', () => {
     expect(existsSync(join(at('restored'), 'restoring'))).toBe(false);
   });
 
-  it('detects a missing copy, a changed byte and a copy from another history', async () => {
+  it('detects a missing copy, a changed byte and a copy from a different history', async () => {
     const { firstMs } = await filled();
     const copies = stored('databases/db-household').filter((path) => /\/0-\d+/.test(path));
     const last = copies.at(-1) ?? '';

@@ -76,7 +76,7 @@ export class DatabaseHost implements Databases {
   private readonly store: Store;
   private readonly documentPool: DocumentPool;
   private readonly scrubber: Scrubber | null;
-  // Hashes of schemas of databases that have more than the server's. Each is logged once.
+  // Hashes of the database schemas that contain more than the server's schema. Each is logged once.
   private readonly newerSchemas = new Set<string>();
   private readonly backup: ContinuousBackup | null;
   private readonly cold: ColdDatabases | null;
@@ -124,7 +124,7 @@ export class DatabaseHost implements Databases {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     await (await this.cache.get(databaseId)).catchUp();
     const answer = await this.pastStates.writtenRows(this.store.pathOf(databaseId), request, nowMs);
-    // The answer may contain a commit that was not durable yet when it was read.
+    // The result may contain a commit that was not durable yet when it was read.
     await (await this.cache.get(databaseId)).catchUp();
     return answer;
   }
@@ -134,7 +134,7 @@ export class DatabaseHost implements Databases {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     await (await this.cache.get(databaseId)).catchUp();
     const state = await this.pastStates.build(databaseId, this.store.pathOf(databaseId), moment, nowMs);
-    // The answer may contain a commit that was not durable yet when it was read.
+    // The result may contain a commit that was not durable yet when it was read.
     await (await this.cache.get(databaseId)).catchUp();
     return state;
   }

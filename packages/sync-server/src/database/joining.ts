@@ -113,7 +113,7 @@ export class Joining {
       // The client's own version, because an older client rejects a newer one.
       protocolVersion: hello.protocolVersion,
       databaseIdentity: identityOf(file.sql),
-      // With a log epoch of its own, the client treats all its watermarks as those of an older log epoch.
+      // A random log epoch makes the client treat all its watermarks as those of an older log epoch.
       logEpoch: start.isUnproven ? new Uint8Array(randomBytes(ID_BYTES)) : file.logEpoch.id,
       watermark: file.log.watermark,
       lastAckedSequence: start.lastAckedSequence,

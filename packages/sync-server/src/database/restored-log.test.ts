@@ -49,7 +49,7 @@ async function restoredAfter(lost: () => Promise<void>): Promise<void> {
   await tested.restart();
 }
 
-describe('a hello with another log epoch', () => {
+describe('a hello with a different log epoch', () => {
   it('receives a full resync and the outcomes that the site lacks', async () => {
     const site = await known();
     const gone = await tested.server.open();
@@ -97,7 +97,7 @@ describe('a hello that claims to be ahead of the log', () => {
       site.logEpoch = epoch;
       const { connection, welcome, first } = await hello(site, changes);
       expect(welcome).toMatchObject({ fullResync: true, watermark: 2 });
-      // Under another log epoch, the client's watermarks count as unseen and claim nothing about this log.
+      // Under a different log epoch, the client's watermarks count as unseen and claim nothing about this log.
       expect(welcome.logEpoch).not.toEqual(epoch);
       expect(first).toMatchObject({ whole: true, from: 0, to: 2 });
       await connection.close();
@@ -146,7 +146,7 @@ describe('a server whose file was replaced by an older copy', () => {
       await again.commit([update('products', 'p', { stock: 1n })], { ageMs: 3_600_000 });
       await again.commit([update('products', 'p', { stock: 2n })], { ageMs: 3_600_000 });
     });
-    // Watermark 2 now names another changeset.
+    // Watermark 2 now names a different changeset.
     const bens = await tested.server.open(b.site);
     await bens.commit([update('products', 'p', { name: 'ben' })]);
     const { site } = a;

@@ -4,7 +4,7 @@ import type { Subscriber } from '../fanout/subscription.ts';
 import { readableGroups, readsEverything } from '../store/read-filter.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Answers the audits of sessions, one at a time for each. */
+/** Runs the audits that sessions request, one at a time per session. */
 export class SessionAudits {
   private readonly audits: TableAudits;
   private readonly sessions: Sessions;

@@ -9,7 +9,7 @@ import type { Sessions } from './sessions.ts';
 
 /** The sender of a push and the time of its receipt. */
 export interface PushAuthor extends Pick<Sender, 'principal' | 'receivedMs'> {
-  /** The trace that records its span. */
+  /** The trace that records the span of the push. */
   readonly trace?: PushTrace | undefined;
 }
 

@@ -76,7 +76,7 @@ it('the server continues from the snapshot that a client holds: later rows, late
   });
 });
 
-it('the server offers a snapshot again to a client that holds one of another log', async () => {
+it('the server offers a snapshot again to a client that holds a snapshot of a different log', async () => {
   const writer = await tested.server.open();
   await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
   const held = await positionNow(writer);

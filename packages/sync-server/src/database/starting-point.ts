@@ -17,8 +17,8 @@ export interface StartingPoint {
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
   /**
-   * The client needs a full resync: its cursor belongs to another log, or is below the tombstone horizon, or the client
-   * asks for it.
+   * The client needs a full resync: its cursor belongs to a different log, or is below the tombstone horizon, or the
+   * client asks for it.
    */
   readonly fullResync: boolean;
   /** The client needs the full state: a full resync, or its first sync. */
@@ -91,8 +91,8 @@ export function startingPoint(
 }
 
 /**
- * The watermark of the client's snapshot. 0 if the snapshot belongs to another log, or is below the tombstone horizon,
- * below which deletes are unknown.
+ * The watermark of the client's snapshot. 0 if the snapshot belongs to a different log, or is below the tombstone
+ * horizon, below which deletes are unknown.
  */
 function fileWatermark({ log, logEpoch, tombstones }: DatabaseFile, snapshot: Hello['snapshot']): number {
   if (typeof snapshot === 'string') return 0;

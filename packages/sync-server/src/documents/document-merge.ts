@@ -25,7 +25,7 @@ import { documentOfEdit } from './document-work.ts';
 export interface AuthorProgress {
   /** The watermark up to which the author had seen everything. */
   readonly base: number;
-  /** More changesets of the author follow in the same push. */
+  /** Whether more changesets of the author follow in the same push. */
   readonly isFollowed: boolean;
 }
 

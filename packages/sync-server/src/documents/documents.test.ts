@@ -165,7 +165,7 @@ function pushesAfter(n: number): boolean {
 }
 
 /**
- * Edits a page, each time in another session, until its document has grown so far that it is compacted. Returns
+ * Edits a page, each time in a new session, until its document has grown so far that it is compacted. Returns
  * the number of edits.
  */
 async function growUntilCompacted(page: Page, contentOf: (n: number) => string): Promise<number> {

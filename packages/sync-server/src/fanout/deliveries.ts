@@ -119,7 +119,7 @@ export class Deliveries {
     );
   }
 
-  /** Null if the site has not written yet, or another principal with a session of the same site id has. */
+  /** Null if the site has not written yet, or if a different principal has written under its site id. */
   private ownSiteNumber({ subscriber, principal }: Subscription): number | null {
     const site = this.file.sites.get(subscriber.site);
     return site?.principal === principal ? site.number : null;

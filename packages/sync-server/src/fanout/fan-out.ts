@@ -73,7 +73,7 @@ export class FanOut {
   }
 
   /**
-   * Ends sessions that joined in another log epoch: their watermarks now stand for different changesets, so they
+   * Ends sessions that joined in a different log epoch: their watermarks now stand for different changesets, so they
    * reconnect and resync. Another instance may have begun the log epoch.
    */
   endOlderEpochs(): void {

@@ -2,8 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { SqliteFile, SqlRow } from '../sqlite/sqlite-file.ts';
 
 /**
- * A changeset, identified by its author: in a restored log it may have another watermark, but its author stays the
- * same.
+ * A changeset, identified by its author: in a restored log, its watermark may differ, but its author stays the same.
  */
 export interface ChangesetAuthor {
   /** 32 hex digits. */

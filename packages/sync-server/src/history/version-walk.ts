@@ -70,8 +70,8 @@ export class VersionWalk {
   *versions(): Generator<WalkedVersion> {
     const known = this.readNow();
     this.isThereNow = known?.row.deleted === null;
-    // The version that the next entry must be. Null for any version that deleted the row, because its tombstone is
-    // pruned.
+    // The watermark that the next entry must have. Null if the entry of any version that deleted the row fits, because
+    // its tombstone is pruned.
     let next: number | null = known === undefined ? null : highestWatermark(known);
     let isFirst = known !== undefined && isFirstInsert(known);
     for (const { watermark, entry } of this.entries()) {

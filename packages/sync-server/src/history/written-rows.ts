@@ -130,7 +130,7 @@ function writtenRow(
   return { tableId: table.schema.id, key, after, before };
 }
 
-/** Values that the row had before others deleted or inserted it have no effect now. */
+/** Omits the steps before others deleted or inserted the row, because their values have no effect now. */
 function sinceOthersMadeIt(steps: readonly Step[]): readonly Step[] {
   const end = steps.findIndex(({ kind, isChosen }) => kind !== 'update' && !isChosen);
   return end < 0 ? steps : steps.slice(0, end);
