@@ -171,7 +171,7 @@ export const ERROR_GROUPS = [
       'frame-too-large': 'Report a bug: the client splits messages below the limit.',
       'frame-unexpected': 'Report a bug.',
       'network-unreachable':
-        'Nothing: the client retries. `stage` says what did not answer: `token` (your own server), `socket`, `welcome`, `outcome`, `delivery` or `silence`. If `problem` says that the answer is an HTML page, something else answers at the path of the token. If the error lasts, check the URL, and whether the server allows the page’s origin ([`auth-origin-refused`](#auth-origin-refused)).',
+        'Nothing: the client retries. `stage` says what did not answer: `token` (your own server), `socket`, `welcome`, `outcome`, `delivery` or `silence`. If `problem` says that the response is an HTML page, something else answers at the path of the token. If the error lasts, check the URL, and whether the server allows the page’s origin ([`auth-origin-refused`](#auth-origin-refused)).',
       'presence-invalid': 'Show less: a presence state is JSON of at most 2 KB.',
       'protocol-version': 'Update the server first, then the app.',
       'rate-limited': 'Nothing: the client slows down. An operator can raise `limits`.',

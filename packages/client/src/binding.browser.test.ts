@@ -53,7 +53,7 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-it('opening a database for another server database fails while a page has it open, and that page keeps working', async () => {
+it('opening a database for a different server database fails while a page has it open, and that page keeps working', async () => {
   const [name, team, team2] = [freshName(), `team-${freshName()}`, `team2-${freshName()}`];
   const first = await open({ name, sync: await syncWith(team) });
   await first.execute(sql`INSERT INTO note VALUES ('of team')`).synced;
@@ -90,7 +90,7 @@ it('a restored backup stays bound to its server database under any name', async 
   await deleteDatabase(copy);
 });
 
-it('opening a database with another durability fails while a tab has it open', async () => {
+it('opening a database with a different durability fails while another tab has it open', async () => {
   for (const [first, second] of [
     ['relaxed', 'strict'],
     ['strict', 'relaxed'],

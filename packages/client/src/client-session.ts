@@ -19,7 +19,7 @@ import type { WorkerConnection } from './tab/worker-connection.ts';
 /** A stuck worker must not prevent a page from closing its client. A hand-over between tabs takes 3 s at most. */
 const CLOSE_DEADLINE_MS = 3_000;
 
-/** A reachable server answers much faster, unless it has to build the file first. */
+/** A reachable server responds much sooner, unless it has to build the snapshot first. */
 const FIRST_SYNC_WITHIN_MS = 3_000;
 
 /** The environment of a client: a page, or a replacement for one. */
@@ -71,7 +71,7 @@ export class ClientSession {
     });
     this.status = createStatusStore({
       ...INITIAL_STATUS,
-      // The worker's answer replaces `durable` with the actual medium before the app receives a status.
+      // The worker's first status replaces `durable` with the actual medium before the app receives a status.
       persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
       role: 'none',
     });
@@ -135,7 +135,7 @@ export class ClientSession {
     this.onProblem(stuck);
   }
 
-  /** The code is loaded when the worker asks for a token: nothing before the first query needs it. */
+  /** Loads the code when the worker first asks for a token, because nothing before the first query needs it. */
   private async askToken(): Promise<string> {
     const { sync } = this.options;
     if (sync === undefined) throw new RockpoolError('internal', { asked: 'token' });

@@ -170,7 +170,7 @@ export interface Client {
    * Plans to undo what some transactions wrote to tables with a history: all writes of a device or user between two
    * times, such as an import, or the transaction of one version. Resolves with what would change; `apply` of the plan
    * writes it as one ordinary transaction, which syncs, merges and can be undone like any other. Counters lose what the
-   * transactions added, and documents their edits. A value that was written again since is a conflict.
+   * transactions added, and documents lose their edits. A value that was written again since is a conflict.
    *
    * Needs the server. Rejects with `changes-unsent` if this device has not sent a transaction that may be selected,
    * with `history-not-kept`, `schema-unknown-table` and `request-invalid` for the selection, with `history-moment-gone`
@@ -212,7 +212,7 @@ export interface Client {
    * Returns a live query, which emits again when its result changes. It runs while it has subscribers. Calls with the
    * same statement and parameters return the same object while any reference to it exists, so call it wherever you need
    * it. Where the order is ambiguous (`ORDER BY day LIMIT 20` with equal days), the result may differ from a fresh run
-   * of the query: end the order with the key.
+   * of the query: end `ORDER BY` with the key.
    */
   live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
   live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;
@@ -236,8 +236,8 @@ export interface Client {
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 
   /**
-   * Waits for the writes that were already called, then releases every lock, channel and worker. Later calls reject
-   * with `client-closed`.
+   * Waits for the writes that have already been requested, then releases every lock, channel and worker. Later calls
+   * reject with `client-closed`.
    */
   close(): Promise<void>;
 }
@@ -258,7 +258,7 @@ export interface SyncControl {
 }
 
 /**
- * A local copy of a database, see `client.branch`. Its calls reject with `branch-ended` once it was merged or
+ * A local copy of a database, see `client.branch`. Its calls reject with `branch-ended` once it has been merged or
  * discarded, in any tab. `close` keeps it; `leave` discards it.
  */
 export interface Branch extends Client {

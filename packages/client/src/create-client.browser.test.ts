@@ -91,7 +91,7 @@ describe('a client', () => {
     expect(await client.query('SELECT count(*) AS n FROM note')).toEqual([{ n: 2 }]);
   });
 
-  it('rejects with codes that survive the transfer from the worker, and without any value', async () => {
+  it('rejects with errors whose codes survive the transfer from the worker, and which contain no value', async () => {
     const client = await openClient(freshName());
     expect(await codeOf(client.query('SELEC 1'))).toBe('query-invalid');
     expect(await codeOf(client.query(`DELETE FROM note`))).toBe('sql-read-only');
@@ -176,7 +176,7 @@ describe('a client', () => {
 });
 
 describe('a live query', () => {
-  it('emits its rows at first and after every change, and at once to a late listener', async () => {
+  it('emits its rows after its first run and after every change, and immediately to a late listener', async () => {
     const client = await openClient(freshName());
     const live = client.live<{ body: string }>('SELECT body FROM note ORDER BY body');
     const states: LiveState<{ body: string }>[] = [];

@@ -21,16 +21,16 @@ const PAGE: ClientEnvironment = {
  * - `worker-unavailable`: there are no web workers, as in Node, where `createClient` of `@rockpool/client/node` works
  * - `worker-unloadable`: the worker's script failed to load; the fields name its address and, if known, the reason
  * - `code-unloadable`: a file with code for this database failed to load; `part` names it
- * - `opening-stalled`: the browser, or the server of the app's code, does not answer; `stage` names it
+ * - `opening-stalled`: the browser, or the server of the app's code, does not respond; `stage` names it
  * - `storage-unsupported`: the browser lacks what `persistence` needs; the fields name it
  * - `storage-ephemeral`: this window discards what it stores, as private windows do; only `persistence: 'memory'` works
- * - `storage-busy`: another tab holds the database and does not answer
+ * - `storage-busy`: another tab holds the database and does not respond
  * - `tab-outdated`: another tab runs a newer version of the app
  * - `schema-incompatible`: the stored data does not fit the schema
  * - `database-newer`: a newer version of Rockpool wrote the database; it is left unchanged
- * - `database-mismatch`: the database belongs to another server database than `sync.databaseId`, or a tab has it open
- *   for another one
- * - `tab-options-differ`: a tab has the database open with another `sync.url`, `sync.principal` or `durability`, or
+ * - `database-mismatch`: the database belongs to a server database other than `sync.databaseId`, or a tab has it open
+ *   for a different one
+ * - `tab-options-differ`: a tab has the database open with a different `sync.url`, `sync.principal` or `durability`, or
  *   only one of the two tabs uses `sync`
  * - `other-principal`: the database has pending changes of another user
  * - `migration-failed`, `migration-refused`: a migration failed, with the reason; the database is unchanged

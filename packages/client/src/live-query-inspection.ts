@@ -19,7 +19,7 @@ export interface LiveQueryInspection {
 }
 
 /**
- * Connects the devtools to the live queries of a client. Kept apart from the client: only devtools need the cost of a
- * query, and a page without them should not load this code.
+ * Connects the devtools to the live queries of a client. Separate from the client, because only devtools need the cost
+ * of a query, and a page without them should not load this code.
  */
 export const liveQueryInspections: WeakMap<Client, () => Promise<LiveQueryInspection>> = new WeakMap();

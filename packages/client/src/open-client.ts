@@ -30,13 +30,13 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
   return openChecked(options, environment);
 }
 
-/** Like openClient. A branch has a name that openClient rejects. */
+/** Like openClient, but also accepts the name of a branch, which openClient rejects. */
 async function openChecked(options: ClientOptions, environment: ClientEnvironment): Promise<Client> {
   const { name, schema, sync } = options;
   const session = new ClientSession(options, environment);
   await session.open();
   const { live, presence, status } = session;
-  // Imported later, because it loads Yjs into the page.
+  // Imported on first use, because it loads Yjs into the page.
   const documents = (): Promise<typeof import('./open-client-document.ts')> =>
     loadPart('documents', () => import('./open-client-document.ts'));
   const rareCalls = (): Promise<typeof import('./rare-calls.ts')> =>

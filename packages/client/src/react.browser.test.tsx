@@ -216,7 +216,7 @@ function Field({ id }: { readonly id: string }): ReactElement {
   );
 }
 
-it('a field of useDocument shows a document, edits it letter by letter, follows others, and reports a missing document', async () => {
+it('a field of useDocument shows a document, edits it character by character, shows edits by others, and reports a missing document', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}')`);
   const of = (id: string): ReactElement => (
@@ -238,7 +238,7 @@ it('a field of useDocument shows a document, edits it letter by letter, follows 
   await expect.poll(() => drawn.textContent).toBe('document-gone');
 });
 
-it('useDocument returns another object for a document that is closed and opened again', async () => {
+it('useDocument returns a new object for a document that is closed and opened again', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}'), ('q', '{"body":"high"}')`);
   const shown: unknown[] = [];

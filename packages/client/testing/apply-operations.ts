@@ -3,8 +3,8 @@ import type { DocumentOperation } from '../src/interface/row-history.ts';
 import type { Json } from '../src/history/document-diff.ts';
 
 /**
- * Applies the operations of a difference to a copy, and checks their old values. A text that changed is put together
- * from its ranges, which have to give its new value.
+ * Applies the operations of a difference to a copy, and checks their old values. A changed text is assembled from its
+ * ranges, and the result must equal its new value.
  */
 export function applyOperations(document: Json, operations: readonly DocumentOperation[]): Json {
   const root = { root: structuredClone(document) } as Record<string, Json>;

@@ -19,8 +19,8 @@ export interface BindingContractOptions {
   readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
   readonly persistence: ClientOptions['persistence'];
   /**
-   * `differences` omits the tests of code that is the same on every medium: how open tabs agree. They need one medium,
-   * which runs the `whole` contract.
+   * `differences` omits the tests of how open tabs agree, because that code is the same on every medium. One medium
+   * runs the `whole` contract, and that is enough for them.
    */
   readonly extent: 'whole' | 'differences';
 }
@@ -109,7 +109,7 @@ export function describeBinding(
       const local = await open({ name });
       await write(local, `${name}-local`);
       await close(local);
-      // The binding needs no answer from a server.
+      // The binding needs no response from a server.
       await close(await open({ name, sync: { url: 'ws://127.0.0.1:9/sync', token: () => '', databaseId: team } }));
       await expect(open({ name, sync: await syncWith(team2) })).rejects.toMatchObject(mismatch);
       await close(await open({ name }));
@@ -182,13 +182,13 @@ export function describeBinding(
             refusal,
           );
           await write(leader, `${name}-later`);
-          // A trace id, or a slash at the end, names the same server.
+          // A URL with a trace id or a trailing slash names the same server.
           if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
         }
       },
     );
 
-    it('rejects a tab with another schema', async () => {
+    it('rejects a tab with a different schema', async () => {
       const name = freshName();
       const options = await syncWith(team);
       const leader = await open({ name, sync: options });

@@ -34,11 +34,14 @@ export interface ContractOptions {
   readonly openTab: ((options: ClientOptions) => Promise<BrowserTab>) | null;
   /** A real server's database. */
   readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
-  /** Whether tabs share the database. In a browser's memory they do not: every tab leads its own. */
+  /**
+   * Whether tabs share the database. With `memory` in a browser they do not: each tab is the leader of its own
+   * database.
+   */
   readonly isShared: boolean;
   /**
-   * `differences` omits the tests of code that is the same on every medium. They need one medium, which runs the
-   * `whole` contract.
+   * `differences` omits the tests of code that is the same on every medium. One medium runs the `whole` contract, and
+   * that is enough for them.
    */
   readonly extent: 'whole' | 'differences';
 }
@@ -70,7 +73,7 @@ async function openElsewhere(options: Partial<ClientOptions> & { readonly name: 
   return tab;
 }
 
-/** Takes a good part of a second, row by row. */
+/** So many rows that reading them one by one takes a good part of a second. */
 const LONG_QUERY_ROWS = 500_000;
 const LONG_QUERY = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${LONG_QUERY_ROWS}) SELECT i, (SELECT count(*) FROM entry WHERE i > 0) AS count FROM n`;
 
@@ -284,7 +287,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
         const fine = take(mine, 'fine', 3);
         await Promise.all([late, fine]);
         const outcomes = Promise.allSettled([late.synced, fine.synced]);
-        // At once: the writer must not see a status in which everything is sent.
+        // Checked immediately, because the writer must not see a status that says that everything is sent.
         expect(mine.status.current.pendingCount).toBe(2);
         expect(await mine.rowSyncState('seat', 'late')).toMatchObject({
           stage: 'pending',
@@ -346,7 +349,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
         });
         await becomes(() => 7 as unknown as string, 'blocked', {
           code: 'token-callback-failed',
-          fields: { problem: 'the answer is not a string', type: 'number' },
+          fields: { problem: 'the token is not a string', type: 'number' },
         });
         await becomes(async () => new Response(null, { status: 502 }), 'offline', {
           code: 'network-unreachable',

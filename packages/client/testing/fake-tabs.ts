@@ -71,7 +71,7 @@ export const FAILING_ONCE_SQL = 'FAIL ONCE';
 export class FakeBrowser {
   readonly file: FakeFile = { effects: [], requests: new Map(), writers: 0, exists: false, hasFailed: false };
   private nowMs = 1_000_000;
-  /** How far the wall clock is ahead of the time that passes. */
+  /** How far the wall clock is ahead of the elapsed time. */
   clockOffsetMs = 0;
   private nextId = 1;
   private readonly timers = new Set<{

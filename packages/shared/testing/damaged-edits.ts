@@ -109,7 +109,7 @@ const ofOneBit: fc.Arbitrary<Damage> = fc.tuple(fc.nat(), fc.nat({ max: 7 })).ma
       edit.with(at % edit.length, (edit[at % edit.length] as number) ^ (1 << bit)),
 );
 const ofLength: fc.Arbitrary<Damage> = fc.nat().map((length) => (edit) => edit.slice(0, length % (edit.length + 1)));
-/** Replaces a piece of the edit by a piece of another one. */
+/** Replaces a piece of the edit with a piece of another one. */
 const ofPieces: fc.Arbitrary<Damage> = fc
   .tuple(fc.constantFrom(...SMALL.edits), fc.nat(), fc.nat({ max: 20 }), fc.nat(), fc.nat({ max: 20 }))
   .map(([other, from, taken, at, gone]) => (edit) => {

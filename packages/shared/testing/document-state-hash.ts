@@ -5,9 +5,9 @@ import { decodeDocumentCell } from '../src/document/document-cell.ts';
 import { emptyDocument } from '../src/document/empty-document.ts';
 
 /**
- * Hash of the document id, operations and deletions of a state: equal exactly for replicas where these are equal. It
- * does not cover the bytes of the state, because the way in which Yjs divides runs of operations into structs depends
- * on the order of arrival.
+ * Hash of the document id, operations and deletions of a state. Two replicas have equal hashes exactly if all of these
+ * are equal. It does not cover the bytes of the state, because the way in which Yjs divides runs of operations into
+ * structs depends on the order of arrival.
  */
 export function documentStateHash(state: CellValue): string {
   const cell = decodeDocumentCell(state);

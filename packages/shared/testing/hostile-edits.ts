@@ -10,7 +10,7 @@ export const HOSTILE_START: JsonObject = { body: 'low tide', items: [{ id: 'x', 
 export interface HostileBase {
   /** The Yjs state of a new document of HOSTILE_START. */
   readonly update: Uint8Array;
-  /** The site as which the edits of generation 1 present themselves. */
+  /** The site that the edits of generation 1 claim as their author. */
   readonly site: string;
   /** The limit of the column's rule. */
   readonly maxLength: number;
@@ -140,8 +140,8 @@ function listContentBy(site: string, { client, clock }: Y.ID, kind: number, cont
 }
 
 /**
- * Deleted elements, each before the one made before it: the second encoding compresses them to almost nothing, but its
- * reader expands them all.
+ * Deleted elements, each inserted before the previous one: the second encoding compresses them to almost nothing, but
+ * its reader expands them all.
  */
 function deletedElements(count: number): Uint8Array {
   const doc = new Y.Doc();

@@ -3,8 +3,8 @@ import { decodeDocumentCell, encodeDocumentCell, type DocumentCell } from '../sr
 import { emptyDocument } from '../src/document/empty-document.ts';
 
 /**
- * The oracle: Yjs itself merges the edits, the last one first, and keeps operations without predecessors until those
- * arrive. Returns the state.
+ * The oracle: Yjs itself merges the edits, the last one first, and keeps operations whose predecessors are missing
+ * until these arrive. Returns the state.
  */
 export function plainYjs(start: Uint8Array, edits: readonly Uint8Array[]): Uint8Array {
   const doc = emptyDocument();

@@ -17,10 +17,10 @@ export interface BranchEndingParts {
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** The message of a tab that has closed an ended branch. */
+/** The message that a tab sends after it has closed an ended branch. */
 const CLOSED = 'closed';
 
-/** The end of a branch, which reaches every tab that has it open. */
+/** Ends a branch in every tab that has it open. */
 export class BranchEnding {
   ended: EndOfBranch | null = null;
   private readonly parts: BranchEndingParts;
@@ -46,7 +46,10 @@ export class BranchEnding {
     await this.parts.client.close();
   }
 
-  /** Closes the branch in every tab and deletes its file. Rejects with `storage-busy` if a tab does not answer. */
+  /**
+   * Closes the branch in every tab and deletes its file. Rejects with `storage-busy` if a tab does not close it in
+   * time.
+   */
   async end(by: EndOfBranch): Promise<void> {
     const { client, deleteFile } = this.parts;
     this.ended = by;
@@ -67,7 +70,7 @@ export class BranchEnding {
     }
   }
 
-  /** Calls back when another tab ends the branch. */
+  /** Closes the branch in this tab after another tab has ended it. */
   private async follow(by: EndOfBranch): Promise<void> {
     this.ended = by;
     try {
@@ -79,7 +82,10 @@ export class BranchEnding {
     this.channel.close();
   }
 
-  /** A tab that closes before it receives the end does not answer, so check again after a while. */
+  /**
+   * Waits until another tab reports that it has closed the branch. Stops waiting after a while, because a tab that is
+   * closed before it receives the message reports nothing.
+   */
   private anotherClosed(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, LOOK_AGAIN_MS);

@@ -38,7 +38,7 @@ export class BranchMerging {
     this.parts = parts;
   }
 
-  /** Reads without a transaction, and again if the branch is written meanwhile. */
+  /** Reads without a transaction, and reads again if the branch was written meanwhile. */
   async changedRows(): Promise<ChangedRow[]> {
     const { client } = this.parts;
     const newest = async (): Promise<unknown> =>
@@ -67,8 +67,8 @@ export class BranchMerging {
         async (own) => {
           const changed = await this.readChanged((statement) => own.query(statement));
           const body = (tx: Transaction): Promise<BranchPreview> => this.mergeIn(tx, changed, conflicts);
-          // With this request id, a repeated merge finds the result of the first one. The changes already include what
-          // triggers wrote.
+          // With this request id, a repeated merge finds the result of the first one. Triggers do not run, because the
+          // changes already include what they wrote.
           const options = { timeoutMs: TIMEOUT_MS, requestId: this.parts.start.id, withoutTriggers: true };
           merged = await origin.transaction(body, options);
         },

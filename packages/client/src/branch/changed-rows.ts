@@ -37,8 +37,8 @@ interface Changeset {
 }
 
 /**
- * Reads the rows that the changesets after `start` changed. The branch stores no copy of its beginning: the old values
- * in its own changelog lead back to it when they are applied from the newest changeset to the first. Changesets of a
+ * Reads the rows that the changesets after `start` changed. The branch stores no copy of its beginning: applying the
+ * old values in its own changelog, from the newest changeset to the first, restores the beginning. Changesets of a
  * branch are never sent, so they are neither pruned nor packed. The branch must not change during the call.
  */
 export async function readChangedRows(
@@ -104,7 +104,7 @@ function keyAt(table: TableSchema, group: ChangeGroup, row: number): SqlValue[] 
   return keyColumns(table).map((_, part) => toSqlValue(group.keys[part]?.[row] ?? null));
 }
 
-/** Restores the values that the rows of a group had before it. */
+/** Restores the values that the rows had before the changes of a group. */
 function undoGroup(
   images: Map<string, RowImage>,
   table: TableSchema,
@@ -135,8 +135,8 @@ function undoGroup(
 }
 
 /**
- * For an edit of a document, the change of its JSON is the old value. A document that became NULL or was NULL has its
- * text instead.
+ * Returns the text of a document before an update. For an edit, `old` is the JSON change that the edit made; if the
+ * document was or became NULL, `old` is its earlier value.
  */
 function textBefore(
   documents: BranchDocuments,

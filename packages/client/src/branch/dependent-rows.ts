@@ -11,7 +11,7 @@ import type { ChangedRow } from './changed-rows.ts';
 import { deletedInBranch, type Decide, type PlannedMerge, type PlannedRow } from './plan-merge.ts';
 import { keyText, readRows, rowName, type Query, type RowImage } from './row-image.ts';
 
-/** Keys of several columns keep a statement far below SQLite's limit of parameters. */
+/** Small enough that keys of several columns stay far below SQLite's limit of parameters. */
 const ROWS_PER_QUERY = 100;
 
 /** A row of the origin that refers to a row that the merge deletes. */
@@ -45,7 +45,7 @@ export async function withDependentRows(plan: PlannedMerge, parts: DependentRows
     const name = rowName(dependent);
     return kept.has(name) || deletedByBranch.has(name);
   };
-  // Keeping a row changes which others may be deleted, so the plan is completed again without its delete.
+  // A kept row changes which other rows may be deleted, so the plan is completed again without the delete of that row.
   for (;;) {
     const planned = new Map(plan.rows.filter((row) => !kept.has(rowName(row))).map((row) => [rowName(row), row]));
     const before = kept.size;
@@ -117,7 +117,7 @@ function withoutParent(
 class DependentRows {
   private readonly query: Query;
   private readonly schema: Schema;
-  /** By the name of the deleted row. */
+  /** The rows that refer to a deleted row, by the name of the deleted row. */
   private readonly loaded = new Map<string, Dependent[]>();
 
   constructor({ query, schema }: Pick<DependentRowsParts, 'query' | 'schema'>) {

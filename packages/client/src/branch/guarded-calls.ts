@@ -7,7 +7,7 @@ export type EndOfBranch = 'merge' | 'discard';
 /** The calls that return their result synchronously. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['live', 'stream']);
 
-/** The client's members, with calls that fail with `branch-ended` once the branch has ended. */
+/** Returns the client's members. Their calls fail with `branch-ended` once the branch has ended. */
 export function guardedCalls(client: Client, ended: () => EndOfBranch | null, branch: string): Client {
   const guarded = Object.entries(client).map(([name, member]: [string, unknown]) => {
     if (typeof member !== 'function') return [name, member];
@@ -25,7 +25,7 @@ export function guardedCalls(client: Client, ended: () => EndOfBranch | null, br
   return Object.fromEntries(guarded) as Client;
 }
 
-/** A rejected write. It also serves for calls that return a plain promise. */
+/** Returns a rejected write, also for calls that return a plain promise. */
 function rejectedWrite(error: RockpoolError): Promise<never> & { readonly synced: Promise<never> } {
   const synced = Promise.reject<never>(error);
   synced.catch(() => undefined); // Few apps use `synced`, so its rejection must not be reported as unhandled.

@@ -10,7 +10,7 @@ export type RowImages = ReadonlyMap<string, RowImage>;
 
 export type Query = (statement: SqlStatement) => Promise<SqlRow[]>;
 
-/** Keys of many columns keep a statement far below SQLite's limit of parameters. */
+/** Small enough that keys of many columns stay far below SQLite's limit of parameters. */
 const ROWS_PER_QUERY = 100;
 
 /** A text that is equal only for equal keys. */

@@ -10,8 +10,8 @@ import { sameValue } from './row-image.ts';
 const IN_FLIGHT = 500;
 
 /**
- * A statement that fails with one of these codes may succeed after others that free the value, or insert the row, that
- * it needs.
+ * A statement that fails with one of these codes may succeed after another statement has freed the value, or inserted
+ * the row, that it needs.
  */
 const MAY_DEPEND: ReadonlySet<string> = new Set([
   'constraint-unique',
@@ -48,7 +48,10 @@ export async function writeMerge(tx: Transaction, rows: readonly PlannedRow[]): 
   }
 }
 
-/** Makes one of the waiting rows release the unique values that it will lose anyway. False if none can. */
+/**
+ * Replaces the unique values that one of the waiting rows will change with placeholders, so that other rows can take
+ * them. Returns false if no row can do so.
+ */
 async function giveUpUniques(tx: Transaction, waiting: readonly PlannedRow[], done: Set<PlannedRow>): Promise<boolean> {
   for (const row of waiting) {
     const statement = done.has(row) ? null : withoutUniqueValues(row);
@@ -64,7 +67,7 @@ async function giveUpUniques(tx: Transaction, waiting: readonly PlannedRow[], do
   return false;
 }
 
-/** Null for a row whose unique values do not change. */
+/** Returns the statement that replaces the changing unique values of a row with placeholders; null if none change. */
 function withoutUniqueValues(row: PlannedRow): SqlStatement | null {
   const { table, key, theirs, merged } = row;
   if (theirs === null || merged === null) return null;

@@ -25,7 +25,7 @@ interface Instruction {
 
 const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'VNext']);
 
-/** What the instructions that most often end operators do. */
+/** What each of the instructions that most often stop the operators does. */
 const REASONS: Readonly<Record<string, string>> = {
   DeferredSeek: 'the index does not contain every column of the query',
   MakeRecord: 'rows are sorted or stored',
@@ -48,8 +48,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes how the loops of a query are executed, in the order of its program: by operators beside SQLite's virtual
- * machine or by SQLite, and why not by operators. The query is compiled, not run. Rejects with the errors of
+ * Describes how the loops of a query are executed, in the order of its program: by Rockpool's operators or by SQLite's
+ * virtual machine, and why operators do not execute a loop. The query is compiled, not run. Rejects with the errors of
  * `client.query`.
  *
  * ```ts

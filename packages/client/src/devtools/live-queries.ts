@@ -14,7 +14,7 @@ export interface LiveQueryInfo {
    * known: until then, every commit runs the query again.
    */
   readonly dependencies: readonly { readonly table: string; readonly columns: readonly string[] }[] | null;
-  /** How often the query ran because a commit touched what it reads, without its first run. */
+  /** How often the query ran because a commit touched what it reads, not counting its first run. */
   readonly wakeCount: number;
   /** Duration of the last run in ms of wall time; null before the first. */
   readonly lastRunAtMs: number | null;

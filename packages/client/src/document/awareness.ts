@@ -30,7 +30,7 @@ interface Other {
  */
 export function createAwareness(doc: Doc, source: AwarenessSource): Awareness {
   const awareness = new Awareness(doc);
-  // Awareness would drop silent peers after 30 s. The server knows who is present.
+  // Awareness would drop silent peers after 30 s, but the server knows who is present.
   clearInterval(awareness._checkInterval as ReturnType<typeof setInterval>);
   const exchange = new CursorExchange(doc, awareness, source);
   const unsubscribe = source.presence.subscribe((peers) => exchange.hear(peers));
@@ -38,7 +38,7 @@ export function createAwareness(doc: Doc, source: AwarenessSource): Awareness {
     if (origin === 'local') void exchange.tell();
   };
   const onDocUpdate = (): void => {
-    // Deferred: an editor changes the text in the middle of its own update.
+    // Deferred, because an editor may change the text in the middle of its own update.
     queueMicrotask(() => exchange.placeAgain());
     void exchange.tell();
   };

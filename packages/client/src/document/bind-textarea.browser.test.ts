@@ -60,7 +60,7 @@ function shown({ value, selectionStart, selectionEnd }: HTMLTextAreaElement): st
 }
 
 describe('a textarea that is bound to a text', () => {
-  it('keeps the letters of each of two people together while they type at two places', () => {
+  it('keeps the characters of each of two users together while they type at different places', () => {
     const { textarea, text, type } = openPage('hello');
     textarea.setSelectionRange(0, 0);
     for (const [mine, theirs] of [
@@ -76,7 +76,7 @@ describe('a textarea that is bound to a text', () => {
     expect(text().toJSON()).toBe('oh, hello wor');
   });
 
-  it('moves the caret with the letters around it', () => {
+  it('moves the caret with the characters around it', () => {
     const { textarea, text } = openPage('one two three');
     textarea.setSelectionRange(7, 7);
     text().insert(0, 'zero ');
@@ -101,7 +101,7 @@ describe('a textarea that is bound to a text', () => {
     expect([textarea.selectionStart, textarea.selectionEnd, textarea.selectionDirection]).toEqual([6, 9, 'backward']);
   });
 
-  it('inserts a letter at its position among equal letters, and deletes only the deleted letters', () => {
+  it('inserts a character at the caret among equal characters, and deletes only the characters that the user deleted', () => {
     const { textarea, text, type } = openPage('aaaa');
     const edits: unknown[] = [];
     text().observe(({ delta }) => edits.push(delta));
@@ -137,7 +137,7 @@ describe('a textarea that is bound to a text', () => {
     expect(text().toJSON()).toBe('\r\none\r\ntwo\r> three');
   });
 
-  it('shows changes of others only after a composition, and puts the composed letters where they were typed', () => {
+  it('shows changes by others only after a composition ends, and inserts the composed characters where they were typed', () => {
     const { textarea, text, type } = openPage('ab');
     textarea.setSelectionRange(1, 1);
     textarea.dispatchEvent(new CompositionEvent('compositionstart'));
@@ -151,7 +151,7 @@ describe('a textarea that is bound to a text', () => {
     expect(text().toJSON()).toBe('12akab!');
   });
 
-  it('switches to a text that replaces its own, and is read-only while there is none', () => {
+  it('switches to a text that replaces its own, and is read-only while there is no text', () => {
     const { textarea, text, type, replaceText } = openPage('one two');
     textarea.setSelectionRange(3, 3);
     replaceText('so one two');

@@ -6,10 +6,11 @@ import type { LiveDocument } from '../interface/live-document.ts';
 type DeltaStep = YTextEvent['delta'][number];
 
 /**
- * Binds a textarea to a text of an open document, until the returned function is called. Each input becomes the fewest
- * edits of the text. A change made elsewhere appears at once and keeps the caret and the selection at their letters, so
- * that several people can type in one text at the same time. A change that arrives during a composition (of an input
- * method) appears when the composition ends. While the document has no text at the path, the textarea is read-only.
+ * Binds a textarea to a text of an open document, until the returned function is called. Each input changes only the
+ * part of the text that differs. A change made elsewhere appears at once and keeps the caret and the selection at the
+ * same characters, so that several users can type in one text at the same time. A change that arrives during a
+ * composition (of an input method) appears when the composition ends. While the document has no text at the path, the
+ * textarea is read-only.
  *
  * ```ts
  * const unbind = bindTextarea(textarea, document, 'note');
@@ -62,7 +63,7 @@ class TextareaBinding {
     text?.observe(this.onChange);
     this.textarea.readOnly = this.wasReadOnly || text === null;
     const next = text?.toJSON() ?? '';
-    // If the changes are unknown, the letters around the caret determine its new position.
+    // The changes between the two texts are unknown, so their difference determines the new position of the caret.
     const { at, removed, inserted } = difference(this.shown, next, next.length);
     this.missed = [[{ retain: at }, { delete: removed }, { insert: inserted }]];
     if (!this.isComposing) this.showMissed();
@@ -132,7 +133,7 @@ class TextareaBinding {
     this.show(text?.toJSON() ?? '', places as [number, number]);
   }
 
-  /** The selection is in positions of the Y.Text. */
+  /** `start` and `end` of the selection are positions in the Y.Text. */
   private show(next: string, [start, end]: readonly [number, number]): void {
     const { textarea } = this;
     const { scrollTop, selectionDirection } = textarea;
@@ -154,8 +155,8 @@ interface Difference {
 }
 
 /**
- * The one replacement that turns `before` into `after`. It keeps the text behind the caret unchanged if possible: of
- * several equal letters, the one at the caret was typed. It does not split a surrogate pair.
+ * The one replacement that turns `before` into `after`. It keeps the text after the caret unchanged if possible,
+ * because of several equal characters, the one at the caret was typed. It does not split a surrogate pair.
  */
 function difference(before: string, after: string, caret: number): Difference {
   const shortest = Math.min(before.length, after.length);
@@ -164,7 +165,7 @@ function difference(before: string, after: string, caret: number): Difference {
   while (behind < mostBehind && before.at(-1 - behind) === after.at(-1 - behind)) behind++;
   let at = 0;
   while (at < shortest - behind && before[at] === after[at]) at++;
-  // After a deletion in front of the caret, the letters on both sides of it may be equal.
+  // After a deletion before the caret, the characters on both sides of the caret may be equal.
   while (behind < shortest - at && before.at(-1 - behind) === after.at(-1 - behind)) behind++;
   if (isBetweenHalves(before, at) || isBetweenHalves(after, at)) at--;
   if (isBetweenHalves(before, before.length - behind) || isBetweenHalves(after, after.length - behind)) behind--;
@@ -175,7 +176,7 @@ function isBetweenHalves(text: string, place: number): boolean {
   return place > 0 && place < text.length && (text.codePointAt(place - 1) ?? 0) > 0xffff;
 }
 
-/** The position of a letter after changes. A letter inserted at that position comes behind it. */
+/** Returns where a position is after changes. Text that was inserted exactly at the position follows it. */
 function placeAfter(changes: readonly (readonly DeltaStep[])[], place: number): number {
   return changes.reduce((at, delta) => {
     let [before, moved] = [0, at];

@@ -102,7 +102,7 @@ function goneError({ table, column }: ColumnPlace): RockpoolError {
 }
 
 /**
- *   Y.Doc ── difference from `stored` ──► applied in the database, which answers with the new text
+ *   Y.Doc ── difference from `stored` ──► applied in the database, which returns the new text
  *   Y.Doc ◄── difference from `stored` ── that text, or the text read after a commit
  *
  * Runs one step at a time, so that `stored`, the last text that both sides had, is always known.
@@ -116,7 +116,7 @@ class DocumentSync<Value> {
   private readonly listeners: Listeners<LiveDocumentState<Value>> = createListeners();
   private stored: JsonText;
   private known: LiveDocumentState<Value> | null = null;
-  /** The state that listeners have received. */
+  /** The state that listeners received last. */
   private shown: LiveDocumentState<Value>;
   private state: LiveDocumentState['state'] = 'open';
   private error: RockpoolError | null = null;

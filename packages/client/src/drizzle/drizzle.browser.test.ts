@@ -97,7 +97,7 @@ describe('builders', () => {
     expect(await db.select({ name: list.name }).from(list).where(eq(list.id, 'l1')).get()).toEqual({ name: 'house' });
   });
 
-  it('keep columns of the same name in two joined tables apart', async () => {
+  it('distinguish columns with the same name in two joined tables', async () => {
     const db = await withRows();
     const rows = await db.select().from(todo).innerJoin(list, eq(todo.listId, list.id)).where(eq(todo.id, 't3'));
     expect(rows[0]?.todo.id).toBe('t3');
@@ -264,7 +264,7 @@ describe('relational queries', () => {
     expect(lists[2]?.todos).toEqual([]);
   });
 
-  it('keep a relation and a column of the same name apart', async () => {
+  it('distinguish a relation from a column with the same name', async () => {
     const db = await withRows();
     expect(
       await db.query.todo.findFirst({
@@ -317,7 +317,7 @@ describe('prepared statements', () => {
     expect(await due.values({ done: true })).toEqual([['a', 5]]);
   });
 
-  it('name the placeholder without a value', async () => {
+  it('reject with the name of a placeholder that has no value', async () => {
     const db = await openDatabase();
     const failure = await failureOf(
       db
@@ -467,7 +467,7 @@ describe('returning', () => {
     expect(await db.delete(todo).where(eq(todo.id, 't9')).returning()).toEqual([]);
   });
 
-  it('keeps fields of the same SQLite name apart', async () => {
+  it('distinguishes fields with the same SQLite name', async () => {
     const db = await withRows();
     const rows = await db
       .update(list)

@@ -37,7 +37,7 @@ export class RockpoolDatabase<
   }
 
   /**
-   * Runs a transaction, with the options, errors and limits of `client.transaction` and `synced` beside its promise.
+   * Runs a transaction, with the options, errors and limits of `client.transaction`. The promise has `synced`.
    * `tx.transaction` is a savepoint; `tx.rollback()` throws, and so rolls everything back.
    *
    * ```ts
@@ -55,8 +55,8 @@ export class RockpoolDatabase<
   }
 
   /**
-   * Runs the writes in one transaction: all of them take effect, or none. Results are in the order of the writes, with
-   * `synced` beside the promise. Rejects with `sql-forbidden`, before anything is written, if a statement has rows: a
+   * Runs the writes in one transaction: all of them take effect, or none. Results are in the order of the writes, and
+   * the promise has `synced`. Rejects with `sql-forbidden`, before anything is written, if a statement has rows: a
    * `select`, or a write with `returning`.
    *
    * ```ts

@@ -13,7 +13,7 @@ const columns = getTableColumns(todo);
 const field = (path: string, selected: unknown): SelectedField => ({ path: path.split('.'), field: selected });
 
 describe('a row decoder', () => {
-  it('puts each decoded value at its selected place', () => {
+  it('puts each decoded value at the path that the query selected for it', () => {
     const decode = createRowDecoder(
       [field('id', columns.id), field('a.b.done', columns.done), field('a.n', sql<number>`1`)],
       null,

@@ -102,7 +102,7 @@ interface Absence {
   readonly sources: readonly string[];
 }
 
-/** The objects of a result that represent one table each, and that an outer join may leave empty. */
+/** The objects of a result that each represent one table. An outer join may leave them empty. */
 function absencesOf(fields: readonly SelectedField[], joined: JoinedTables): readonly Absence[] {
   const tablesByKey = new Map<string, Set<string | undefined>>();
   const sourcesByKey = new Map<string, string[]>();

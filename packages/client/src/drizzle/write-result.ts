@@ -14,7 +14,10 @@ export interface WriteResult extends StatementResult {
   readonly synced?: Promise<void>;
 }
 
-/** Drizzle's types allow builders a result but no other promise, so `synced` is part of the result too. */
+/**
+ * Drizzle's types let a builder resolve with a result but not return a second promise, so `synced` is part of the
+ * result too.
+ */
 export function withSynced(write: Promise<StatementResult>): Promise<WriteResult> {
   if (!isWrite(write)) return write.then(toResult);
   // Makes `synced` not enumerable, so that the state of the write is requested only when the app reads it.

@@ -26,7 +26,7 @@ export interface DeviceSource {
   readonly principal: string | null;
 }
 
-/** What the device has of a row. */
+/** The versions of a row that this device has. */
 export interface DeviceHistory {
   readonly siteId: string;
   /** Newest first. */
@@ -66,7 +66,7 @@ export async function deviceHistory(row: HistoryRow, source: DeviceSource): Prom
         writtenMs: stampToMs((changeset['stamp_us'] as number) + (changeset['shift_us'] as number)),
         receivedMs: null,
         names: [],
-        // A migration ends all tabs of older versions of the app, so recent versions have today's columns.
+        // A migration ends all tabs of older versions of the app, so recent versions have the current columns.
         laterColumns: [],
       },
     ];

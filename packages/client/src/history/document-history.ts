@@ -21,8 +21,8 @@ type ReadVersions = (options: { readonly before: number | null; readonly limit: 
 
 export interface RowOfDocument extends Pick<RowHistory, 'at' | 'restore'> {
   /**
-   * Writes a column to the return value of `next`, which receives its current text, in one transaction. Rejects with
-   * `row-missing`, and with the error of `next`.
+   * Sets a column to the text that `next` returns for its current text, in one transaction. Rejects with `row-missing`,
+   * and with the error of `next`.
    */
   readonly change: (column: string, next: (now: string | null) => string) => Promise<void>;
 }

@@ -17,7 +17,7 @@ export interface ChangesetMoment {
   readonly sequence: number;
 }
 
-/** A moment that names the transaction instead of a version name. */
+/** A moment in which a transaction stands in place of the name of a version. */
 export type KnownMoment = Exclude<PastMoment, { readonly name: string }> | ChangesetMoment;
 
 /** See Client.past. */

@@ -294,7 +294,9 @@ class LiveHistory {
     return done;
   }
 
-  /** While the server is unreachable, versions from its earlier responses stay, below the newer ones of this device. */
+  /**
+   * While the server is unreachable, keeps the versions from its earlier responses, below this device's newer versions.
+   */
   private merged(page: RowHistoryPage): RowHistoryPage {
     const { current } = this;
     if (page.source === 'server' || current.completeUntilMs === null) return page;

@@ -53,13 +53,13 @@ export interface SyncOptions {
   readonly url: string;
   /** The server's database to sync with. */
   readonly databaseId: string;
-  /** The transport to the server. The tab that syncs chooses it. Default `auto`. */
+  /** The transport to the server. Only the option of the tab that syncs has an effect. Default `auto`. */
   readonly transport?: TransportName;
   /**
    * A stable id of the signed-in user. With it, Rockpool never sends one user's pending changes as another user.
    * Changes written before the first sign-in belong to the first principal. Opening as another principal while changes
    * are pending fails with `other-principal` and keeps the changes: sign the first user in again, or use another
-   * `name`. Without it, the app itself must keep users apart.
+   * `name`. Without it, the app itself must keep the changes of different users separate.
    */
   readonly principal?: string;
   /**

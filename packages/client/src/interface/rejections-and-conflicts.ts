@@ -10,9 +10,9 @@ export interface RejectedChangesets extends Subscribable<readonly RejectedChange
   /** Reads the list once. */
   list(): Promise<RejectedChangeset[]>;
   /**
-   * Applies the same changes to the current rows; counters are added to again. Rejects with the constraint that still
-   * fails, with `row-missing` if a row that it changes no longer exists, with `changeset-undecided` while the server
-   * may still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
+   * Applies the same changes to the current rows, and adds the same amounts to counters. Rejects with the constraint
+   * that still fails, with `row-missing` if a row that it changes no longer exists, with `changeset-undecided` while
+   * the server may still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
    */
   retry(sequence: number): Promise<void>;
   /**
@@ -27,8 +27,8 @@ export interface RejectedChangesets extends Subscribable<readonly RejectedChange
 
 export interface Conflicts {
   /**
-   * Writes the losing value of a conflict as a new edit: a value goes back into its cell (with the rest of its column
-   * group) or its place in a document. Restoring a value of a deleted row restores the row, with all values that the
+   * Writes the losing value of a conflict as a new edit: a value is written to its cell (with the rest of its column
+   * group) or to its path in a document. Restoring a value of a deleted row restores the row, with all values that the
    * conflict log has. A delete that lost to an update deletes the row.
    *
    * Rejects with `conflict-not-restorable`; the field `problem` is `unknown`, `schema`, `row-gone`, `counter` or

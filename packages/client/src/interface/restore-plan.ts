@@ -50,7 +50,7 @@ export interface RestorePlanOptions {
 
 /** See `client.planRestore`. */
 export interface RestorePlan extends RestorePreview {
-  /** The number of transactions that it undoes. */
+  /** The number of transactions that the plan undoes. */
   readonly transactions: number;
   /**
    * Writes the restore to the current rows, once: a later call resolves with the same result. The app's triggers do not

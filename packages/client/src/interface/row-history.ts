@@ -92,8 +92,8 @@ export interface RowHistoryState extends RowHistoryPage {
  */
 export interface RowHistory extends Subscribable<RowHistoryState> {
   /**
-   * Reads versions once: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default, at
-   * most 200.
+   * Reads versions once: the newest ones, or those before `before`, which is the `next` of the previous page. `limit`
+   * is 20 by default, at most 200.
    */
   page(options?: { readonly before?: number; readonly limit?: number }): Promise<RowHistoryPage>;
   /** Adds the next page to the live value. Does nothing after the last one. */
@@ -122,7 +122,7 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    * lacks the table, and with the errors of a write.
    */
   name(version: Pick<RowVersion, 'siteId' | 'sequence' | 'writtenMs'>, name: string): Promise<void>;
-  /** Gives a version another name, in one transaction. Rejects like `unname` and `name`. */
+  /** Gives a version a different name, in one transaction. Rejects like `unname` and `name`. */
   rename(name: string, newName: string): Promise<void>;
   /** Removes a name. Rejects with `version-name-missing`, `version-names-undeclared` and the errors of a write. */
   unname(name: string): Promise<void>;
@@ -152,7 +152,7 @@ export interface DocumentVersion {
   readonly untilMs: number;
   /** The number of edits. */
   readonly count: number;
-  /** Its names, given by `name`. Edits after a named one begin another version. */
+  /** Its names, given by `name`. Edits after a named version begin a new version. */
   readonly names: readonly string[];
 }
 
@@ -179,8 +179,9 @@ export type DocumentOperation =
 /** The history of one document. Its table must declare a history. */
 export interface DocumentHistory<Value = unknown> {
   /**
-   * Reads versions: the newest ones, or those before `before` (`next` of a page). `limit` is 20 by default. Consecutive
-   * edits of one author form one version, unless the author pauses for `pauseMs`, by default five minutes.
+   * Reads versions: the newest ones, or those before `before`, which is the `next` of the previous page. `limit` is 20
+   * by default. Consecutive edits of one author form one version, unless the author pauses for `pauseMs`, by default
+   * five minutes.
    */
   page(options?: {
     readonly before?: number;
@@ -193,12 +194,12 @@ export interface DocumentHistory<Value = unknown> {
   diff(from: number | string, to: number | string): Promise<readonly DocumentOperation[]>;
   /**
    * Writes the document of a version, as a new edit that merges, syncs and can be undone like any other. With `path`,
-   * writes only the value at this place, as a path of member names, indexes, and `{ id: 'x' }` for the array element
-   * that has this key; a place that is missing in the version is removed.
+   * writes only the value at that path, or removes it if the version has no value there. A path consists of member
+   * names, indexes, and `{ id: 'x' }` for the array element that has this key.
    *
    * Rejects like RowHistory.restore, with `document-gone` if the version, or for `path` the current row, has no
    * document, and with `document-place-missing` if the current document has no object or array that could contain the
-   * place.
+   * value.
    */
   restore(version: number | string, options?: { readonly path?: DocumentPath }): Promise<void>;
   /**

@@ -32,8 +32,8 @@ export interface BatchOptions {
 export interface ResultColumns {
   readonly rowCount: number;
   /**
-   * Values by column name; of two columns with the same name, the later. Numeric columns are a `Float64Array`, in which
-   * NULL is NaN; all others are arrays of plain values.
+   * Values by column name; of two columns with the same name, the later one. Numeric columns are a `Float64Array`, in
+   * which NULL is NaN; all others are arrays of plain values.
    */
   readonly columns: Readonly<Record<string, Float64Array | readonly SqlValue[]>>;
 }

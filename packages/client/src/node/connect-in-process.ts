@@ -3,7 +3,7 @@ import type { Remote } from 'comlink';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { WorkerConnection } from '../tab/worker-connection.ts';
 
-/** Runs the worker's part on the same thread: its calls are plain calls. */
+/** Connects to a worker part that runs on the same thread, by plain calls. */
 export function connectInProcess(worker: WorkerApi): WorkerConnection {
   const waiting = new Set<(error: RockpoolError) => void>();
   let ended: RockpoolError | null = null;
@@ -12,7 +12,7 @@ export function connectInProcess(worker: WorkerApi): WorkerConnection {
       if (ended !== null) return Promise.reject(ended);
       return new Promise((resolve, reject) => {
         waiting.add(reject);
-        // Both kinds look alike to the caller: every method returns a promise.
+        // The caller sees no difference from Comlink's proxy: every method returns a promise.
         run(worker as unknown as Remote<WorkerApi>)
           .then(resolve, reject)
           .finally(() => waiting.delete(reject));

@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Transport, TransportConnection } from '../rpc/transport.ts';
 
-/** The part of a sync server that clients of its process reach: a `SyncServer` of `@rockpool/sync-server`. */
+/** The part of a sync server that clients in the same process use: a `SyncServer` of `@rockpool/sync-server`. */
 export interface InProcessServer {
   connect(client: { receive(frame: Uint8Array): void; closed(code: number, reason: string): void }): {
     send(frame: Uint8Array): void;
@@ -39,7 +39,7 @@ function connect(server: InProcessServer, events: Parameters<Transport['connect'
     isOver = true;
     events.onClosed(new RockpoolError('network-unreachable', { stage: 'in-process', ...fields }));
   };
-  // Runs in a task of its own, because events never run inside `connect`.
+  // Runs in a separate task, because events never run inside `connect`.
   setTimeout(() => {
     if (isOver) return;
     try {

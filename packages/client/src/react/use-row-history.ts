@@ -6,7 +6,7 @@ import { useMaybeClient } from './client-context.ts';
 export interface RowHistoryInUse {
   /** The open history, for reading older versions and for restoring; null while it is opening and if opening failed. */
   readonly history: RowHistory | null;
-  /** The newest versions; null before the first answer. */
+  /** The newest versions; null until the history is open. */
   readonly state: RowHistoryState | null;
   /** Why the history could not be opened (`history-not-kept`: the schema declares none). */
   readonly error: Error | null;

@@ -5,7 +5,7 @@ import { useSyncStatus } from './use-sync-status.ts';
 
 /**
  * Returns how far the changes to one row have come, and reads it again whenever the sync status changes. Null before
- * the first answer and if the row cannot be read. An array literal as `key` is fine.
+ * the first read and if the row cannot be read. An array literal as `key` is fine.
  */
 export function useRowSyncState(table: string, key: RowKey): RowSyncState | null {
   const client = useMaybeClient();

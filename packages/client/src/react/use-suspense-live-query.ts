@@ -33,7 +33,7 @@ function firstResult<Row>(client: Client, live: LiveQuery<Row>): Promise<void> {
     const unsubscribe = live.subscribe(() => {
       waiting.delete(key);
       resolve();
-      // Unsubscribes only after the listener has returned: the query stays until the component has subscribed.
+      // Unsubscribes only after the listener has returned, so that the query runs until the component has subscribed.
       queueMicrotask(() => unsubscribe());
     });
   });

@@ -13,9 +13,9 @@ export interface PastFacts {
 
 /** The requests of a page about past states. The page creates their ids. */
 export type PastAsk =
-  /** Downloads a past state. `moment` is the query string of the request. Answered with PastFacts. */
+  /** Downloads a past state. `moment` is the query string of the request. The result is PastFacts. */
   | { readonly kind: 'open'; readonly id: string; readonly moment: string }
-  /** Answered with the rows, or with null if the past state is not open because the worker has been restarted. */
+  /** The result is the rows, or null if the past state is not open because the worker has been restarted. */
   | { readonly kind: 'query'; readonly id: string; readonly statement: SqlStatement }
   | { readonly kind: 'close'; readonly id: string };
 

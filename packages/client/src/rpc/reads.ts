@@ -10,7 +10,7 @@ import type { WriteState } from './write-state.ts';
 /** The result of one query. */
 export type QueryResult = { readonly rows: EncodedRows; readonly tookMs: number } | { readonly error: ErrorData };
 
-/** Reads of the database, by this worker or through the leader's. Every failure is a RockpoolError. */
+/** Reads of the database, by this worker or through the leader's worker. Every failure is a RockpoolError. */
 export interface Reads {
   /** Runs one read-only statement. Sees at least every commit that preceded the call. */
   query(statement: SqlStatement): Promise<EncodedRows>;

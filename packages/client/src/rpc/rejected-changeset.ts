@@ -8,7 +8,7 @@ export interface RejectedValue {
   readonly before?: SqlValue;
   /** The written value; absent for a deleted row. */
   readonly after?: SqlValue;
-  /** The edit of a document, in place of both, as JSON (`JsonChange` of @rockpool/shared/document). */
+  /** The edit of a document, instead of `before` and `after`, as JSON (`JsonChange` of @rockpool/shared/document). */
   readonly change?: string;
 }
 

@@ -51,7 +51,7 @@ export type WaitStage =
   | 'token'
   /** The connection to open. */
   | 'socket'
-  /** The server's answer to the hello. */
+  /** The server's response to the hello. */
   | 'welcome'
   /** The first byte of the server's snapshot. */
   | 'snapshot-answer'
@@ -131,7 +131,7 @@ export interface SyncStatus {
   readonly clockWrong: boolean;
 }
 
-/** The status before the worker's first answer, which names where the database is stored. */
+/** The status before the worker's first response, which states where the database is stored. */
 export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   state: 'opening',
   pendingCount: 0,
@@ -149,7 +149,7 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
 });
 
 /**
- * A status sent to a page, either with an answer or in a message of its own. These may arrive out of order, so an
+ * A status sent to a page, either with a response or in a separate message. Updates may arrive out of order, so an
  * update with a lower number than the last one is stale.
  */
 export interface StatusUpdate {

@@ -19,8 +19,8 @@ export interface Transport {
    */
   connect(url: string, events: TransportEvents): TransportConnection;
   /**
-   * Requests a file, such as a snapshot. `path` continues the URL of the server, with a leading slash. Default: HTTP to
-   * that URL.
+   * Requests a file, such as a snapshot. `path` is appended to the URL of the server and begins with a slash. Default:
+   * HTTP to that URL.
    */
   readonly request?: (path: string, init: RequestInit) => Promise<Response>;
 }

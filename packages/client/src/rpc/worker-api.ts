@@ -107,8 +107,8 @@ export interface WorkerApi extends DatabasesApi {
   /** The states of writes, by their request ids. */
   writeStates(requestIds: readonly string[]): Promise<WriteStatesAnswer>;
   /**
-   * Requests bytes from the server over HTTP, with the tab's token. `path` continues the path of the database, with a
-   * leading slash. Rejects with the server's error, or `network-unreachable`.
+   * Requests bytes from the server over HTTP, with the tab's token. `path` is appended to the path of the database and
+   * begins with a slash. Rejects with the server's error, or `network-unreachable`.
    */
   request(path: string): Promise<Uint8Array>;
   /** Opens, queries and closes past states; see PastAsk. Rejects like Client.past and PastState.query. */
@@ -139,7 +139,7 @@ export interface WorkerApi extends DatabasesApi {
 }
 
 /**
- * The results of a write, with a status that counts the write, unless an earlier answer had such a status. After a
+ * The results of a write, with a status that counts the write, unless an earlier response had such a status. After a
  * write, a page must not see a status that says everything is sent.
  */
 export interface WriteAnswer {
@@ -148,7 +148,7 @@ export interface WriteAnswer {
 }
 
 /**
- * The states of writes, with a status that counts them, unless an earlier answer had such a status. A page that
+ * The states of writes, with a status that counts them, unless an earlier response had such a status. A page that
  * receives the state `admitted` must not count the write as pending.
  */
 export interface WriteStatesAnswer {

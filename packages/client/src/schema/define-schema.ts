@@ -65,7 +65,7 @@ export function defineSchema(
       };
       converted.push(drizzleTableToSchema(value, rules, problems));
     }
-    // A silently ignored view would look like an existing one.
+    // If a view were ignored silently, the app would take it to exist.
     else if (is(value, SQLiteView))
       problems.push({
         table: 'views',

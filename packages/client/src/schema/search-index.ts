@@ -56,7 +56,7 @@ export function searchIndex(table: SQLiteTable, options: SearchIndexOptions): Se
  * ```
  *
  * If a query uses the table under another name, pass that name: `matches(todoSearch, typed, alias(todo, 'other'))`.
- * Throws `query-invalid` for another table.
+ * Throws `query-invalid` for a different table.
  */
 export function matches(index: SearchIndex, typed: string, table: SQLiteTable = index.table): SQL<boolean> {
   const names = new Set(Object.values(getTableColumns(table)).map((column) => column.name));

@@ -65,7 +65,7 @@ export const versionName: SQLiteTableWithColumns<{
     rowKey: text('row_key').notNull(),
     /** The document column; empty for a version of the row. */
     documentColumn: text('document_column').notNull(),
-    /** 1 to 100 characters. Part of the key, so two devices that use one name at once create one row. */
+    /** 1 to 100 characters. Part of the key, so two devices that give the same name concurrently create one row. */
     name: text().notNull(),
     /**
      * The site and sequence of the transaction. Unlike its watermark, they are known before the transaction is sent,

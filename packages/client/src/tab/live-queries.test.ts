@@ -115,7 +115,7 @@ describe('live queries of a page', () => {
     expect(query.current.rows[0]).toBe(current.rows[0]);
   });
 
-  it('keep their rows beside an error, and clear the error after a success', () => {
+  it('keep their rows while they have an error, and clear the error after a success', () => {
     const { queries, live } = createWorld();
     const query = live('a');
     query.subscribe(() => undefined);
@@ -197,7 +197,7 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a']);
   });
 
-  it('end with the client without a call if they have no listeners', () => {
+  it('call nothing when the client closes if they have no listeners', () => {
     const { queries, live, calls } = createWorld();
     live('a').subscribe(() => undefined)();
     queries.end(new RockpoolError('client-closed'));

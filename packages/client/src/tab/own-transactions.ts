@@ -15,7 +15,7 @@ interface HeldWrite {
 }
 
 /**
- * Orders the transactions of this tab and the writes beside them.
+ * Orders the transactions of this tab and its writes outside of them.
  *
  * A write waits until the open transaction ends. If the body of that transaction awaits the write (for example, uses
  * `db` instead of `tx`), the two wait for each other until the transaction times out. Browsers cannot tell which

@@ -16,7 +16,8 @@ const COMPARED_FIELDS = ['sequence', 'decided', 'rejectedMs', 'reason', 'code'];
 
 /**
  * The rejected changesets as a store, whose `current` is the list with and without listeners. Without listeners it
- * reads the list when the number of the status changes, and when `current` is read after another change.
+ * reads the list when `rejectedCount` of the status changes, and when `current` is read after any other change of the
+ * status.
  */
 export function createRejectedStore({
   list,

@@ -8,7 +8,7 @@ export interface WriteStateSource {
   /** Throws if the client has no server. */
   requireServer(): void;
   writeStates(requestIds: readonly string[]): Promise<readonly WriteState[]>;
-  /** The number changes with every outcome. */
+  /** Calls its listeners after every outcome. */
   readonly status: Pick<Subscribable<unknown>, 'subscribe'>;
 }
 
@@ -77,7 +77,7 @@ export class SyncedWrites {
       const writeStates = await this.source.writeStates(requestIds);
       requestIds.forEach((requestId, index) => this.settle(requestId, writeStates[index] ?? { state: 'pending' }));
     } catch (thrown) {
-      // Without an answer the outcome is unknown, so the request is repeated unless the client is closed.
+      // A failed request leaves the outcomes unknown, so it is repeated unless the client is closed.
       if (toRockpoolError(thrown).code === 'client-closed') this.end(toRockpoolError(thrown));
     }
     this.isAsking = false;

@@ -63,7 +63,7 @@ describe('the presence of a tab', () => {
     expect(told[2]).toEqual(told[1]);
   });
 
-  it('lists the longest present peers of a topic first, without itself and without invalid JSON', () => {
+  it('lists the peers of a topic, longest present first, without itself and without peers whose state is not JSON', () => {
     const { presence } = createWorld();
     const heard: (readonly Peer[])[] = [];
     presence.about('').subscribe((others) => heard.push(others));

@@ -11,7 +11,7 @@ export interface TabPresenceOptions {
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** By topic, the states that this page shows and the peers that it receives. */
+/** The states that this page shows and the peers that it receives, for each topic. */
 export interface TabPresence {
   /**
    * The presence of one topic; the empty topic stands for the database. Throws `presence-invalid` for a topic that is

@@ -60,9 +60,9 @@ describe('the token', () => {
     [
       'the start page of the app, for every path',
       async () => new Response('\n<!DOCTYPE html>\n<html><body></body></html>'),
-      { problem: 'the answer is an HTML page' },
+      { problem: 'the response is an HTML page' },
     ],
-    ['an error page as text', () => '<html>Bad Gateway</html>', { problem: 'the answer is an HTML page' }],
+    ['an error page as text', () => '<html>Bad Gateway</html>', { problem: 'the response is an HTML page' }],
     [
       'an error with the status 429',
       throwing(Object.assign(new Error('slower'), { statusCode: 429 })),
@@ -83,15 +83,15 @@ describe('the token', () => {
     ],
     ['a string that is thrown', throwing('Failed to fetch'), { thrown: 'string' }],
     ['a response of 404', async () => new Response('', { status: 404 }), { thrown: 'object', status: 404 }],
-    ['no return value', () => undefined, { problem: 'the answer is not a string', type: 'undefined' }],
-    ['an object', () => ({ token: TOKEN }), { problem: 'the answer is not a string', type: 'object' }],
-    ['an array', () => [TOKEN], { problem: 'the answer is not a string', type: 'array' }],
-    ['an empty string', () => '', { problem: 'the answer is empty' }],
-    ['a sentence', () => 'no such user', { problem: 'the answer is not a bearer token', characters: 12 }],
+    ['no return value', () => undefined, { problem: 'the token is not a string', type: 'undefined' }],
+    ['an object', () => ({ token: TOKEN }), { problem: 'the token is not a string', type: 'object' }],
+    ['an array', () => [TOKEN], { problem: 'the token is not a string', type: 'array' }],
+    ['an empty string', () => '', { problem: 'the token is empty' }],
+    ['a sentence', () => 'no such user', { problem: 'the token is not a bearer token', characters: 12 }],
     [
       'JSON',
       async () => Response.json({ token: TOKEN }),
-      { problem: 'the answer is not a bearer token', characters: 26 },
+      { problem: 'the token is not a bearer token', characters: 26 },
     ],
   ])('reports a failure of the app: %s', async (_, token, fields) => {
     const { outcome, told } = await asked(token);

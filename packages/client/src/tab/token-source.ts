@@ -11,8 +11,8 @@ export interface TokenSourceOptions {
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /**
- * The sign-in page of a public network, a proxy's error page, or the start page of the app where no server answers its
- * path. None of them comes from the app's server, so a later request may succeed.
+ * An HTML page: the sign-in page of a public network, a proxy's error page, or the app's start page at a path that no
+ * token server handles. None of them comes from the app's token server, so a later request may succeed.
  */
 const HTML_PAGE = /^\s*(?:<!--|<!doctype html|<html)/i;
 
@@ -22,7 +22,7 @@ const MAX_CAUSES = 5;
 /**
  * Asks the app for a token and classifies failures:
  * - not signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
- * - the app's own server is unreachable, reports trouble, or another server answers with an HTML page:
+ * - the app's own server is unreachable, reports trouble, or a different server responds with an HTML page:
  *   `network-unreachable` with the stage `token`
  * - the app's code failed: `token-callback-failed`. `onError` receives the error once, and again only after a token was
  *   received or a different error occurred
@@ -58,14 +58,14 @@ async function tokenOf(answer: unknown): Promise<string> {
 
 function requireToken(answer: unknown): string {
   if (typeof answer !== 'string')
-    throw callbackFailed({ problem: 'the answer is not a string', type: typeName(answer) });
+    throw callbackFailed({ problem: 'the token is not a string', type: typeName(answer) });
   if (HTML_PAGE.test(answer))
-    throw new RockpoolError('network-unreachable', { stage: 'token', problem: 'the answer is an HTML page' });
+    throw new RockpoolError('network-unreachable', { stage: 'token', problem: 'the response is an HTML page' });
   if (!BEARER_TOKEN.test(answer))
     throw callbackFailed(
       answer === ''
-        ? { problem: 'the answer is empty' }
-        : { problem: 'the answer is not a bearer token', characters: answer.length },
+        ? { problem: 'the token is empty' }
+        : { problem: 'the token is not a bearer token', characters: answer.length },
     );
   return answer;
 }
@@ -127,8 +127,8 @@ function causesOf(thrown: unknown): unknown[] {
 }
 
 /**
- * The messages by which each engine's `fetch` reports a missing answer. A TypeError with any other message is a fault
- * in the app's code.
+ * The messages of the TypeErrors that each engine's `fetch` throws when it receives no response. A TypeError with any
+ * other message is a fault in the app's code.
  */
 const FETCH_FAILURES = [
   /^Failed to fetch/, // Chromium; also `import()` of a chunk

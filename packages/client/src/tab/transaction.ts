@@ -29,7 +29,7 @@ export type TransactionBody<T> = (tx: Transaction) => Promise<T> | T;
  */
 export const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** Writes of other tabs that wait for this transaction fail after ten seconds. */
+/** Less than the ten seconds after which waiting writes of other tabs fail. */
 const LONGEST_TIMEOUT_MS = 8_000;
 
 /** Begins, runs the body and commits. Rolls back if the body fails, the time limit is reached or the signal aborts. */
@@ -47,7 +47,7 @@ export async function runTransaction<T>(
     });
   signal?.throwIfAborted();
   const interrupted = Promise.withResolvers<never>();
-  interrupted.promise.catch(() => undefined); // Has an effect only while a step waits for it.
+  interrupted.promise.catch(() => undefined); // Prevents an unhandled rejection while no step waits for it.
   const onAbort = (): void => interrupted.reject(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { isUnflushed } from './synced-writes.ts';
 
-/** More steps than a user undoes. Without a limit they would still end with the changelog's retention. */
+/** More steps than a user undoes. Even without this limit, the retention of the changelog would end them. */
 const MOST_STEPS = 1_000;
 
 export interface UndoHistoryOptions {

@@ -51,7 +51,7 @@ export function connectWorker(
   methods.ping().catch(() => undefined);
 
   worker.addEventListener('error', (event) => {
-    event.preventDefault(); // The error is reported with a code instead.
+    event.preventDefault(); // The browser reports nothing; the error is reported below, with a code.
     if (ended !== null) return;
     // An error in a script is an ErrorEvent; a missing script is not.
     if (!hasAnswered && !(event instanceof ErrorEvent)) return void explainUnloadable(url).then(end);

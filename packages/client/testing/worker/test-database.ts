@@ -58,13 +58,13 @@ export class TestClock {
 
 let seed = 0;
 
-/** Different bytes on each call, the same in each run. */
+/** Returns different bytes on each call, and the same sequence in each run. */
 export function testRandomBytes(count: number): Uint8Array {
   seed++;
   return new Uint8Array(count).map((_, i) => (seed * 31 + i * 7) & 0xff);
 }
 
-/** Opens a database in memory, which nothing outlives. */
+/** Opens a database in memory. Its data is lost when it is closed. */
 export function openInMemory(options: Partial<OpenDatabaseOptions> = {}): OpenDatabase {
   return openDatabase({
     runtime: testRuntime,

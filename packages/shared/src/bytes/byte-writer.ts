@@ -2,7 +2,8 @@ import { utf8Length } from './utf8-length.ts';
 
 const INITIAL_BYTES = 256;
 
-// Most outputs are small and cost less than a new buffer, so a finished writer leaves its buffer to the next one.
+// Most outputs are small and cost less than allocating a buffer, so a finished writer passes its buffer to the next
+// one.
 const MAX_SPARE_BYTES = 64 * 1024;
 let spare: Uint8Array<ArrayBuffer> | null = null;
 

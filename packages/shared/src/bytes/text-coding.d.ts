@@ -1,6 +1,6 @@
 /*
- * TextEncoder and TextDecoder are in every runtime, but in no ECMAScript lib. Declared here, and nothing else of the
- * platform is, so that the compiler refuses I/O, timers and other globals in this package.
+ * TextEncoder and TextDecoder are in every runtime, but in no ECMAScript lib. Only these two parts of the platform are
+ * declared here, so that the compiler rejects I/O, timers and other globals in this package.
  */
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;

@@ -24,7 +24,7 @@ describe('changeset codec', () => {
     );
   });
 
-  it('answers damage only with changeset-invalid or a valid body, without a crash or a huge allocation', () => {
+  it('rejects a damaged body with changeset-invalid or decodes it to a valid body, without a crash or a huge allocation', () => {
     fc.assert(
       fc.property(changesetBody, fc.nat(), fc.integer({ min: 1, max: 255 }), (body, at, flip) => {
         const bytes = encodeChangesetBody(body);

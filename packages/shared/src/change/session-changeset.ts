@@ -218,7 +218,7 @@ class SessionReader {
     return text;
   }
 
-  /** The offset of the next `count` bytes. Throws if the input ends before. */
+  /** The offset of the next `count` bytes. Throws if the input ends earlier. */
   private take(count: number): number {
     const start = this.at;
     if (count > this.bytes.length - start) throw endsTooEarly();

@@ -1,16 +1,16 @@
 import { LATEST_STAMP_US } from './stamp.ts';
 
 /*
- * Only the age of a changeset counts, not its stamp. While the device's clock runs evenly, the age is a simple
- * difference, but not if the clock was set in the meantime. The server's clock reveals that: between two contacts A and
- * B, the same time has passed on both sides.
+ * Only the age of a changeset counts, not its stamp. While the device's clock runs evenly, the age is the difference
+ * between two of its readings. If the clock was set in the meantime, that difference is wrong. The server's clock
+ * reveals this: between two contacts A and B, the same time has passed on both sides.
  *
  *             A ────────── stamp ────────────── B        by the device
  *             A ─────────────────────────────── B        by the server
  *
- * If the two lengths differ, the clock was set in between. A stamp from before that moment is right when counted from
- * A, and a later one when counted back from B. Which case applies is unknown. The earlier result counts, but never a
- * time before A: setting a clock gains nothing.
+ * If the two lengths differ, the clock was set in between. The age of a stamp from before that moment is right if it is
+ * counted forward from A, and the age of a later stamp if it is counted back from B. Which case applies is unknown. The
+ * earlier result counts, but never a time before A, so that setting a clock gains nothing.
  */
 const US_PER_MS = 1000;
 
@@ -28,8 +28,8 @@ export interface ClockContact {
 
 /**
  * The age of a stamp in µs, 0 or more. `earlier`: the last contact with nothing pending, null for none. `latest`: the
- * contact of this connection, null for an age by the device alone. A stamp that is ahead of its clock counts as taken
- * now.
+ * contact of this connection, null to compute the age from the device's clock alone. A stamp that is ahead of its clock
+ * counts as taken now.
  */
 export function ageOfStampUs(
   stampUs: number,

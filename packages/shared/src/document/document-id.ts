@@ -27,8 +27,8 @@ export interface InitialIds {
 }
 
 /**
- * `previous` is the document that this one replaces by compaction. It gives the new document another id even if the
- * content equals that of the first one.
+ * `previous` is the document that this one replaces by compaction. It gives the new document a different id even if
+ * both have the same content.
  */
 export function initialIds(
   content: JsonValue,

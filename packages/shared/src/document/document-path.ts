@@ -16,8 +16,8 @@ export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentP
 }
 
 /**
- * Returns the value with another one at the path; undefined if a step of the path no longer exists. An element whose
- * key no longer exists is appended.
+ * Returns the value with `inner` at the path; undefined if a step of the path no longer exists. An element whose key no
+ * longer exists is appended.
  */
 export function withValueAt(
   value: JsonValue | undefined,

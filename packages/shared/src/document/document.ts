@@ -227,7 +227,7 @@ export function mergeForeignEdit(
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   rememberText(text, json, MAX_DOCUMENT_DEPTH);
   const merged = close(opened, [update], json);
-  // The caller asks for the text next, and a small document does not stay open.
+  // The caller requests the text next, and a small document is not kept open.
   rememberDocumentText(merged, text);
   return { state: merged, overwritten };
 }
@@ -245,8 +245,8 @@ export function clientsOf(update: Uint8Array): number[] {
 
 /**
  * Repeats an edit of a replaced document in the document that replaced it. `before` and `after` are the replaced
- * document without and with the edit. Reports every value of the new document that the edit meets, because its author
- * had seen none of them.
+ * document without and with the edit. Reports every value that others have written to the new document and that the
+ * edit changes, because the author of the edit had seen none of them.
  *
  * Throws `document-invalid` if the document would exceed the length that the rule allows.
  */

@@ -177,7 +177,7 @@ export interface ChangedJson {
  */
 export interface ChangedPlace {
   readonly path: DocumentPath;
-  /** Whether the change moves an element whose neighbours have changed. Otherwise its value has changed. */
+  /** True if the change moves an element whose neighbours have changed; false if the value at the path has changed. */
   readonly isMove: boolean;
 }
 
@@ -211,7 +211,7 @@ function changed(value: JsonValue, change: JsonChange, at: At): JsonValue {
   }
   if ('elements' in change && isJsonArray(value)) return changeElements(value, change, at);
   if ('list' in change && isJsonArray(value)) return spliceList(value, change.list, at);
-  // The place now has a value of another kind, which is kept.
+  // The path now has a value of a different kind, which is kept.
   tell(at);
   return value;
 }
@@ -264,8 +264,8 @@ function changeElements(
 }
 
 /**
- * Places the elements that the change moved behind their new predecessors; all others keep their order. Reports
- * elements that others have moved elsewhere.
+ * Places the elements that the change moved after their new predecessors; all others keep their order. Reports elements
+ * that others have moved elsewhere.
  */
 function reorder(
   names: readonly string[],

@@ -142,8 +142,8 @@ interface Stretch {
 
 /**
  * Parses a text that differs from a known one in one stretch: descends to the smallest value that contains the stretch,
- * and goes up again until the new text there is JSON. The text around it is equal, and so is the value. Null if the
- * whole text must be parsed.
+ * and ascends again until the new text of a value is JSON. The text around that value is unchanged, and so is its
+ * value. Null if the whole text must be parsed.
  */
 function changeText(before: JsonText, text: string, limits: JsonLimits): JsonText | null {
   if (text.length > limits.maxLength) throw invalid('size', { limit: limits.maxLength });
@@ -254,8 +254,8 @@ function rebuilt(way: readonly Step[], changed: JsonValue, grownBy: number): Jso
 }
 
 /**
- * A container with other children from `first` to `last`. If their number is unchanged, only the spans of the others
- * shift.
+ * A copy of a container with new children in place of those from `first` to `last`. If their number is unchanged, only
+ * the spans of the others shift.
  */
 function withChildren(
   container: Container,

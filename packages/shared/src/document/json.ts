@@ -94,7 +94,7 @@ export function isAllowedKey(key: string): boolean {
  * have equal texts.
  */
 export function canonicalJson(value: JsonValue): string {
-  // JSON.stringify is several times as fast as a hand-written serializer, even if it needs a copy.
+  // JSON.stringify is several times as fast as a hand-written serializer, even if the value has to be copied first.
   if (isInOrder(value)) return JSON.stringify(value);
   const keys = new Set<string>();
   if (hasFewKeys(value, keys)) return JSON.stringify(value, [...keys].sort());
@@ -112,7 +112,8 @@ const FEW_KEYS = 16;
 function hasFewKeys(value: JsonValue, keys: Set<string>): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (isJsonArray(value)) return value.every((element) => hasFewKeys(element, keys));
-  // A `for…in` loop allocates no list of keys. It runs once per object of an import, before it is compiled.
+  // A `for…in` loop allocates no list of keys. This saves time in an import, which calls this function once per object
+  // before it is compiled.
   for (const key in value) {
     keys.add(key);
     if (keys.size > FEW_KEYS || !hasFewKeys(value[key] as JsonValue, keys)) return false;
@@ -153,8 +154,8 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
 }
 
 /**
- * The indexes where two arrays of the same length have different values, by identity. A loop, because it visits all
- * elements of a large list for every edit of one.
+ * The indexes where two arrays of the same length have different values, by identity. A loop, because every edit of one
+ * element of a large list visits all its elements.
  */
 export function differingIndexes(before: readonly JsonValue[], after: readonly JsonValue[]): number[] {
   const indexes: number[] = [];

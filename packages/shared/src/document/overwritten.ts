@@ -43,11 +43,11 @@ export interface OverwrittenMember {
  * seen it, in either direction.
  *
  * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one is the
- *   value. An edit met an unseen write if the last one is not the one that its author had seen.
+ *   value. An edit is concurrent with an unseen write if the last write is not the one that its author had seen.
  * - An edit that removes a member names everything in it that its author knew. Anything else that is removed with
  *   the member was unseen.
- * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once per
- *   edit.
+ * - A write inside a removed member leaves no content, and its path is lost with the member: it is reported once per
+ *   edit, with the path `[]`.
  */
 export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, update: Uint8Array): OverwrittenMember[] {
   const found: OverwrittenMember[] = [];

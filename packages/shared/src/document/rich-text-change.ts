@@ -27,8 +27,8 @@ interface RunSplice {
 }
 
 /**
- * Formats characters that stay. Each half stores only its first or last few characters, by which both ends are found
- * again: text that others have inserted in between gets the formats too.
+ * Formats characters that stay. Of these, it stores only the first and the last few, which identify both ends again:
+ * text that others have inserted in between gets the formats too.
  */
 interface FormatSplice {
   readonly at: number;

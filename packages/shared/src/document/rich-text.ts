@@ -25,10 +25,10 @@ export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export type AttributeValue = boolean | number | string;
 
-/** Length of a format's name, in UTF-16 units: names are words of editors. */
+/** Maximum length of a format's name, in UTF-16 units. Editors choose short words as names. */
 const MAX_NAME_LENGTH = 64;
 
-/** Length of a format's value, in UTF-16 units. The longest values are URLs of links. */
+/** Maximum length of a format's value, in UTF-16 units. The longest values are URLs of links. */
 export const MAX_FORMAT_LENGTH = 2048;
 
 export function isFormatName(name: string): boolean {

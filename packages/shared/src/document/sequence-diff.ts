@@ -6,7 +6,7 @@ export interface Splice {
   readonly to: number;
 }
 
-/** Limit for removals and insertions, beyond which the rest is replaced as one: the cost is quadratic. */
+/** Limit for removals and insertions, beyond which the rest is replaced as a whole, because the cost is quadratic. */
 const MAX_EDITS = 400;
 
 /**

@@ -1,12 +1,12 @@
 /*
- * Finds the place of a change in a text that others have changed since: behind the same characters as before, as near
- * as possible to the old offset.
+ * Finds the place of a change in a text that others have changed since: after the same characters as before, as near as
+ * possible to the old offset.
  */
 
-/** The number of characters before a change by which its place is found again. */
+/** The number of characters before a change that are used to find its place again. */
 const CONTEXT_LENGTH = 12;
 
-/** The distance from the old offset within which a run of characters or elements is searched. */
+/** How far from the old offset a run of characters or elements is searched for. */
 const REACH = 1000;
 
 /** The last characters, as many as are needed to find a place again. */
@@ -25,8 +25,8 @@ export function firstCharacters(text: string): string {
 }
 
 /**
- * The offset behind the longest match of the context: a change by others shortly before it does not separate a change
- * from its word.
+ * Returns the offset after the longest match of the context, so that a change stays with its word even if others have
+ * changed the text shortly before it.
  */
 export function placeOf(text: string, at: number, context: string, removed: string): number | null {
   for (let from = 0; from < context.length; from++) {

@@ -112,7 +112,7 @@ function changeNamesake(
   return true;
 }
 
-/** Another site may have put an element of another name there. */
+/** Another site may have put an element with a different name there. */
 function isNamed(node: Node | undefined, name: string, { elementKey }: PathRule): boolean {
   return node instanceof Y.Map && elementName({ [elementKey]: node.get(elementKey) as JsonValue }, elementKey) === name;
 }

@@ -11,7 +11,7 @@ export interface ErrorData {
   readonly message: string;
 }
 
-/** The error class of Rockpool: a code of the list, fields, and a recovery. */
+/** The error class of Rockpool: a code from the list of codes, fields, and a recovery. */
 export class RockpoolError extends Error {
   readonly code: ErrorCode;
   readonly fields: ErrorFields;

@@ -4,7 +4,7 @@ import type { CellValue } from '../change/cell-value.ts';
 import type { ChangeKind } from '../change/changeset.ts';
 import { readTagged, writeTagged } from '../change/column-codec.ts';
 
-/* The server's answers about the history of a row, as bytes. */
+/* The server's responses about the history of a row, as bytes. */
 
 /** A column that a version changed. */
 export interface VersionChange {

@@ -20,13 +20,15 @@ export interface ColumnPolicy {
   /** The ids of the columns that are written, win and lose together with this one, including this one. */
   readonly together?: readonly number[];
   /**
-   * Whether a write adds to the value that it meets. It then replaces no other write, and cannot lose to one that
-   * stays.
+   * Whether a write adds to the current value. It then replaces no other write, and loses only if its row or document
+   * is deleted or replaced.
    */
   readonly accumulates?: true;
   /** Whether an update carries a difference, so that equal values do not mean that both writes are kept. */
   readonly sendsDifference?: true;
-  /** Whether the old value that a device records for an update is the change, so that it cannot be written back. */
+  /**
+   * Whether a device records the change itself as the old value of an update; such an old value cannot be written back.
+   */
   readonly recordsChange?: true;
   /** The problem that is reported when a conflict of such a column cannot be restored. */
   readonly refusesRestore?: 'counter';
@@ -85,7 +87,7 @@ export interface LostValue {
   readonly path?: string;
 }
 
-/** How pending, admitted and delivered writes of a column meet on a device. */
+/** How a device combines the pending, admitted and delivered writes of a column. */
 export interface ColumnRebase {
   /** The cell with a pending write on top. Throws the error that masks the changeset. */
   pending(before: CellValue, value: CellValue, kind: ChangeKind): CellValue;

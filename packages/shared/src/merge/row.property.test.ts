@@ -186,7 +186,7 @@ describe('merging a write again', () => {
 });
 
 describe('a deleted row', () => {
-  it('comes back by an update only under update-wins, and only if the delete had not seen the update', () => {
+  it('is restored by an update only under update-wins, and only if the delete had not seen the update', () => {
     fc.assert(
       fc.property(
         history.filter(({ startsWithRow }) => startsWithRow),

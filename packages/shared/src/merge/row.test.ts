@@ -100,7 +100,7 @@ describe('mergeRow', () => {
     expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ conflicts: [], corrected: [] });
   });
 
-  it('returns a lost group as a whole, including columns that both wrote alike [MR-08]', () => {
+  it('returns a lost group as a whole, including columns to which both authors wrote the same value [MR-08]', () => {
     const both = (value: bigint): Record<number, CellValue> => ({ [PAYEE]: 'Kiosk', [AMOUNT]: value });
     const b = merge(stored, change('update', 'b', 20, 2, 1, both(2n)), GROUPED).row;
     const earlier = merge(b, change('update', 'c', 15, 3, 1, both(3n)), GROUPED);
@@ -203,7 +203,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('never brings a deleted row back by an update, only by a new insert [MR-14]', () => {
+  it('never restores a deleted row by an update, only by a new insert [MR-14]', () => {
     const gone = merge(stored, change('delete', 'c', 15, 2, 1)).row;
     expect(valuesOf(merge(gone, change('update', 'b', 99, 3, 1, { [AMOUNT]: 2n })).row)).toBeNull();
     const again = merge(gone, change('insert', 'b', 99, 3, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));

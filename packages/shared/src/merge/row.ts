@@ -33,8 +33,8 @@ function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: R
 }
 
 /**
- * The author had seen the row, so it existed. It was deleted so long ago that its tombstone is pruned, and with it the
- * documents that an edit would have changed.
+ * Merges an update or delete of a row that is not stored. Its author had seen the row, so the row existed. It was
+ * deleted so long ago that its tombstone is pruned, and with it the documents that an edit would have changed.
  */
 function missingRow(change: RowChange, { policies }: RowRules): RowMerge {
   const won = { value: null, version: NO_VERSION };
@@ -62,7 +62,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { policie
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
-  // A row that was deleted already loses nothing.
+  // A row that is already deleted loses nothing.
   const conflicts = loser.deleted === null ? wholeRowConflicts(loser, winner, policies) : [];
   const stands = incomingWins || (winner.deleted === null && conflicts.length === 0);
   return { row: winner, conflicts, corrected: stands ? [] : correctedBy(change) };
@@ -77,7 +77,7 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   }
   if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
   const won = { value: null, version: change.version };
-  // It is not stored which columns an update wrote, so the oldest cell base of the delete counts for all columns.
+  // The columns that an update wrote are not stored, so the oldest cell base of the delete counts for all columns.
   const oldest = Math.min(base, ...[...stored.cells.keys()].map((columnId) => change.baseOf(columnId)));
   const unseen =
     deleteRule === 'delete-wins'
@@ -176,7 +176,10 @@ function freshRow({ values, version }: RowChange): StoredRow {
   return { inserted: version, revived: null, updated: NO_UPDATES, deleted: null, cells };
 }
 
-/** The author's copy of the row, or of the columns that the author wrote, differs from the server's. */
+/**
+ * The ids for `corrected` if the author's copy of the row, or of the columns that the author wrote, differs from the
+ * server's.
+ */
 function correctedBy(change: RowChange): number[] {
   return [EXISTENCE_COLUMN_ID, ...change.values.keys()];
 }
@@ -215,7 +218,7 @@ function updateConflicts(
     const policy = byColumn.get(columnId);
     const cell = stored.cells.get(columnId);
     const winning = stored.deleted === null ? (cell?.value ?? null) : null;
-    // A lost difference is lost even if the sum would have been the same.
+    // A lost difference is a conflict even if the sum would have been the same.
     if (stored.deleted === null && policy?.sendsDifference !== true && cellValuesEqual(winning, value)) continue;
     const lost = policy?.lost?.(value, cell?.value ?? null, change.version.site) ?? { value };
     // A cell of an existing row may be from an author who changed it after the insert.

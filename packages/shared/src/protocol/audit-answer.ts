@@ -3,7 +3,7 @@ import type { ByteWriter } from '../bytes/byte-writer.ts';
 import type { ChangeGroup } from '../change/changeset.ts';
 import { readGroups, writeGroups } from '../change/changeset-codec.ts';
 
-/** A table that differs between both sides. */
+/** A table that differs between the two sides. */
 export interface DifferingTable {
   readonly tableId: number;
   /**
@@ -18,7 +18,7 @@ export interface AuditAnswer {
   readonly type: 'audit-answer';
   /** The watermark of the comparison. */
   readonly cursor: number;
-  /** False if the log was not at that watermark or moved on, and nothing was compared. */
+  /** False if nothing was compared, because the log was not at that watermark or had advanced beyond it. */
   readonly compared: boolean;
   readonly differing: readonly DifferingTable[];
   /** All rows of these ranges, as inserts. */

@@ -10,7 +10,7 @@ export const LOG_HASH_BYTES = 16;
 export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
 
 /**
- * The one ordered stream from the server: live changes, catch-up and answers to pushes are all deliveries. A delivery
+ * The one ordered stream from the server: live changes, catch-up and responses to pushes are all deliveries. A delivery
  * takes the client from watermark `from` to `to` in one transaction:
  *
  * 1. `outcomes` are the decisions about the client's changesets, up to `lastAckedSequence`. They are applied first.

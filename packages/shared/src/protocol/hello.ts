@@ -35,7 +35,7 @@ export interface Hello {
   readonly cursor: number;
   /**
    * The log hash of the delivery that led to `cursor` (zeros at 0). A log that was restored from a backup and continued
-   * has another one.
+   * has a different one.
    */
   readonly cursorHash: Uint8Array;
   /** The last changeset of this site with a durably applied outcome; 0 if there is none. */

@@ -22,9 +22,9 @@ export const MAX_HELLO_BYTES: number = 16 * 1024;
 export const MAX_CHANGESET_BYTES: number = 48 * 1024 * 1024;
 
 /**
- * Rows per changeset. The server merges them in one go. Each takes some KB of memory until it is decided and delivered,
- * in total half a gigabyte, and the whole some seconds of the thread. The size in bytes does not limit them: a body of
- * 9 MB has room for a million rows.
+ * Rows per changeset. The server merges them in one go. Each row takes some KB of memory until it is decided and
+ * delivered, in total half a gigabyte, and merging all of them takes the thread some seconds. The size in bytes does
+ * not limit them: a body of 9 MB has room for a million rows.
  */
 export const MAX_CHANGESET_ROWS: number = 128 * 1024;
 

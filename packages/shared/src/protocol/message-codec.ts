@@ -43,7 +43,7 @@ export const MESSAGE_CODES = {
   'presence-update': 71,
 } as const;
 
-/** The first byte of a push with the origin of any of its changesets. */
+/** The first byte of a push in which any changeset has an origin. */
 const PUSH_WITH_ORIGINS_CODE = 9;
 
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
@@ -106,7 +106,7 @@ export function encodeDeliveryGroups(groups: readonly ChangeGroup[]): Uint8Array
   return writer.finish();
 }
 
-/** Gives the same bytes as encodeMessage for this head and these groups. */
+/** Returns the same bytes as encodeMessage for this head and these groups. */
 export function encodeDelivery(head: DeliveryHead, encodedGroups: Uint8Array): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writer.u8(MESSAGE_CODES.delivery);
@@ -115,7 +115,7 @@ export function encodeDelivery(head: DeliveryHead, encodedGroups: Uint8Array): U
   return writer.finish();
 }
 
-/** Gives the same bytes as encodeMessage for a part with these groups. */
+/** Returns the same bytes as encodeMessage for a part with these groups. */
 export function encodeDeliveryPart(encodedGroups: Uint8Array): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writer.u8(MESSAGE_CODES['delivery-part']);

@@ -1,14 +1,14 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 
-/** Client to server after a silence; the server answers at once. Browsers offer pages no WebSocket ping. */
+/** Client to server after a silence; the server responds at once. Pages in browsers cannot send WebSocket pings. */
 export interface Ping {
   readonly type: 'ping';
 }
 
 export interface Pong {
   readonly type: 'pong';
-  /** The same clock as in Welcome, because a clock can be set while a client is connected. */
+  /** The server's clock, as in Welcome. It is sent again because a clock can be set while a client is connected. */
   readonly serverNowMs: number;
 }
 

@@ -34,7 +34,7 @@ export interface SeenPresence extends PresenceState {
 /** Server to client: the presence of all sites, including this one. */
 export interface PresenceUpdate {
   readonly type: 'presence-update';
-  /** True for all states, which replace earlier ones; false: those that changed. */
+  /** True: `seen` has all states and replaces earlier ones. False: `seen` has only the states that changed. */
   readonly whole: boolean;
   readonly seen: readonly SeenPresence[];
 }

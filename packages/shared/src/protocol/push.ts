@@ -19,8 +19,8 @@ export interface Push {
   /** The hash of the changeset before the first one of the push. The server computes the others. */
   readonly previousHash: Uint8Array;
   /**
-   * Changesets up to this number were written under an earlier log epoch. Their bases count as far as this log still
-   * has that log epoch. 0 if there are none.
+   * Changesets up to this number were written under an earlier log epoch; 0 if there are none. Their bases count only
+   * up to the start of the current log epoch.
    */
   readonly olderEpochUpTo: number;
   /** At least one. */

@@ -5,8 +5,8 @@ import { ID_BYTES } from './hello.ts';
 import { requireProtocolVersion } from './protocol-version.ts';
 
 /**
- * Server to client: the answer to a valid hello. A first delivery follows at once, even an empty one, unless the client
- * is to fetch a snapshot.
+ * Server to client: the response to a valid hello. A first delivery follows at once, even an empty one, unless the
+ * client is to fetch a snapshot.
  */
 export interface Welcome {
   readonly type: 'welcome';
@@ -23,9 +23,9 @@ export interface Welcome {
   /** The last changeset of this site that the server has decided. The client pushes from the next one on. */
   readonly lastAckedSequence: number;
   /**
-   * The hash of that changeset (zeros for none). A client with another hash for that number, or with no such changeset,
-   * is a copy: the outcomes that follow do not belong to its changesets, so it takes a new site id before it applies
-   * any.
+   * The hash of that changeset (zeros for none). A client with a different hash for that number, or with no such
+   * changeset, is a copy: the outcomes that follow do not belong to its changesets, so it takes a new site id before it
+   * applies any.
    */
   readonly decidedHash: Uint8Array;
   /**

@@ -119,7 +119,7 @@ export function outlineDifferences(client: SchemaOutline, server: SchemaOutline)
         differs(table, column, here === undefined ? 'client' : 'server', 'the column is missing');
       else for (const what of unlike(here, there)) differs(table, column, 'both', `${what}: declared differently`);
     }
-    // A column with a merge rule changes its own digest and that of its table: reports the column only.
+    // The merge rule of a column is part of the digests of both the column and its table; only the column is reported.
     for (const what of unlike(mine.declared, theirs.declared))
       if (what !== 'merge rules' || found.length === before)
         differs(table, null, 'both', `${what}: declared differently`);

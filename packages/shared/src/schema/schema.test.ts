@@ -139,7 +139,7 @@ describe('schema file', () => {
     expect(() => decodeSchema(encodeSchema(said).replace('"reject"', '"first-come"'))).toThrow('uniqueRule');
   });
 
-  it('is rejected if it is another file, damaged, or of a newer format', () => {
+  it('is rejected if it is not a schema file, is damaged, or has a newer format', () => {
     const file = encodeSchema(sampleSchema);
     expect(() => decodeSchema('<html>')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
     expect(() => decodeSchema('[]')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));

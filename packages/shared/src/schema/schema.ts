@@ -61,7 +61,7 @@ export interface MergeRules {
    * other.
    */
   readonly deleteRule: DeleteRule;
-  /** What happens to a row that takes a unique value of another row. Default: `reject`. */
+  /** What happens to a row whose unique value another row already has. Default: `reject`. */
   readonly uniqueRule?: UniqueRule;
   /**
    * What happens to rows whose parent another author deletes. Default: the rule that follows from `ON DELETE`
@@ -147,7 +147,7 @@ export function syncedTables(schema: Schema): TableSchema[] {
 }
 
 /**
- * What the server does with a row that takes a unique value of another row. The row that came first keeps the value.
+ * What the server does with a row whose unique value another row already has. The row that came first keeps the value.
  *
  * - `reject`: the changeset is rejected whole and stays with its author.
  * - RenameRule: the row receives the next free name, and the conflict log keeps the name that its author chose.

@@ -4,7 +4,7 @@ import type { ForeignKeySchema, RenameRule, TableSchema, UniqueRule } from './sc
 
 export const DEFAULT_RENAME_SUFFIX = ' ({n})';
 
-/** The maximum number of renamed rows of one name; the next one rejects its changeset. */
+/** The maximum number of renamed rows with one name; the next one rejects its changeset. */
 export const MAX_RENAMES = 100;
 
 const NUMBER = '{n}';

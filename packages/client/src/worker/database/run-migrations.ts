@@ -83,7 +83,7 @@ function requireSameHistory(done: readonly (readonly [string, string])[], migrat
     if (migration === undefined)
       throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
     if (migration.tag !== tag)
-      throw failed(migration.tag, { problem: `the database has applied the migration ${tag} instead` });
+      throw failed(migration.tag, { problem: `the database has applied the migration ${tag} at its position` });
     if (hashOf(migration.sql) !== hash)
       throw failed(tag, { problem: 'the migration was changed after it was applied' });
   }
@@ -152,7 +152,7 @@ function requireNoNewReservedNames(
   migrations: readonly Migration[],
 ): void {
   const [name] = [...reservedNames(connection)].filter((found) => !before.has(found));
-  if (name !== undefined) throw failed(lastTag(migrations), { problem: 'the name is reserved', name });
+  if (name !== undefined) throw failed(lastTag(migrations), { problem: 'the table name is reserved', name });
 }
 
 function reservedNames(connection: Connection): ReadonlySet<string> {

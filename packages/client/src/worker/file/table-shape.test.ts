@@ -260,7 +260,7 @@ describe('migrations', () => {
     [
       'a reserved name, by renaming',
       'CREATE TABLE x (a); --> statement-breakpoint\nALTER TABLE x RENAME TO rockpool_x',
-      { problem: 'the name is reserved', name: 'rockpool_x' },
+      { problem: 'the table name is reserved', name: 'rockpool_x' },
     ],
   ])('may not create %s', async (_, sql, fields) => {
     const migrations = [

@@ -44,8 +44,8 @@ export const counter: ColumnPolicy = {
 
   rebase: {
     pending: (before, value, kind) => (kind === 'insert' ? value : addToCounter(before, value)),
-    // The write may have another position among the others here. If the server reached another value, it delivers that
-    // value.
+    // This device may apply the write in a different order than the server. If the server reached a different value, it
+    // delivers that value.
     admitted: (before, value, kind) =>
       kind === 'insert' || typeof before !== 'bigint' || typeof value !== 'bigint'
         ? value

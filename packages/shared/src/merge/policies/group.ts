@@ -12,7 +12,7 @@ export const groupDeclaration: PolicyDeclaration<readonly string[]> = {
   reportEntry(names, _table, report) {
     if (names.length < 2) report(names[0] ?? null, 'A group needs at least two columns.');
   },
-  // Groups do not change the meaning of a statement.
+  // Groups do not change the meaning of pending changesets.
   changeProblem: null,
 };
 

@@ -14,7 +14,7 @@ export const lastWriter: DefaultPolicy = {
   describe: (_before, written) => ({ after: written }),
 };
 
-/** The result into which the merge of a row collects. */
+/** The result of the merge of a row, which the merges of its cells fill. */
 export interface MergedCells {
   readonly cells: Map<number, Cell>;
   readonly conflicts: Conflict[];
