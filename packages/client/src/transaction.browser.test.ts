@@ -30,7 +30,7 @@ const insert = (where: Pick<Transaction, 'execute'>, id: string, balance = 0): P
 const idsIn = async (where: Client | Transaction): Promise<string[]> =>
   (await where.query<{ id: string }>('SELECT id FROM account ORDER BY id')).map(({ id }) => id);
 
-/** The client that runs the transactions, and another tab beside it. */
+/** The client that runs the transactions, and a second tab. */
 async function pair(role: 'leader' | 'follower'): Promise<{ client: Client; other: Client }> {
   const name = freshName();
   const first = await openClient(name);

@@ -117,8 +117,8 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
 
   describe.each(roles)('in the tab that is the %s', (role) => {
     /**
-     * The client under test and, if tabs share a database, another one beside it. `more`: options of every tab, or of
-     * the tab that is opened first (0) and second (1).
+     * The client under test and, if tabs share a database, a second one. `more`: options of every tab, or of the tab
+     * that is opened first (0) and second (1).
      */
     async function open(
       more: Partial<ClientOptions> | ((tab: number) => Partial<ClientOptions>) = {},

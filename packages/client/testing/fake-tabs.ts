@@ -245,7 +245,7 @@ export class FakeBrowser {
       };
     };
     const close = async (): Promise<void> => {
-      // Long enough for another tab to open it, if it were let in too early.
+      // Long enough that another tab could open the file if it were admitted too early.
       await new Promise((resolve) => setTimeout(resolve));
       if (isOpen && role === 'writer') file.writers--;
       isOpen = false;

@@ -76,8 +76,8 @@ export interface WorkerApi extends DatabasesApi {
   open(options: OpenOptions, tab: TabApi): Promise<StatusUpdate>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /**
-   * Starts a large result under an id that the page creates. All rows are from one snapshot if the storage allows
-   * another connection.
+   * Starts a large result under an id that the page creates. All rows are from one snapshot if the storage allows a
+   * second connection.
    */
   openStream(streamId: number, statement: SqlStatement): Promise<void>;
   /** The next rows of a stream; null after the last. */

@@ -41,7 +41,7 @@ describe('the presence of a tab', () => {
     expect(told).toEqual([]);
   });
 
-  it('sends the newest state once the worker has answered', async () => {
+  it('sends the newest state once the worker has responded', async () => {
     const { presence, told, answer } = createWorld();
     const mine = presence.about('');
     mine.subscribe(() => undefined);

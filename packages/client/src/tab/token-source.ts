@@ -168,7 +168,7 @@ function isNetworkFailure(thrown: unknown): boolean {
   return name === 'TypeError' && typeof message === 'string' && FETCH_FAILURES.some((words) => words.test(message));
 }
 
-/** Recognises errors of another realm and subclasses of a library. */
+/** Recognises a response by its members, because it may come from another realm or from a library. */
 function isResponse(answer: unknown): answer is Response {
   if (typeof answer !== 'object' || answer === null) return false;
   const { ok, status, text } = answer as Partial<Response>;

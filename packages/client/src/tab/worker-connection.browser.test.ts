@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 describe('a call into the worker', () => {
-  it('resolves with the answer', async () => {
+  it('resolves with the result', async () => {
     expect(await query(connect(ANSWERING).connection)).toBe('answer');
   });
 
@@ -104,7 +104,7 @@ describe('a call into the worker', () => {
     }
   });
 
-  it('waits longer than a minute for the answer of a script that has started', async () => {
+  it('waits longer than a minute for the response of a script that has started', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const url = URL.createObjectURL(new Blob([ANSWERING_PINGS], { type: 'text/javascript' }));
@@ -123,7 +123,7 @@ describe('a call into the worker', () => {
     }
   });
 
-  it('rejects if the connection ends before the answer', async () => {
+  it('rejects if the connection ends before the response', async () => {
     const { connection } = connect('');
     const waiting = query(connection);
     connection.end(closed);

@@ -16,8 +16,8 @@ import { DOCUMENT_ID_BYTES } from './document-id.ts';
  *     u8 4, 8 bytes document id, varint updates, each length-prefixed
  *         update: what other sites changed, for a replica that has the rest
  *     u8 5, 8 bytes document id, 16 bytes base id, varint bytes of the base, updates, each length-prefixed
- *         layers: a state as stored where documents are edited, never sent. The base is stored apart, under a hash of
- *         it; an edit adds a few bytes here
+ *         layers: a state as stored where documents are edited, never sent. The base is stored separately, under its
+ *         hash; an edit adds a few bytes here
  *
  * NULL is NULL: no document.
  */

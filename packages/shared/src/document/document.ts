@@ -117,7 +117,7 @@ export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
 
 /**
  * A state with an edit merged in, for edits that were inspected before or are this site's own. Returns the state
- * unchanged if the edit belongs to another document, which has been replaced. Throws `document-gap` when the edit
+ * unchanged if the edit belongs to a different document, which has been replaced. Throws `document-gap` when the edit
  * builds on operations that the state lacks.
  */
 export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase = NO_BASES): CellValue {
@@ -276,7 +276,10 @@ export function carryOver(
   return { state: edited.state, overwritten, update: expectKind(edited.edit, 'edit').update };
 }
 
-/** Texts of states that were read before, on this or another thread, by the identical bytes. */
+/**
+ * Texts of states that were read earlier, on this or another thread. The key is the array of bytes itself, not its
+ * content.
+ */
 const textOfState = new WeakMap<Uint8Array, string>();
 
 /** Records the result of `documentText` for these bytes, for a caller that has it from another thread. */

@@ -117,7 +117,7 @@ function knownText(text: string, limits: JsonLimits): JsonText | undefined {
 
 type Container = Extract<JsonValue, object>;
 
-/** The offsets of a container's children in its canonical text, from its first character on. */
+/** The offsets of a container's children in its canonical text, relative to its first character. */
 interface Spans {
   /** The keys of an object, in the order of the text. Null for an array. */
   readonly keys: readonly string[] | null;

@@ -152,12 +152,12 @@ function changeNamed(
 }
 
 /**
- * The largest set of elements that can keep their places: the longest run of rising places in the wanted order. The
- * others move.
+ * The largest set of elements that can keep their places: the longest increasing subsequence of places in the wanted
+ * order. The others move.
  */
 function keptPlaces(names: readonly string[], current: ReadonlyMap<string, NamedElement>): ReadonlySet<string> {
   const known = names.flatMap((name) => current.get(name) ?? []);
-  const tails: number[] = []; // tails[n] is the element with the smallest place that ends a run of n + 1
+  const tails: number[] = []; // tails[n] is the element with the smallest place that ends a subsequence of length n + 1
   const before: number[] = [];
   for (const [index, { place }] of known.entries()) {
     let low = 0;

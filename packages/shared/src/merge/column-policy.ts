@@ -128,8 +128,8 @@ export interface PolicyDeclaration<Entry = unknown> {
   columnProblem?(column: ColumnSchema): string | null;
   reportEntry?(entry: Entry, table: TableSchema, report: (column: string | null, problem: string) => void): void;
   /**
-   * Why a column that has rows cannot take or lose this policy: pending changesets would have another meaning. Null if
-   * it can.
+   * Why a column that has rows cannot take or lose this policy: pending changesets would have a different meaning. Null
+   * if it can.
    */
   readonly changeProblem: string | null;
 }

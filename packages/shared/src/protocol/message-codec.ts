@@ -124,8 +124,8 @@ export function encodeDeliveryPart(encodedGroups: Uint8Array): Uint8Array<ArrayB
 }
 
 /**
- * Throws `frame-invalid` for anything that is not a client message, and `protocol-version` for a hello of another
- * version.
+ * Throws `frame-invalid` for anything that is not a client message, and `protocol-version` for a hello of an
+ * unsupported version.
  */
 export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
   return decode(bytes, (code, reader): ClientMessage => {
@@ -153,8 +153,8 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
 }
 
 /**
- * Throws `frame-invalid` for anything that is not a server message, and `protocol-version` for a welcome of another
- * version.
+ * Throws `frame-invalid` for anything that is not a server message, and `protocol-version` for a welcome of an
+ * unsupported version.
  */
 export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
   return decode(bytes, (code, reader): ServerMessage => {

@@ -26,9 +26,8 @@ export function group(columnIds: readonly number[]): ColumnPolicy {
 }
 
 /**
- * The same change, with one base for all columns of a group: the lowest of theirs. Otherwise, a value of the group that
- * its author had not seen could win or lose alone, separately from a value that both had written and that the author
- * had therefore seen.
+ * The same change, with one base for all columns of a group: the lowest of their bases. Otherwise, the columns of a
+ * group could be decided differently, because the author had seen the current value of one column but not of another.
  */
 export function withGroupBases(change: RowChange, groups: readonly (readonly number[])[]): RowChange {
   if (groups.length === 0) return change;

@@ -6,7 +6,7 @@ import { group, groupDeclaration } from './group.ts';
 import { lastWriter } from './last-writer.ts';
 
 /*
- * The one list of policies. A new policy is a file beside this one, its line in both lists below, and its key in
+ * The one list of policies. A new policy is a file in this folder, its line in both lists below, and its key in
  * MergeRules (schema/schema.ts).
  */
 
