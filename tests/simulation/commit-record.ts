@@ -98,6 +98,9 @@ export class CommitRecord {
     const isFlushed = this.device.isStrict || !this.hasLostPower;
     this.forgetLost(tab, database, { sent: isFlushed || !isStoredBehind, acknowledged: isFlushed });
     this.hasLostPower = false;
+    const { model, onFault } = this.options;
+    for (const mark of model.marksOf.get(this.device.name) ?? [])
+      if (model.refused.has(mark)) onFault(`${mark} failed for its author and took effect all the same`);
   }
 
   private forgetLost(tab: Tab, database: OpenDatabase, promised: Promised): void {

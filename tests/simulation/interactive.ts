@@ -3,7 +3,7 @@ import type { Transaction } from '#client/interface/writes.ts';
 import { OwnTransactions } from '#client/tab/own-transactions.ts';
 import { runTransaction, type TransactionSource } from '#client/tab/transaction.ts';
 import type { Random } from './random.ts';
-import { isHonest, MAY_HAVE_TAKEN_EFFECT } from './sending.ts';
+import { checkNoEffect, isHonest } from './sending.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 import { draftId } from './subject-writes.ts';
@@ -59,8 +59,7 @@ export function transactInSteps(world: World, tab: Tab, random: Random, mark: st
       tally.add(`open transaction ended: ${code}`);
       if (!(thrown instanceof ChangedMind) && !isHonestEnd(tab, thrown))
         world.fault(`${mark} failed with ${String(thrown)}`);
-      else if (model.commits.has(mark) && !MAY_HAVE_TAKEN_EFFECT.has(code))
-        world.fault(`${mark} ended with ${code} and took effect all the same`);
+      else checkNoEffect(world, tab, mark, code);
     },
   );
   const { leader, browser } = tab.device;

@@ -65,6 +65,8 @@ export class Model {
   private readonly triedAgainBy = new Map<string, string>();
   /** Rejected changesets that their device dropped. */
   readonly dropped = new Set<string>();
+  /** Writes that failed for their author after their writer had closed. */
+  readonly refused = new Set<string>();
   /** Atomic transactions. */
   readonly atomic = new Set<string>();
   /** Transactions whose promise resolved in the page. */

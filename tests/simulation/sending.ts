@@ -15,14 +15,19 @@ export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|s
 /**
  * The tab closed or met a newer version of the app before the answer, or the write is stored but could not be flushed.
  */
-export const MAY_HAVE_TAKEN_EFFECT: ReadonlySet<string> = new Set([
-  'client-closed',
-  'storage-unflushed',
-  'tab-outdated',
-]);
+const MAY_HAVE_TAKEN_EFFECT: ReadonlySet<string> = new Set(['client-closed', 'storage-unflushed', 'tab-outdated']);
 
 export function isHonest({ device }: Tab, { code }: RockpoolError): boolean {
   return HONEST_FAILURES.test(code) || device.isForLackOfRoom(code) || device.isForOtherApp(code);
+}
+
+/** Reports a write that failed for its author and took effect. */
+export function checkNoEffect(world: World, { device }: Tab, mark: string, code: string): void {
+  const { model } = world;
+  if (MAY_HAVE_TAKEN_EFFECT.has(code) || !model.commits.has(mark)) return;
+  // The writer has closed before the medium undid the write, so the next one's opening shows what was undone.
+  if (device.storage.kind === 'indexeddb' && device.leader === undefined) model.refused.add(mark);
+  else world.fault(`${mark} failed with ${code} and took effect all the same`);
 }
 
 /** Writes in any tab of the device that can write now. */
@@ -58,8 +63,7 @@ export function send(
       world.note(`${mark} failed: ${thrown.code}`);
       world.tally.add(`write failed: ${thrown.code}`);
       if (!isHonest(tab, thrown)) world.fault(`${mark} failed with ${thrown.message}`);
-      else if (world.model.commits.has(mark) && !MAY_HAVE_TAKEN_EFFECT.has(thrown.code))
-        world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
+      else checkNoEffect(world, tab, mark, thrown.code);
     },
   );
 }

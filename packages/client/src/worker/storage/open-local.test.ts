@@ -207,3 +207,10 @@ it('a database forgets the cursor, acknowledged writes and packs of a delivery t
   expect(remembered()).toEqual([8, 130, false]);
   await close({ handsOver: false });
 });
+
+it('closing fails with the code of the client if IndexedDB has undone the last commit', async () => {
+  const { close, refuse, write } = await openOnIndexedDb();
+  refuse(true);
+  write('a');
+  await expect(close({ handsOver: false })).rejects.toMatchObject({ name: 'RockpoolError', code: 'storage-full' });
+});

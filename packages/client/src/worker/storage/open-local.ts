@@ -257,12 +257,12 @@ async function connect(
       database: opened,
       close: async (leavesLog = false) => {
         opened.close();
-        await storage.close({ leavesLog });
+        await storage.close({ leavesLog }).catch(rethrowFailure);
       },
     };
   } catch (thrown) {
     await storage.close().catch(() => undefined);
-    throw thrown instanceof RockpoolError ? thrown : storageFailure(thrown);
+    return rethrowFailure(thrown);
   }
 }
 
