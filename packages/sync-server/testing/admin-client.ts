@@ -4,7 +4,7 @@ export const ADMIN_TOKEN = 'operator-0123456789-abcdefghijklmnop';
 
 export interface AdminAnswer<Body> {
   readonly status: number;
-  /** The body, typed as the caller expects it; null if the answer has none. */
+  /** The body, typed as the caller expects it; null if the response has none. */
   readonly body: Body;
 }
 

@@ -22,24 +22,24 @@ export interface CommitOrderPlan {
 }
 
 /**
- * Pushes in flight per writer. With many, an instance would combine them into a few large commits, which leave little
- * order to get wrong.
+ * Pushes in flight per writer. With many, an instance would combine them into a few large commits, and the test would
+ * see few different orders.
  */
 const PUSHES_IN_FLIGHT = 2;
 
 /**
  * Changesets by which a writer may be ahead of the slowest one. Without a limit, a busy machine can let one instance do
- * all its work before another gets a turn, which leaves no order to get wrong.
+ * all its work before another gets a turn, and then their commits would not interleave.
  */
 const MAX_LEAD = 3;
 
-/** Deliveries that a reader takes at one instance before it moves to the next, which may be behind. */
+/** Deliveries that a reader receives from one instance before it moves to the next, which may be behind. */
 const DELIVERIES_PER_INSTANCE = 50;
 
 /**
- * Writers push as fast as they get answers, each at one instance, while readers follow and move between instances.
- * Checks that every reader receives every row exactly once, in the delivery that passes the row's watermark, so nothing
- * becomes visible behind a cursor.
+ * Writers push as fast as they get responses, each through one instance, while readers follow and move between
+ * instances. Checks that every reader receives every row exactly once, in the delivery that passes the row's watermark,
+ * so no row becomes visible below a cursor.
  */
 export async function checkCommitOrder({
   instances,
@@ -81,7 +81,7 @@ function expectTurns(watermarks: readonly number[], instanceOf: (changeset: numb
   expect(turns).toBeGreaterThan(watermarks.length / (writers * PUSHES_IN_FLIGHT));
 }
 
-/** Keeps the writers together. */
+/** Limits how far a writer gets ahead of the slowest one. */
 class Pace {
   /** The number of admitted changesets of each writer. */
   private readonly admitted: number[];

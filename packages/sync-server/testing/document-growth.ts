@@ -21,7 +21,9 @@ export interface DocumentSizes {
   readonly largest: number;
   /** Size of the state in bytes after a compaction at this moment. */
   readonly compacted: number;
-  /** Bytes of everything that is stored beside the column: the state, the last edits and the replaced document. */
+  /**
+   * Bytes of everything that is stored in addition to the column: the state, the last edits and the replaced document.
+   */
   readonly kept: number;
 }
 

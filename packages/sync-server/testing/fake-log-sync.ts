@@ -1,4 +1,4 @@
-/** A disk with syncs that the test completes. */
+/** A disk on which the test decides when each sync completes. */
 export class FakeLogSync {
   private readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
 
@@ -28,7 +28,7 @@ export class FakeLogSync {
     await this.afterwards();
   }
 
-  /** Callers that waited for the sync have continued. */
+  /** Resolves once the callers that waited for the sync have continued. */
   private afterwards(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }

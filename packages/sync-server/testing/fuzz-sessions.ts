@@ -30,8 +30,8 @@ const MAX_KEPT_HEAP_BYTES = 16 * 1024 * 1024;
 const MAX_KEPT_RESIDENT_BYTES = 128 * 1024 * 1024;
 
 /**
- * Frames to send before the measurement: V8 reserves pages before it touches them, and by then it has touched those
- * that frames need.
+ * Frames to send before the measurement. V8 reserves pages before it touches them; after these frames, it has touched
+ * all the pages that frames need.
  */
 const WARM_UP_FRAMES = 5_000;
 const WARM_UP_SEED = 1_000_000;

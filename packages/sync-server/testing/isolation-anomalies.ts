@@ -82,7 +82,7 @@ export async function findAnomalies(
         ]),
       );
       await catchUp(writers, watermarkOf(outcomes));
-      // Everybody writes before anybody sees what the others write.
+      // All writers write before any of them sees what the others have written.
       for (const { number, connection } of writers)
         for (const changes of changesOf(round, number)) connection.site.write(changes);
       for (const { connection } of writers) connection.push();

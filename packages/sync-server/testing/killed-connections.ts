@@ -1,8 +1,8 @@
 import { Connections, type Connection } from '../src/postgres/connection.ts';
 
 /**
- * Counts what a process asks of PostgreSQL, and fails everything from one request on, as if the process had been
- * killed.
+ * Counts the requests that a process sends to PostgreSQL, and fails all of them from one request on, as if the process
+ * had been killed.
  */
 export class Kill {
   /** The number of requests and ends of transactions. */
@@ -19,7 +19,7 @@ export class Kill {
   }
 }
 
-/** Connections of a process that a Kill ends: before a request, or after a COMMIT whose answer it never reads. */
+/** Connections of a process that a Kill ends: before a request, or after a COMMIT whose response it never reads. */
 export class KilledConnections extends Connections {
   private readonly kill: Kill;
 

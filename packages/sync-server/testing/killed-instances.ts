@@ -47,9 +47,9 @@ export interface InstanceKillPlan {
 }
 
 /**
- * Two clients push into one database at two instances. Repeatedly kills one instance, after which its client continues
- * at the other. A third client only listens, at any running instance. Checks that in the end each changeset is stored
- * exactly once, and that the listener has received all of them.
+ * Two clients push into one database through two instances. Repeatedly kills one instance, after which its client
+ * continues through the other. A third client only listens, at any running instance. Checks that in the end each
+ * changeset is stored exactly once, and that the listener has received all of them.
  */
 export async function checkKilledInstances(
   postgres: PostgresAccess,

@@ -122,9 +122,9 @@ class Reader extends Client {
 }
 
 /**
- * Moves a database back and forth between two servers while two clients write at two instances and a third one reads.
- * Kills the command once in the middle of each move, at another step each time, and runs it again. Checks that in the
- * end each changeset is stored exactly once, at one server, and that the reader got everything in order.
+ * Moves a database back and forth between two servers while two clients write through two instances and a third one
+ * reads. Kills the command once in the middle of each move, at a different step each time, and runs it again. Checks
+ * that in the end each changeset is stored exactly once, at one server, and that the reader got everything in order.
  */
 export async function checkKilledMoves(postgres: PostgresAccess, kills: number): Promise<void> {
   const shards = (await createShards(postgres, [1, 0])) as [TestShard, TestShard];

@@ -54,7 +54,7 @@ const WRITERS = 3;
 const PUSH_SIZE = 5;
 /** Changesets that each writer commits between two faults. */
 const PROGRESS = 20;
-/** A write-ahead log of PostgreSQL and this run's rows, and little more. */
+/** Enough for PostgreSQL's write-ahead log and this run's rows, and little more. */
 const DISK_MEGABYTES = 400;
 const SLOW_MS = 200;
 /** Some pauses are longer than the lock timeout of a transaction, 10 s. */
@@ -63,7 +63,7 @@ const MAX_SHUTDOWN_MS = 5_000;
 const MAX_RETRY_MS = 500;
 const POLL_MS = 20;
 
-/** A client that writes all the time, at any instance, and connects again after each failure. */
+/** A client that writes all the time, through any instance, and connects again after each failure. */
 class Writer {
   readonly site = new TestSite();
   rejected = 0;
@@ -148,7 +148,10 @@ class Chaos {
     await connection.close();
   }
 
-  /** The faults that are still possible: the disk with a size of its own is left behind at the first failover. */
+  /**
+   * The faults that are still possible. The disk of fixed size cannot be filled after the first failover, which leaves
+   * it behind.
+   */
   get possible(): readonly Fault[] {
     return FAULTS.filter((fault) => fault !== 'full disk' || this.isOnDisk);
   }
@@ -202,7 +205,7 @@ class Chaos {
     this.disk?.unmount();
   }
 
-  /** The instances at which a new client does not receive all rows. */
+  /** The instances from which a new client does not receive all rows. */
   private async differing(total: number): Promise<ServerProcess[]> {
     const differing: ServerProcess[] = [];
     for (const instance of this.instances) {
@@ -262,8 +265,8 @@ class Chaos {
 }
 
 /**
- * Clients write at two instances while one fault after the other happens to their PostgreSQL. After each, every client
- * has to make progress again by itself. Compares what was acknowledged with what is stored in the end.
+ * Clients write through two instances while one fault after the other happens to their PostgreSQL. After each, every
+ * client has to make progress again by itself. Compares what was acknowledged with what is stored in the end.
  */
 export async function runPostgresChaos({ durationMs }: ChaosPlan): Promise<ChaosReport> {
   const chaos = new Chaos();

@@ -5,7 +5,10 @@ import type { PostgresServer } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers a connection with the port of the run's PostgreSQL, which the first connection starts. */
+    /**
+     * A port that responds to a connection with the port of the run's PostgreSQL. The first connection starts
+     * PostgreSQL.
+     */
     postgresDoor: number | undefined;
   }
 }

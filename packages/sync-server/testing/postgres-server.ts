@@ -76,7 +76,10 @@ export class PostgresAccess {
     return createPostgresDatabase(this.port);
   }
 
-  /** The URL of a database for the role of a sync server, optionally through another port that leads here. */
+  /**
+   * The URL of a database for the role of a sync server, optionally through a different port that forwards to this
+   * server.
+   */
   urlOf(name: string, port: number = this.port): string {
     return urlOf(name, port);
   }
@@ -165,7 +168,7 @@ export class PostgresServer extends PostgresAccess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Stops every process of the server where it is, as if the machine hung. Linux only. */
+  /** Pauses every process of the server, as if the machine hung. Linux only. */
   pause(): void {
     this.signalAll('SIGSTOP');
   }

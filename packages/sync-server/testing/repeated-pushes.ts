@@ -17,8 +17,8 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 );
 
 /**
- * A push of part of the outbox, sent a number of times. Afterwards the connection, with all answers of the server, may
- * be lost.
+ * A push of part of the outbox, sent a number of times. Afterwards the connection, with all responses of the server,
+ * may be lost.
  */
 const request = fc.record({
   from: fc.nat(CHANGESETS),
@@ -29,7 +29,7 @@ const request = fc.record({
 });
 
 /**
- * Runs histories of a site with pushes that are repeated, split differently, combined, or left without an answer.
+ * Runs histories of a site with pushes that are repeated, split differently, combined, or left without a response.
  * Returns the number of pushes.
  */
 export async function repeatPushes(histories: number, seed: number): Promise<number> {

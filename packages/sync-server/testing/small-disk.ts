@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** A file system in memory with a size of its own, which can be filled. */
+/** A file system in memory with a fixed size, which can be filled. */
 export class SmallDisk {
   readonly folder: string;
 

@@ -3,7 +3,7 @@ import { sumsPath } from '../src/sqlite/page-sums.ts';
 
 const PAGE_COUNT_OFFSET = 28;
 const PAGE_SIZE_OFFSET = 16;
-/** What a file of many gigabytes may take if the file system stores no zeros. */
+/** The disk space that a file of many gigabytes may take if the file system stores no zeros. */
 const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -256,8 +256,8 @@ export class TestConnection {
   }
 
   /**
-   * Resolves once the server has processed everything sent before, and its answers have arrived. Pings twice: the first
-   * pong may overtake a push, which waits for the end of the server's tick.
+   * Resolves once the server has processed everything sent before, and its responses have arrived. Pings twice: the
+   * first pong may overtake a push, which waits for the end of the server's tick.
    */
   async roundTrip(): Promise<void> {
     for (let round = 0; round < 2 && this.closed === null; round++) {

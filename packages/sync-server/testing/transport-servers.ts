@@ -47,7 +47,7 @@ export class ServerEnd {
 /** A server of one transport that runs no sessions: a test drives each connection. */
 export interface ScriptedServer {
   readonly url: string;
-  /** The ends in the order of opening. */
+  /** The server's ends of the connections, in the order in which they were opened. */
   readonly ends: readonly ServerEnd[];
   close(): Promise<void>;
 }

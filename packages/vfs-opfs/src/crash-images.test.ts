@@ -20,7 +20,7 @@ let imageTotal = 0;
 const oneOf = atLevel({ test: 4, verify: 1 });
 
 /**
- * Whether the last call marked a segment `done`, which is not flushed yet: the copy it ends was flushed just before.
+ * Whether the last call marked a segment `done` and has not been flushed. The call before it flushed the copy.
  */
 function isAtDone({ calls }: SimulatedDisk, callCount: number): boolean {
   const [flush, mark] = calls.slice(callCount - 2, callCount);
@@ -99,7 +99,7 @@ describe('a crash after any disk call', () => {
     expect(faults.slice(0, 5)).toEqual([]);
   });
 
-  it('keeps everything if a copy ended with a kill before its mark was flushed, and the power fails when the segment is used again [CT-kill-then-cut]', async () => {
+  it('keeps everything if a kill ended a copy before its mark was flushed, and the power fails when the segment is used again [CT-kill-then-cut]', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk({ keepCalls: true });
     const durability = 'strict';

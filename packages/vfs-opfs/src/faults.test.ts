@@ -126,7 +126,7 @@ describe('a failing disk', () => {
     }
   });
 
-  it('does not fail closing while the log is copied, and the next writer copies the log [CT-full-closing]', async () => {
+  it('does not make closing fail if it fails while the log is copied, and the next writer copies the log [CT-full-closing]', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk();
     const storage = await open(disk);

@@ -225,7 +225,7 @@ describe('closing', () => {
 });
 
 describe('the files on a medium', () => {
-  it('can be listed, measured and deleted, but not deleted under a writer', async () => {
+  it('can be listed, measured and deleted, but not deleted while a writer is open', async () => {
     const disk = new SimulatedDisk();
     const medium = disk.medium();
     await create(disk, 'b');
@@ -240,7 +240,7 @@ describe('the files on a medium', () => {
     expect(await storageSizes('a', medium)).toBeUndefined();
   });
 
-  it('can be exported beside a writer, with all commits up to the export', async () => {
+  it('can be exported while a writer is open, with all commits up to the export', async () => {
     const disk = new SimulatedDisk();
     const writer: Storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
     const connection = new TestConnection(module, writer);

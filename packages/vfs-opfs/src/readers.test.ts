@@ -23,7 +23,7 @@ function openWorker(
   return openTestWorker(disk, role, modules[moduleIndex]!, tuning);
 }
 
-describe('readers beside a writer', () => {
+describe('readers while a writer is open', () => {
   it('see every commit at the start of their next read transaction, across segments', async () => {
     const disk = new SimulatedDisk();
     const writer = await openWorker(disk, 'writer', 0);

@@ -3,7 +3,7 @@ import type { StorageError } from './storage-error.ts';
 import type { SqliteModule } from './sqlite/sqlite-module.ts';
 import type { Tuning } from './tuning.ts';
 
-/** The one connection that may write, or one of any number of connections that read beside it. */
+/** The one connection that may write, or one of any number of connections that read at the same time. */
 export type Role = 'writer' | 'reader';
 
 /**

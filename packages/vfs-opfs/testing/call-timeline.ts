@@ -85,7 +85,8 @@ export class CallTimeline {
 
   /**
    * Lets the writer move on before a read, to any later moment. If the read returns the same bytes at several moments,
-   * tries only the first of them, because everything that is visible later from another one is visible from it too.
+   * tries only the first of them, because the reader can move on from it to everything that it could reach from a later
+   * one.
    */
   #moveOn(choose: Choose, position: number, fileName: string, at: number, length: number): number {
     const key = `${position} ${fileName} ${at} ${length}`;

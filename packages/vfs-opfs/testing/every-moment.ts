@@ -27,9 +27,10 @@ type Phase = 'opening' | 'first-read' | 'second-read';
 const PHASES: readonly Phase[] = ['opening', 'first-read', 'second-read'];
 
 /**
- * Runs a reader beside a writer, both with the production code, at every moment: the reader opens at every moment of
- * the run and makes two read transactions, and in one of the three phases the writer moves by any number of steps
- * before up to `moves` of the reads. Locks and signals have no effect here, so the results hold even if they are lost.
+ * Runs the production code of a reader at every moment of a run of the production writer: the reader opens at every
+ * moment of the run and makes two read transactions, and in one of the three phases the writer moves by any number of
+ * steps before up to `moves` of the reads. Locks and signals have no effect here, so the results hold even if they are
+ * lost.
  */
 export async function readAtEveryMoment({ calls, acknowledged }: StampedRun, moves: number): Promise<Findings> {
   const timeline = new CallTimeline(calls);

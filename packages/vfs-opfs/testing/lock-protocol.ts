@@ -10,7 +10,7 @@ import type { ScheduleBounds, ScheduledWorker } from './scheduled-workers.ts';
 
 const NAME = 'locked';
 const PAGE_BYTES = 512;
-/** Each page is in another extent, so that none is in a reader's pool because of another one. */
+/** Each page is in a different extent, so that reading one page puts no other page into a reader's pool. */
 const PAGES = [1, 200, 400];
 /** Longer than everything else in a run. Time passes only when no other event is possible. */
 const TIMEOUT_MS = 60_000;
@@ -138,7 +138,7 @@ function commit({ store }: OpenedStore, record: CommitRecord): void {
 
 async function checkAfterwards({ disk }: ScheduledWorkers, record: CommitRecord): Promise<void> {
   const medium = disk.medium();
-  // Time stands still here, so a lock that is not free is never granted.
+  // No time passes here, so a lock that is not free is never granted.
   const writer = await openWriter({
     name: NAME,
     medium,

@@ -117,7 +117,7 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     for (const cache of ['PRAGMA cache_size = 2000;', TINY_CACHE]) {
-      it(`keeps savepoints apart after ${cache}`, async () => {
+      it(`undoes only what was written after the savepoint that a transaction rolls back to, after ${cache}`, async () => {
         const opened = await openNew();
         await opened.tab.call(
           'run',

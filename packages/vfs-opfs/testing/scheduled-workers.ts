@@ -121,7 +121,7 @@ export class ScheduledWorkers {
     return true;
   }
 
-  /** Waits for a step from the scheduler. It never comes for a dead worker. */
+  /** Waits for a step from the scheduler. A dead worker never gets one. */
   #step<T>(worker: Worker, work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       worker.steps.push(() => {
@@ -156,7 +156,7 @@ export class ScheduledWorkers {
   }
 }
 
-/** No chain of reactions to one step is longer. */
+/** The maximum length of a chain of reactions to one step. */
 const MAX_CHAIN = 64;
 
 /** Waits until all reactions to a step that need no other step have happened. */

@@ -138,8 +138,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * Cuts the power, after all workers have died. No unflushed call survives, or any subset of them, and one of them
-   * possibly in part. Returns how many calls are lost, in part or completely. Throws without `canLosePower`.
+   * Cuts the power, after all workers have died. Any subset of the unflushed calls survives, possibly none, and one of
+   * them possibly in part. Returns how many calls are lost, in part or completely. Throws without `canLosePower`.
    */
   losePower(random: Random): number {
     if (this.#unflushed === null) throw new Error('this disk does not record unflushed calls');

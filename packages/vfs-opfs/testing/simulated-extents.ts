@@ -122,7 +122,7 @@ export class SimulatedExtents implements ExtentCatalog {
   }
 
   /**
-   * Cuts the power, after all workers have died: the last batches without a flush are lost, in any number. Returns the
+   * Cuts the power, after all workers have died: a random number of the last unflushed batches is lost. Returns that
    * number. A strict batch flushes all batches before it.
    */
   losePower(random: Random): number {

@@ -3,11 +3,15 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /*
- * The birth of a column: the last watermark without it. A migration of the schema adds a column to every row at once,
- * with its default, so the rows do not show it. The first commit after the migration records the columns that are new.
+ * The birth of a column is the last watermark without it. A schema migration adds a column, with its default, to every
+ * row at once, so the versions of rows do not show when it was added. The first commit after the migration records the
+ * births of the new columns.
  */
 
-/** Births by table id and column id. 0 if the column is as old as the log, or older than this record. */
+/**
+ * Births by table id and column id. 0 for a column that is as old as the log, or that existed before births were
+ * recorded.
+ */
 type Births = Record<number, Record<number, number>>;
 
 export class ColumnBirths {
@@ -31,7 +35,7 @@ export class ColumnBirths {
   }
 }
 
-/** Records the present columns in a file that has no record yet. Call it before a migration. */
+/** Records the current columns in a file without a record of births. Call it before a migration. */
 export function beginBirths(sql: SqliteFile, tables: readonly StoredTable[]): void {
   if (readBirths(sql) === null) recordBirths(sql, tables, 0);
 }
@@ -46,7 +50,7 @@ export function laterColumns(sql: SqliteFile, { schema, columnIds }: StoredTable
   return new Map(columns.filter(([, until]) => until > 0));
 }
 
-/** Returns whether every column was recorded before. */
+/** Returns whether every column had already been recorded. */
 function recordBirths(sql: SqliteFile, tables: readonly StoredTable[], until: number): boolean {
   const known = readBirths(sql);
   const births: Births = known ?? {};

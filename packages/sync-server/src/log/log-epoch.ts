@@ -5,8 +5,8 @@ import { readMeta, writeMeta } from '../sqlite/meta.ts';
 
 /**
  * The log epoch of a database. Watermarks compare only within one log epoch: a log that lost its end, because its file
- * was replaced by an older copy, assigns the same watermarks to other changesets. Such a log begins a new log epoch as
- * soon as the loss is detected.
+ * was replaced by an older copy, assigns the same watermarks to different changesets. Such a log begins a new log epoch
+ * as soon as the loss is detected.
  */
 export class LogEpoch {
   private readonly sql: SqliteFile;
@@ -37,9 +37,9 @@ export class LogEpoch {
   }
 
   /**
-   * Begins a new log epoch. Call inside a transaction. The logs of both log epochs may be equal up to `watermark`. With
-   * `isAnotherDatabase`, the file is a copy under another id, and clients of the earlier log epochs belong to the
-   * original.
+   * Begins a new log epoch. Call inside a transaction. Up to `watermark`, the logs of the two log epochs may be equal.
+   * With `isAnotherDatabase`, the file is a copy under a different id, and clients of the earlier log epochs belong to
+   * the original.
    */
   renew(watermark: number, isAnotherDatabase = false): void {
     writeMeta(

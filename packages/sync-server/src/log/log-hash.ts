@@ -5,7 +5,7 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { LogEpoch } from './log-epoch.ts';
 import { nativeSha256 } from './sha256.ts';
 
-/** The effect of a changeset on the rows before it depends only on these values. */
+/** Together with the existing rows, these values determine the effect of a changeset. */
 export interface HashedEntry {
   readonly watermark: number;
   readonly hash: Uint8Array;
@@ -32,8 +32,8 @@ export function createLogSecret(sql: SqliteFile): void {
  *   chain  hash of the previous log hash and of everything that determines what the changeset does
  *   seal   keyed hash of the log epoch, the watermark and the chain. Only this database can compute it
  *
- * A client that is ahead of the log proves by the seal that the log had this entry: the file was replaced by an older
- * copy. Without a valid seal, the claim proves nothing.
+ * A client that is ahead of the log proves by a valid seal that the log once had this entry, so the file was replaced
+ * by an older copy. Without a valid seal, the hash proves nothing.
  */
 export class LogHashes {
   private readonly sql: SqliteFile;
@@ -77,7 +77,8 @@ export class LogHashes {
 
   private seal(secret: Uint8Array, watermark: number, chain: Uint8Array): Uint8Array {
     const epoch = this.epoch.id;
-    // The parts have a fixed length and the result is cut, so the plain hash of the secret and the message is a MAC.
+    // The parts have a fixed length and the result is truncated, so the plain hash of the secret and the message is a
+    // MAC.
     const message = Buffer.alloc(epoch.length + 8 + CHAIN_BYTES);
     message.set(epoch);
     message.writeBigUInt64BE(BigInt(watermark), epoch.length);

@@ -30,7 +30,7 @@ function hashWith(changed: Partial<LogEntry>): Uint8Array {
   }
 }
 
-it('two logs have equal hashes exactly if everything that determines the effect of their changesets is equal', () => {
+it('two logs have equal hashes if and only if everything that determines the effect of their changesets is equal', () => {
   expect(hashWith({ receivedMs: 2, principal: 'ben' })).toEqual(hashWith({}));
   const others: Partial<LogEntry>[] = [
     { hash: new Uint8Array(16).fill(1) },
@@ -42,7 +42,7 @@ it('two logs have equal hashes exactly if everything that determines the effect 
   for (const other of others) expect(hashWith(other)).not.toEqual(hashWith({}));
 });
 
-it('the log recognizes the hashes that it computed in its log epoch, even if clients alter them', () => {
+it('the log recognizes the hashes that it computed in its current log epoch, and no altered ones', () => {
   const { sql, log, logEpoch } = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
     expect(log.hasLost(1, new Uint8Array(16))).toBe(false);

@@ -11,8 +11,8 @@ export interface LogEntry {
   readonly hash: Uint8Array;
   readonly stampUs: number;
   /**
-   * The watermark up to which, for the merge, its author counted as having seen the log. After a restore it is lower
-   * than the changeset states; for values it is 0.
+   * The watermark up to which the merge treated the author as having seen the log. After a restore it is lower than the
+   * base that the changeset states, and 0 for values.
    */
   readonly base: number;
   readonly isOfOlderEpoch: boolean;
@@ -66,7 +66,7 @@ export class Log {
     );
   }
 
-  /** The log hash at an existing watermark. A log that was restored and then diverged has another hash. */
+  /** The log hash at an existing watermark. A log that was restored and then diverged has a different hash. */
   hashAt(watermark: number): Uint8Array {
     if (watermark === 0) return FIRST_LOG_HASH;
     if (watermark === this.end.watermark) return this.end.logHash;

@@ -3,7 +3,7 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /**
  * How long the origin of an admitted changeset is remembered. Each takes about 60 bytes, and only re-created changesets
- * have one. The changesets that a device's copy re-creates after a longer time count again.
+ * have one. If a copy of a device re-creates a changeset after a longer time, the changeset takes effect again.
  */
 const ORIGIN_RETENTION_MS = 365 * 24 * 3600 * 1000;
 

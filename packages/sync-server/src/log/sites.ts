@@ -27,10 +27,10 @@ const COLUMNS =
 /** The sites that have written to a database. A site that only reads has no entry. */
 export class Sites {
   private readonly sql: SqliteFile;
-  // Cached in both directions, because versions contain the number and comparisons need the id.
+  // Cached in both directions, because row versions contain the number of a site and comparisons need its id.
   private readonly siteByNumber = new Map<number, string>();
   private readonly numberBySite = new Map<string, number>();
-  /** The last takeover by site, while the file is open. */
+  /** The last takeover of each site since the file was opened. */
   readonly takeovers: Map<string, Takeover> = new Map();
 
   constructor(sql: SqliteFile) {

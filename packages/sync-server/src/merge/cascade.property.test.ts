@@ -61,7 +61,7 @@ const byRow = {
 const histories = fc.tuple(deletes, fc.uniqueArray(written(0), byRow), fc.uniqueArray(written(1), byRow));
 
 describe('deletes of parents and concurrent writes of their children', () => {
-  it('end in the same rows in every order of arrival [MR-64] [MR-69]', async () => {
+  it('produce the same rows in every order of arrival [MR-64] [MR-69]', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (changesets) => {
         await expectOneEnd(
@@ -73,14 +73,14 @@ describe('deletes of parents and concurrent writes of their children', () => {
     );
   });
 
-  // An author who has not seen x inserts it a second time. Whichever insert wins, one author deletes the first x, and
-  // one adds to it.
+  // An author who has not seen the parent inserts it a second time. Whichever insert wins, a second author deletes the
+  // first parent, and a third adds a child to it.
   it.each([
     ['the first stands', 'accounts', 2000],
     ['the second stands', 'accounts', 0],
     ['the first stands', 'notes', 2000],
     ['the second stands', 'notes', 0],
-  ])('end in the same rows if a parent was inserted twice and %s, in %s [MR-64]', async (_, parents, ageMs) => {
+  ])('produce the same rows if a parent was inserted twice and %s, in %s [MR-64]', async (_, parents, ageMs) => {
     const isNote = parents === 'notes';
     const child = (key: string): Change =>
       isNote ? insert('comments', key, { note_id: 'n' }) : insert('entries', key, { account_id: 'x', amount: 1n });

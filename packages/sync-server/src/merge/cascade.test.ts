@@ -53,7 +53,7 @@ describe('a parent deleted by an author who had not seen its children', () => {
 
   it('is rejected if it would delete more rows than a changeset may, and leaves no trace', async () => {
     const { a, b } = await two();
-    // Rows of a key alone have one entry each in the conflict log.
+    // Rows that have only a key have one entry each in the conflict log.
     const many = (from: number): Change[] =>
       Array.from({ length: MAX_CASCADED_ROWS / 2 + 1 }, (_, i) => insert('stickers', ['x', `s${from + i}`], {}));
     const left = (): unknown => query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM stickers)');
@@ -132,7 +132,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(query(`SELECT count(*) FROM rockpool_row_version WHERE image IS NOT NULL`)).toEqual([[3n]]);
   });
 
-  it('has the children that are pushed after it deleted, level by level', async () => {
+  it('is deleted, and so are its own children that are pushed after it, level by level', async () => {
     const { a, b } = await two();
     b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);
     b.site.write([insert('splits', 's', { entry_id: 'e', share: 3n })]);

@@ -30,8 +30,8 @@ interface Gone {
 }
 
 /**
- * Applies `ON DELETE CASCADE` between concurrent writes of parents and children. Both orders of arrival end in the same
- * rows:
+ * Applies `ON DELETE CASCADE` between concurrent writes of parents and children. Both orders of arrival produce the
+ * same rows:
  *
  *   child, then the parent's delete    deletes the existing children
  *   the parent's delete, then child    admits the child as a deleted row, and its own children too

@@ -24,7 +24,7 @@ export interface ForeignKeyCheck {
   readonly missingParentSql: string;
   /** Parameters: the values of the referenced columns. Returns a row if a child has them and no parent does. */
   readonly orphanSql: string;
-  /** Like orphanSql, but returns the keys of such children, up to a number that is the last parameter. */
+  /** Like orphanSql, but returns the keys of such children. The last parameter limits their number. */
   readonly orphanKeysSql: string;
 }
 
@@ -33,7 +33,7 @@ export interface ForeignKeyChecks {
   readonly byParent: ReadonlyMap<StoredTable, readonly ForeignKeyCheck[]>;
 }
 
-/** All open databases of a schema share its tables, and so the checks. */
+/** All open databases of a schema share its tables, and therefore also the checks. */
 const checksOfTables = new WeakMap<ReadonlyMap<string, StoredTable>, ForeignKeyChecks>();
 
 export function foreignKeyChecks(tableByName: ReadonlyMap<string, StoredTable>): ForeignKeyChecks {

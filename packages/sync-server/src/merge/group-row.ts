@@ -7,14 +7,14 @@ export interface GroupColumns {
   readonly table: StoredTable;
   readonly kind: ChangeKind;
   readonly keys: readonly (readonly CellValue[])[];
-  /** The place of each column in `values`, by column id. */
+  /** The index of each column in `values`, by column id. */
   readonly indexOf: ReadonlyMap<number, number>;
   readonly values: readonly (readonly CellValue[])[];
 }
 
 /**
- * A row of a group. It refers to the columns and copies nothing: a changeset has up to 131,072 rows, and a key, its
- * bytes and a map of values take a hundred times the bytes of a short row.
+ * A row of a group. It refers to the columns and copies nothing: a changeset has up to 131,072 rows, and a copied key,
+ * its bytes and a map of values would take a hundred times the memory of a short row.
  */
 export class GroupRow implements RowWrite {
   readonly name: string;

@@ -18,7 +18,7 @@ import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import { isGoneByCascade, type MergedRow } from './merged-row.ts';
 
 export interface ChangesetProgress extends AuthorProgress {
-  /** See ChangesetToDecide. Default: no. */
+  /** See ChangesetToDecide. Default: false. */
   readonly isOfOlderEpoch?: boolean;
 }
 
@@ -57,7 +57,7 @@ export function mergeChangeset(
 }
 
 /**
- * Returns the references that stay NULL. If one column of a foreign key was written, all its columns are left out:
+ * Returns the references that stay NULL. If one column of a foreign key was written, omits all its columns, because
  * null-references.ts checks them again.
  */
 function stillNulled({ schema, values }: StoredTable, before: KnownRow | undefined, row: StoredRow): Nulled {
@@ -73,7 +73,7 @@ function stillNulled({ schema, values }: StoredTable, before: KnownRow | undefin
 /**
  * The row base of a changeset from an older log epoch. An author who updates or deletes a row has seen it, so an
  * earlier insert of the key counts as that row: after a restore, other sites have pushed it again under a later
- * watermark. Otherwise that insert would count as another row, and the update or delete would be ignored silently.
+ * watermark. Otherwise that insert would count as a different row, and the update or delete would be ignored silently.
  */
 function rowBaseOfOlder(
   { kind, cellBases }: RowWrite,
@@ -116,7 +116,7 @@ function mergeGone({ row: gone }: KnownRow, change: RowChange, { values }: RowWr
   };
 }
 
-/** The rows in which the author's own copy differs after the merge. */
+/** The rows in which the author's own copy differs from the merged row. */
 export function correctedRows(rows: readonly MergedRow[]): CorrectedRow[] {
   return rows.flatMap(({ write, corrected }) =>
     corrected.length === 0 ? [] : [{ tableId: write.table.schema.id, keyBytes: write.keyBytes, columnIds: corrected }],

@@ -14,7 +14,7 @@ export interface MergedRow {
   readonly corrected: readonly number[];
 }
 
-/** Whether the row exists with the same cells as before; a reference to it may have been recorded. */
+/** Whether the row exists with the same cells as before. A reference to it may have been recorded nevertheless. */
 export function isUnchanged(before: KnownRow | undefined, after: KnownRow | undefined): boolean {
   if (before === after) return true;
   return (

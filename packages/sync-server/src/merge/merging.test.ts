@@ -200,7 +200,7 @@ describe('a deleted row', () => {
 });
 
 describe('two concurrent inserts of one key', () => {
-  it('end with one whole row, and the loser’s cells are in the conflict log [MR-73]', async () => {
+  it('leave one whole row, and the loser’s cells are in the conflict log [MR-73]', async () => {
     const { a, b } = await two();
     a.site.write([insert('entries', 'n', { amount: 1n, note: 'ann' })], { ageMs: 60_000 });
     b.site.write([insert('entries', 'n', { amount: 2n, note: 'ben' })]);

@@ -47,7 +47,7 @@ const byRow = {
 const histories = fc.tuple(deletes, fc.uniqueArray(written(0), byRow), fc.uniqueArray(written(1), byRow));
 
 describe('deletes of parents and concurrent references to them under set-null', () => {
-  it('end in the same rows and conflicts in every order of arrival [MR-79] [MR-80]', async () => {
+  it('produce the same rows and conflicts in every order of arrival [MR-79] [MR-80]', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (changesets) => {
         await expectOneEnd(
@@ -60,7 +60,7 @@ describe('deletes of parents and concurrent references to them under set-null', 
   });
 
   it.each([2000, 0])(
-    'end in the same rows if an author who had not seen the parent inserts it again %i ms earlier [MR-80]',
+    'produce the same rows if an author who had not seen the parent inserts it again %i ms earlier [MR-80]',
     async (ageMs) => {
       await expectOneEnd(START, [
         { changes: [remove('accounts', 'x'), update('memos', 'm', { account_id: null })] },

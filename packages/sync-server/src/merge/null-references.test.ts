@@ -229,7 +229,7 @@ describe('a reference of two columns under ON DELETE SET NULL', () => {
     expect(deliveredRows(await a.decided(3), 'stays')).toEqual([whole]);
     expect(deliveredRows(await b.delivery(), 'stays')).toEqual([whole]);
     expect(inRooms.server.query('SELECT house, number FROM stays')).toEqual([['barn', 1n]]);
-    // The author, who had also written the number, had not seen its return: it is not lost.
+    // The number has returned, so only the house is lost.
     expect(inRooms.server.query('SELECT column_name, lost_value FROM rockpool_conflict')).toEqual([['house', 'inn']]);
   });
 });

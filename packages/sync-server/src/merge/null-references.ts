@@ -15,7 +15,7 @@ import { updateCells } from './write-rows.ts';
 /**
  * Applies `set-null` between concurrent writes of parents and children. A reference is NULL while its parent is
  * deleted. The row keeps the reference (store/nulled-references.ts): later writes merge with it, and it returns with
- * the parent. Both orders of arrival therefore end in the same rows.
+ * the parent. Both orders of arrival therefore produce the same rows.
  *
  *   child, then the parent's delete    the delete nulls the reference
  *   the parent's delete, then child    admits the child with a NULL
@@ -61,8 +61,8 @@ export function nullReferences(
 }
 
 /**
- * Whether a column has its reference again that this changeset did not write: its parent is back, or another column of
- * the foreign key was written.
+ * Whether a column that this changeset did not write has its reference again: its parent is back, or a different column
+ * of the foreign key was written.
  */
 function hasReturned({ before, after }: MergedRow, { watermark }: Version): boolean {
   if (before === undefined || after === undefined || !isThere(after)) return false;

@@ -12,7 +12,7 @@ const START: readonly Change[] = [
   insert('stickies', 's', { note_id: 'n' }),
 ];
 
-// The device deletes the children that it has first, or with their parent.
+// The device deletes a parent together with the children that it has, or deletes only children.
 const deletes = fc.constantFrom(
   [remove('notes', 'o')],
   [remove('notes', 'n'), remove('stickies', 'r'), remove('stickies', 's')],
@@ -42,7 +42,7 @@ const histories = fc.tuple(deletes, fc.uniqueArray(written(0), byRow), fc.unique
 // A restored row also restores its parents. If a third author moves such a row to another parent, its first parent
 // survives or not depending on the order, so the property omits this case; restore-parents.test.ts has examples.
 describe('deletes of parents and concurrent references to them under restore-parent', () => {
-  it('end in the same rows in every order of arrival, and none is rejected [MR-83] [MR-84]', async () => {
+  it('produce the same rows in every order of arrival, and none is rejected [MR-83] [MR-84]', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (changesets) => {
         const end = await expectOneEnd(

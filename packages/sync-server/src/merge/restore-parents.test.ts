@@ -73,7 +73,7 @@ describe('a parent under restore-parent that another author deletes', () => {
     expect(ids('notes')).toEqual([['n'], ['o']]);
   });
 
-  it('comes back also for an atomic transaction of the child [MR-83]', async () => {
+  it('also comes back if an atomic transaction writes the child [MR-83]', async () => {
     const { a, b } = await two();
     b.site.write([insert('stickies', 't', { note_id: 'n' })], { atomic: true });
     await a.commit(withN);
@@ -106,7 +106,7 @@ describe('a chain of parents under restore-parent', () => {
     expect([ids('notes'), ids('replies'), ids('stickies')]).toEqual([[['n'], ['o']], [['r'], ['t']], []]);
   });
 
-  it('stays as a whole if the reference comes first [MR-84]', async () => {
+  it('is kept as a whole if the reference comes first [MR-84]', async () => {
     const { a, b } = await two();
     await b.commit([insert('replies', 't', { reply_to: 'r' })]);
     await a.commit(withN);

@@ -27,13 +27,13 @@ interface Reference {
 /**
  * Applies `restore-parent` to a merged changeset, and returns its rows with the parents that it refers to. A write of a
  * reference counts as an update of the parent that changes no column. The parent's table has `update-wins`, so both
- * orders of arrival end in the same rows, also when the reference is moved away in the meantime:
+ * orders of arrival produce the same rows, even when the reference is moved away in the meantime:
  *
  *   child, then the parent's delete    the delete loses to the reference
  *   the parent's delete, then child    the reference brings the parent back with its last values
  *
  * A write that loses does the same, because whether it loses depends on what arrived before. A row that comes back, or
- * that a delete of this changeset did not delete, refers to its parents again, so that chains of parents stay.
+ * that a delete of this changeset did not delete, refers to its parents again, so that chains of parents are kept.
  *
  * Call it before the rows are written.
  */

@@ -66,7 +66,7 @@ describe('a counter', () => {
     expect(deliveredRows(await a.delivery(), 'products')).toEqual([
       { kind: 'update', key: ['p'], cells: cells({ stock: 13n }) },
     ]);
-    // A change that its author has seen in full needs no correction.
+    // The author has seen every other addition, so its copy has the right sum and needs no correction.
     b.site.write([update('products', 'p', { stock: 1n })]);
     b.push();
     expect(deliveredRows(await b.decided(2), 'products')).toEqual([]);

@@ -49,7 +49,7 @@ export function errorFields(thrown: unknown): LogFields {
   };
 }
 
-/** For example `ENOSPC`. A Rockpool error has a code of another kind. */
+/** For example `ENOSPC`. A Rockpool error has a code of a different kind. */
 function systemCodeOf(cause: unknown): string | null {
   if (!(cause instanceof Error) || cause instanceof RockpoolError) return null;
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : null;

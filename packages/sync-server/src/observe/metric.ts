@@ -91,7 +91,7 @@ export class LabelledGauge implements Metric {
   }
 }
 
-// Buckets from a commit on a fast disk to the timeout of a client.
+// The buckets range from a commit on a fast disk to the timeout of a client.
 const BUCKETS_SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /** A histogram of durations. */

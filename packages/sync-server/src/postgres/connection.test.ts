@@ -17,14 +17,14 @@ afterEach(async () => {
   await link.close();
 });
 
-it('a connection fails a silent statement after the deadline, and the next statement gets another connection', async () => {
+it('a statement without a response fails after the deadline, and the next statement gets a new connection', async () => {
   expect(await connections.query('SELECT 1')).toEqual([[1]]);
   link.fallSilent();
   await expect(connections.query('SELECT 2')).rejects.toMatchObject({ code: 'database-unavailable' });
   expect(await connections.query('SELECT 3')).toEqual([[3]]);
 });
 
-it('a connection that is silent fails a transaction at any of its statements', async () => {
+it('a transaction fails if its connection falls silent, and the next transaction succeeds', async () => {
   const add = (cutBefore: boolean): Promise<unknown> =>
     connections.transaction(null, 'READ WRITE', async (connection) => {
       const rows = await connection.query('SELECT 1');

@@ -27,12 +27,12 @@ export interface Connection {
   query(sql: string, parameters?: readonly unknown[]): Promise<readonly (readonly unknown[])[]>;
 }
 
-/** After this time, an attempt to open a connection leaves its place in the pool to the next one. */
+/** After this time, an attempt to open a connection is given up, so that the next one can start. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * How long a statement may wait for its answer: longer than PostgreSQL's own statement timeout. Without this limit, a
- * connection that is silent because a machine in between has failed would last a quarter of an hour and block all
+ * How long a statement may wait for its response: longer than PostgreSQL's own statement timeout. Without this limit, a
+ * connection that is silent because a machine on the path has failed would last a quarter of an hour and block all
  * pushes of a database.
  */
 const ANSWER_DEADLINE_MS = 70_000;
@@ -157,7 +157,7 @@ export class Connections {
     try {
       return await this.patience.wait(pending);
     } catch (error) {
-      // A connection that comes too late serves another caller.
+      // A connection that arrives too late returns to the pool.
       pending.then(
         (client) => client.release(),
         () => undefined,

@@ -4,7 +4,7 @@ import { Connections } from './connection.ts';
 import { PoolPatience } from './pool-patience.ts';
 
 const postgres = postgresUnderTest();
-/** More turns than a pool may stand still. */
+/** More turns than a pool may go without progress. */
 const MANY_TURNS = 100;
 
 describe('a caller that waits for the only connection', () => {
@@ -17,7 +17,7 @@ describe('a caller that waits for the only connection', () => {
   });
   afterEach(() => connections.close());
 
-  it('waits as long as another one receives answers', async () => {
+  it('waits as long as a different caller receives responses', async () => {
     let waiting: Promise<unknown> | undefined;
     await connections.transaction(null, 'READ WRITE', async (connection) => {
       waiting = connections.query('SELECT 1');
@@ -30,7 +30,7 @@ describe('a caller that waits for the only connection', () => {
     expect(await waiting).toEqual([[1]]);
   });
 
-  it('fails once PostgreSQL answers nobody, and the connection that comes too late serves the next caller', async () => {
+  it('fails once PostgreSQL has stopped responding, and the connection that arrives too late serves the next caller', async () => {
     await connections.transaction(null, 'READ WRITE', async () => {
       const waiting = connections.query('SELECT 1');
       for (let turn = 0; turn < MANY_TURNS; turn++) patience.turn();

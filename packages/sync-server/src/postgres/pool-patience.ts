@@ -2,8 +2,8 @@
 const TURN_MS = 1_000;
 
 /**
- * A caller fails when PostgreSQL has answered nobody for this many turns. A slow machine opens a connection within a
- * third of that.
+ * A caller fails when PostgreSQL has not responded to any caller for this many turns of the timer. A slow machine opens
+ * a connection within a third of that time.
  */
 const MAX_STILL_TURNS = 30;
 
@@ -13,9 +13,9 @@ interface Waiter {
 }
 
 /**
- * Decides when a caller has waited too long for a connection of a pool: when the pool stands still, not when a time has
- * passed. A queue that moves fails nobody, however long it is. Counts turns of a timer, because a process that did not
- * run for a while has not read the answers that have arrived meanwhile.
+ * Decides when a caller has waited too long for a connection of a pool: when the pool makes no progress, not after a
+ * fixed time. While the pool makes progress, no caller fails, however long the queue is. Counts turns of a timer,
+ * because a process that did not run for a while has not read the responses that have arrived meanwhile.
  */
 export class PoolPatience {
   private readonly waiters = new Set<Waiter>();
@@ -23,12 +23,14 @@ export class PoolPatience {
   private turns = 0;
   private movedAtTurn = 0;
 
-  /** PostgreSQL has answered: it opened a connection, or a statement has ended. */
+  /** Call it when PostgreSQL has responded: it opened a connection, or a statement has ended. */
   moved(): void {
     this.movedAtTurn = this.turns;
   }
 
-  /** Resolves like `pending`. Throws an error with the code ETIMEDOUT once the pool has stood still for too long. */
+  /**
+   * Resolves like `pending`. Throws an error with the code ETIMEDOUT once the pool has made no progress for too long.
+   */
   async wait<Result>(pending: Promise<Result>): Promise<Result> {
     const { promise, reject } = Promise.withResolvers<never>();
     const waiter: Waiter = { arrivedAtTurn: this.turns, fail: reject };

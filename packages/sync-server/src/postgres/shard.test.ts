@@ -3,7 +3,7 @@ import { rankShards, shardProblems, type Shard } from './shard.ts';
 
 const URL_OF_A = 'postgresql://ann:secret@a/rockpool';
 
-it('new databases are divided in proportion to the weights of the shards, and none goes to a weight of 0', () => {
+it('new databases are divided in proportion to the weights of the shards, and a shard with weight 0 gets none', () => {
   const shards: Shard[] = [
     { name: 'a', url: URL_OF_A, weight: 1 },
     { name: 'b', url: URL_OF_A, weight: 3 },

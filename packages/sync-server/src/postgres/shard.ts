@@ -36,8 +36,8 @@ export function shardProblems(shards: readonly Shard[]): string[] {
 }
 
 /**
- * The shards in the order in which they should take a new database: by weighted rendezvous hashing, so that a share of
- * the ids that is proportional to its weight has each shard first. Shards with weight 0 are omitted.
+ * The shards in the order in which they should take a new database. Weighted rendezvous hashing puts each shard first
+ * for a share of the ids that is proportional to its weight. Shards with weight 0 are omitted.
  */
 export function rankShards<Weighted extends Pick<Shard, 'name' | 'weight'>>(
   databaseId: string,
@@ -50,7 +50,7 @@ export function rankShards<Weighted extends Pick<Shard, 'name' | 'weight'>>(
     .map(({ shard }) => shard);
 }
 
-/** A number between 0 and 1, both excluded, that looks random. */
+/** A pseudorandom number that depends on the text, between 0 and 1, both excluded. */
 function unitHash(text: string): number {
   return (createHash('sha256').update(text).digest().readUInt32BE(0) + 0.5) / 2 ** 32;
 }

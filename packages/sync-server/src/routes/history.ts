@@ -129,7 +129,7 @@ function rowOf(searchParams: URLSearchParams): { readonly table: string; readonl
 function siteOf(searchParams: URLSearchParams): string | null {
   const site = searchParams.get('site');
   if (site !== null && !SITE.test(site))
-    throw new RockpoolError('request-invalid', { problem: 'site must have 32 hex digits' });
+    throw new RockpoolError('request-invalid', { problem: 'site must be 32 hex digits' });
   return site;
 }
 

@@ -8,8 +8,8 @@ const DEFAULT_TTL_MS = 7 * 24 * 3600 * 1000;
 const LONGEST_TTL_MS = 30 * 24 * 3600 * 1000;
 
 /**
- * Creates an invitation. Body `{ role, ttlMs? }`: 7 days by default, at most 30. Answers `{ id, code, expiresAtMs }`;
- * the code works once, while its creator may manage members.
+ * Creates an invitation. The body is `{ role, ttlMs? }`: 7 days by default, at most 30. Responds with
+ * `{ id, code, expiresAtMs }`; the code works once, as long as its creator may manage members.
  */
 export const invite: Route = {
   method: 'POST',
@@ -52,7 +52,7 @@ export const withdrawInvitation: Route = {
   },
 };
 
-/** Redeems an invitation for the principal of the token. Body `{ code }`. Answers `{ databaseId, role }`. */
+/** Redeems an invitation for the principal of the token. Body `{ code }`. Responds with `{ databaseId, role }`. */
 export const acceptInvitation: Route = {
   method: 'POST',
   path: '/invitations/accept',

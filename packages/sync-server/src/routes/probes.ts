@@ -12,13 +12,13 @@ export const health: Route = {
 
 /**
  * Whether the server can commit: `{ status, damagedDatabases, unservableDatabases, unavailableShards, bus, backup }`,
- * in 3 s. `unavailableShards` is left out without shards; the databases of such a shard are offline, the others are
+ * within 3 s. `unavailableShards` is left out without shards; the databases of such a shard are offline, the others are
  * not. `bus` is left out for a server of one instance; while it is `disconnected`, commits of other instances arrive by
- * polling, so the server stays ready. Answers 503 with status `unavailable` while the server stops or its store does
- * not answer, with `disk-full` while little space is left, and with `schema-incompatible` while PostgreSQL has a schema
- * that this instance cannot serve, so that a load balancer sends clients elsewhere. Single databases that are offline
- * or cannot be opened do not make the server unready. Nor does a continuous backup that fails: `backup` is `{ pending,
- * lagMs, failing }`, and left out if there is none.
+ * polling, so the server stays ready. Responds with 503: status `unavailable` while the server stops or its store does
+ * not respond, `disk-full` while little space is left, and `schema-incompatible` while PostgreSQL has a schema that
+ * this instance cannot serve, so that a load balancer sends clients elsewhere. Single databases that are offline or
+ * cannot be opened do not make the server unready. Nor does a continuous backup that fails: `backup` is
+ * `{ pending, lagMs, failing }`, and left out if there is none.
  */
 export const ready: Route = {
   method: 'GET',
@@ -61,7 +61,7 @@ function readyBackup({ pending, lagMs, outage }: BackupState): object {
 
 /**
  * Metrics for Prometheus. Without a token of their own: counts and sizes, without names. With it, also the tenants with
- * the largest databases. Answers 404 if the host serves them elsewhere.
+ * the largest databases. Responds with 404 if the host serves them elsewhere.
  */
 export const metrics: Route = {
   method: 'GET',

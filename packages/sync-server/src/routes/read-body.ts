@@ -25,9 +25,9 @@ export async function readJsonObject(request: Request): Promise<Readonly<Record<
   try {
     body = JSON.parse(text);
   } catch {
-    throw new RockpoolError('request-invalid', { problem: 'the body is not JSON' });
+    throw new RockpoolError('request-invalid', { problem: 'the request body is not JSON' });
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new RockpoolError('request-invalid', { problem: 'the body is not an object' });
+    throw new RockpoolError('request-invalid', { problem: 'the request body is not an object' });
   return body as Readonly<Record<string, unknown>>;
 }

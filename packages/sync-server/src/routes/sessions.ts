@@ -11,7 +11,7 @@ const MAX_FRAMES_BYTES = 1024 * 1024;
 const NO_STORE = { 'cache-control': 'no-store' };
 
 /**
- * Answers here, or forwards the request to the instance that has the session. The body is read only for a known
+ * Handles the request here, or forwards it to the instance that has the session. The body is read only for a known
  * session.
  */
 function ofSession(answer: Route['answer']): Route['answer'] {
@@ -27,7 +27,7 @@ function ofSession(answer: Route['answer']): Route['answer'] {
 
 /*
  * The protocol over plain HTTP, for networks that block WebSockets. The first frame is the hello, whose token
- * identifies the principal; the session id only takes the place of a socket.
+ * identifies the principal; the session id only identifies the connection, as a socket would.
  */
 
 export const openSession: Route = {
@@ -40,7 +40,7 @@ export const openSession: Route = {
   },
 };
 
-/** Receives frames. Body: frames, each prefixed with its length as a varint. Answers once they are queued. */
+/** Receives frames. Body: frames, each prefixed with its length as a varint. Responds once they are queued. */
 export const sendFrames: Route = {
   method: 'POST',
   path: '/sessions/:sessionId',
@@ -52,7 +52,7 @@ export const sendFrames: Route = {
 };
 
 /**
- * Waits for frames and answers them in the same format. The header `rockpool-close` gives the close code and reason if
+ * Waits for frames and returns them in the same format. The header `rockpool-close` gives the close code and reason if
  * the session has ended after them.
  */
 export const pollFrames: Route = {

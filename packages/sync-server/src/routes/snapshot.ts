@@ -5,9 +5,9 @@ import type { Route } from './route.ts';
 
 /**
  * Sends the full state of a database as a compressed SQLite file, for a first sync or a full resync. `?schema=` is the
- * hash of the client's schema. Answers 204 if the database is small, because a delivery is faster. Answers 202 if the
- * file is still being built after `?waitMs=`; without `waitMs` the request waits for the file. An interrupted download
- * resumes with `Range` and `If-Range`; if the snapshot has changed since, the whole file is sent.
+ * hash of the client's schema. Responds with 204 if the database is small, because a delivery is faster. Responds with
+ * 202 if the file is still being built after `?waitMs=`; without `waitMs` the request waits for the file. An
+ * interrupted download resumes with `Range` and `If-Range`; if the snapshot has changed since, the whole file is sent.
  */
 export const snapshot: Route = {
   method: 'GET',

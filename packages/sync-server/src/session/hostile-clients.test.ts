@@ -84,7 +84,7 @@ describe('frames that are noise', () => {
   });
 });
 
-describe('messages out of place', () => {
+describe('messages out of order', () => {
   it('end the session if they come before the hello or are a second hello', async () => {
     const early = await tested.server.connect();
     expect(await failureCodeAfter(early, () => early.send({ type: 'ping' }))).toBe('frame-unexpected');
@@ -93,7 +93,7 @@ describe('messages out of place', () => {
     expect(await failureCodeAfter(twice, () => twice.hello(token, DATABASE))).toBe('frame-unexpected');
   });
 
-  it('wait for the welcome if they are sent right behind the hello', async () => {
+  it('wait for the welcome if they are sent right after the hello', async () => {
     const connection = await tested.server.connect();
     connection.site.write([insert('accounts', 'x', { name: 'x' })]);
     connection.hello(await tested.server.token(), DATABASE);
@@ -160,7 +160,7 @@ describe('a WebSocket', () => {
 describe('a silent client', () => {
   const impatient = serverUnderTest({ limits: { helloDeadlineMs: 0, silenceLimitMs: 0 } });
 
-  it('is disconnected, before its hello and after', async () => {
+  it('is disconnected, both before and after its hello', async () => {
     const connection = await impatient.server.connect();
     expect(await connection.closes()).toMatchObject({ code: 1006 });
     const open = await impatient.server.open();

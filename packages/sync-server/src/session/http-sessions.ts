@@ -3,7 +3,7 @@ import { ByteReader, ByteWriter, RockpoolError } from '@rockpool/shared';
 import type { Session } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 
-/** The answer to a poll: frames in order, and then the end of the session, if it has ended. */
+/** The response to a poll: frames in order, and then the end of the session, if it has ended. */
 export interface Polled {
   readonly frames: Uint8Array;
   readonly closed: { readonly code: number; readonly reason: string } | null;

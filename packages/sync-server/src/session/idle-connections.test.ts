@@ -94,7 +94,7 @@ describe('a server whose idle connections are limited', () => {
     for (const response of responses) response.end('answered');
     await expect.poll(() => received.split('answered').length).toBe(6);
     const others = [await opened(), await opened()];
-    // Fills the room; no connection is closed.
+    // Reaches the limit; no connection is closed.
     for (const socket of [...others, eager]) {
       const requested = once(server, 'request');
       socket.write(REQUEST);

@@ -4,10 +4,11 @@ import { WaitingRoom, type WaitingRoomLimits } from './waiting-room.ts';
 
 /**
  * Limits the connections of a server that wait for a request: those that have sent nothing or a part of its headers,
- * and those that are kept after a response. In a full room the one that has waited longest is closed. Connections that
- * have sent no request yet are also limited by the address that `addressOf` names, and more are closed at once.
+ * and those that are kept after a response. Above the limit, the one that has waited longest is closed. Connections
+ * that have sent no request yet are also limited for each address (see `addressOf`): any more are closed at once.
  *
- * A session has places of its own (accept-sockets.ts): its connection leaves the room at its request.
+ * Sessions have their own limit (accept-sockets.ts): a connection no longer counts here once it has requested a
+ * session.
  */
 export function limitIdleConnections(
   server: Server,
@@ -37,7 +38,8 @@ export function limitIdleConnections(
     connection.requests++;
     response.once('close', () => {
       connection.requests--;
-      // Without an address: a browser keeps a few connections for each page behind the same network.
+      // Not counted for its address: a browser keeps a few connections for each page, and many users may share an
+      // address.
       if (connection.requests === 0 && !socket.destroyed) connection.leave = wait(socket, null);
     });
   });

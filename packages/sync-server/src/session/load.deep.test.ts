@@ -7,7 +7,7 @@ const CLIENTS = 200;
 const WRITING_MS = 60_000;
 /** Average interval between two writes of a client. */
 const GAP_MS = 2_000;
-/** One of this number of clients is disconnected while it writes, and reconnects. */
+/** One in this many clients is disconnected while it writes, and reconnects. */
 const ONE_CUT_IN = 10;
 
 const tested = serverProcessUnderTest();

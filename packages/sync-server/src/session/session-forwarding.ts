@@ -63,7 +63,7 @@ export class SessionForwarding {
   }
 
   async close(): Promise<void> {
-    // Removes the entry. The entry of a killed instance stays for a day without an instance behind it.
+    // Removes the entry of this instance. The entry of a killed instance stays for a day.
     if (this.enteredUntilMs > 0) await this.options.directory.leave(this.instance).catch(() => undefined);
   }
 

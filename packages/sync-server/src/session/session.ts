@@ -44,7 +44,7 @@ export const CLOSE_FAILURE = 4000;
 /** Size of the pushes of one session that wait for their commit. Above it the socket is not read. */
 const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
 
-/** Messages that may wait for the answer to an earlier one: as many as fit into one read of the socket. */
+/** The number of messages that may wait while an earlier one is handled: as many as fit into one read of the socket. */
 const MAX_HELD_MESSAGES = 1_000;
 
 interface HeldMessage {
@@ -369,7 +369,7 @@ export class Session implements Subscriber {
       await gate.require(principal, this.databaseId, 'read');
       if (!this.isOpen()) return;
       if (principal.id !== this.principal?.id)
-        throw new RockpoolError('auth-token-invalid', { problem: 'the new token names another principal' });
+        throw new RockpoolError('auth-token-invalid', { problem: 'the new token names a different principal' });
       this.principal = principal;
       this.log('token-renewed');
     });

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 
 /*
- * Descriptors of database files, beside those of SQLite.
+ * Descriptors of database files, in addition to those of SQLite.
  *
  * POSIX locks belong to the process: closing any descriptor of a file drops all locks that the process has on it, also
  * SQLite's (https://sqlite.org/howtocorrupt.html, section 2.2). Another program could then delete the write-ahead log

@@ -92,7 +92,7 @@ export class PageSums {
     return logBytes === 0 && this.isLogInUse;
   }
 
-  /** Whether the file has been replaced with another one, of another database. */
+  /** Whether the file has been replaced with the file of a different database. */
   get isReplaced(): boolean {
     return statSync(sumsPath(this.databasePath), { throwIfNoEntry: false })?.ino !== fstatSync(this.descriptor).ino;
   }

@@ -36,7 +36,7 @@ function isSqlite(database: DatabaseSync): boolean {
     database.prepare('PRAGMA schema_version').get();
     return true;
   } catch (error) {
-    // Another error is damage of a SQLite file, or the pages are only in the log.
+    // Any other error means that a SQLite file is damaged, or that its pages are only in the log.
     return (error as { readonly errcode?: number }).errcode !== SQLITE_NOTADB;
   }
 }

@@ -159,7 +159,7 @@ function readHeader(descriptor: number): WalHeader | null {
   };
 }
 
-/** Returns the running checksum after a frame. Throws if the frame has another one. */
+/** Returns the running checksum after a frame. Throws if the frame has a different one. */
 function requireIntact(
   header: WalHeader,
   frame: Buffer,

@@ -1,8 +1,8 @@
 /**
  * SQLite keeps up to 2 MB of pages per connection for as long as it is open, and 200 to 400 KB for a small file that
  * was just opened or created. The first use of a file without them reads the few pages that it needs from the system's
- * cache: with 40 files in use by turns, 8, 16 and 64 of them cost the same processor time per commit. With 64, the
- * files of 500 small databases took 60 KB each more.
+ * cache: with 40 files used in turn, limits of 8, 16 and 64 cost the same processor time per commit. With a limit of
+ * 64, 500 small databases took 60 KB more per file.
  */
 const MAX_WARM_FILES = 16;
 

@@ -29,7 +29,10 @@ export function databaseProblems(path: string, databaseId: string, schema: Schem
   }
 }
 
-/** A server does not open a file of another id, because clients of one database would mistake the other for theirs. */
+/**
+ * A server does not open a file that belongs to a different id, because clients of one database would mistake the other
+ * for theirs.
+ */
 function ownerProblems(sql: SqliteFile, databaseId: string): string[] {
   const owner = identityOwner(sql);
   return owner === null || owner === databaseId

@@ -87,7 +87,7 @@ describe('a database with a damaged file', () => {
     expect(existsSync(path)).toBe(problem !== 'missing');
   });
 
-  it('opens again if a kill kept a new database from its first checksums', async () => {
+  it('opens again if the server was killed before it wrote the first checksums of a new database', async () => {
     await (await start()).open();
     await stop();
     // The files after a kill before the first checksums were written.

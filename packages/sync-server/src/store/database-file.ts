@@ -69,7 +69,7 @@ export interface DatabaseFileOptions {
 /**
  * Opens the file, creating it if it is missing, and applies the additions of a newer schema. A file whose schema adds
  * to `own` keeps it. Throws `schema-incompatible`, or `database-unavailable` if the file has an unknown storage format
- * or belongs to another database id.
+ * or belongs to a different database id.
  */
 export function openDatabaseFile(
   path: string,

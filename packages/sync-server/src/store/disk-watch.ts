@@ -2,10 +2,10 @@ import type { Readiness, Store } from './store.ts';
 
 const INTERVAL_MS = 2_000;
 
-/** The share of a full disk's reserve for changesets that must be stored before a delete. */
+/** The part of a full disk's reserve that is kept for changesets that must be stored before a delete. */
 const RESERVE_BYTES = 4 * 1024 * 1024;
 
-/** A store without a response within this time is unavailable: a probe must not wait for it. */
+/** A store that does not respond within this time counts as unavailable, so that a probe does not wait for it. */
 const ANSWER_DEADLINE_MS = 3_000;
 
 /** Tells probes whether the store can commit, and admission whether only the reserve of the disk is left. */
@@ -35,7 +35,7 @@ export class DiskWatch {
     return true;
   }
 
-  /** Resolves with `unavailable` if the store does not answer in 3 s. */
+  /** Resolves with `unavailable` if the store does not respond within 3 s. */
   async readiness(): Promise<Readiness> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Readiness>((resolve) => {

@@ -48,7 +48,7 @@ describe('a commit in a file', () => {
     expect(database.settling()).toBeNull();
   });
 
-  it('is rejected with all later commits if the disk fails, and the database is given up once', async () => {
+  it('is rejected with all later commits if the disk fails, and the failure is reported once', async () => {
     const outcomes = Promise.allSettled([insert('a'), insert('b'), database.settling()]);
     const failure = new Error('EIO');
     await disk.failNext(failure);
@@ -60,7 +60,7 @@ describe('a commit in a file', () => {
     expect(await outcomes).toEqual([refused, refused, refused]);
     expect(await Promise.allSettled([insert('c')])).toEqual([refused]);
     expect(conflicts).toEqual([failure]);
-    // A caller that only checks for idleness does not wait for it.
+    // A caller that only checks whether the database is idle does not wait for the commit.
     expect(database.settling()).not.toBeNull();
     const asked = await Promise.allSettled([database.settling()]);
     expect(asked).toMatchObject([{ status: 'rejected', reason: { code: 'database-unavailable' } }]);
@@ -120,7 +120,7 @@ describe('a WAL checkpoint', () => {
     database = durableOnceSynced(openDatabaseFile(join(folder, 'b.sqlite'), TEST_SCHEMA), disk, nothing);
   });
 
-  it('is made by the closing of a file that is closed right after the commit', async () => {
+  it('runs when a file is closed right after the commit', async () => {
     const committing = insertMany();
     await Promise.all([disk.finishNext(), committing.then(() => database.close())]);
     await inTwoTasks();

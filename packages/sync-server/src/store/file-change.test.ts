@@ -74,14 +74,14 @@ it.each(STEPS)('a restart finishes a replacement that was killed after %i steps'
   const staged = incomingPath(dataDir);
   create(`${staged}.new`, 'new');
   restoreDatabase(`${staged}.new`, staged, ID);
-  // The damage of the old file.
+  // Damage of the old file must not affect the new one.
   markDamaged(path, 'page-checksum');
   const { identity } = inspectDatabase(staged);
   killAfter(steps, dataDir, { kind: 'install', staged: basename(staged) }, []);
   expect(isFileChanging(path)).toBe(false);
   expect(await damageProblems(path)).toEqual([]);
   expect([nameIn(path), inspectDatabase(path).identity]).toEqual(['new', identity]);
-  // The old file is kept once.
+  // The old file is kept under one name only.
   expect(nameIn(`${path}.replaced-1`)).toBe('old');
   expect(existsSync(`${path}.replaced-2`)).toBe(false);
   expect(existsSync(join(dataDir, 'incoming'))).toBe(false);

@@ -6,7 +6,7 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 /*
  * The identity of a database: 16 bytes to which every client binds its local database. It is issued when the database
  * is created, stored in the file, and belongs to one database id. A backup that is restored under the same id keeps the
- * identity; a copy under another id is another database and gets a new identity.
+ * identity; a copy under a different id is a separate database and gets a new identity.
  */
 
 export function newIdentity(): Uint8Array {
@@ -36,23 +36,23 @@ export function isClaimed(sql: SqliteFile, databaseId: string): boolean {
 
 /**
  * Assigns the identity of a database to `databaseId`, issuing one if the file has none. Call inside a transaction.
- * Throws `database-unavailable` if the file belongs to another id: it was copied or renamed by hand, and clients would
- * take one database for the other.
+ * Throws `database-unavailable` if the file belongs to a different id: it was copied or renamed by hand, and clients
+ * would mistake one database for the other.
  */
 export function claimIdentity(sql: SqliteFile, databaseId: string): void {
   const owner = identityOwner(sql);
   if (owner === databaseId) return;
   if (owner !== null)
     throw new RockpoolError('database-unavailable', {
-      problem: 'the file belongs to another database id; `rockpool-server doctor` names it',
+      problem: 'the file belongs to a different database; run `rockpool-server doctor` to see which one',
     });
   if (readMeta(sql, 'identity') === undefined) writeMeta(sql, 'identity', derivedIdentity(sql, databaseId));
   writeMeta(sql, 'identity_of', databaseId);
 }
 
 /**
- * Assigns the identity of a copy that is being installed. Under another id the copy becomes another database with a new
- * identity; returns whether it did. Call inside a transaction.
+ * Assigns the identity of a copy that is being installed. Under a different id the copy becomes a separate database
+ * with a new identity; returns whether it did. Call inside a transaction.
  */
 export function claimCopy(sql: SqliteFile, databaseId: string, watermark: number): boolean {
   const owner = identityOwner(sql);

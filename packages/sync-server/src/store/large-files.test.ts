@@ -16,7 +16,7 @@ import { TenantSizes } from './tenant-sizes.ts';
 const PAGE_BYTES = 4096;
 const SIZE_BYTES = 100 * 1024 ** 3;
 const LAST_PAGE = SIZE_BYTES / PAGE_BYTES;
-/** The first pages beyond the sizes that do not fit into signed and unsigned 32-bit numbers, and the last one. */
+/** The first pages whose offsets do not fit into signed and unsigned 32-bit numbers, and the last page. */
 const PAGES = [2 ** 31 / PAGE_BYTES + 1, 2 ** 32 / PAGE_BYTES + 1, LAST_PAGE];
 
 const contentOf = (page: number): Buffer => Buffer.alloc(PAGE_BYTES, `page ${page} `);
@@ -40,7 +40,7 @@ describe('a database file of 100 GB', () => {
     capture.end();
   });
 
-  it('has a checksum for each page, which are forgotten together when the log was moved by another program', () => {
+  it('has a checksum for each page, and discards all of them if another program has moved the log', () => {
     const sums = PageSums.open(path, PAGE_BYTES);
     sums.write(new Map(PAGES.map((page) => [page, pageSum(contentOf(page))])));
     for (const page of PAGES) expect([...sums.read(page, 1)]).toEqual([pageSum(contentOf(page))]);

@@ -26,7 +26,7 @@ export interface DatabaseStores {
   readonly schemas: KnownSchemas;
   /** Resolves once the store accepts commits. Rejects with the reason if it cannot accept them. */
   ready(): Promise<void>;
-  /** Connections to PostgreSQL by state, of each server, whose labels name it. Undefined without PostgreSQL. */
+  /** The connections to each PostgreSQL server, by state. The labels name the server. Undefined without PostgreSQL. */
   readonly connectionCounts?: () => readonly {
     readonly labels: Readonly<Record<string, string>>;
     readonly counts: Readonly<Record<string, number>>;
@@ -151,7 +151,7 @@ function openShards(
       connections: connections[i] as Connections,
       store: new PostgresStore({
         ...options,
-        // The folder of the first shard is emptied when it starts, before the others have theirs in it.
+        // The first shard empties its folder when it starts, before the other shards create theirs in it.
         copiesFolder: i === 0 ? copiesFolder : join(copiesFolder, `shard-${shard.name}`),
         connections: connections[i] as Connections,
         bus,

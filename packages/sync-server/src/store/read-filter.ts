@@ -3,7 +3,7 @@ import { viewGroups, type SchemaView } from './schema-view.ts';
 
 declare const readable: unique symbol;
 
-/** Data that has passed a read filter. Encoders for clients take nothing else. */
+/** Data that has passed a read filter. Encoders for clients accept nothing else. */
 export type Readable<Data> = Data & { readonly [readable]: true };
 
 /**

@@ -126,7 +126,7 @@ describe('a client of an older version', () => {
     expect(whole.groups.flatMap(({ columnIds }) => columnIds)).toContain(columnIdOf('colour'));
   });
 
-  it('must upgrade if its writes would have another meaning', async () => {
+  it('must upgrade if its writes would have a different meaning', async () => {
     const site = new TestSite();
     await (await connect(TEST_SCHEMA, site)).close();
     const missing = { column: null, problem: 'the table is missing' };

@@ -2,7 +2,7 @@ import { RockpoolError, type Schema } from '@rockpool/shared';
 import { schemaAdditions } from './schema-additions.ts';
 import { schemaView } from './schema-view.ts';
 
-/** How a server opens a database that was written with another schema. */
+/** How a server opens a database that was written with a different schema. */
 export interface OpenedSchema {
   /** The schema that the database has from now on. */
   readonly schema: Schema;

@@ -17,7 +17,7 @@ storeContract('SQLite', async () => {
   return { open: (schema) => new SqliteStore(folder, schema), close: async () => undefined };
 });
 
-/** A folder with the files of a server that was killed before the disk had its commit. */
+/** A folder with the files of a server that was killed before its commit was durable. */
 async function killedServer(): Promise<string> {
   const [killed, next] = [temporaryFolder(), temporaryFolder()];
   const database = new SqliteStore(killed, TEST_SCHEMA).open('a', events);
@@ -49,7 +49,7 @@ describe('the SQLite store: the log of a killed server', () => {
     again.close();
   });
 
-  it('gives up the database if the disk fails, and no reader reads from it', async () => {
+  it('makes the database unavailable if the disk fails', async () => {
     const disk = new FakeLogSync();
     const lost: unknown[] = [];
     const store = new SqliteStore(await killedServer(), TEST_SCHEMA, { openLogSync: () => disk });
@@ -73,7 +73,7 @@ describe('the SQLite store: the log of a killed server', () => {
     await disk.failNext(new Error('EIO'));
     await settling;
     first.close();
-    // Simulates a file whose log could not be moved at closing either.
+    // Simulates a file whose log could not be moved when it was closed.
     for (const suffix of ['', '-wal', '-sums']) copyFileSync(join(kept, `a${suffix}`), path + suffix);
     const again = store.open('a', events);
     const withoutLog = join(folder, 'without-log.sqlite');

@@ -42,7 +42,7 @@ export class SqliteStore implements Store {
   private readonly schema: Schema;
   private readonly minFreeBytes: number;
   private readonly openLogSync: OpenLogSync;
-  // Databases under which the disk failed: a later success of a sync proves nothing about their logs.
+  // Databases whose disk has failed: a later successful sync proves nothing about their logs.
   private readonly lost = new Set<string>();
 
   constructor(
@@ -71,7 +71,7 @@ export class SqliteStore implements Store {
       });
     const problem = damageBeforeOpening(path);
     if (problem !== null) throw damagedError(problem);
-    // A server was killed, or its disk failed.
+    // If a log remains, a server was killed or its disk failed.
     const hasLeftoverLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     if (isTruncated(path)) throw damagedError(readSqliteHeader(path) === null ? 'not-sqlite' : 'truncated');
     const file = this.openFile(path, databaseId);

@@ -193,7 +193,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       ]);
     });
 
-    it('keeps databases apart', async () => {
+    it('keeps the rows and log epochs of databases separate', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
       const other = await store.open('other', EVENTS);
       await other.commit(() => other.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('a', 'Theirs')`));
@@ -242,7 +242,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       store = await place.open(TEST_SCHEMA);
       await expect((async () => store.open('household', EVENTS))()).rejects.toMatchObject({
         code: 'database-unavailable',
-        fields: { problem: expect.stringContaining('another database id') as string },
+        fields: { problem: expect.stringContaining('a different database') as string },
       });
       database = await store.open('third', EVENTS);
     });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { syncPath, writeDurably } from './write-durably.ts';
 
-/** What a restore was asked for: the same command continues it after an interruption. */
+/** The request of a restore. After an interruption, the same command continues it. */
 export interface RestoreRequest {
   /** The name of the backup. */
   readonly from: string;
@@ -38,8 +38,8 @@ export function requireFinishedRestore(dataDir: string): void {
 }
 
 /**
- * Returns the interrupted restore of this request. Null: there is none. Throws `config-invalid` if there is another
- * one.
+ * Returns the interrupted restore of this request, or null if there is none. Throws `config-invalid` if a restore with
+ * different arguments was interrupted.
  */
 export function readRestore(dataDir: string, { from, databaseId, asked }: RestoreRequest): RestoreState | null {
   const path = statePath(dataDir);

@@ -22,7 +22,10 @@ export function unloadedPath(databasePath: string): string {
   return `${databasePath}-unloaded`;
 }
 
-/** Null if the database is not unloaded. A file beside a mark counts: the mark is about to be removed. */
+/**
+ * Null if the database is not unloaded. If the file exists beside the mark, the database is not unloaded, and the mark
+ * is about to be removed.
+ */
 export function readUnloadedMark(databasePath: string): UnloadedMark | null {
   if (!existsSync(unloadedPath(databasePath)) || existsSync(databasePath)) return null;
   return JSON.parse(readFileSync(unloadedPath(databasePath), 'utf8')) as UnloadedMark;

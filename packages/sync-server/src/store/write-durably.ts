@@ -16,7 +16,7 @@ export function writeDurably(path: string, content: string | Uint8Array): void {
   syncPath(dirname(path));
 }
 
-/** Waits until the disk has a file, or the names in a folder. */
+/** Waits until a file, or the names in a folder, are durable. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

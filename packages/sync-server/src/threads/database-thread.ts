@@ -15,8 +15,8 @@ import { Outbox } from './outbox.ts';
 import type { FromOwner, ThreadOptions, ThreadState, ToOwner } from './thread-messages.ts';
 
 /**
- * If a thread ends within this time after its start, it would end again, so the next one starts only after the same
- * time.
+ * A thread that ends within this time after its start would probably end again, so the next one starts only after the
+ * same time.
  */
 const RESTART_DELAY_MS = 1_000;
 
@@ -25,7 +25,7 @@ const EXIT_PATIENCE_MS = 2_000;
 
 export interface DatabaseThreadEvents {
   readonly log: Logger;
-  /** The thread ended unexpectedly, and another one replaces it. */
+  /** The thread ended unexpectedly, and a new one replaces it. */
   readonly onRestart: () => void;
   /** A traced commit of another instance has reached the sessions of the thread. */
   readonly onFollowed: (followed: FollowedCommit) => void;
@@ -56,7 +56,7 @@ const IDLE: ThreadState = {
 
 /**
  * One thread that owns databases, as the accepting thread uses it. If the thread ends unexpectedly, its sessions fail
- * with `database-unavailable`, so that their clients reconnect, and another thread takes its place.
+ * with `database-unavailable`, so that their clients reconnect, and a new thread replaces it.
  */
 export class DatabaseThread {
   state: ThreadState = IDLE;
@@ -136,7 +136,7 @@ export class DatabaseThread {
     }
   }
 
-  /** Sends a message that has no answer. */
+  /** Sends a message that has no response. */
   tell(message: Extract<ToOwner, { readonly kind: 'take-offline' | 'release' | 'full-tenants' }>): void {
     this.outbox.add(message);
   }

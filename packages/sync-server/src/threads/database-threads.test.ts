@@ -59,7 +59,7 @@ it('threads commit the pushes of their databases and deliver to every session', 
   expect(await metric('rockpool_threads')).toBe(THREADS);
 });
 
-it('threads that end are replaced: their sessions fail, others stay, and nothing acknowledged is lost', async () => {
+it('threads that end are replaced: their sessions fail, other sessions continue, and nothing acknowledged is lost', async () => {
   await start();
   const here = await server.open(undefined, { databaseId: HERE });
   const elsewhere = await server.open(undefined, { databaseId: ELSEWHERE });

@@ -124,7 +124,7 @@ export class DatabaseThreads implements Databases {
   /** Sends a new thread the messages that its predecessor received. */
   private tellState(started: DatabaseThread): void {
     started.tell({ kind: 'full-tenants', databaseIds: this.fullTenants });
-    // Ignores errors, because the earlier thread answers the caller.
+    // Ignores errors, because the caller receives the response of the earlier thread.
     for (const [databaseId, error] of this.held)
       if (this.ownerOf(databaseId) === started) started.hold(databaseId, error).catch(() => undefined);
   }

@@ -12,7 +12,7 @@ import { ownerOf } from './owner-of.ts';
 import { copiesFolder, snapshotFolder } from './thread-folders.ts';
 import { STATE_INTERVAL_MS, type FromOwner, type ThreadOptions, type ToOwner } from './thread-messages.ts';
 
-// Runs on a thread of its own. An unexpected error ends the thread, and the accepting thread starts another one
+// Runs on a thread of its own. An unexpected error ends the thread, and the accepting thread starts a new one
 // (database-thread.ts).
 const options = workerData as ThreadOptions;
 const port = parentPort as MessagePort;

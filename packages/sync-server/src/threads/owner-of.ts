@@ -1,6 +1,6 @@
 /**
  * Returns the index of the thread that owns a database: the one with the highest hash of id and index (rendezvous
- * hashing), so that with another number of threads few databases change their owner.
+ * hashing), so that few databases change owner when the number of threads changes.
  */
 export function ownerOf(databaseId: string, count: number): number {
   let owner = 0;

@@ -11,7 +11,7 @@ import { pageOf } from './tenant-steps.ts';
 /** An attack by a tenant who knows every id of another tenant. `key` is 0 to 5. */
 export type Intrusion = (intruder: Tenant, victim: Tenant, key: number) => Promise<void>;
 
-/** An id without a database. The answers for it must equal those for another tenant's database. */
+/** An id without a database. The responses for it must equal those for another tenant's database. */
 const NOWHERE = 'nowhere';
 
 /** The state of the victim's device that others could know. */

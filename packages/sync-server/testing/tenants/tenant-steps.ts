@@ -11,9 +11,9 @@ import type { Tenant } from './tenant.ts';
 /** `key` is 0 to 5. Steps with the same key write to the same rows. */
 export type TenantStep = (tenant: Tenant, key: number) => Promise<void>;
 
-/** A key that every tenant has a row with. */
+/** A key for which every tenant has a row. */
 const sharedKey = (key: number): string => `row-${key}`;
-/** A key that no other tenant has a row with. */
+/** A key for which no other tenant has a row. */
 const ownKey = (tenant: Tenant, key: number): string => tenant.text(`row of ${key}`);
 
 const insertAccount: TenantStep = (tenant, key) =>
@@ -131,7 +131,7 @@ const readAtBackend: TenantStep = async (tenant) => {
 
 const listen: TenantStep = async (tenant) => (await tenant.listen()).close();
 
-/** Audits with wrong fingerprints for every table; the answer is every row. */
+/** Audits with wrong fingerprints for every table; the server responds with every row. */
 const audit: TenantStep = async (tenant) => {
   const connection = await tenant.listen();
   connection.send({

@@ -21,7 +21,7 @@ const HISTORIES_PER_TENANCY = 25;
 /** Maximum number of steps of one tenant in one history. */
 const MAX_STEPS = 5;
 
-/** A tenant requests its files repeatedly; most answers come from a cache. */
+/** A tenant requests its files repeatedly; most responses come from a cache. */
 const SNAPSHOTS: Partial<SnapshotRules> = { minFileBytes: 1, maxTailChangesets: 1_000 };
 
 /**
@@ -109,7 +109,7 @@ export class TenantTrial {
     );
   }
 
-  /** Runs all tenants concurrently, and waits for each of them also if one fails. */
+  /** Runs all tenants concurrently, and waits for each of them even if one fails. */
   private async live(courses: readonly Course[]): Promise<void> {
     const tenants = [...this.tenants.values()];
     const lived = await Promise.allSettled(courses.map((steps, i) => follow(tenants, i, steps)));

@@ -110,7 +110,7 @@ export class Tenant {
     return connection;
   }
 
-  /** The server's answer to a hello that it refuses, with every byte that a client can see. */
+  /** The server's response to a hello that it refuses, with every byte that a client can see. */
   async refusedHello(
     databaseId: string,
     site: TestSite = this.newSite(),

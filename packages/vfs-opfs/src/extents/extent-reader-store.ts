@@ -16,7 +16,7 @@ export class ExtentReaderStore extends ReadOnlyStore {
 
   beginRead(): void {
     const next = this.#pages.snapshot();
-    // Commits were undone since the last read, and others may have replaced them.
+    // Commits were undone since the last read, and other commits may have replaced them.
     if (next.timesReplaced !== this.#snapshot.timesReplaced) this.invalidateSqliteCache();
     this.#snapshot = next;
   }

@@ -40,7 +40,7 @@ async function openWithTable(
   return { ...opened, medium };
 }
 
-/** Waits for one turn of the event loop, so that all promises settle that depend on no timer or I/O. */
+/** Waits for one turn of the event loop, so that all promises that depend on no timer or I/O settle. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Resolves when the last batch has reached this outcome and every waiting caller has been notified. */
@@ -157,7 +157,7 @@ describe('a commit on an asynchronous medium', () => {
     await close(again);
   });
 
-  it('that failed while no caller waited fails the closing of the storage', async () => {
+  it('that failed while no caller waited makes closing the storage fail', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     catalog.outcome = () => 'aborts';

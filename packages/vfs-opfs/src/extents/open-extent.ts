@@ -1,5 +1,6 @@
 /**
- * If there are more ranges than this, they become one: a transaction that writes all over an extent changes most of it.
+ * If there are more ranges than this, they are merged into one, because so many writes usually change most of the
+ * extent.
  */
 const MAX_RANGES = 8;
 

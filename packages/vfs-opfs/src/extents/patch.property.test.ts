@@ -5,7 +5,7 @@ import { decodePatches, differences, encodePatches, patchBytes } from './patch.t
 const EXTENT_BYTES = 65536;
 
 describe('patches', () => {
-  it('turn the older extent into the newer one, even after encoding, and hold little beside the changes', () => {
+  it('turn the older extent into the newer one, even after encoding, and contain little more than the changes', () => {
     const change = fc.record({ at: fc.nat(EXTENT_BYTES - 1), value: fc.nat(255) });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 20 }), fc.nat(1000), (changes, extent) => {
@@ -21,7 +21,7 @@ describe('patches', () => {
     );
   });
 
-  it('are found where bytes were written, whatever bytes are beside them', () => {
+  it('are found where bytes were written, whatever the adjacent bytes are', () => {
     const older = new Uint8Array(EXTENT_BYTES);
     const newer = older.slice();
     newer.fill(1, 8192, 8200).fill(2, 40_000, 40_010);

@@ -92,7 +92,7 @@ describe('a crash after any call of an import', () => {
 });
 
 describe('a full disk', () => {
-  it('fails an import at any of its writes, and keeps the database [CT-import-full]', async () => {
+  it('makes an import fail, whichever of its writes it affects, and the old database is kept [CT-import-full]', async () => {
     const module = await loadNodeSqlite();
     const source = new SimulatedDisk();
     await build(source, module, 'source', 'new', 90);

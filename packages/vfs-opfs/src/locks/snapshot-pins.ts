@@ -4,7 +4,7 @@ import type { StorageLocks } from './storage-locks.ts';
 /**
  * A reader's locks on the generation in which its snapshot ends. The old generation is released only when the new one
  * is locked. Until then the old lock protects both, because generations are moved into the database file in order. A
- * read transaction, which cannot wait, may therefore move on at once and lock the new generation later.
+ * read transaction, which cannot wait, may therefore use the new generation at once and lock it later.
  */
 export class SnapshotPins {
   readonly #locks: StorageLocks;

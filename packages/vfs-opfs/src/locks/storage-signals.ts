@@ -1,5 +1,5 @@
 /**
- * Wake-up signals between the openers of one database. They carry no data and may be lost, doubled or late: so
+ * Wake-up signals between the openers of one database. They carry no data and may be lost, duplicated or late, so
  * correctness never depends on them. The writer posts one when it waits for readers to leave an old snapshot.
  */
 export interface StorageSignals {

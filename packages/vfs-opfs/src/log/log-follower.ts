@@ -154,8 +154,8 @@ export class LogFollower {
 }
 
 /**
- * A header may be read while it is being written, but hardly twice in a row. A few attempts separate that case from
- * damage.
+ * A header may be read while it is being written, but that is unlikely to happen twice in a row. A few attempts
+ * separate that case from damage.
  */
 function readSettledHeader(segment: GuardedFile): SegmentHeader | undefined {
   for (let attempt = 0; attempt < 10; attempt += 1) {

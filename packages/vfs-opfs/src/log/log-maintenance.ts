@@ -7,7 +7,7 @@ import type { Tuning } from '../tuning.ts';
 import type { LogWriter } from './log-writer.ts';
 import { copyIntoDatabase } from './wal-checkpoint.ts';
 
-/** Copying pauses after this time, so that a writer that also answers requests is never busy for 50 ms. */
+/** Copying pauses after this time, so that a writer that also serves requests is never busy for 50 ms. */
 const MAX_SLICE_MS = 20;
 /** A reader moves on within a millisecond of the signal; one in a long read transaction needs few reminders. */
 const FIRST_PAUSE_MS = 2;
@@ -180,7 +180,7 @@ export class LogMaintenance {
     const sealed = view.sealed;
     if (sealed === undefined) return true;
     const release = await this.#waitForReaders(sealed.number, waitMs, isBackground);
-    // Beyond its limit, limiting the log matters more than a reader that does not answer. That reader detects the copy
+    // Beyond its limit, limiting the log matters more than a reader that does not respond. That reader detects the copy
     // and reads again (log-follower.ts).
     if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
     try {

@@ -45,7 +45,10 @@ export class LogWriter {
    */
   readonly #dirty: [boolean, boolean];
 
-  /** A segment grows by `growthBytes` at a time and keeps its length, since overwriting costs a third of appending. */
+  /**
+   * A segment grows by `growthBytes` at a time and keeps its length, because overwriting costs a third as much as
+   * appending.
+   */
   constructor(segments: readonly [GuardedFile, GuardedFile], pageSizeBytes: number, growthBytes: number) {
     this.#segments = segments;
     this.#pageSizeBytes = pageSizeBytes;

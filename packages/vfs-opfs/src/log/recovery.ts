@@ -18,7 +18,7 @@ export interface RecoveredLog {
 }
 
 /**
- * Reads the log up to the first invalid record. Changes nothing, so readers use it beside a live writer too. Returns
+ * Reads the log up to the first invalid record. Changes nothing, so readers also use it while a writer is open. Returns
  * `undefined` when no segment has a valid header: no writer ever opened this database.
  *
  * Why the result is a prefix of the commits:

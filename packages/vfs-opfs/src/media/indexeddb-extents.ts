@@ -69,12 +69,12 @@ function openDatabase(name: string): Promise<IDBDatabase> {
 }
 
 /**
- * This worker has the writer's lock, so only a worker that has not ended yet can keep the database open or prevent the
- * browser's answer.
+ * This worker has the writer's lock, so only a worker that has not ended yet can keep the database open or keep the
+ * browser from responding.
  */
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Throws `storage-busy` if there is no answer in time, and then closes a database that opens later. */
+/** Throws `storage-busy` if there is no response in time, and then closes a database that opens later. */
 function withTimeout(request: IDBOpenDBRequest): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

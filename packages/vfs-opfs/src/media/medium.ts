@@ -13,7 +13,7 @@ export type Persistence = 'opfs' | 'indexeddb' | 'memory';
  * `InvalidStateError`), and `write` may return a smaller count; `guarded-file.ts` turns both into a `StorageError`.
  */
 export interface StorageFile {
-  /** Returns the number of bytes read, which is smaller than asked at the end of the file. */
+  /** Returns the number of bytes read, which is smaller than requested at the end of the file. */
   read(into: Uint8Array, at: number): number;
   write(from: Uint8Array, at: number): number;
   truncate(sizeBytes: number): void;
@@ -30,7 +30,7 @@ export interface StorageFile {
 export interface FileMedium {
   readonly kind: string;
   readonly persistence: Persistence;
-  /** Whether readers may open the files beside the writer. If false, one opener at a time. */
+  /** Whether readers may open the files while the writer has them open. If false, one opener at a time. */
   readonly allowsReaders: boolean;
   readonly locks: StorageLocks;
   readonly signals: StorageSignals;

@@ -27,7 +27,7 @@ describe('an access handle', () => {
     });
   });
 
-  it('fails with storage-busy if the browser does not answer in time, and is closed if it opens late [CT-no-answer]', async () => {
+  it('fails with storage-busy if the browser does not respond in time, and is closed if it opens late [CT-no-answer]', async () => {
     const late = handle();
     let answer: (handle: FileSystemSyncAccessHandle) => void = () => undefined;
     const opening = openHandle(() => new Promise((resolve) => (answer = resolve)), 30);

@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 200;
 
 /**
  * Opens a sync access handle and retries while another worker holds it. This worker has the writer's lock, so the other
- * worker is only still ending. Throws `storage-busy` after `openWithinMs`, even if the browser does not answer.
+ * worker is only still ending. Throws `storage-busy` after `openWithinMs`, even if the browser does not respond.
  */
 export async function openHandle(
   open: () => Promise<FileSystemSyncAccessHandle>,

@@ -93,7 +93,7 @@ describe('a transaction larger than the page cache', () => {
     expect(await valueAfterReopening(opened, COUNT)).toBe(101);
   });
 
-  it('keeps savepoints apart', async () => {
+  it('undoes only what was written after the savepoint that it rolls back to', async () => {
     const opened = await open();
     opened.connection.run(
       `${TINY_CACHE}${CREATE} BEGIN; ${ROWS(300)} SAVEPOINT a; ${ROWS(300)} SAVEPOINT b; DELETE FROM t; ROLLBACK TO a; ${ROWS(30)} COMMIT;`,

@@ -11,7 +11,7 @@ const FULL_SIZE = { writers: 32, readers: 16, rows: 1_000_000, rowsPerChangeset:
 const HOUR_MS = 3_600_000;
 
 it(
-  'three instances on PostgreSQL, including a slow one, make nothing visible behind the cursor of any of 16 readers while 32 writers write 1,000,000 rows',
+  'three instances on PostgreSQL, including a slow one, make no row visible below the cursor of any of 16 readers while 32 writers write 1,000,000 rows',
   async () => {
     await expect(checkOrderOfInstances(postgres.server, FULL_SIZE)).resolves.toBeUndefined();
   },
@@ -19,7 +19,7 @@ it(
 );
 
 it(
-  'one server on files makes nothing visible behind the cursor of any of 16 readers',
+  'one server on files makes no row visible below the cursor of any of 16 readers',
   async () => {
     await expect(checkCommitOrder({ ...FULL_SIZE, instances: [onFiles.server] })).resolves.toBeUndefined();
   },

@@ -5,7 +5,7 @@ import { checkOrderOfInstances } from '../../../testing/slow-instances.ts';
 
 const postgres = postgresUnderTest();
 
-it('three instances, including one that commits slowly, make nothing visible behind the cursor of a reader that moves between them', async () => {
+it('three instances, including one that commits slowly, make no row visible below the cursor of a reader that moves between them', async () => {
   await expect(
     checkOrderOfInstances(postgres.server, {
       writers: 6,

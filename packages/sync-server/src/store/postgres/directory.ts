@@ -25,7 +25,7 @@ export interface Placement {
 /** A move that has begun. It may switch the database as long as the directory names the move. */
 export interface Move {
   readonly databaseId: string;
-  /** A later move has a higher one. */
+  /** A later move has a higher id. */
   readonly moveId: number;
   readonly from: string;
   readonly to: string;

@@ -207,7 +207,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(b.lost).toEqual([]);
     });
 
-    it('find a commit whose answer was lost', async () => {
+    it('find a commit whose response was lost', async () => {
       const a = await start();
       await add(a, 'before');
       // The connection breaks right after PostgreSQL commits.

@@ -6,7 +6,7 @@ import { type Connection, NAMESPACE } from '../../postgres/connection.ts';
  * `moved` has been left. No instance commits to a database with a mark. The directory decides how the move ends.
  */
 export interface MoveMark {
-  /** A later move has a higher one. */
+  /** A later move has a higher id. */
   readonly moveId: number;
   readonly role: 'source' | 'target' | 'moved';
 }

@@ -61,8 +61,8 @@ export interface PostgresDatabaseOptions {
  * the last commit. The lease ensures progress: without it, quick commits of others would overtake a long decision again
  * and again.
  *
- * A crash before COMMIT leaves nothing behind but a lease, which expires. After a crash later, or a COMMIT without an
- * answer, the next commit or catch-up of any instance finds the commit; until then no client sees it.
+ * A crash before COMMIT leaves nothing behind but a lease, which expires. After a later crash, or a COMMIT without a
+ * response, the next commit or catch-up of any instance finds the commit; until then no client sees it.
  */
 export class PostgresDatabase implements OpenDatabase {
   readonly file: DatabaseFile;

@@ -147,7 +147,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** Returns the tables that other instances have now. Calls that saw the same tables share one answer. */
+  /** Returns the tables that other instances have now. Calls that saw the same tables share one request. */
   private followSchema(seen: StoredTables): Promise<StoredTables> {
     const { connections, schema } = this.options;
     const known = this.prepared();
@@ -155,7 +155,7 @@ export class PostgresStore implements Store {
       tables === seen ? this.learnSchemas(followTables(connections, schema)) : tables,
     );
     this.stored = followed.catch((error: unknown) => {
-      // The next call asks again: the tables may have been restored, or the connection may have been lost.
+      // The next call reads them again, because the tables may have been restored or the connection may have been lost.
       this.stored = known;
       throw error;
     });
@@ -315,7 +315,7 @@ export class PostgresStore implements Store {
         rows.map(([id, head, commitId]) => [id as string, { head: Number(head), commitId: commitId as Uint8Array }]),
       );
       for (const [database, position] of before) {
-        // The position has changed since, so the answer may be older.
+        // The position has changed since the query began, so the result may be older.
         if (database.isClosed || database.position !== position) continue;
         const now = stored.get(database.databaseId);
         // A database that is deleted or moving has no stored position; the catch-up determines which. After a restore

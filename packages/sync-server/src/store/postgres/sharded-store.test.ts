@@ -98,7 +98,7 @@ describe('several PostgreSQL servers', () => {
   });
 });
 
-it('is ready within a deadline while one of the servers accepts connections and does not answer', async () => {
+it('several PostgreSQL servers are ready within a deadline while one of them accepts connections and does not respond', async () => {
   vi.useFakeTimers();
   const shard = (name: string, readiness: () => Promise<Readiness>): OpenShard =>
     ({ name, store: { readiness }, connections: {} }) as unknown as OpenShard;

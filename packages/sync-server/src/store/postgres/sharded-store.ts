@@ -6,7 +6,8 @@ import { DatabaseMoving, type MoveMark } from './move-mark.ts';
 import type { OpenShard, Shards } from './shards.ts';
 
 /**
- * How long a server that accepts connections may take to answer before it counts as unavailable. The others stay ready.
+ * How long a server that accepts connections may take to respond before it counts as unavailable. The others stay
+ * ready.
  */
 const SHARD_ANSWER_MS = 2_000;
 
@@ -22,8 +23,7 @@ const LOOKUPS = 5;
  */
 export class ShardedStore implements Store {
   private readonly shards: Shards;
-  // Where databases were when they were last opened. For a database that has moved since, the mark at its shard shows
-  // that.
+  // Where databases were when they were last opened. If a database has moved since, the mark at that shard shows it.
   private readonly known = new Map<string, string>();
   private readonly states = new Map<string, Readiness>();
 

@@ -14,7 +14,7 @@ export interface CommitPosition {
 /**
  * An instance's copy of one database: a SQLite file like that of the SQLite store, on which admission decides. The copy
  * changes only by applying commits from PostgreSQL, its own and those of other instances alike. It therefore always
- * equals PostgreSQL's state at `position`, and nothing is lost with it.
+ * equals PostgreSQL's state at `position`, and losing it loses no data.
  */
 export class WorkingCopy {
   readonly file: DatabaseFile;

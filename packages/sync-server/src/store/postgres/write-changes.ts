@@ -33,7 +33,7 @@ interface ChangeGroup {
 
 /*
  * Limits of the commits that are kept for other instances to follow. An instance that is further behind loads the whole
- * database again. A busy database commits some hundred times a second, so the number limits what it keeps; for a quiet
+ * database again. A busy database commits a few hundred times a second, so the number limits what it keeps; for a quiet
  * one, an hour is sufficient, because instances poll every second.
  */
 const KEPT_COMMITS = 2_000;
