@@ -68,7 +68,7 @@ export async function growDocument(overwrites: number, sessions: number): Promis
       await live.write(toBody([update('pages', 'p', { content: edit })]), 'ann', NOW_MS + n);
       state = readState();
       largest = Math.max(largest, (state as Uint8Array).length);
-      // The document was compacted and continues with another state.
+      // The document was compacted and continues with a different state.
       if (!isEditOf(state, edit)) author = new DocumentAuthor(state, RULE, site);
     }
     const stored = String(sql.get("SELECT content FROM pages WHERE id = 'p'")?.[0]);

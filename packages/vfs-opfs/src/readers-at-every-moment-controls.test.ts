@@ -8,7 +8,7 @@ import type { StampedRun } from '../testing/stamped-writer.ts';
 
 const STEPS = [FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, 'checkpoint', SMALL] as const;
 
-/** Returns the state word of a segment header, which is written alone or with an end mark behind it. */
+/** Returns the state word of a segment header, which is written alone or with an end mark after it. */
 function headerState(call: DiskCall): number | undefined {
   if (call.kind !== 'write' || call.at !== 0 || call.file === `${STAMPED_NAME}.sqlite`) return undefined;
   return new DataView(call.bytes.buffer, call.bytes.byteOffset).getInt32(5 * 4, true);

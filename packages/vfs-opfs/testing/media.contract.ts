@@ -7,7 +7,7 @@ export interface ContractMedium {
   readonly title: string;
   /** Opens another tab on the same medium, with its own worker if the medium has workers. */
   newTab(): ContractTab;
-  /** Whether readers may open beside the writer. */
+  /** Whether readers may open the database while the writer has it open. */
   readonly allowsReaders: boolean;
   /** Whether stored data outlives the worker that stored it, so that a worker may end without closing. */
   readonly outlivesWorkers: boolean;

@@ -1,6 +1,6 @@
 /**
- * When the oldest entry of a log may have to be removed. Every commit asks for this time. The answer is nearly always
- * "not yet", and needs no query until then.
+ * When the oldest entry of a log may have to be removed. Every commit asks for this time. It is nearly always in the
+ * future, and needs no query until then.
  */
 export class OldestEntry {
   private askedMs = 0;

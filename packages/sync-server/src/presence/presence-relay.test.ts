@@ -93,7 +93,7 @@ describe('presence at several instances', () => {
     expect(eve.sees()).toEqual(['eve 3']);
   });
 
-  it('keeps two principals with one site id apart, at any instances and in any order of arrival', async () => {
+  it('does not confuse two principals with one site id, at any instances and in any order of arrival', async () => {
     const [a, b] = [instance(), instance()];
     const watcher = a.enter('cyd', '0', 2);
     // When its own session begins, neither instance has heard of the other session.

@@ -27,9 +27,8 @@ export interface SessionLimits extends WaitingRoomLimits {
 /**
  * Clients assume the same deadlines. A client that empties its outbox sends one frame per 256 KiB, one that types a few
  * per second: both stay far below 500. A socket takes some 20 KB, so 10,000 take 200 MB. A person has few devices; a
- * program with one token for a team has many. A hello takes some milliseconds, so an
- * office of 1,000 people that reconnects at once has few connections without a token. 4 MiB unread are some seconds of
- * a slow phone connection.
+ * program with one token for a team has many. A hello takes a few milliseconds, so an office of 1,000 people that
+ * reconnects at once has few connections without a token. A slow phone connection takes a few seconds for 4 MiB.
  */
 export const SESSION_LIMITS: SessionLimits = {
   helloDeadlineMs: HELLO_DEADLINE_MS,

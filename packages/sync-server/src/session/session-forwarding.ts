@@ -40,7 +40,7 @@ export class SessionForwarding {
     this.enteredUntilMs = now() + KNOWN_MS;
   }
 
-  /** Throws `request-invalid` if no other instance has the session or its instance does not answer. */
+  /** Throws `request-invalid` if no other instance has the session or its instance does not respond. */
   async forward(sessionId: string, request: Request): Promise<Response> {
     const instance = sessionId.split('.')[0] ?? '';
     const unknown = (cause?: unknown): RockpoolError =>

@@ -133,7 +133,7 @@ describe('a snapshot', () => {
     expect(files()).toEqual(['holiday.jpg']);
   });
 
-  it('is refused for another schema', async () => {
+  it('is refused for a different schema', async () => {
     await filled();
     const token = await tested.server.token();
     const other = await tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${'0'.repeat(32)}`, { token });

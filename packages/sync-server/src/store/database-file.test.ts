@@ -86,7 +86,7 @@ describe('opening a database file', () => {
   });
 });
 
-describe('opening a database file with another schema', () => {
+describe('opening a database file with a different schema', () => {
   it('adds tables, columns and plain indexes to a stored database', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { DiskWatch } from './disk-watch.ts';
 
-it('the disk watch reports unavailable, within a deadline, while the store does not answer', async () => {
+it('the disk watch reports unavailable, within a deadline, while the store does not respond', async () => {
   vi.useFakeTimers();
   const watch = new DiskWatch({ readiness: () => new Promise(() => undefined) });
   const asked = watch.readiness();

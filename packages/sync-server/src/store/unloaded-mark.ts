@@ -23,8 +23,8 @@ export function unloadedPath(databasePath: string): string {
 }
 
 /**
- * Null if the database is not unloaded. If the file exists beside the mark, the database is not unloaded, and the mark
- * is about to be removed.
+ * Null if the database is not unloaded. A mark beside an existing file does not count, because it is about to be
+ * removed.
  */
 export function readUnloadedMark(databasePath: string): UnloadedMark | null {
   if (!existsSync(unloadedPath(databasePath)) || existsSync(databasePath)) return null;

@@ -21,7 +21,7 @@ import { wordBuffer } from './words.ts';
  * Follows the log of a live writer.
  *
  * Invariants
- * 1. `advance` ends at the latest commit: it stops only at the end mark that the writer put behind its last record, or
+ * 1. `advance` ends at the latest commit: it stops only at the end mark that the writer put after its last record, or
  *    at a record that is being written, whose commit has not returned.
  * 2. Between two advances the view is one snapshot. Two events could change it: a WAL checkpoint of the generation in
  *    which it ends, and the reuse of the sealed generation's segment. The snapshot lock holds off the first. `check`

@@ -50,7 +50,7 @@ export class PostgresAdministration {
   /**
    * Runs `work` with the existing store. With `isReadOnly`, `work` only reads, and shards that are not registered yet
    * are not registered. Throws `storage-missing` if no server has created one, or `database-unavailable` if PostgreSQL
-   * does not answer.
+   * does not respond.
    */
   static async use<Result>(
     source: PostgresSource,

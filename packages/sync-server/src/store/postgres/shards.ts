@@ -10,7 +10,7 @@ export interface OpenShard extends Shard {
   readonly store: PostgresStore;
 }
 
-/** A shard is registered under this name with another store. */
+/** A shard is registered under this name with a different store. */
 const OTHER_STORE = 'its url now leads to a different PostgreSQL database';
 
 /** The shards of a server: their stores, and the directory at the first of them. */
@@ -42,7 +42,7 @@ export class Shards {
   }
 
   /**
-   * Resolves once the first shard can be used and every other one that answers is registered. Throws `config-invalid`
+   * Resolves once the first shard can be used and every other one that responds is registered. Throws `config-invalid`
    * if the list does not fit what is stored.
    */
   ready(): Promise<void> {
@@ -53,7 +53,7 @@ export class Shards {
     return this.registering;
   }
 
-  /** Throws `database-unavailable` while the shard does not answer or is not registered. */
+  /** Throws `database-unavailable` while the shard does not respond or is not registered. */
   async use(name: string): Promise<OpenShard> {
     const shard = this.get(name);
     if (!this.registered.has(name)) {
@@ -86,7 +86,7 @@ export class Shards {
         const problem = await this.registerShard(shard, home);
         if (problem !== null) problems.push(`${shard.name}: ${problem}`);
       } catch (error) {
-        // If another shard does not answer, only its own databases are offline.
+        // If any other shard does not respond, only its own databases are offline.
         if (shard === first || !isUnavailable(error)) throw error;
       }
     }
