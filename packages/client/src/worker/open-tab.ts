@@ -47,7 +47,7 @@ interface TabContext {
   readonly page: PageLink;
 }
 
-/** The worker's events and questions to its page. */
+/** The events and requests that the worker sends to its page. */
 interface PageLink {
   send(event: WorkerEvent): void;
   reportProblem(error: RockpoolError): void;

@@ -40,7 +40,7 @@ it.each([
 ])('a document whose row is admitted before its edit survives a full resync when the outcome %s', (_, groups) => {
   const { database, sync } = resynced();
   sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
-  // The pending change of the account covers a value of the server.
+  // The pending change of the account covers a value from the server.
   sync.applyDelivery(
     testDelivery({
       from: 2,

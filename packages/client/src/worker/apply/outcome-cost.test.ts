@@ -154,7 +154,7 @@ describe('the cost of an outcome with many pending changes of one row', () => {
 const plain = testTable('plain', { id: 'text not null', title: 'text' });
 
 describe('the cost of a delivery', () => {
-  /** The statements that the last of several deliveries runs. Checks that it compiles none. */
+  /** Returns the statements that the last of several deliveries runs, and checks that none has to be compiled. */
   function statementsOf(delivery: (from: number) => Parameters<typeof testDelivery>[0], writes = 0): string[] {
     const database = openInMemory({ schema: buildSchema([plain]) });
     const sync = testSync(database);

@@ -7,9 +7,9 @@ import { tryInSavepoint } from './try-in-savepoint.ts';
 import { removeAllThenWrite } from './write-rows.ts';
 
 /**
- * Reapplies pending changesets on top of the server's rows, one by one. Returns those that no longer fit: with the
- * reason if they fitted before, with null otherwise. `current` has the server's state of every row that they touch, and
- * afterwards their visible state.
+ * Reapplies pending changesets on top of the server's rows, one by one. Returns those that no longer fit, each with the
+ * reason if it fitted before, and with null otherwise. `current` has the server's state of every row that they touch,
+ * and afterwards their visible state.
  */
 export function reapplyPending(
   {

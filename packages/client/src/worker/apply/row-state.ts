@@ -181,7 +181,7 @@ function splitEdits(
  * the first pending change that touched the column, else the visible value.
  *
  * A document that a pending change touches always has a covered value. The old value of an update records the change of
- * the document and not its state, and a deleted row may have been inserted again here with another document.
+ * the document and not its state, and a deleted row may have been inserted again here with a different document.
  */
 export function serverRowBeneath(
   visible: RowState,

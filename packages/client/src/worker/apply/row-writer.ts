@@ -161,7 +161,7 @@ export class RowWriter {
     this.requireWritten();
   }
 
-  /** Throws if the last put wrote nothing because SQLite considers the key of another row equal. */
+  /** Throws if the last put wrote nothing because SQLite considers the key of an existing row equal. */
   private requireWritten(): void {
     if (this.sql.hasLooseKey && this.connection.changes === 0)
       throw new RockpoolError('constraint-primary-key', { table: this.table.name });

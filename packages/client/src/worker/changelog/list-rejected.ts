@@ -65,7 +65,7 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
   }));
 }
 
-/** The JSON of a document, which a changeset contains as a state, as new content or as JSON. */
+/** Returns the JSON of a document. A changeset contains documents as states, as new content or as JSON. */
 function documentValue(cell: CellValue): SqlValue {
   if (!(cell instanceof Uint8Array)) return toValue(cell);
   const { decodeDocumentCell, documentText } = documentSupport();

@@ -54,9 +54,9 @@ function originColumn(connection: Connection): string {
 }
 
 /**
- * Imports unsent changesets into the database of another site as rejected, so that the user decides about each. They
- * are not sent automatically, because the server may have admitted some of them without the outcome arriving. Retrying
- * such a changeset changes nothing on the server: it has the origin of the admitted one.
+ * Imports unsent changesets into the database of a different site as rejected, so that the user decides about each.
+ * They are not sent automatically, because the server may have admitted some of them without the outcome arriving.
+ * Retrying such a changeset changes nothing on the server: it has the origin of the admitted one.
  */
 export function importUnsent(
   connection: Connection,

@@ -96,8 +96,8 @@ export interface OpenDatabase extends LocalDatabase, DatabaseReads {
 /**
  * Opens or creates the database. Throws `schema-incompatible` when the schema cannot be migrated additively,
  * `database-newer` for a file of a newer version of Rockpool, `storage-missing` for a reader while there is nothing to
- * read, `database-mismatch` when the file belongs to another server database, and `storage-…` errors. The file is then
- * unchanged.
+ * read, `database-mismatch` when the file belongs to a different server database, and `storage-…` errors. The file is
+ * then unchanged.
  */
 export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   const {

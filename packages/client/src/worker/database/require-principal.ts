@@ -4,8 +4,8 @@ import type { Meta } from '../file/meta.ts';
 
 /**
  * Prevents one user's writes from being sent as another's. A database belongs to no user until a user signs in; the
- * earlier writes then belong to that user too. It passes to another user only when the first one has nothing left to
- * send. `principal` is null when the app names no user.
+ * earlier writes then belong to that user too. It passes to a different user only when the first one has nothing left
+ * to send. `principal` is null when the app names no user.
  *
  * Throws `other-principal` with the number of pending changes, and then changes nothing.
  */

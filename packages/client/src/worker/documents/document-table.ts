@@ -17,8 +17,8 @@ import { beginGeneration, documentAuthor } from './document-author.ts';
 
 /**
  * rockpool_document: the document states of one table's visible rows. A document without edits has no entry, because
- * its state follows from its JSON. A new generation of edits begins when a state is removed, or replaced by that of
- * another document or by one that lacks edits made here.
+ * its state follows from its JSON. A new generation of edits begins when a state is removed, or replaced by that of a
+ * different document or by one that lacks edits made here.
  *
  * The state of a large edited document is layered on a separate base (document-bases.ts), so that an edit writes little
  * more than itself.

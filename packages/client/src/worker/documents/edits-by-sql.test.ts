@@ -84,7 +84,7 @@ it.each<[way: string, statement: { sql: string; params: string[] }]>([
   database.close();
 });
 
-it('a document written with equal content in another form is not captured', () => {
+it('a document written with equal content in a different form is not captured', () => {
   const database = openInMemory({ schema });
   database.write({
     id: 'i',

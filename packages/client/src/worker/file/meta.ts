@@ -13,9 +13,9 @@ export type MetaKey =
   | 'branch_json' // BranchStart of a branch; absent in every other database
   | 'schema_json' // the schema of the app's tables: of one bundle, or of several united
   | 'schema_hash' // the hash of that schema, hex
-  | 'schema_history_json' // hashes of the schemas that bundles have brought this file to; absent before the second
+  | 'schema_history_json' // hashes of the schemas installed in this file, one after another; absent before the second
   | 'synced_narrow' // 1: the server lacks the file's schema, which has columns that the app lacks; absent or 0: it has it
-  | 'migrations_json' // [tag, hash] of the app's migrations that have run; absent without any
+  | 'migrations_json' // [tag, hash] of the app's migrations that have run; absent if there are none
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
   | 'cursor_link' // 16 bytes, the log hash at the cursor; absent at 0
@@ -23,10 +23,10 @@ export type MetaKey =
   // [table id, column ids] of columns without the server's values below the cursor, see unseen-columns.ts; absent or
   // NULL if there are none.
   | 'unseen_columns_json'
-  | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
-  | 'document_generation' // integer, see documents/generation.ts; absent for 1
+  | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent if there is none
+  | 'document_generation' // integer, see documents/document-author.ts; absent for 1
   | 'sync_paused' // 1: sync is paused; absent or 0: it is not
-  | 'clock_contact_json'; // {localUs, serverMs} of a contact with nothing pending; absent before the first
+  | 'clock_contact_json'; // {localUs, serverMs} of a contact while nothing was pending; absent before the first
 
 /** Reads and writes rockpool_meta. */
 export class Meta {

@@ -72,7 +72,9 @@ export function snapshotSource({
       const { logEpoch, watermark, logHash, databaseIdentity: identity } = readSnapshotFacts(connection, schema);
       const known = databaseIdentity();
       if (known !== null && !cellValuesEqual(identity, known))
-        throw new RockpoolError('database-mismatch', { problem: 'the snapshot belongs to another server database' });
+        throw new RockpoolError('database-mismatch', {
+          problem: 'the snapshot belongs to a different server database',
+        });
       return { position: { logEpoch, watermark, logHash }, path: storage.path };
     } finally {
       connection.close();

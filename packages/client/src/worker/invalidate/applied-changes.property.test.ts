@@ -30,9 +30,9 @@ const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
 
 /**
  * Errors of local writes that earlier deliveries cause, although every write says OR IGNORE. A changed key writes the
- * whole row again, and a delivery may have stored a value of another type there. A delivery may also store references
- * to a parent that has not arrived; if a parent takes that key and its own children follow it, SQLite counts the
- * waiting references as violations.
+ * whole row again, and a delivery may have stored a value of a different type there. A delivery may also store
+ * references to a parent that has not arrived; if a parent takes that key and its own children follow it, SQLite counts
+ * the waiting references as violations.
  */
 const REJECTIONS_AFTER_DELIVERIES: ReadonlySet<string> = new Set(['constraint-data-type', 'constraint-foreign-key']);
 

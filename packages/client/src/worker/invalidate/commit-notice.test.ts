@@ -44,7 +44,7 @@ describe('a follower of commit notices', () => {
     ]);
   });
 
-  it('reports that everything may have changed for a notice of another leader, whatever its number', () => {
+  it('reports that everything may have changed for a notice of a different leader, whatever its number', () => {
     expect(touchedBy(notice('e', 5), notice('f', 6), notice('f', 7))).toEqual(['all', 'all', ['t']]);
     expect(touchedBy(notice('e', 5), { leaderTerm: 'f', commitNumber: 0 }, notice('f', 1))).toEqual([
       'all',

@@ -18,8 +18,8 @@ export interface CommitFollower {
 }
 
 /**
- * Within one leadership, a notice follows the last one, was seen already, or leaves a gap. After a gap, and under
- * another leader, everything may have changed: the last notices of a leader can be lost with it.
+ * Within one leadership, a notice follows the last one, was seen already, or leaves a gap. After a gap, and under a
+ * different leader, everything may have changed: the last notices of a leader can be lost with it.
  */
 export function createCommitFollower(): CommitFollower {
   let last: CommitPosition | null = null;

@@ -9,9 +9,9 @@ import { rangeLookup } from './range-lookup.ts';
  *
  *   OpenRead 2 (index on account_id)   Variable 1 → r1   SeekGE 2 r1 … IdxGT 2 r1   DeferredSeek 2 → 0
  *
- * never reads a row with another value. That holds for a table if every cursor on it moves only in this way, by values
- * that are known before the query runs. (For ranges, see range-lookup.ts.) If the program has any unknown instruction,
- * all rows of all tables count, so a new version of SQLite can make this analysis useless but not wrong.
+ * never reads a row with a different value. That holds for a table if every cursor on it moves only in this way, by
+ * values that are known before the query runs. (For ranges, see range-lookup.ts.) If the program has any unknown
+ * instruction, all rows of all tables count, so a new version of SQLite can make this analysis useless but not wrong.
  */
 
 const SEEKS = new Set(['SeekGE', 'SeekGT', 'SeekLE', 'SeekLT']);

@@ -8,7 +8,7 @@ it('the dependencies of a query are computed again after a schema change', () =>
   expect(lookups()).toBeNull();
   database.connection.exec('CREATE INDEX account_amount ON account (amount)');
   expect(lookups()).toEqual([{ column: 'amount', key: 'number:1' }]);
-  // Replaces the index with one that finds rows by another column.
+  // Replaces the index with one on a different column.
   database.connection.exec('DROP INDEX account_amount; CREATE INDEX account_extra ON account (extra)');
   expect(lookups()).toBeNull();
   database.close();

@@ -113,7 +113,7 @@ describe('a leader that receives a write', () => {
     expect(posted).toEqual(['commit', 'status', 'answer a']);
   });
 
-  it('ignores a request to another leader', async () => {
+  it('ignores a request to a different leader', async () => {
     const { serve, written, posted } = createWorld();
     await serve({ requestId: 'a', leaderTerm: 'before' });
     expect(written).toEqual([]);

@@ -159,8 +159,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /**
-   * Runs a follower's request, unless the request is for another leader, has expired, or follows a write that has not
-   * arrived; in these cases the follower repeats it. A request that is repeated while it runs is answered once.
+   * Runs a follower's request, unless the request is for a different leader, has expired, or follows a write that has
+   * not arrived; in these cases the follower repeats it. A request that is repeated while it runs is answered once.
    */
   async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
     const { answered, begun } = this;

@@ -480,7 +480,7 @@ describe('a page that is hidden', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it('ends if its file belongs to another database when it is visible again, and fails its waiting calls', async () => {
+  it('ends if its file belongs to a different database when it is visible again, and fails its waiting calls', async () => {
     const browser = new FakeBrowser();
     let isTaken = false;
     const tab = browser.tab({

@@ -5,8 +5,8 @@ export interface OpenedDatabase<Database> {
   readonly database: Database;
   readonly reads: Reads;
   /**
-   * Reads committed data on another connection while a transaction is open on the writer's. Absent for a reader, and if
-   * the storage allows one connection only, so that reads wait.
+   * Reads committed data on a second connection while a transaction is open on the writer's. Absent for a reader, and
+   * if the storage allows one connection only, so that reads wait.
    */
   readonly readsBeside?: () => Promise<Reads>;
   /**

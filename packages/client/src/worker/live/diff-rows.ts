@@ -245,7 +245,7 @@ function valuesEqual(a: SqlValue, b: SqlValue): boolean {
   return Object.is(a, b);
 }
 
-/** A result with a subset of another result's rows. */
+/** Returns a result with some of the rows of a given result. */
 function pickRows({ names, columns }: EncodedRows, reader: RowReader, rows: readonly number[]): EncodedRows {
   return {
     names,

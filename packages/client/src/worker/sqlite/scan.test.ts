@@ -42,7 +42,7 @@ function run(sql: string): unknown[][] {
   }
 }
 
-/** What EXPLAIN says of the loops of a query. */
+/** How EXPLAIN describes the loops of a query. */
 const loopsOf = (sql: string): unknown[] =>
   connection
     .rows(`EXPLAIN ${sql}`)
@@ -93,11 +93,11 @@ describe('EXPLAIN', () => {
     ],
     ['SELECT day FROM entry ORDER BY day', ['SQLite:MakeRecord']],
     ['SELECT day FROM entry WHERE amount > 5 ORDER BY day', ['operators filter in batches:MakeRecord']],
-  ])('says of %s: %j', (sql, loops) => {
+  ])('describes the loops of %s as %j', (sql, loops) => {
     expect(loopsOf(sql)).toEqual(loops);
   });
 
-  it('says nothing about a loop in descending order', () => {
+  it('describes no loop in descending order', () => {
     expect(loopsOf('SELECT amount FROM visit ORDER BY day DESC')).toEqual([]);
   });
 });
@@ -114,7 +114,7 @@ describe('a range', () => {
     "SELECT count(*) FROM entry WHERE id < 'text'",
     'SELECT count(*) FROM entry WHERE id < NULL',
     'SELECT count(*), sum(amount) FROM visit WHERE day < (SELECT 2000) AND day > (SELECT NULL)',
-  ])('has the rows that SQLite finds, each time it begins: %s', (sql) => {
+  ])('has the rows that SQLite finds, each time that its loop begins: %s', (sql) => {
     setMode(NEVER);
     const expected = run(sql);
     for (const mode of [ALWAYS, AS_IT_PAYS] as const) {
@@ -129,14 +129,14 @@ describe('ranges that all have', () => {
   const sumsOf = (length: number): string =>
     `SELECT (SELECT sum(amount) FROM visit WHERE day >= start.id AND day < start.id + ${length}) FROM entry start WHERE start.id % ${length} = 0`;
 
-  it('little more than the number of rows that SQLite executes before a try are soon left to SQLite', () => {
+  it('few rows more than SQLite executes before it tries batches are soon left to SQLite', () => {
     run(sumsOf(70));
     setMode(AS_IT_PAYS);
     run(sumsOf(70));
     expect(setMode(AS_IT_PAYS)).toBeLessThan(30);
   });
 
-  it('many rows more execute these in batches', () => {
+  it('many rows more than that are executed in batches', () => {
     run(sumsOf(600));
     setMode(AS_IT_PAYS);
     run(sumsOf(600));

@@ -82,7 +82,7 @@ async function lastPageOf(disk: SimulatedDisk, rootPage: number): Promise<number
 }
 
 it.each(['rockpool_changelog', 'rockpool_decided'])(
-  'a database that is damaged in %s does not pass to another user while the first may have unsent changes',
+  'a database that is damaged in %s does not pass to a different user while the first may have unsent changes',
   async (table) => {
     const disk = new SimulatedDisk();
     const reported: RockpoolError[] = [];
@@ -110,7 +110,7 @@ it.each(['rockpool_changelog', 'rockpool_decided'])(
   },
 );
 
-it('a damaged database is not quarantined if it belongs to another server database; otherwise its replacement keeps its binding', async () => {
+it('a damaged database is not quarantined if it belongs to a different server database; otherwise its replacement keeps its binding', async () => {
   const disk = new SimulatedDisk();
   const opened = await opener(disk, [], null, 'team')('writer', () => undefined);
   opened.database.write({

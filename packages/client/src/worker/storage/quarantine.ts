@@ -24,8 +24,8 @@ export interface Opener {
 /**
  * Reads the undecided writes of a damaged database that are still readable, then renames the database with everything
  * in it. Nothing is deleted, and its name is free afterwards. Throws `storage-busy` while the database is open, and, as
- * for an intact database, `other-principal` when another user may have unsent writes in it and `database-mismatch` when
- * it belongs to another server database. The database is then not renamed.
+ * for an intact database, `other-principal` when a different user may have unsent writes in it and `database-mismatch`
+ * when it belongs to a different server database. The database is then not renamed.
  */
 export async function quarantine(
   name: string,

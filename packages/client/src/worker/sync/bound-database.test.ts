@@ -15,7 +15,7 @@ describe('the identity of the server database', () => {
     expect(sync.position().databaseIdentity).toEqual(testEpoch(7));
   });
 
-  it('rejects the welcome of another server database, even if its log could be a restored one, and changes nothing', () => {
+  it('rejects the welcome of a different server database, even if its log could be a restored one, and changes nothing', () => {
     const database = openInMemory();
     database.write(write);
     const sync = testSync(database);

@@ -38,7 +38,7 @@ class HttpConnection implements TransportConnection {
   close(): void {
     if (this.stop.signal.aborted) return;
     this.stop.abort();
-    // Ends the session without its timeout. Sent even while the page closes.
+    // Ends the session before its timeout. The request is sent even while the page closes.
     if (this.address !== '') void fetch(this.address, { method: 'DELETE', keepalive: true }).catch(() => undefined);
   }
 

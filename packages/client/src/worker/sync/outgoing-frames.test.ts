@@ -20,7 +20,7 @@ const push = (sequence: number, sizeBytes: number): Push => ({
   ],
 });
 
-/** A connection that records the received messages: whole, packed or not. */
+/** A connection that joins frames and records the complete messages, packed or not. */
 class Line {
   readonly arrived: Uint8Array[] = [];
   readonly outgoing: OutgoingFrames;

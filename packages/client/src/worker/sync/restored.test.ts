@@ -33,7 +33,7 @@ describe('a restored backup', () => {
     expect(sync.greet(testWelcome()).kind).toBe('fits');
   });
 
-  it('receives the outcomes of changesets that the original has sent since the backup first', () => {
+  it('first receives the outcomes of changesets that the original has sent since the backup', () => {
     const { database, sync } = restoredFile();
     const welcome = testWelcome({ lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) });
     expect(sync.greet(welcome)).toEqual({ kind: 'outcomes-first' });
@@ -44,7 +44,7 @@ describe('a restored backup', () => {
     expect(database.outbox.pendingCount()).toBe(1);
   });
 
-  it('sends what a server that was restored too has lost', () => {
+  it('sends the changesets that the server has lost, if the server was restored too', () => {
     const { sync } = restoredFile();
     expect(sync.greet(testWelcome({ logEpoch: testEpoch(2) }))).toEqual({ kind: 'new-site', firstOwn: 1 });
     sync.becomeNewSite(1);

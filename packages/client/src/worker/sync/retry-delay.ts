@@ -42,7 +42,7 @@ function halfLeftToChance(fullMs: number, random: number): number {
   return fullMs * (0.5 + random / 2);
 }
 
-/** A copied file continues as another site at once. The app's token callback may have been called too early. */
+/** A copied file continues as a new site at once. The app's token callback may have been called too early. */
 function isTriedSoon({ code, recovery, fields }: ErrorData): boolean {
   return (
     recovery === 'retry' ||

@@ -1,7 +1,7 @@
 import { wasClockSet, type ClockContact } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 
-/** How often the contact from which ages are computed is stored. It limits the error after the clock was set. */
+/** How often the contact from which ages are computed is stored. This limits the error after the clock has been set. */
 const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** The server's current time, computed from the last contact with it. */

@@ -100,7 +100,7 @@ class Taking implements SnapshotTaking {
   giveUp(error: ErrorData): void {
     if (this.hasGivenUp) return;
     this.hasGivenUp = true;
-    // The socket reaches the server itself, so a failed download has an error of its own.
+    // The connection itself works, so a failed download must not be reported as a missing network.
     const isUnnamed = error.code === 'network-unreachable' || error.code === 'internal';
     this.options.onProblem(
       isUnnamed ? new RockpoolError('snapshot-unavailable', error.fields) : RockpoolError.fromData(error),

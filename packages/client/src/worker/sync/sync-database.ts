@@ -176,8 +176,8 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
 /** Binds the file to a server database. Throws `database-mismatch` if it belongs to a different one. */
 function createBinding(database: OpenDatabase): (identity: Uint8Array) => void {
   const { meta } = database;
-  // The binding must survive power loss before anything is sent; otherwise the same changesets could be sent to another
-  // database later.
+  // The binding must survive power loss before anything is sent; otherwise the same changesets could be sent to a
+  // different database later.
   let isStored = true;
   return (identity) => {
     const { databaseIdentity: known } = meta;

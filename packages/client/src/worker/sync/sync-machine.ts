@@ -273,9 +273,9 @@ function delivered(state: MachineState, deliveries: Deliveries, moment: Moment):
 }
 
 /**
- * Handles the end of the connection by the server, with its reason. While an outcome is missing, the reason counts
- * against the outcome: otherwise a server that welcomes clients but cannot store anything would be retried at full
- * speed forever.
+ * Handles a connection that the server has ended, with its reason. While an outcome is missing, the reason counts as a
+ * failure of the outcome stage: otherwise a server that welcomes clients but cannot store anything would be retried at
+ * full speed forever.
  */
 function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
   return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);

@@ -68,8 +68,8 @@ function requireUnchanged(now: RowState, { kind, before }: PendingRow, table: Ta
   if (now.exists !== (kind !== 'insert') || !isUnchanged) throw new RockpoolError('document-gap');
 }
 
-// Constraints that may be satisfied if the rows are written in another order: rows may swap unique values, or RESTRICT
-// may protect a row whose references are deleted in the same changeset.
+// Constraints that may be satisfied if the rows are written in a different order: rows may swap unique values, or
+// RESTRICT may protect a row whose references are deleted in the same changeset.
 const ORDER_DEPENDENT_CONSTRAINTS: ReadonlySet<string> = new Set(['constraint-unique', 'constraint-foreign-key']);
 
 function retryWithTriggersOff(
