@@ -17,6 +17,7 @@ it('the SQLite build matches its script and sources', () => {
     'scan.c',
     'scan-lookup.c',
     'scan-batch.c',
+    'page-pieces.c',
     'exported-functions.txt',
     'hooks.mjs',
     'no-files.c',

@@ -52,7 +52,7 @@ const LINKED = [
 ];
 
 /** Our C that uses SQLite's internals. */
-const OURS = ['json-storage.c', 'capture.c', 'row-effects.c', 'rows.c', 'scan.c', 'scan-lookup.c', 'scan-batch.c'];
+const OURS = ['json-storage.c', 'capture.c', 'row-effects.c', 'rows.c', 'scan.c', 'scan-lookup.c', 'scan-batch.c', 'page-pieces.c'];
 
 /** Of each a hash is kept, so that a source that was changed without building again is noticed. */
 const MADE_FROM = ['build.mjs', ...OURS, 'exported-functions.txt', 'hooks.mjs', 'no-files.c', 'relay.js', 'sources.mjs'];

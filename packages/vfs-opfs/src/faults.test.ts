@@ -12,6 +12,8 @@ import { atLevel } from '../../../tests/kit/level.ts';
 const FULL = 13;
 const IOERR = 10;
 
+const TRANSACTIONS = 35;
+
 function open(disk: SimulatedDisk): Promise<Storage> {
   return openStorage({
     name: 'faulty',
@@ -39,7 +41,7 @@ interface FaultyRun {
 }
 
 /**
- * Runs 25 transactions with a fault at one disk call, continues after the failure, and compares the content with what
+ * Runs the transactions with a fault at one disk call, continues after the failure, and compares the content with what
  * was acknowledged.
  */
 async function runWithFault(fault: DiskFault, failingCall: number, repeats: number): Promise<FaultyRun> {
@@ -60,7 +62,7 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   };
   const acknowledged: number[] = [];
   const failures: { number: number; resultCode: number }[] = [];
-  for (let number = 1; number <= 25; number += 1) {
+  for (let number = 1; number <= TRANSACTIONS; number += 1) {
     try {
       connection.run(transactionSql(number));
       acknowledged.push(number);
@@ -114,7 +116,7 @@ describe('a failing disk', () => {
       expect(run.recorded?.code).toBe('storage-full');
       expect(run.failures.length).toBeGreaterThan(3);
       expect(run.acknowledged).toContain(1);
-      expect(run.acknowledged).toContain(25);
+      expect(run.acknowledged).toContain(TRANSACTIONS);
     });
   }
 

@@ -1,13 +1,16 @@
-import type { DatabaseStore } from './database-store.ts';
+import type { DatabaseStore, PieceComparer } from './database-store.ts';
 import type { LogWriter } from './log/log-writer.ts';
 import type { PageView } from './pages/page-view.ts';
 import { TransactionPages } from './pages/transaction-pages.ts';
 
 /**
- * Larger transactions are logged whole. Comparing takes about as long as writing, and saves most for a page with one
- * new row.
+ * What a transaction writes beyond this is logged whole. Comparing saves most for a page with one new row, and larger
+ * transactions fill their pages.
  */
 const MAX_COMPARED_BYTES = 128 * 1024;
+
+/** As many as the result of a comparison has bits. */
+const MAX_COMPARED_PAGES = 32;
 
 /** The writer's database: the view of the last commit, with the pages of the open transaction over it. */
 export class WriterStore implements DatabaseStore {
@@ -21,6 +24,8 @@ export class WriterStore implements DatabaseStore {
   readonly #onCommit: () => void;
   /** Size of the database within the open transaction; -1 when the transaction has written nothing. */
   #openSizeBytes = -1;
+  /** How much of the open transaction was compared with the last commit. */
+  #comparedBytes = 0;
 
   constructor(
     view: PageView,
@@ -54,16 +59,17 @@ export class WriterStore implements DatabaseStore {
     return count;
   }
 
-  write(heap: Uint8Array, source: number, length: number, at: number): void {
+  /** SQLite writes whole pages; a small transaction logs only the pieces that differ from the last commit. */
+  write(heap: Uint8Array, source: number, length: number, at: number, comparer?: PieceComparer): void {
     const pageSize = this.#view.pageSizeBytes;
     for (let done = 0; done < length;) {
       const offset = (at + done) % pageSize;
       const page = (at + done - offset) / pageSize + 1;
       const wholePages = offset === 0 ? Math.floor((length - done) / pageSize) : 0;
-      done +=
-        wholePages > 0
-          ? this.#writeWhole(heap, source + done, page, wholePages)
-          : this.#writePart(heap, source + done, length - done, page, offset);
+      const comparable = comparer === undefined ? 0 : this.#comparablePages(page, wholePages, comparer);
+      if (comparable > 0) done += this.#writeChanged(heap, source + done, page, comparable, comparer!);
+      else if (wholePages > 0) done += this.#writeWhole(heap, source + done, page, wholePages);
+      else done += this.#writePart(heap, source + done, length - done, page, offset);
     }
     this.#openSizeBytes = Math.max(this.sizeBytes(), at + length);
   }
@@ -84,7 +90,6 @@ export class WriterStore implements DatabaseStore {
       this.#readPadded(this.#pages.bytesOf(this.#pages.slotFor(1)), this.#pages.offsetOf(0), 0);
     }
     try {
-      this.#dropUnchanged();
       this.#log.append(this.#view.active, this.#pages, sizeBytes, this.#isStrict);
       if (isShrinking) this.#view.pool.dropBeyond(sizeBytes);
       this.#publish();
@@ -96,7 +101,35 @@ export class WriterStore implements DatabaseStore {
 
   rollback(): void {
     this.#openSizeBytes = -1;
+    this.#comparedBytes = 0;
     if (!this.#pages.isEmpty) this.#pages.clear();
+  }
+
+  /** How many of `most` pages from `page` on are compared, with one call, before they are written. */
+  #comparablePages(page: number, most: number, { roomBytes }: PieceComparer): number {
+    if (this.#comparedBytes >= MAX_COMPARED_BYTES) return 0;
+    const { pageSizeBytes, sizeBytes } = this.#view;
+    const committed = Math.floor(sizeBytes / pageSizeBytes) - (page - 1);
+    return Math.min(most, committed, MAX_COMPARED_PAGES, Math.floor(roomBytes / pageSizeBytes));
+  }
+
+  /** Writes those of `count` pages that differ from the last commit. Returns the number of bytes of all of them. */
+  #writeChanged(heap: Uint8Array, source: number, page: number, count: number, comparer: PieceComparer): number {
+    const { pageSizeBytes } = this.#view;
+    const length = count * pageSizeBytes;
+    this.#view.read(heap, comparer.room, length, (page - 1) * pageSizeBytes);
+    const changed = comparer.changedPieces(source, pageSizeBytes, count);
+    this.#comparedBytes += length;
+    // The transaction may have written a page before, with another content.
+    const isWritten = (index: number): boolean =>
+      (changed & (1 << index)) !== 0 || this.#pages.slotOf(page + index) !== -1;
+    for (let index = 0; index < count;) {
+      let run = 0;
+      while (index + run < count && isWritten(index + run)) run += 1;
+      if (run === 0) index += 1;
+      else index += this.#writeWhole(heap, source + index * pageSizeBytes, page + index, run) / pageSizeBytes;
+    }
+    return length;
   }
 
   /**
@@ -120,17 +153,6 @@ export class WriterStore implements DatabaseStore {
     if (isNew) this.#readPadded(bytes, start, (page - 1) * pageSize);
     bytes.set(heap.subarray(source, source + length), start + offset);
     return length;
-  }
-
-  /** SQLite writes whole pages; a small transaction logs only the pieces that differ from the last commit. */
-  #dropUnchanged(): void {
-    const { pageNumbers, pageSizeBytes, records } = this.#pages;
-    if (records.length > 1 || pageNumbers.length * pageSizeBytes > MAX_COMPARED_BYTES) return;
-    const { words } = records[0]!;
-    this.#pages.keep((slot) => {
-      const page = pageNumbers[slot]!;
-      return page !== 0 && !this.#view.isSame(words, this.#pages.offsetOf(slot) / 4, (page - 1) * pageSizeBytes);
-    });
   }
 
   #publish(): void {

@@ -6,3 +6,4 @@ export { SimulatedDisk } from './simulated-disk.ts';
 export type { SimulatedDiskOptions, SimulatedMedium, SimulatedMediumOptions } from './simulated-disk.ts';
 export { SimulatedExtents } from './simulated-extents.ts';
 export type { BatchOutcome, SimulatedExtentMedium, SimulatedExtentsOptions } from './simulated-extents.ts';
+export { changedPieces } from './changed-pieces.ts';

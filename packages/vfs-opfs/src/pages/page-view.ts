@@ -28,8 +28,6 @@ export class PageView {
   #lastMiss = -2;
   #readAheadExtents = 1;
   #isLogShort = false;
-  #comparedExtent: Uint8Array | undefined;
-  #comparedWords: Int32Array = new Int32Array(0);
 
   constructor(
     files: DatabaseFiles,
@@ -63,35 +61,6 @@ export class PageView {
       extent += 1;
       offset = 0;
     } while (done < length);
-  }
-
-  /** Whether the page at `at` is within the database and equals the words from `from` on. */
-  isSame(words: Int32Array, from: number, at: number): boolean {
-    if (at + this.pageSizeBytes > this.sizeBytes) return false;
-    const number = Math.floor(at / EXTENT_BYTES);
-    const extent = this.pool.find(number) ?? this.#load(number);
-    const known = this.#wordsOf(extent);
-    const first = (at % EXTENT_BYTES) / 4;
-    const end = first + this.pageSizeBytes / 4;
-    // Compares four words a step, because most pieces of a page are equal and are compared to the end.
-    for (let left = first, right = from; left < end; left += 4, right += 4) {
-      const difference =
-        (known[left]! ^ words[right]!) |
-        (known[left + 1]! ^ words[right + 1]!) |
-        (known[left + 2]! ^ words[right + 2]!) |
-        (known[left + 3]! ^ words[right + 3]!);
-      if (difference !== 0) return false;
-    }
-    return true;
-  }
-
-  /** Reuses the last view, because adjacent pages are compared one after the other. */
-  #wordsOf(extent: Uint8Array): Int32Array {
-    if (extent !== this.#comparedExtent) {
-      this.#comparedExtent = extent;
-      this.#comparedWords = new Int32Array(extent.buffer, extent.byteOffset, EXTENT_BYTES / 4);
-    }
-    return this.#comparedWords;
   }
 
   #load(extent: number): Uint8Array {

@@ -76,22 +76,6 @@ export class TransactionPages {
     return first;
   }
 
-  /**
-   * Keeps only the pages for which `isKept` returns true, or the last page, because a record has at least one. All
-   * pages must be in one record, and only a commit or `clear` may follow.
-   */
-  keep(isKept: (slot: number) => boolean): void {
-    const { pageNumbers } = this;
-    const last = pageNumbers.length - 1;
-    let kept = 0;
-    for (let slot = 0; slot <= last; slot += 1) {
-      if (!isKept(slot) && (kept > 0 || slot < last)) continue;
-      if (kept !== slot) this.#move(slot, kept);
-      kept += 1;
-    }
-    pageNumbers.length = kept;
-  }
-
   cutBeyond(pageCount: number): void {
     for (const [page, slot] of this.#slots) {
       if (page <= pageCount) continue;
@@ -113,11 +97,5 @@ export class TransactionPages {
     this.#slots.set(page, slot);
     if (slot >= this.records.length * this.pagesPerRecord) this.records.push(wordBuffer(this.#recordBytes));
     return slot;
-  }
-
-  #move(slot: number, to: number): void {
-    const from = this.offsetOf(slot);
-    this.bytesOf(slot).copyWithin(this.offsetOf(to), from, from + this.pageSizeBytes);
-    this.pageNumbers[to] = this.pageNumbers[slot]!;
   }
 }

@@ -8,6 +8,11 @@ export interface SqliteModule {
   lengthBytesUTF8(text: string): number;
   _sqlite3_malloc(sizeBytes: number): number;
   _sqlite3_free(pointer: number): void;
+  /**
+   * Compares `count` pieces of `pieceBytes` at two addresses, at most 32. Bit i of the result is set if piece i
+   * differs. A build without it logs whole pages.
+   */
+  _rockpool_changed_pieces?(pointer: number, otherPointer: number, pieceBytes: number, count: number): number;
   _sqlite3_vfs_find(namePointer: number): number;
   vfs_register(vfs: object, makeDefault: boolean): number;
   setCallback(key: number, target: unknown): void;

@@ -1,4 +1,4 @@
-import type { DatabaseStore } from '../database-store.ts';
+import type { DatabaseStore, PieceComparer } from '../database-store.ts';
 import { StorageError } from '../storage-error.ts';
 import {
   ACCESS_READWRITE,
@@ -25,6 +25,7 @@ import {
   SQLITE_OK,
 } from './codes.ts';
 import { MemoryFile } from './memory-file.ts';
+import { pieceComparerOf } from './piece-comparer.ts';
 import { rejectionOfPragma } from './pragmas.ts';
 import { resultCodeOf, storageErrorOf } from './result-code.ts';
 import type { SqliteModule } from './sqlite-module.ts';
@@ -76,6 +77,8 @@ export class Vfs {
   // The database that was used last. In most cases there is only one.
   #lastFile = 0;
   #lastOpen: OpenDatabase | undefined;
+  /** Made for the first database that can be written. */
+  #comparer: PieceComparer | undefined;
 
   constructor(module: SqliteModule) {
     this.#module = module;
@@ -192,7 +195,7 @@ export class Vfs {
       return SQLITE_OK;
     }
     try {
-      open.store.write(this.#bytes(), source, length, at);
+      open.store.write(this.#bytes(), source, length, at, this.#comparer);
       return SQLITE_OK;
     } catch (error) {
       return report(open, error);
@@ -320,6 +323,7 @@ export class Vfs {
       database.onError(new StorageError('storage-busy', { reason: 'a storage serves one connection at a time' }));
       return SQLITE_CANTOPEN;
     }
+    if (!database.store.isReadOnly) this.#comparer ??= pieceComparerOf(this.#module);
     this.#openDatabases.set(file, { database, store: database.store, lock: LOCK_NONE });
     database.onOpen();
     if (outFlags !== 0) {
