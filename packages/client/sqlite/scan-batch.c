@@ -16,6 +16,8 @@
 #define RP_BATCH_NUMBERS 4
 #define RP_BATCH_SKIPPED 3
 #define RP_RECENT 4096
+/* The number of places where a group may be, from the place of its hash on. */
+#define RP_RECENT_PLACES 4
 #define RP_JSON_STEPS 8
 #define RP_JSON_DEPTH 100
 /* The type of a slot for the rowid. The slot points to the varint. */
@@ -919,31 +921,67 @@ static SQLITE_INLINE int rpBestNumber(Mem *pBest, u32 t, const u8 *z, int bReal,
 
 /* ---------------------------------------------------------------- Groups */
 
+/* Whether two texts of n bytes, at least one, are the same. Reads up to seven bytes behind them. */
 static SQLITE_INLINE int rpSameText(const u8 *a, const u8 *b, u32 n){
   u64 x, y;
-  if( n<8 ){
-    for(; n>0 && *a==*b; n--, a++, b++){}
-    return n==0;
-  }
   for(; n>8; n-=8, a+=8, b+=8){
     memcpy(&x, a, 8);
     memcpy(&y, b, 8);
     if( x!=y ) return 0;
-    if( n<16 ){
-      a += (int)n-16;
-      b += (int)n-16;
-      n = 16;
-    }
   }
   memcpy(&x, a, 8);
   memcpy(&y, b, 8);
-  return x==y;
+  return (x^y)<<(64-8*n)==0;
+}
+
+/*
+** Finds the groups of the rows from position j of the selection on, as long as they are recent ones. Most are. Returns the
+** position of the first row with another group, for which *piRecent is the place.
+*/
+static SQLITE_NOINLINE u32 rpFindRecent(RpScan *s, const RpRegister *pKey, u32 j, u32 *piRecent){
+  const u32 *aType = rpB.aType[pKey->iSlot];
+  const u8 **apValue = rpB.apValue[pKey->iSlot];
+  RpGroup **apRecent = s->apRecent, *g;
+  u32 nSel = rpB.nSel, iRecent = 0, k;
+  for(; j<nSel; j++){
+    u32 i = rpB.aSel[j], t = aType[i];
+    const u8 *z = apValue[i];
+    if( t>=1 && t<=9 && t!=7 && !pKey->bReal ){
+      i64 v = rpInteger(t, z);
+      iRecent = (u32)v;
+      for(k=0; k<RP_RECENT_PLACES; k++){
+        g = apRecent[(iRecent+k) & (RP_RECENT-1)];
+        if( g==0 || (RP_KEYS(g)->u.i==v && RP_KEYS(g)->eType==SQLITE_INTEGER) ) break;
+      }
+    }else if( t>13 && (t&1) ){
+      u32 n = (t-13)/2;
+      u64 w;
+      memcpy(&w, n>=8 ? &z[n-8] : z, 8);
+      if( n<8 ) w <<= 64-8*n;
+      iRecent = (u32)(((w+n)*0x9E3779B97F4A7C15ULL)>>52);
+      for(k=0; k<RP_RECENT_PLACES; k++){
+        g = apRecent[(iRecent+k) & (RP_RECENT-1)];
+        if( g==0 || (RP_KEYS(g)->n==n && RP_KEYS(g)->eType==SQLITE_TEXT && rpSameText(RP_KEYS(g)->u.z, z, n)) ) break;
+      }
+    }else{
+      break;
+    }
+    if( k==RP_RECENT_PLACES ) break;
+    if( g==0 ){
+      iRecent += k;
+      break;
+    }
+    rpB.apGroup[i] = g;
+  }
+  *piRecent = iRecent & (RP_RECENT-1);
+  return j;
 }
 
 /* Finds the groups of the rows. The batch ends before the first row of a new group. */
 RP_MEDIUM static void rpBatchGroup(RpScan *s, struct RpBatch *pBatch, const RpStep *pStep){
   RpRegister *aKeyValue = &pBatch->aValue[pStep->iSlot];
-  u32 j, k;
+  u32 j, k, iRecent = 0;
+  int bRecent = s->nKey==1 && aKeyValue->iSlot!=RP_CONSTANT;
   if( s->apRecent==0 ){
     s->apRecent = sqlite3_malloc64(RP_RECENT*sizeof(RpGroup*));
     if( s->apRecent==0 ){
@@ -952,34 +990,13 @@ RP_MEDIUM static void rpBatchGroup(RpScan *s, struct RpBatch *pBatch, const RpSt
     }
     memset(s->apRecent, 0, RP_RECENT*sizeof(RpGroup*));
   }
-  for(j=0; j<rpB.nSel; j++){
-    u32 i = rpB.aSel[j], iHash = 0, iRecent = 0;
+  for(j=0; ; j++){
+    u32 i, iHash = 0;
     RpKey aKey[RP_MAX_KEYS];
     RpGroup *g;
-    if( s->nKey==1 && aKeyValue->iSlot!=RP_CONSTANT ){
-      /* Most rows belong to a recent group. */
-      u32 t = rpB.aType[aKeyValue->iSlot][i];
-      const u8 *z = rpB.apValue[aKeyValue->iSlot][i];
-      if( t>=1 && t<=9 && t!=7 && !aKeyValue->bReal ){
-        i64 v = rpInteger(t, z);
-        iRecent = (u32)v & (RP_RECENT-1);
-        g = s->apRecent[iRecent];
-        if( g && RP_KEYS(g)->eType==SQLITE_INTEGER && RP_KEYS(g)->u.i==v ){
-          rpB.apGroup[i] = g;
-          continue;
-        }
-      }else if( t>13 && (t&1) ){
-        u32 n = (t-13)/2;
-        u64 w = 0;
-        if( n>=8 ) memcpy(&w, &z[n-8], 8); else for(k=0; k<n; k++) w = w<<8 | z[k];
-        iRecent = (u32)(((w+n)*0x9E3779B97F4A7C15ULL)>>52);
-        g = s->apRecent[iRecent];
-        if( g && RP_KEYS(g)->eType==SQLITE_TEXT && RP_KEYS(g)->n==n && rpSameText(RP_KEYS(g)->u.z, z, n) ){
-          rpB.apGroup[i] = g;
-          continue;
-        }
-      }
-    }
+    if( bRecent ) j = rpFindRecent(s, aKeyValue, j, &iRecent);
+    if( j>=rpB.nSel ) break;
+    i = rpB.aSel[j];
     for(k=0; k<s->nKey; k++){
       Mem m;
       m.flags = 0;
@@ -992,29 +1009,114 @@ RP_MEDIUM static void rpBatchGroup(RpScan *s, struct RpBatch *pBatch, const RpSt
     g = k<s->nKey ? 0 : rpLookUp(s, aKey, iHash);
     if( g==0 ) break;
     rpB.apGroup[i] = g;
-    if( s->nKey==1 ) s->apRecent[iRecent] = g;
+    if( bRecent ) s->apRecent[iRecent] = g;
   }
   rpCut(j);
 }
 
+/* The steps of the aggregates, for the groups that rpBatchGroup() has found. */
+static SQLITE_NOINLINE void rpGroupCount(const RpStep *pStep, const RpInsn *q){
+  u32 nSel = rpB.nSel, j;
+  for(j=0; j<nSel; j++){
+    u32 i = rpB.aSel[j];
+    if( q->p1==0 || !rpIsNullSlot(pStep->iSlot, i) ) (*(i64*)((u8*)rpB.apGroup[i] + q->iColumn))++;
+  }
+}
+static SQLITE_NOINLINE void rpGroupSum(const RpStep *pStep, const RpInsn *q){
+  const u32 *aType = rpB.aType[pStep->iSlot];
+  const u8 **apValue = rpB.apValue[pStep->iSlot];
+  u32 nSel = rpB.nSel, iState = q->iColumn, j;
+  int bReal = pStep->bReal;
+  for(j=0; j<nSel; j++){
+    u32 i = rpB.aSel[j], t = aType[i];
+    SumCtx *p = (SumCtx*)((u8*)rpB.apGroup[i] + iState);
+    if( t-1<4 && p->approx==0 && !bReal && p->iSum<=LARGEST_INT64/2 && p->iSum>=SMALLEST_INT64/2 ){
+      p->iSum += (int)rpSwap32(apValue[i]) >> (32-8*t);
+      p->cnt++;
+    }else if( t<=9 ){
+      rpSumSlot(p, t, apValue[i], bReal);
+    }else{
+      rpLoadSlot(q->p1, pStep->iSlot, i, bReal);
+      rpSum(p, q->p1);
+    }
+  }
+}
+static SQLITE_NOINLINE void rpGroupBest(RpScan *s, const RpStep *pStep, const RpInsn *q){
+  const u32 *aType = rpB.aType[pStep->iSlot];
+  const u8 **apValue = rpB.apValue[pStep->iSlot];
+  u32 nSel = rpB.nSel, iState = q->iColumn, j;
+  for(j=0; j<nSel; j++){
+    u32 i = rpB.aSel[j];
+    Mem *pBest = (Mem*)((u8*)rpB.apGroup[i] + iState);
+    if( rpBestNumber(pBest, aType[i], apValue[i], pStep->bReal, q->bMax) ) continue;
+    rpLoadSlot(q->p1, pStep->iSlot, i, pStep->bReal);
+    if( rpBest(s, pBest, q->p1, q) ) s->bNoMemory = 1;
+  }
+}
+
 /* ---------------------------------------------------------------- Rows of the result */
 
-/* Copies a text. Fast for short texts, as most are. */
-static SQLITE_INLINE void rpCopyText(u8 *a, const u8 *z, u32 n){
-  u64 x;
-  u32 k;
-  if( n<8 ){
-    for(k=0; k<n; k++) a[k] = z[k];
-  }else if( n<=128 ){
-    for(k=0; k+8<n; k+=8){
-      memcpy(&x, &z[k], 8);
-      memcpy(&a[k], &x, 8);
+/*
+** Stores values of a column of numbers, from position j of the selection to n. Stops before a value that rpAppend() has to
+** store. Returns the position of that value, or n.
+*/
+static SQLITE_NOINLINE u32 rpStoreNumbers(double *aNumber, u32 iSlot, u32 j, u32 n){
+  const u32 *aType = rpB.aType[iSlot];
+  const u8 **apValue = rpB.apValue[iSlot];
+  for(; j<n; j++){
+    u32 i = rpB.aSel[j], t = aType[i];
+    const u8 *z = apValue[i];
+    double x;
+    if( t>=1 && t<=9 && t!=6 ){
+      x = t==7 ? rpDouble(z) : (double)rpInteger(t, z);
+      if( isnan(x) ) break;
+    }else if( t==RP_TYPE_ROWID ){
+      u64 v;
+      sqlite3GetVarint(z, &v);
+      if( v>9007199254740991ULL ) break;
+      x = (double)(i64)v;
+    }else{
+      break;
     }
-    memcpy(&x, &z[n-8], 8);
-    memcpy(&a[n-8], &x, 8);
-  }else{
-    memcpy(a, z, n);
+    aNumber[j] = x;
   }
+  return j;
+}
+/* Stores values of a column of text in the same way. */
+static SQLITE_NOINLINE u32 rpStoreTexts(RpRows *r, RpColumn *pColumn, u32 *aEnd, u32 iSlot, u32 j, u32 n){
+  const u32 *aType = rpB.aType[iSlot];
+  const u8 **apValue = rpB.apValue[iSlot];
+  u32 nByte = pColumn->nByte, nUnit = pColumn->nUnit;
+  for(; j<n; j++){
+    u32 i = rpB.aSel[j], t = aType[i], nText = (t-13)/2, k;
+    const u8 *z = apValue[i];
+    u8 *a;
+    u64 w, all = 0;
+    if( t<13 || (t&1)==0 || (u64)nByte+nText+8>pColumn->nByteAlloc ) break;
+    a = &pColumn->aByte[nByte];
+    /* Copies eight bytes at a time. The last eight may include up to seven bytes behind the text, or eight if it is empty. */
+    for(k=0; k+8<nText; k+=8){
+      memcpy(&w, &z[k], 8);
+      memcpy(&a[k], &w, 8);
+      all |= w;
+    }
+    memcpy(&w, &z[k], 8);
+    memcpy(&a[k], &w, 8);
+    if( nText>0 ) all |= w<<(64-8*(nText-k));
+    if( all & RP_HIGH ){
+      int nOther = rpUnits(z, nText);
+      if( nOther<0 ) break;
+      nUnit += (u32)nOther;
+    }else{
+      nUnit += nText;
+    }
+    nByte += nText;
+    aEnd[j] = nUnit;
+  }
+  r->nTextBytes += nByte-pColumn->nByte;
+  pColumn->nByte = nByte;
+  pColumn->nUnit = nUnit;
+  return j;
 }
 
 RP_MEDIUM static void rpBatchResult(RpScan *s, struct RpBatch *pBatch, const RpStep *pStep, const RpInsn *q){
@@ -1050,42 +1152,14 @@ RP_MEDIUM static void rpBatchResult(RpScan *s, struct RpBatch *pBatch, const RpS
     u32 iSlot = aValue[c].iSlot;
     int bReal = aValue[c].bReal;
     Mem *pMem = aValue[c].pMem;
-    for(j=0; j<n; j++){
-      u32 i = rpB.aSel[j], iRow = iFirst+j, t;
-      const u8 *z;
+    for(j=0; ; j++){
       if( iSlot!=RP_CONSTANT ){
-        t = rpB.aType[iSlot][i];
-        z = rpB.apValue[iSlot][i];
-        if( pColumn->eKind==RP_NUMBER ){
-          if( t>=1 && t<=9 && t!=6 ){
-            double x = t==7 ? rpDouble(z) : (double)rpInteger(t, z);
-            if( !isnan(x) ){
-              pColumn->aNumber[iRow] = x;
-              continue;
-            }
-          }else if( t==RP_TYPE_ROWID ){
-            u64 v;
-            sqlite3GetVarint(z, &v);
-            if( v<=9007199254740991ULL ){
-              pColumn->aNumber[iRow] = (double)(i64)v;
-              continue;
-            }
-          }
-        }else if( pColumn->eKind==RP_TEXT && t>=13 && (t&1) ){
-          u32 nText = (t-13)/2;
-          int nUnit = rpUnits(z, nText);
-          if( nUnit>=0 && pColumn->nByte+nText<=pColumn->nByteAlloc ){
-            rpCopyText(&pColumn->aByte[pColumn->nByte], z, nText);
-            pColumn->nByte += nText;
-            r->nTextBytes += nText;
-            pColumn->nUnit += (u32)nUnit;
-            pColumn->aEnd[iRow] = pColumn->nUnit;
-            continue;
-          }
-        }
-        rpLoadSlot(pMem, iSlot, i, bReal);
+        if( pColumn->eKind==RP_NUMBER ) j = rpStoreNumbers(&pColumn->aNumber[iFirst], iSlot, j, n);
+        else if( pColumn->eKind==RP_TEXT ) j = rpStoreTexts(r, pColumn, &pColumn->aEnd[iFirst], iSlot, j, n);
       }
-      r->nRow = iRow;
+      if( j>=n ) break;
+      if( iSlot!=RP_CONSTANT ) rpLoadSlot(pMem, iSlot, rpB.aSel[j], bReal);
+      r->nRow = iFirst+j;
       rpTaking.rc = rpAppend(r, pColumn, pMem, (sqlite3_stmt*)s->pVdbe, (int)c);
       if( rpTaking.rc ){
         /* The statement fails with this error. */
@@ -1213,34 +1287,13 @@ RP_MEDIUM static SQLITE_NOINLINE int rpBatch(RpScan *s, u32 iCell, u32 n, u32 *p
         rpBatchGroup(s, pBatch, pStep);
         break;
       case RP_B_GROUP_COUNT:
-        for(j=0; j<rpB.nSel; j++){
-          u32 i = rpB.aSel[j];
-          if( q->p1==0 || !rpIsNullSlot(iSlot, i) ) (*(i64*)((u8*)rpB.apGroup[i] + q->iColumn))++;
-        }
+        rpGroupCount(pStep, q);
         break;
       case RP_B_GROUP_SUM:
-        for(j=0; j<rpB.nSel; j++){
-          u32 i = rpB.aSel[j], t = rpB.aType[iSlot][i];
-          SumCtx *p = (SumCtx*)((u8*)rpB.apGroup[i] + q->iColumn);
-          if( t>=1 && t<=4 && p->approx==0 && !pStep->bReal && p->iSum<=LARGEST_INT64/2 && p->iSum>=SMALLEST_INT64/2 ){
-            p->iSum += rpInteger(t, rpB.apValue[iSlot][i]);
-            p->cnt++;
-          }else if( t<=9 ){
-            rpSumSlot(p, t, rpB.apValue[iSlot][i], pStep->bReal);
-          }else{
-            rpLoadSlot(q->p1, iSlot, i, pStep->bReal);
-            rpSum(p, q->p1);
-          }
-        }
+        rpGroupSum(pStep, q);
         break;
       case RP_B_GROUP_BEST:
-        for(j=0; j<rpB.nSel; j++){
-          u32 i = rpB.aSel[j];
-          Mem *pBest = (Mem*)((u8*)rpB.apGroup[i] + q->iColumn);
-          if( rpBestNumber(pBest, rpB.aType[iSlot][i], rpB.apValue[iSlot][i], pStep->bReal, q->bMax) ) continue;
-          rpLoadSlot(q->p1, iSlot, i, pStep->bReal);
-          if( rpBest(s, pBest, q->p1, q) ) s->bNoMemory = 1;
-        }
+        rpGroupBest(s, pStep, q);
         break;
       case RP_B_RESULT:
         rpBatchResult(s, pBatch, pStep, q);

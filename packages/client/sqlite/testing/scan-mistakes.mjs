@@ -27,6 +27,8 @@ export const MISTAKES = [
   { name: 'a batch counts the elements of JSONB from one', file: 'scan-batch.c', find: 'k==p->aStep[iStep].iIndex', replace: 'k+1==p->aStep[iStep].iIndex' },
   { name: 'a batch cuts substr() by bytes', file: 'scan-batch.c', find: 'RP_ZEROS(w) | (w & RP_HIGH)', replace: 'RP_ZEROS(w)' },
   { name: 'a batch takes the skipped columns of another row', file: 'scan-batch.c', find: '(w & p->mask)!=p->types', replace: 'p->mask==0' },
+  { name: 'a batch takes all numbers of one place for one group', file: 'scan-batch.c', find: 'RP_KEYS(g)->u.i==v', replace: '1' },
+  { name: 'a stored text has as many UTF-16 units as bytes', file: 'scan-batch.c', find: 'all & RP_HIGH', replace: '0' },
   { name: 'a lookup finds rows of any key of the same length', file: 'scan-lookup.c', find: 'rpIsSameKey(&pFound->key, &key, 0)', replace: 'pFound->key.eType==key.eType && pFound->key.n==key.n' },
   { name: 'a lookup treats an index that is not unique as if it were', file: 'scan-lookup.c', find: 'return IsUniqueIndex(pIndex) && pIndex->nKeyCol==1;', replace: 'return 1;' },
   { name: 'a lookup of NULL finds nothing with IS', file: 'scan-lookup.c', find: 'return pIndex ? RP_ROW_STAYS : SQLITE_OK;', replace: 'return SQLITE_OK;' },

@@ -65,6 +65,26 @@ it.each([
   }
 });
 
+it.each([
+  ['texts of one length and one end', "'group ' || (g % 7) || ' of the same end'"],
+  ['more short texts than places', "printf('%04d', g)"],
+  ['more long texts than places', "printf('text %08d', g)"],
+  ['numbers of one place', 'g % 9 * 4096 + g % 3'],
+])('a batch finds the groups of %s', (_, key) => {
+  // Every tenth row begins a group, and the others belong to one that began before.
+  connection.exec(`
+    CREATE TABLE item (key, amount INTEGER);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000),
+      item(i, g) AS (SELECT i, iif(i % 10 = 0, i / 10, i * 7919 % (i / 10 + 1)) FROM n)
+    INSERT INTO item SELECT ${key}, i FROM item;`);
+  const sql = 'SELECT key, count(*), sum(amount) FROM item GROUP BY key';
+  setMode(NEVER);
+  const expected = run(sql);
+  setMode(AS_IT_PAYS);
+  expect(run(sql)).toEqual(expected);
+  expect(setMode(AS_IT_PAYS)).toBeGreaterThan(20_000);
+});
+
 it('groups over a range of an index are executed in batches from the second run, when the first row of the range is known', () => {
   for (const least of [0, 0.9, 0.9]) {
     setMode(AS_IT_PAYS);
