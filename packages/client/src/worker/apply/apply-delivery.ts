@@ -234,7 +234,7 @@ function replaceAll(
       // again.
       if (progress.hasResolvedAfter(delivery.lastAckedSequence))
         throw new RockpoolError('site-copied', {
-          problem: 'the server has no outcome for a rejected changeset that the user has retried, replaced or dropped',
+          problem: 'the server has no outcome for a rejected changeset that the user has resolved',
           sequence: delivery.lastAckedSequence + 1,
         });
       progress.startOver(logEpoch, delivery, delivery.lastAckedSequence);

@@ -30,7 +30,7 @@ export function readSnapshotFacts(connection: Connection, schema: Schema): Snaps
   if (logEpoch === undefined || watermark === undefined || logHash === undefined || databaseIdentity === undefined)
     throw new RockpoolError('snapshot-unavailable', {
       stage: 'snapshot-store',
-      problem: 'the file lacks its log epoch, watermark, log hash or database identity',
+      problem: 'the file lacks its log epoch, watermark, log hash or identity',
     });
   return { schema: stored, databaseIdentity, logEpoch, watermark, logHash };
 }

@@ -246,7 +246,7 @@ function receiveLive(state: MachineState, message: ServerMessage, moment: Moment
 function delivered(state: MachineState, deliveries: Deliveries, moment: Moment): Step {
   if (state.copied) return { state: scheduled(state), effects: [] };
   if (state.awaitsWhole && !deliveries[0].whole)
-    return unexpected(state, { problem: 'the server announced a full resync but sent another delivery' }, moment);
+    return unexpected(state, { problem: 'the announced full resync is missing' }, moment);
   const lastAckedSequence = Math.max(state.lastAckedSequence, ...deliveries.map((one) => one.lastAckedSequence));
   const allDecided = lastAckedSequence >= state.sentUpTo;
   const waitingSinceMs = allDecided

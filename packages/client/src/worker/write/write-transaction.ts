@@ -226,7 +226,7 @@ export class WriteTransaction {
       if (canonical !== null) return canonical;
     }
     throw new RockpoolError('document-invalid', {
-      problem: 'a trigger changes the document again each time that Rockpool stores it in canonical form',
+      problem: 'a trigger changes the document each time Rockpool stores its canonical form',
     });
   }
 
