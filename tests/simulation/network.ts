@@ -63,7 +63,7 @@ export class Network {
   private open(placeOf: (owner: Owner) => Place): object {
     const owner = currentOwner();
     if (owner === undefined) throw new Error('a socket was opened outside of a device');
-    // The last promises of a killed worker may still run.
+    // Pending callbacks of a killed worker may still run.
     if (!owner.isAlive) return deadSocket();
     const connection = new SimulatedConnection(this, owner, placeOf(owner));
     this.connections.add(connection);

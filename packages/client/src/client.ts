@@ -258,7 +258,7 @@ export interface SyncControl {
 }
 
 /**
- * A local copy of a database, see `client.branch`. Its calls reject with `branch-ended` once it has been merged or
+ * A local copy of a database; see `client.branch`. Its calls reject with `branch-ended` once it has been merged or
  * discarded, in any tab. `close` keeps it; `leave` discards it.
  */
 export interface Branch extends Client {

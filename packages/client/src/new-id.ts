@@ -39,7 +39,7 @@ export function createIdSource(sources: IdSources): () => string {
 }
 
 /**
- * Returns a random id that sorts by creation time, for primary keys: a UUID of version 7 as text. Works in pages,
+ * Returns a random id that sorts by creation time, for primary keys: a UUIDv7 as text. Works in pages,
  * workers and Node, so a schema may use it as `$defaultFn(newId)`.
  */
 export const newId: () => string = createIdSource({

@@ -18,7 +18,7 @@ export interface RunningServer {
   readonly metricsUrl: string | null;
   /** The URL of the admin page, if it is on. */
   readonly adminUrl: string | null;
-  /** Ends sessions, settles pushes, closes files and the port. */
+  /** Ends sessions, settles pushes, and closes the files and the port. */
   stop(): Promise<void>;
 }
 

@@ -225,7 +225,7 @@ describe('undo of an open document', () => {
 });
 
 describe('the texts of an open document', () => {
-  it('are found by their path, also in elements with a key', async () => {
+  it('are found by their path, including inside keyed elements', async () => {
     const { document } = await openPage({ body: 'tide', n: 1, note: [{ insert: 'ebb' }] });
     expect([
       document.text('body')?.toJSON(),

@@ -27,7 +27,7 @@ describe('a page of a history', () => {
     expect(decodeHistoryPage(encodeHistoryPage(page, 2))).toEqual(page);
   });
 
-  it('has the first format, without later columns, if the client asks for no other format', () => {
+  it('uses the first format, without later columns, unless the client asks for another', () => {
     const bytes = encodeHistoryPage(page, 1);
     expect(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')).toBe(FIRST_FORMAT);
     expect(decodeHistoryPage(bytes)).toEqual({ ...page, laterColumns: [] });

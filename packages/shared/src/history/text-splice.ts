@@ -42,8 +42,8 @@ interface Piece {
 }
 
 /**
- * A text after any number of splices, as a list of pieces. A splice costs the number of pieces and copies no
- * characters, so a thousand splices of a text of a megabyte take milliseconds.
+ * A text after any number of splices, as a list of pieces. A splice takes time proportional to the number of pieces
+ * and copies no characters, so a thousand splices of a one-megabyte text take milliseconds.
  */
 export class SplicedText {
   private pieces: readonly Piece[];

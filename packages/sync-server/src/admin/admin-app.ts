@@ -134,7 +134,7 @@ async function respond(
     const databaseId = context.req.param('databaseId') ?? '';
     if (route.path.includes(':databaseId') && !isDatabaseId(databaseId))
       throw new RockpoolError('request-invalid', {
-        problem: 'a database id must have 1 to 64 letters, digits, _ or -',
+        problem: 'a database id must consist of 1 to 64 letters, digits, _ or -',
       });
     const response = await route.answer({
       services,

@@ -41,7 +41,7 @@ export const MEMBER_LIMITS: MemberLimits = { maxInvitations: 500, maxMembers: 10
 /** Poll interval for changes by the command, and by other instances that the bus did not announce. */
 const POLL_INTERVAL_MS = 2_000;
 
-/** Pause before members that could not be loaded are loaded again. */
+/** The delay before members that failed to load are loaded again. */
 const LOAD_AGAIN_MS = 500;
 
 export interface MembersOptions {

@@ -370,7 +370,7 @@ describe('an administrator', () => {
       'unknown setting --what',
       '--data is missing',
       'databases export: FILE is missing',
-      'a database id must have 1 to 64 letters, digits, _ or -',
+      'a database id must consist of 1 to 64 letters, digits, _ or -',
     ]);
     expect((await runCommand(['doctor', '--data', at('none')])).stdout).toContain('does not exist');
     expect((await runCommand(['backup', '--data', data])).stderr).toContain('backup needs a directory');

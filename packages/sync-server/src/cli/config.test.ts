@@ -185,7 +185,7 @@ describe('the list of shards', () => {
       expect(await run(['move', 'my-budget', '--to', 'c', '--shards', shards])).toBe(1);
       expect(said.mock.calls.map(([text]) => text)).toEqual([
         expect.stringContaining('--shards is missing\n--to is missing\nmove: DATABASE is missing'),
-        expect.stringContaining('a database id must have 1 to 64'),
+        expect.stringContaining('a database id must consist of 1 to 64'),
         expect.stringContaining('--to: the list has no shard c'),
       ]);
     } finally {

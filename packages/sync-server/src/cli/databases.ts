@@ -47,7 +47,7 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
     for (const extra of [databaseId, file, ...more].slice(takes.length))
       if (extra !== '') problems.push(`unknown argument ${extra}`);
     if (databaseId !== '' && !isDatabaseId(databaseId))
-      problems.push('a database id must have 1 to 64 letters, digits, _ or -');
+      problems.push('a database id must consist of 1 to 64 letters, digits, _ or -');
   }
   if (atMs !== null && (server === null ? action !== 'export' : action !== 'restore'))
     problems.push(

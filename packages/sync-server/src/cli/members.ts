@@ -59,7 +59,7 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
 }
 
 function argumentProblem(what: Argument, value: string): string | null {
-  if (what === 'ID' && !isDatabaseId(value)) return 'a database id must have 1 to 64 letters, digits, _ or -';
+  if (what === 'ID' && !isDatabaseId(value)) return 'a database id must consist of 1 to 64 letters, digits, _ or -';
   if (what === 'PRINCIPAL' && value.length > MAX_PRINCIPAL_LENGTH)
     return `a principal must have up to ${MAX_PRINCIPAL_LENGTH} characters`;
   if (what === 'ROLE' && !isRole(value)) return `a role must be one of ${ROLES.join(', ')}`;

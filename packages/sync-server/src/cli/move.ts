@@ -17,7 +17,7 @@ export async function runMove(sources: Sources, print: (line: string) => void): 
   const to = given.required('to');
   const [databaseId = '', ...more] = given.positionals;
   if (databaseId === '') problems.push('move: DATABASE is missing');
-  else if (!isDatabaseId(databaseId)) problems.push('a database id must have 1 to 64 letters, digits, _ or -');
+  else if (!isDatabaseId(databaseId)) problems.push('a database id must consist of 1 to 64 letters, digits, _ or -');
   for (const extra of more) problems.push(`unknown argument ${extra}`);
   if (to !== '' && problems.length === 0 && Array.isArray(shards) && !shards.some(({ name }) => name === to))
     problems.push(`--to: the list has no shard ${to}`);

@@ -73,7 +73,7 @@ describe('a changeset that breaks a constraint', () => {
 });
 
 describe('a changeset that breaks a constraint only between its rows', () => {
-  it('may insert and delete child and parent in any order [MR-60]', async () => {
+  it('may insert and delete a child and its parent in any order [MR-60]', async () => {
     const a = await tested.server.open();
     expect(
       await a.commit([insert('entries', 'e', { account_id: 'x', amount: 1n }), insert('accounts', 'x', { name: 'x' })]),

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { syncPath, writeDurably } from './write-durably.ts';
 
-/** The request of a restore. After an interruption, the same command continues it. */
+/** The request for a restore. After an interruption, the same command continues it. */
 export interface RestoreRequest {
   /** The name of the backup. */
   readonly from: string;

@@ -146,7 +146,7 @@ it('a server with threads serves snapshots of both threads', async () => {
   }
 });
 
-it('a server with threads limits tenants', async () => {
+it('a server with threads enforces the limits of tenants', async () => {
   const folder = temporaryFolder();
   server = await TestServer.start(folder, { threads: THREADS });
   await (await server.open(undefined, { databaseId: HERE })).commit([insert('accounts', 'x', { name: 'x' })]);

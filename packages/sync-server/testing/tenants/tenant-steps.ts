@@ -70,7 +70,7 @@ export function pageOf(tenant: Tenant, key: number): string {
   return JSON.stringify({ body: tenant.text(`body ${key}`), [tenant.text('member')]: tenant.text(`value ${key}`) });
 }
 
-/** Writes duplicate and too large values, values of the wrong type, and values of missing rows and tables. */
+/** Writes duplicate values, oversized values, values of the wrong type, and values for missing rows and tables. */
 const breakConstraints: TenantStep = async (tenant, key) => {
   await tenant.write(insert('accounts', tenant.newKey(), { name: tenant.text(`account ${key}`) }));
   await tenant.write(insert('entries', tenant.newKey(), { amount: canaryInteger(tenant.number, key) }));

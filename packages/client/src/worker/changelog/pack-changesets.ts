@@ -96,7 +96,7 @@ function nextRun(connection: Connection, from: number, upTo: number): StoredChan
   return run;
 }
 
-/** Packs a run. Returns false if the changesets do not follow from each other. */
+/** Packs a run. Returns false if the changesets are not consecutive. */
 function store(connection: Connection, run: readonly StoredChangeset[]): boolean {
   const first = (run[0] as StoredChangeset).sequence;
   const last = (run.at(-1) as StoredChangeset).sequence;

@@ -104,7 +104,7 @@ export class Leadership<Database extends WritableDatabase> {
   readonly reads: Reads;
   private readonly options: LeadershipOptions<Database>;
   private readonly answered: AnsweredRequests;
-  /** Requests of followers in progress. */
+  /** Follower requests in progress. */
   private readonly begun = new Set<string>();
   private readonly writerQueue = new WriterQueue();
   private readonly transactions: LeaderTransactions<ServedOutcome>;

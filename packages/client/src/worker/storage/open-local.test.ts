@@ -165,7 +165,7 @@ async function openOnIndexedDb() {
   };
 }
 
-it('a database numbers writes without a gap after IndexedDB has undone commits for lack of room', async () => {
+it('a database numbers writes without a gap after IndexedDB has undone commits because storage is full', async () => {
   const { database, committed, close, refuse, write } = await openOnIndexedDb();
   write('a');
   await committed?.();

@@ -13,8 +13,8 @@ import {
 export type WelcomeVerdict =
   | { readonly kind: 'fits' }
   /**
-   * This database continues as a new site once the first delivery has brought the outcomes that it lacks. The new site
-   * would never receive them, and a rejected changeset would disappear.
+   * This database continues as a new site, but only after the first delivery has brought the outcomes that it lacks.
+   * The new site would never receive them, so a rejected changeset would be lost.
    */
   | { readonly kind: 'outcomes-first' }
   /**

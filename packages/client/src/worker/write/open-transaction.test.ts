@@ -103,7 +103,7 @@ describe('an open transaction', () => {
     expect(accounts(database)).toEqual([]);
   });
 
-  it('rejects statements that no write may run, and writes in a query', () => {
+  it('rejects statements that are not allowed in a write, and rejects writes in a query', () => {
     const transaction = openInMemory().begin({ atomic: false });
     expect(() => transaction.execute(sql('COMMIT'))).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
     transaction.savepoint(1);
