@@ -382,8 +382,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a session stays in a log epoch that another instance has ended',
     file: server('fanout/fan-out.ts'),
-    find: 'this.endOlderEpochs(); const subscriptions = subscribed();',
-    replace: 'const subscriptions = subscribed();',
+    find: 'this.endOlderEpochs(); this.endBehindHorizon();',
+    replace: 'this.endBehindHorizon();',
     needs: 'several instances',
   },
   {

@@ -156,6 +156,8 @@ function runWorker(from: string, to: string): Promise<SnapshotFacts> {
     const worker = new Worker(new URL('./snapshot-worker.ts', import.meta.url), { workerData: { from, to } });
     worker.once('message', (facts: SnapshotFacts) => resolve(facts));
     worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the worker that was building the snapshot exited with code ${code}`)));
+    worker.once('exit', (code) =>
+      reject(new Error(`the worker that was building the snapshot exited with code ${code}`)),
+    );
   });
 }
