@@ -1,6 +1,6 @@
 import type { SqliteModule } from '../src/sqlite/sqlite-module.ts';
 
-/** Adds the comparison of pages to a build of SQLite that lacks it, as Rockpool's own build has it. */
+/** Adds the page comparison of Rockpool's own SQLite build to a build that lacks it. */
 export function withChangedPieces<M extends SqliteModule>(module: M): M {
   module._rockpool_changed_pieces = (pointer, otherPointer, pieceBytes, count) =>
     changedPieces(module.HEAPU8, pointer, otherPointer, pieceBytes, count);
