@@ -12,7 +12,7 @@ import { root, stopSignal } from './children.mjs';
 import { SetupError, isMain, runCommand, setup } from './setup.mjs';
 import { addUp, isGreen, judgeRunner, summaryLine } from './test-counts.mjs';
 import { levelOfThisRun } from './tests/level.mjs';
-import { repeatCommand, slowest } from './tests/report.mjs';
+import { failureLines, shortened, slowest } from './tests/report.mjs';
 import { runRunner } from './tests/run-runner.mjs';
 import { runnersOf } from './tests/runners.mjs';
 import { seedOfThisRun } from './tests/seed.mjs';
@@ -163,10 +163,9 @@ async function runOne(runner, options) {
       lines.push('What was running then:', ...report.unfinished.map(({ file, name }) => `  ${file}: ${name}`));
   }
   if (report.failures.length > 0) lines.push(`\n${runner.title}: what failed, and the command that runs it again:`);
-  for (const failure of report.failures)
-    lines.push(
-      `  ${failure.file}${failure.name === undefined ? '' : `: ${failure.name}`}\n    ${repeatCommand(failure, options.level, options.seed)}`,
-    );
+  for (const failure of report.failures) lines.push(...failureLines(failure, options.level, options.seed));
+  for (const error of report.errors)
+    lines.push(`\n${runner.title}: an error outside of any test:`, ...shortened(error).map((line) => `      ${line}`));
   return { counts, lines, files: report.files };
 }
 

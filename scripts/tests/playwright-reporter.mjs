@@ -19,6 +19,21 @@ const fileOf = (test) => relative(root, test.location.file).replaceAll('\\', '/'
  */
 const nameOf = (test) => test.titlePath().slice(3).join(' ');
 
+/** The number of lines of a console or a server's log that a reason has. */
+const lastLines = 4;
+
+/**
+ * The last lines of each attached text, such as a page's console.
+ *
+ * @param {import('playwright/types/testReporter').TestResult['attachments']} attachments
+ */
+const ends = (attachments) =>
+  attachments.flatMap(({ name, body, contentType }) =>
+    body === undefined || contentType !== 'text/plain'
+      ? []
+      : [`${name}:`, ...body.toString().trimEnd().split('\n').slice(-lastLines)],
+  );
+
 export default class {
   /**
    * The number of unfinished tests of each file, and the time of the finished ones. @type {Map<string, { left: number, ms:
@@ -51,11 +66,19 @@ export default class {
    * @param {import('playwright/types/testReporter').TestCase} test
    * @param {import('playwright/types/testReporter').TestResult} result
    */
-  onTestEnd(test, { status, duration, retry }) {
+  onTestEnd(test, { status, duration, retry, errors, attachments }) {
     // Never retries: a flaky test can hide a lost write.
     const state =
       status === 'skipped' ? 'skipped' : status === test.expectedStatus && retry === 0 ? 'passed' : 'failed';
-    write({ event: 'end', file: fileOf(test), name: nameOf(test), state, ms: duration });
+    const reason = [...errors.map(({ message = '', snippet = '' }) => `${message}\n${snippet}`), ...ends(attachments)];
+    write({
+      event: 'end',
+      file: fileOf(test),
+      name: nameOf(test),
+      state,
+      ms: duration,
+      ...(state === 'failed' ? { reason: reason.join('\n') } : {}),
+    });
     const file = this.#files.get(fileOf(test));
     if (file === undefined) return;
     file.left -= 1;

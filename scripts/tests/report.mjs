@@ -1,14 +1,15 @@
 // Summarises the events that runners have written so far, one line of JSON each. Pure: takes the text as an argument.
 
+import { stripVTControlCharacters } from 'node:util';
 import { seedInEnvironment } from './seed.mjs';
 
 /**
- * `begin` and `end` belong to a test; `file` is the end of a file; `error` is a fault outside of any test; `done` is
- * the last line of a runner that came to its end.
+ * `begin` and `end` belong to a test, and `reason` says why it failed; `file` is the end of a file; `error` is a fault
+ * outside of any test; `done` is the last line of a runner that came to its end.
  *
  * @typedef {(
  *   | { event: 'begin', file: string, name: string }
- *   | { event: 'end', file: string, name: string, state: 'passed' | 'failed' | 'skipped', ms: number }
+ *   | { event: 'end', file: string, name: string, state: 'passed' | 'failed' | 'skipped', ms: number, reason?: string }
  *   | { event: 'file', file: string, failed: boolean, ms: number }
  *   | { event: 'error', message: string }
  *   | { event: 'done' }
@@ -16,9 +17,17 @@ import { seedInEnvironment } from './seed.mjs';
  */
 
 /**
+ * @typedef {object} Failure
+ * @property {string} file
+ * @property {string | undefined} name undefined if the file itself failed
+ * @property {string} reason empty if the runner gave none
+ */
+
+/**
  * @typedef {object} Report
  * @property {import('../test-counts.mjs').Counts} counts
- * @property {{ file: string, name: string | undefined }[]} failures without a name if the file itself failed
+ * @property {Failure[]} failures
+ * @property {string[]} errors messages of faults outside of any test
  * @property {{ file: string, name: string }[]} unfinished tests that were running when the runner ended
  * @property {{ file: string, ms: number }[]} files that ended, in that order
  * @property {boolean} isComplete whether the runner finished
@@ -33,15 +42,16 @@ export function readReport(text) {
   const report = {
     counts: { passed: 0, failed: 0, skipped: 0 },
     failures: [],
+    errors: [],
     unfinished: [],
     files: [],
     isComplete: false,
   };
   /** @type {Map<string, { file: string, name: string }>} */
   const running = new Map();
-  const fail = (/** @type {string} */ file, /** @type {string | undefined} */ name) => {
+  const fail = (/** @type {Failure} */ failure) => {
     report.counts.failed += 1;
-    report.failures.push({ file, name });
+    report.failures.push(failure);
   };
   for (const line of text.split('\n').slice(0, -1)) {
     /** @type {TestEvent} */
@@ -49,15 +59,19 @@ export function readReport(text) {
     if (event.event === 'begin') running.set(`${event.file} ${event.name}`, { file: event.file, name: event.name });
     if (event.event === 'end') {
       running.delete(`${event.file} ${event.name}`);
-      if (event.state === 'failed') fail(event.file, event.name);
+      if (event.state === 'failed') fail({ file: event.file, name: event.name, reason: event.reason ?? '' });
       else report.counts[event.state] += 1;
     }
     if (event.event === 'file') {
       report.files.push({ file: event.file, ms: event.ms });
       // The file failed to load, or a hook around its tests failed.
-      if (event.failed && !report.failures.some(({ file }) => file === event.file)) fail(event.file, undefined);
+      if (event.failed && !report.failures.some(({ file }) => file === event.file))
+        fail({ file: event.file, name: undefined, reason: '' });
     }
-    if (event.event === 'error') report.counts.failed += 1;
+    if (event.event === 'error') {
+      report.counts.failed += 1;
+      report.errors.push(event.message);
+    }
     if (event.event === 'done') report.isComplete = true;
   }
   report.unfinished = [...running.values()];
@@ -79,10 +93,42 @@ export function slowest(files, count) {
     .map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
 }
 
+/** The most lines of a reason that the summary repeats. */
+const reasonLines = 24;
+
+/**
+ * What a summary says of a failure: the test, the reason, and the command that repeats it. A summary is all that some
+ * logs of a long run keep.
+ *
+ * @param {Failure} failure
+ * @param {import('./level.mjs').Level} level
+ * @param {number} seed of the run
+ * @returns {string[]}
+ */
+export function failureLines(failure, level, seed) {
+  const { file, name, reason } = failure;
+  return [
+    `  ${file}${name === undefined ? '' : `: ${name}`}`,
+    ...shortened(reason).map((line) => `      ${line}`),
+    `    ${repeatCommand(failure, level, seed)}`,
+  ];
+}
+
+/**
+ * @param {string} text may contain colors
+ * @returns {string[]} its first lines that are not empty
+ */
+export function shortened(text) {
+  return stripVTControlCharacters(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, reasonLines);
+}
+
 /**
  * The command that runs one failed test again.
  *
- * @param {{ file: string, name: string | undefined }} failure
+ * @param {Pick<Failure, 'file' | 'name'>} failure
  * @param {import('./level.mjs').Level} level
  * @param {number} seed of the run
  */

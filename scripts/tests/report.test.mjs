@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readReport, repeatCommand, slowest } from './report.mjs';
+import { failureLines, readReport, repeatCommand, slowest } from './report.mjs';
 
 /** @param {import('./report.mjs').TestEvent[]} events */
 const lines = (...events) => events.map((event) => `${JSON.stringify(event)}\n`).join('');
@@ -28,7 +28,7 @@ describe("a runner's report", () => {
     );
     expect(report).toMatchObject({
       counts: { passed: 1, failed: 1, skipped: 1 },
-      failures: [{ file, name: 'b' }],
+      failures: [{ file, name: 'b', reason: '' }],
       unfinished: [],
       isComplete: true,
     });
@@ -37,7 +37,7 @@ describe("a runner's report", () => {
   it('counts a file that could not be loaded, and one whose set-up failed, as one failure', () => {
     expect(readReport(lines({ event: 'file', file, failed: true, ms: 1 }))).toMatchObject({
       counts: { failed: 1 },
-      failures: [{ file, name: undefined }],
+      failures: [{ file, name: undefined, reason: '' }],
     });
     expect(readReport(lines(...test('a', 'skipped'), { event: 'file', file, failed: true, ms: 1 })).counts).toEqual({
       passed: 0,
@@ -72,6 +72,25 @@ it('lists the slowest files first, with their total time over all runners', () =
     { file: 'c', ms: 10 },
   ];
   expect(slowest(files, 2)).toEqual(['     2.0 s  a', '     1.5 s  b']);
+});
+
+describe('the summary of a failure', () => {
+  it('repeats the beginning of the reason, without colors and empty lines', () => {
+    const reason = ['\u001B[31mexpected 1\u001B[39m', '', ...Array.from({ length: 40 }, (_, row) => `line ${row}`)];
+    const { failures } = readReport(
+      lines({ event: 'end', file, name: 'a', state: 'failed', ms: 1, reason: reason.join('\n') }),
+    );
+    const summary = failures.flatMap((failure) => failureLines(failure, 'test', 1));
+    expect(summary.slice(0, 3)).toEqual([`  ${file}: a`, '      expected 1', '      line 0']);
+    expect(summary.length).toBe(26);
+    expect(summary.at(-1)).toBe(`    npm test -- ${file} -t 'a'`);
+  });
+
+  it('has the message of an error outside of any test', () => {
+    expect(readReport(lines({ event: 'error', message: 'an unhandled rejection' })).errors).toEqual([
+      'an unhandled rejection',
+    ]);
+  });
 });
 
 describe('the command that repeats a failure', () => {

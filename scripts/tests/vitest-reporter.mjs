@@ -20,6 +20,14 @@ const fileOf = (module) => relative(root, module.moduleId).replaceAll('\\', '/')
  */
 const nameOf = (test) => test.fullName;
 
+/**
+ * The message, the difference and the places of an error.
+ *
+ * @param {import('vitest').TestError} error
+ */
+const reasonOf = ({ message = '', diff = '', stack = '' }) =>
+  [message, diff, stack.startsWith(`Error: ${message}`) ? stack.slice(message.length + 7) : stack].join('\n');
+
 export default class {
   /** @param {import('vitest/node').TestCase} test */
   onTestCaseReady(test) {
@@ -28,13 +36,14 @@ export default class {
 
   /** @param {import('vitest/node').TestCase} test */
   onTestCaseResult(test) {
-    const { state } = test.result();
+    const { state, errors = [] } = test.result();
     write({
       event: 'end',
       file: fileOf(test.module),
       name: nameOf(test),
       state: state === 'pending' ? 'failed' : state,
       ms: test.diagnostic()?.duration ?? 0,
+      ...(errors.length === 0 ? {} : { reason: errors.map(reasonOf).join('\n') }),
     });
   }
 
@@ -51,11 +60,11 @@ export default class {
 
   /**
    * @param {readonly import('vitest/node').TestModule[]} _modules
-   * @param {readonly { message?: string }[]} errors
+   * @param {readonly import('vitest').TestError[]} errors
    * @param {'passed' | 'interrupted' | 'failed'} reason
    */
   onTestRunEnd(_modules, errors, reason) {
-    for (const { message = '' } of errors) write({ event: 'error', message });
+    for (const error of errors) write({ event: 'error', message: reasonOf(error) });
     if (reason !== 'interrupted') write({ event: 'done' });
   }
 }
