@@ -1,4 +1,5 @@
 import type { Page } from 'playwright/test';
+import { longDeadlines } from './harness/long-deadlines.ts';
 import { progressWatch, takeProgressShown } from './harness/progress-watch.ts';
 import { expect, test } from './harness/test.ts';
 import { addAccount } from './steps/accounts.ts';
@@ -8,7 +9,8 @@ const entryCount = 20_000;
 
 test.describe('a selection of 20,000 entries', () => {
   test('has all entries from the first click, and shows the progress of its change and undo', async ({ newPerson }) => {
-    const { page } = await newPerson({ scriptPrefix: progressWatch });
+    // A transaction may take eight seconds.
+    const { page } = await newPerson({ scriptPrefix: progressWatch + longDeadlines });
     await openLongLedger(page);
     await selectAll(page);
     await expect(page.getByRole('toolbar').getByText('-€20,000.00')).toBeVisible();
@@ -31,7 +33,7 @@ test.describe('a selection of 20,000 entries', () => {
   });
 
   test('changes nothing if its change is stopped', async ({ newPerson }) => {
-    const { page } = await newPerson();
+    const { page } = await newPerson({ scriptPrefix: longDeadlines });
     await openLongLedger(page);
     await selectAll(page);
     await page.evaluate(() => {

@@ -1,3 +1,4 @@
+import { longDeadlines } from './harness/long-deadlines.ts';
 import { progressWatch, takeProgressShown, type ProgressShown } from './harness/progress-watch.ts';
 import { expect, test } from './harness/test.ts';
 import { addAccount } from './steps/accounts.ts';
@@ -31,7 +32,14 @@ test('an import, an export and the first visit of another device show their prog
   await saved;
   expectToRise(await takeProgressShown(anna.page), /^[\d,]+ of 8,000$/);
 
-  const ben = await newPerson({ link: await shareLink(anna.page), scriptPrefix: progressWatch });
+  const ben = await newPerson({
+    link: await shareLink(anna.page),
+    // The app opens an empty budget if the server has not responded within three seconds.
+    scriptPrefix: progressWatch + longDeadlines,
+    holdsSnapshots: true,
+  });
+  await expect(ben.page.getByRole('progressbar', { name: /^Downloading the budget, / })).toBeVisible();
+  ben.gateway.releaseSnapshots();
   await expect(ben.page.getByRole('link', { name: /Household/ })).toContainText('8,000 entries');
   expectToRise(await takeProgressShown(ben.page), /^Downloading the budget, [\d.]+ MB of [\d.]+ MB$/);
 });

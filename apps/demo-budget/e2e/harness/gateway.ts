@@ -42,6 +42,8 @@ export interface Gateway {
    * otherwise the message could land inside one of the server's frames.
    */
   injectFrame(payload: Uint8Array): void;
+  /** Sends the rest of every database file that `holdsSnapshots` holds. */
+  releaseSnapshots(): void;
   close(): Promise<void>;
 }
 
@@ -51,12 +53,24 @@ export interface GatewayOptions {
   readonly at?: Server;
   /** Prepended to every script, in pages and in workers. */
   readonly scriptPrefix?: string;
+  /**
+   * Sends only the first half of a database file that a new device downloads, until `releaseSnapshots`. On a busy
+   * machine, a page otherwise receives a whole file before it renders.
+   */
+  readonly holdsSnapshots?: boolean;
 }
 
-export async function openGateway({ serverPort, at, scriptPrefix }: GatewayOptions): Promise<Gateway> {
+export async function openGateway({
+  serverPort,
+  at,
+  scriptPrefix,
+  holdsSnapshots = false,
+}: GatewayOptions): Promise<Gateway> {
   const answered: Answered[] = [];
   const sockets = new Set<Socket>();
   const syncSockets = new Set<Duplex>();
+  const released = Promise.withResolvers<void>();
+  if (!holdsSnapshots) released.resolve();
   let network: 'whole' | 'without-sync' | 'cut' = 'whole';
   let dropping: 'nothing' | 'beginning' | 'after-greeting' = 'nothing';
   let watch: { remaining: number; readonly onReached: () => void } | undefined;
@@ -87,7 +101,7 @@ export async function openGateway({ serverPort, at, scriptPrefix }: GatewayOptio
 
   const server = at ?? (await listen());
   const onRequest = (incoming: IncomingMessage, answer: ServerResponse): void =>
-    forward(incoming, answer, { serverPort, scriptPrefix, answered });
+    forward(incoming, answer, { serverPort, scriptPrefix, answered, released: released.promise });
   const onConnection = (socket: Socket): void => {
     if (network === 'cut') return void socket.destroy();
     sockets.add(socket);
@@ -146,6 +160,7 @@ export async function openGateway({ serverPort, at, scriptPrefix }: GatewayOptio
       const head = Buffer.from([0x80 | 0x02, payload.length]);
       for (const socket of syncSockets) socket.write(Buffer.concat([head, payload]));
     },
+    releaseSnapshots: released.resolve,
     async close() {
       for (const socket of sockets) socket.destroy();
       server.off('connection', onConnection).off('request', onRequest).off('upgrade', onUpgrade);
@@ -163,7 +178,14 @@ function forward(
     serverPort,
     scriptPrefix,
     answered,
-  }: { readonly serverPort: number; readonly scriptPrefix: string | undefined; readonly answered: Answered[] },
+    released,
+  }: {
+    readonly serverPort: number;
+    readonly scriptPrefix: string | undefined;
+    readonly answered: Answered[];
+    /** Resolves when the second half of a database file may be sent. */
+    readonly released: Promise<void>;
+  },
 ): void {
   const outgoing = request(
     {
@@ -183,7 +205,9 @@ function forward(
       const isScript = response.headers['content-type']?.startsWith('text/javascript') === true;
       if (scriptPrefix === undefined || !isScript) {
         answer.writeHead(response.statusCode ?? 502, response.headers);
-        response.pipe(answer);
+        const isSnapshot = incoming.url?.includes('/snapshot?') === true && response.statusCode === 200;
+        if (isSnapshot) void sendInHalves(response, answer, released);
+        else response.pipe(answer);
         return;
       }
       const prefix = Buffer.from(scriptPrefix);
@@ -196,6 +220,24 @@ function forward(
   // A killed server refuses connections; the browser sees that as a broken network.
   outgoing.on('error', () => answer.destroy());
   incoming.pipe(outgoing);
+}
+
+async function sendInHalves(response: IncomingMessage, answer: ServerResponse, released: Promise<void>): Promise<void> {
+  const halfBytes = Number(response.headers['content-length']) / 2;
+  let sentBytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      const firstBytes = Math.max(0, Math.ceil(halfBytes) - sentBytes);
+      if (firstBytes > 0) answer.write(chunk.subarray(0, firstBytes));
+      sentBytes += chunk.length;
+      if (sentBytes <= halfBytes) continue;
+      await released;
+      answer.write(chunk.subarray(firstBytes));
+    }
+    answer.end();
+  } catch {
+    answer.destroy(); // The server or the browser closed its connection.
+  }
 }
 
 function requestHead({ method, url, rawHeaders }: IncomingMessage): string {

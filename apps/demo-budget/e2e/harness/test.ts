@@ -24,6 +24,8 @@ export interface PersonOptions {
   readonly clockAheadMs?: number;
   /** Code prepended to every script, such as a script from storage-faults.ts. */
   readonly scriptPrefix?: string;
+  /** Whether this user's first download of the budget stops halfway until `gateway.releaseSnapshots`. */
+  readonly holdsSnapshots?: boolean;
   /** Whether the browser starts without any of the app's files in its cache. */
   readonly isFirstVisit?: boolean;
   /** The narrowest phones in use are 360 px wide. */
@@ -108,6 +110,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         link,
         clockAheadMs,
         scriptPrefix = clockAheadMs === undefined ? undefined : shiftedClock(clockAheadMs),
+        holdsSnapshots = false,
         isFirstVisit = false,
         viewport = { width: 1280, height: 900 },
       } = options;
@@ -117,6 +120,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         serverPort: server.port,
         at: isCached ? await addresses.ofPerson(present.length) : await addresses.another(),
         ...(scriptPrefix === undefined ? {} : { scriptPrefix }),
+        holdsSnapshots,
       });
       const device = newDevice(chromium, gateway.url, viewport);
       present.push({ device, gateway });
