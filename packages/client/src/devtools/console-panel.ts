@@ -1,5 +1,5 @@
 import { button, element, table } from './dom.ts';
-import { explainQuery } from './explain-query.ts';
+import { describeSource, explainQuery } from './explain-query.ts';
 import type { MakePanel } from './panel.ts';
 
 /** Runs SQL, and shows for each loop of a query whether operators or SQLite execute it. */
@@ -33,12 +33,7 @@ export const consolePanel: MakePanel = (client) => ({
         output.replaceChildren(
           table(
             ['reads', 'executed by', 'in batches', 'why SQLite'],
-            loops.map(({ reads, execution, batches, whyNot }) => [
-              reads ?? 'stored rows',
-              execution,
-              batches,
-              whyNot ?? '',
-            ]),
+            loops.map((loop) => [describeSource(loop), loop.execution, loop.batches, loop.whyNot ?? '']),
           ),
         );
       } catch (thrown) {

@@ -48,6 +48,9 @@ describe('devtools', () => {
     input.value = 'SELECT body FROM note ORDER BY id DESC';
     show('Explain');
     await expect.poll(shown).toContain('rows in descending order');
+    input.value = "SELECT value FROM json_each('[1]')";
+    show('Explain');
+    await expect.poll(shown).toContain('virtual table');
     input.value = 'SELECT nothing';
     show('Run');
     await expect.poll(shown).toContain('SQLite rejected this statement');

@@ -2,7 +2,7 @@ import type { Client, SqlParam } from '@rockpool/client';
 
 /** How one loop of a query is executed. */
 export interface QueryLoop {
-  /** The table or index whose rows the loop reads; null for rows that SQLite stores for the query. */
+  /** The table or index whose rows the loop reads; null for a virtual table and for rows that SQLite stores for the query. */
   readonly reads: string | null;
   /** `operators` of Rockpool, which execute whole pages of a table or index, or the virtual machine of `SQLite`. */
   readonly execution: 'operators' | 'SQLite';
@@ -22,6 +22,8 @@ interface Instruction {
   readonly p2: number;
   readonly comment: string | null;
 }
+
+const VIRTUAL_TABLE = 'a virtual table';
 
 const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'VNext']);
 
@@ -74,11 +76,7 @@ export async function explainQuery(
 function plan(opcode: string, comment: string | null): Omit<QueryLoop, 'reads'> {
   if (comment === null) {
     const whyNot =
-      opcode === 'Prev'
-        ? 'rows in descending order'
-        : opcode === 'VNext'
-          ? 'a virtual table'
-          : 'rows that SQLite stores';
+      opcode === 'Prev' ? 'rows in descending order' : opcode === 'VNext' ? VIRTUAL_TABLE : 'rows that SQLite stores';
     return { execution: 'SQLite', batches: 'none', whyNot };
   }
   const [how = '', opcodeOfSqlite] = comment.split(':');
@@ -90,8 +88,14 @@ function plan(opcode: string, comment: string | null): Omit<QueryLoop, 'reads'> 
   };
 }
 
+/** Names what a loop reads. */
+export function describeSource({ reads, whyNot }: QueryLoop): string {
+  return reads ?? (whyNot === VIRTUAL_TABLE ? 'virtual table' : 'stored rows');
+}
+
 /** One line for a loop, for tables of the devtools. */
-export function describeLoop({ reads, execution, batches, whyNot }: QueryLoop): string {
+export function describeLoop(loop: QueryLoop): string {
+  const { execution, batches, whyNot } = loop;
   const how = { all: ', in batches', filter: ', filter in batches', none: '' }[batches];
-  return `${reads ?? 'stored rows'}: ${execution}${how}${whyNot === null ? '' : ` (${execution === 'SQLite' ? '' : 'SQLite: '}${whyNot})`}`;
+  return `${describeSource(loop)}: ${execution}${how}${whyNot === null ? '' : ` (${execution === 'SQLite' ? '' : 'SQLite: '}${whyNot})`}`;
 }
