@@ -178,6 +178,7 @@ describe('the history of a row', () => {
     const history = await ann.history('entry', 'e');
     await expect(history.at(99)).rejects.toMatchObject({ code: 'history-version-gone' });
     await expect(history.restore(1, { columns: ['colour'] })).rejects.toMatchObject({ code: 'schema-unknown-column' });
+    await expect(history.restore(1, { columns: [] })).rejects.toMatchObject({ code: 'config-invalid' });
   });
 
   it('has only the versions of this device if there is no server', async () => {

@@ -53,6 +53,8 @@ export function createRowHistory(source: RowHistorySource): RowHistory {
     return {
       at,
       async restore(version, { columns } = {}) {
+        if (columns?.length === 0)
+          throw new RockpoolError('config-invalid', { problem: 'columns must name at least one column' });
         const values = await at(version);
         const missing = values === null ? undefined : columns?.find((name) => isMissing(source.row, values, name));
         if (missing !== undefined)

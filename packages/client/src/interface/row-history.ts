@@ -111,7 +111,8 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    * `columns`, writes only those columns. Restores a deleted row, unless `columns` are named, and deletes the row for a
    * version that deleted it. Columns that did not exist yet keep their values, and have their defaults in a row that
    * was deleted. Rejects like `at`, with `row-missing` if the row of `columns` is gone, with `history-version-gone`
-   * and its `column` if the version does not have one of them, and with the errors of a write.
+   * and its `column` if the version does not have one of them, with `config-invalid` if `columns` is empty,
+   * and with the errors of a write.
    */
   restore(version: number | string, options?: { readonly columns?: readonly string[] }): Promise<void>;
   /**
