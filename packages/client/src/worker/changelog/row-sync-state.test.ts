@@ -48,6 +48,17 @@ describe('the sync state of a row', () => {
     database.close();
   });
 
+  it('reports a pending change that has thousands of newer ones', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name) VALUES ('a', 'x')");
+    for (let n = 0; n <= 5_000; n++) write(database, `INSERT INTO account (id, name) VALUES ('${n}', 'y')`);
+    expect(database.rowSyncState('account', ['a'])).toMatchObject({
+      stage: 'pending',
+      changes: [{ sequence: 1, stage: 'pending' }],
+    });
+    database.close();
+  });
+
   it('distinguishes a delivered row from a row that does not exist', () => {
     const database = openInMemory();
     const sync = testSync(database);

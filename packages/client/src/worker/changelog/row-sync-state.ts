@@ -21,8 +21,8 @@ export interface RowSyncStateParts {
   readonly rejected: RejectedTable;
 }
 
-// Limits decoding to half a second in the worst case. Admitted changesets with more than this many newer ones are
-// omitted.
+// Limits the decoding of admitted changesets to half a second in the worst case. Those with more than this many newer
+// ones are omitted; pending and rejected changesets never are.
 const MAX_CHANGESETS = 5_000;
 
 /**
@@ -47,7 +47,7 @@ function changesOf(
 ): ChangeSyncState[] {
   const lastAckedSequence = outbox.lastAckedSequence();
   const reasons = new Map(rejected.list().map(({ changeset, error }) => [changeset.sequence, error]));
-  const first = Math.min(...reasons.keys(), changelog.head().sequence - MAX_CHANGESETS);
+  const first = Math.min(...reasons.keys(), lastAckedSequence + 1, changelog.head().sequence - MAX_CHANGESETS);
   const changes: ChangeSyncState[] = [];
   for (const { sequence, writtenMs, groups } of changelog.readAfter(first - 1)) {
     const touches = groups.some(
