@@ -134,10 +134,11 @@ class Taking implements SnapshotTaking {
       },
     };
     try {
-      const taken = await source.take(events, stop.signal);
+      const takesMore = this.filesInARow <= MOST_FILES_IN_A_ROW;
+      const taken = await (takesMore ? source.take(events, stop.signal) : source.discard());
       if (!isConnected()) return;
       this.progress = null;
-      this.file = this.filesInARow > MOST_FILES_IN_A_ROW ? null : taken;
+      this.file = taken ?? null;
       this.takesFiles = this.file !== null;
       this.furthestBytes = 0;
       dispatch({ type: 'snapshot-taken' });

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { createSnapshotTaking, type SnapshotSource } from './snapshot-taking.ts';
+
+const position = { logEpoch: new Uint8Array(16), watermark: 5, logHash: new Uint8Array(16) };
+
+describe('taking snapshot files', () => {
+  it('downloads no further file after three that no delivery continued from, until a delivery arrives', async () => {
+    const calls: string[] = [];
+    const source: SnapshotSource = {
+      take: async () => {
+        calls.push('take');
+        return { position, path: 'snapshot' };
+      },
+      discard: async () => void calls.push('discard'),
+    };
+    let taken = Promise.withResolvers<void>();
+    const taking = createSnapshotTaking({ source, dispatch: () => taken.resolve(), onProblem: expect.unreachable });
+    const takeOne = async (): Promise<void> => {
+      taken = Promise.withResolvers();
+      taking.take(() => true);
+      await taken.promise;
+    };
+    for (let file = 1; file <= 3; file++) await takeOne();
+    expect(taking.offer).toEqual(position);
+    await takeOne();
+    expect(calls).toEqual(['take', 'take', 'take', 'discard']);
+    expect(taking.offer).toBe('refused');
+    taking.delivered();
+    await takeOne();
+    expect(calls.at(-1)).toBe('take');
+  });
+});
