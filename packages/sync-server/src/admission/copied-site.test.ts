@@ -23,7 +23,7 @@ async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
     siteId: site.siteId,
     logEpoch: site.logEpoch,
     cursor: site.cursor,
-    links: new Map(site.logHashes),
+    logHashes: new Map(site.logHashes),
     lastAckedSequence: site.lastAckedSequence,
     changelog: [...site.changelog],
     hashes: [...site.hashes],
