@@ -18,7 +18,7 @@ function write(database: OpenDatabase, sql: string): void {
   database.write({ id: `w${++requests}`, statements: [{ sql, params: [] }] });
 }
 
-/** A page that was inserted and edited locally, after a full resync that does not contain it. */
+/** Inserts and edits a page locally, then delivers a full resync that does not contain it. */
 function resynced(): { readonly database: OpenDatabase; readonly sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema: buildSchema([account, page]) });
   const sync = testSync(database);

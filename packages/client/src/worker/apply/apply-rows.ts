@@ -88,7 +88,7 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   return reapplyAll(input, rows, cellBaseTable, writers);
 }
 
-/** Whether one statement can write a group: a single row without documents, whose states have rows of their own. */
+/** Whether one statement can write the groups: they have one row, and no documents, whose states are separate rows. */
 function isOneStatement(writers: RowWriters, groups: readonly ChangeGroup[]): boolean {
   const [group] = groups;
   return groups.length === 1 && group?.rowCount === 1 && writers.ofGroup(group).columns.documents.size === 0;

@@ -8,8 +8,8 @@ import { removeAllThenWrite } from './write-rows.ts';
 
 /**
  * Reapplies pending changesets on top of the server's rows, one by one. Returns those that no longer fit, each with the
- * reason if it fitted before, and with null otherwise. `current` has the server's state of every row that they touch,
- * and afterwards their visible state.
+ * reason if it fitted before, and with null otherwise. On entry, `current` has the server's state of every row that
+ * they touch; on return, it has their visible state.
  */
 export function reapplyPending(
   {

@@ -17,7 +17,10 @@ export interface AuditDatabase {
   readonly cursor: number;
   /** All rows of a table as the server has them, in slices (serverRowSlices). */
   serverRows(table: TableSchema): Generator<readonly ServerRow[]>;
-  /** Replaces local rows with those of the server's response. `rangeCounts` holds the requested ranges, by table id. */
+  /**
+   * Replaces local rows with those of the server's response. `rangeCounts` has the number of ranges in which each table
+   * was requested, by table id.
+   */
   repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): Repair[];
 }
 

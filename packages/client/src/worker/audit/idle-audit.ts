@@ -189,7 +189,7 @@ export class IdleAudit {
     throw new RockpoolError('network-unreachable', { stage: 'audit', waitedMs: ANSWER_DEADLINE_MS });
   }
 
-  /** Reads the tables that differ again, in ranges small enough to repair; rests if none differs. */
+  /** Rereads the tables that differ, in ranges small enough to repair; rests if none differs. */
   private readDiffering({ differing }: AuditAnswer, rowCounts: ReadonlyMap<number, number>): void {
     if (differing.length === 0) {
       this.repairs = 0;

@@ -89,7 +89,7 @@ function rowsUnderPending(
   }
 }
 
-/** The value of the app's column for a value of a row state: JSON for a document, else the value itself. */
+/** Converts a value of a row state to what the app's column stores: JSON for a document, else the value itself. */
 export function toColumnValue({ documents, readBase }: DocumentColumns, columnId: number, value: CellValue): CellValue {
   return value === null || !documents.has(columnId) ? value : documentSupport().documentText(value, readBase);
 }

@@ -40,7 +40,10 @@ export interface CaptureTable {
 // `hidden` in PRAGMA table_xinfo: 0 for an ordinary column, 2 and 3 for virtual and stored generated ones.
 const ORDINARY = 0;
 
-/** `appSchema`: the schema of the writing bundle. The file's table may have more columns. Default: the same columns. */
+/**
+ * Reads the layout of a table. `appSchema` is the schema of the bundle that writes, which may lack columns of the file.
+ * Default: it has the same columns.
+ */
 export function readCaptureTable(
   connection: Connection,
   schema: TableSchema,

@@ -421,7 +421,7 @@ it('a capture rejects a write to a table WITHOUT ROWID', () => {
   bench.close();
 });
 
-it('a capture rejects a table that changes its columns after the transaction wrote to it', () => {
+it('a capture rejects a table whose columns change after the transaction has written to it', () => {
   const bench = new Bench();
   expect(() =>
     bench.transaction("UPDATE entry SET note = 'x'", 'ALTER TABLE entry ADD COLUMN more TEXT', 'DELETE FROM entry'),

@@ -36,7 +36,7 @@ export class ChangelogPacks {
   packUpTo(upTo: number): void {
     if (!isPackCodeLoaded()) return;
     const writes = this.connection.writesOf('rockpool_changelog_pack');
-    // A rollback, and an undone commit, count as a write.
+    // A rollback and an undone commit each count as a write.
     if (writes?.count !== this.consideredAt) this.unpacked = { from: this.last() + 1, againAt: 0 };
     packCode().packRun(this.connection, this.unpacked, upTo);
     this.consideredAt = writes?.count ?? -1;

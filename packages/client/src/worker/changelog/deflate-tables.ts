@@ -1,6 +1,6 @@
 /* The constants of DEFLATE (RFC 1951) that both directions use. */
 
-/** The longest code of a literal, a length or a distance, in bits. */
+/** The maximum size in bits of the code of a literal, a length or a distance. */
 export const MAX_CODE_BITS = 15;
 
 /** The literal that ends a block. */

@@ -12,13 +12,13 @@ import {
 
 const HASH_BITS = 14;
 
-/** How many earlier positions are compared for one match. More would save less than one percent. */
+/** The maximum number of earlier positions compared for one match. A higher limit would save less than one percent. */
 const MAX_CHAIN = 48;
 
 /** A match this long is used without trying the next byte. */
 const GOOD_MATCH = 32;
 
-/** The longest code length code, in bits. */
+/** The maximum size in bits of the codes in which the lengths of the other codes are stored. */
 const MAX_CODE_LENGTH_BITS = 7;
 
 /**

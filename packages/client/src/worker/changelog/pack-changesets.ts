@@ -13,8 +13,8 @@ const FULL = 128;
 const FULL_BYTES = 64 * 1024;
 
 /**
- * The minimum number of changesets in a pack that ends early, because the next changeset stays unpacked: fewer compress
- * worse. Also the number of new changesets after which the size of a run is computed again.
+ * The minimum number of changesets in a pack that is not full because the next changeset must stay unpacked. A shorter
+ * run would compress badly. Also the number of new changesets after which the size of a run is computed again.
  */
 const LEAST = 32;
 

@@ -72,7 +72,7 @@ function storeOrigins(connection: Connection, siteId: Uint8Array): void {
     );
 }
 
-/** The lowest sequence in use; 0 if none is below. */
+/** The lowest sequence in use, or 0 if no sequence is negative. */
 export function lowestSequence(connection: Connection): number {
   return connection.value(
     'SELECT min(0, ifnull((SELECT min(sequence) FROM rockpool_changelog), 0), ifnull((SELECT min(sequence) FROM rockpool_parked), 0))',

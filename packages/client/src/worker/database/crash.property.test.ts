@@ -104,7 +104,7 @@ it('a worker killed at any storage call keeps every write that returned, and no 
         try {
           const { database } = await openStored(worker);
           disk.observer = () => {
-            // A write that throws may be reverted or incomplete.
+            // The storage write that is interrupted here has stored nothing, or half of its bytes.
             if (calls++ < killAt) return;
             worker.kill();
             throw new Error('killed');

@@ -24,7 +24,7 @@ export interface InstalledSchema {
 }
 
 export interface InstallOptions extends BundleSchema {
-  /** The number of changesets without an outcome from the server. */
+  /** Returns the changesets without an outcome from the server. */
   readonly undecided: () => Iterable<DecodedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
 }
@@ -115,8 +115,8 @@ const EMPTY_SCHEMA: Schema = buildSchema([]);
 
 /**
  * Checks the schema for a connection that only reads. Throws `storage-missing` while the file lacks a part of this
- * schema, that is until a writer of the same version has opened it. A bundle older than the file reads the parts that
- * it has.
+ * schema, that is, until a writer of the same version has opened it. A bundle that is older than the file reads the
+ * parts that it knows.
  */
 export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSchema {
   if (!meta.exists) throw new RockpoolError('storage-missing');

@@ -92,7 +92,10 @@ function wasInstalled(meta: Meta, schema: Schema): boolean {
   return schema.hash !== meta.schemaHash && readHistory(meta).includes(schema.hash);
 }
 
-/** More versions than are in use at once. The oldest are dropped first. */
+/**
+ * The maximum number of schemas in the history, more than the versions of an app that are in use at the same time. The
+ * oldest are dropped first.
+ */
 const MAX_REMEMBERED_SCHEMAS = 100;
 
 /** Sets the file's schema and records it in the history of installed schemas. */

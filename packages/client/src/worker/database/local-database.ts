@@ -26,10 +26,10 @@ export interface LocalDatabase {
   dependencies(statement: SqlStatement): QueryDependencies;
   /**
    * Commits all statements, the changeset of their changes and the request's id in one transaction, or nothing. Besides
-   * the errors of `query` and of constraints, throws `value-invalid` for a value, `changeset-too-large` for a
-   * transaction that could never be sent, `sql-read-only` on a reader, and `app-outdated` when a newer bundle has
-   * changed the database in a way that this bundle's statements do not fit. Actions throw `changeset-not-rejected`,
-   * `changeset-undecided` and `conflict-not-restorable`.
+   * the errors of `query` and of constraints, throws `value-invalid` for a value that cannot be stored or sent,
+   * `changeset-too-large` for a transaction that could never be sent, `sql-read-only` on a reader, and `app-outdated`
+   * when a newer bundle has changed the database in a way that this bundle's statements do not fit. Actions throw
+   * `changeset-not-rejected`, `changeset-undecided` and `conflict-not-restorable`.
    */
   write(request: WriteRequest): WriteOutcome;
   /**

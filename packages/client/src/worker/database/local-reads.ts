@@ -15,8 +15,8 @@ export interface LocalReadsOptions {
    */
   readonly storedBehind?: StoredBehind | undefined;
   /**
-   * Runs a query that does not finish within `firstSliceMs`, from the beginning. Default: every query runs to its end
-   * at once.
+   * Reruns, from the beginning, each query that did not finish within `firstSliceMs`. Default: every query runs to its
+   * end at once.
    */
   readonly slow?: SlowQueries;
 }

@@ -27,8 +27,8 @@ export function queryWithin(connection: Connection, statement: SqlStatement, bud
 const ROWS_PER_CLOCK_CHECK = 64;
 
 /**
- * A query that can be paused between two rows. It holds its snapshot until it ends. Throws like `LocalDatabase.query`,
- * and has then ended.
+ * A query that can be paused between two rows. It holds its snapshot until it ends. An error ends it; the errors are
+ * those of `LocalDatabase.query`.
  */
 export class QueryRun {
   private readonly connection: Connection;

@@ -236,7 +236,7 @@ describe('an older bundle after migrations', () => {
       },
       [CREATE],
     );
-    // Also for a bundle from before the first migration.
+    // A bundle from before the first migration can also read the rows.
     await using(medium, FIRST, (database) =>
       expect(database.connection.rows('SELECT id, done FROM note ORDER BY id')).toEqual([
         ['a', 0],

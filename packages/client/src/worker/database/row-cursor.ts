@@ -8,7 +8,7 @@ import { READ_POLICY } from '../sqlite/sql-policy.ts';
 /** A running query. */
 export interface RowCursor {
   /**
-   * Returns rows until `isEnough`, which is called only now and then, returns true. Returns null after the last row.
+   * Returns rows until `isEnough`, which is not called after every row, returns true. Returns null after the last row.
    */
   next(isEnough: (rowCount: number) => boolean): EncodedRows | null;
   /** Releases its snapshot. */

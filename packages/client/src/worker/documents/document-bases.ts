@@ -35,8 +35,8 @@ export function writeBase(
 }
 
 /**
- * A layered state starts with a byte 5, 8 bytes of the document id and 16 bytes of the base id
- * (shared/document/document-cell.ts).
+ * A layered state starts with the byte 0x05, the document id (8 bytes) and the base id (16 bytes); see
+ * shared/document/document-cell.ts.
  */
 const isReferencedIn = (table: string, column: string): string =>
   `EXISTS (SELECT 1 FROM ${table} AS named WHERE named.table_id = base.table_id AND named.key = base.key AND named.column_id = base.column_id
@@ -44,7 +44,7 @@ const isReferencedIn = (table: string, column: string): string =>
 
 const DELETE_UNUSED_SQL = `DELETE FROM rockpool_document_base AS base WHERE NOT ${isReferencedIn('rockpool_document', 'state')} AND NOT ${isReferencedIn('rockpool_base', 'value')}`;
 
-/** Deletes the bases of one document to which no state refers. Without `place`, those of all documents. */
+/** Deletes those bases of one document that no state refers to; without `place`, those of all documents. */
 export function deleteUnusedBases(connection: Connection, place?: DocumentPlace): void {
   if (place === undefined) connection.run(DELETE_UNUSED_SQL);
   else

@@ -39,7 +39,7 @@ const BY_INDEX = `SELECT id FROM page INDEXED BY page_a WHERE content ->> '$.a' 
 const TRIGGER = `CREATE TRIGGER touch AFTER UPDATE OF content ON page BEGIN UPDATE page SET title = 'touched'; END`;
 
 describe('the storage of a document column', () => {
-  it('changes with the schema, runs no trigger, creates no changeset and leaves the results of SQL the same', async () => {
+  it('changes with the schema; this runs no trigger, creates no changeset and keeps SQL results the same', async () => {
     const file = memoryMedium();
     const asText = await openStored(file, { schema: schemaOf() });
     asText.database.write({
@@ -79,7 +79,7 @@ describe('the storage of a document column', () => {
     await close();
   });
 
-  it('can change while connections are open, which then still read the same text', async () => {
+  it('can change while other connections are open, and they still read the same text', async () => {
     const file = memoryMedium();
     const asText = await openStored(file, { schema: schemaOf() });
     asText.database.write({

@@ -34,7 +34,7 @@ import { baseReader, deleteUnusedBases } from './document-bases.ts';
 import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './document-columns.ts';
 
-/** The state of a document with the old site's edits, and with the rewritten edits of the new site. */
+/** Two states of one document: with the edits of the old site (`old`), and with their rewritten forms (`now`). */
 interface RewrittenState {
   readonly old: CellValue;
   readonly now: CellValue;

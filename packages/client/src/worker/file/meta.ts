@@ -9,17 +9,20 @@ export type MetaKey =
   | 'principal' // text, the user that the app has signed in; absent before the first sign-in
   | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
   | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
-  | 'is_restored' // 1 when the file was restored from a backup: becomes a new site before it sends; else absent or NULL
+  | 'is_restored' // 1: restored from a backup, and must become a new site before it sends; absent or NULL: it is not
   | 'branch_json' // BranchStart of a branch; absent in every other database
   | 'schema_json' // the schema of the app's tables: of one bundle, or of several united
   | 'schema_hash' // the hash of that schema, hex
   | 'schema_history_json' // hashes of the schemas installed in this file, one after another; absent before the second
-  | 'synced_narrow' // 1: the server lacks the file's schema, which has columns that the app lacks; absent or 0: it has it
+  // 1: the server lacks the file's schema, which has columns that the app lacks; absent or 0: the server has it
+  | 'synced_narrow'
   | 'migrations_json' // [tag, hash] of the app's migrations that have run; absent if there are none
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
   | 'cursor_link' // 16 bytes, the log hash at the cursor; absent at 0
-  | 'wants_whole' // 1: needs a full resync, because the server may already have columns that were added here; else none
+  // 1: needs a full resync, because the server may already have values in columns that were added here; absent or 0: it
+  // needs none
+  | 'wants_whole'
   // [table id, column ids] of columns without the server's values below the cursor, see unseen-columns.ts; absent or
   // NULL if there are none.
   | 'unseen_columns_json'

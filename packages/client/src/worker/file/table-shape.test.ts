@@ -224,7 +224,7 @@ describe('a migrated table differs from the schema', () => {
 describe('migrations', () => {
   const note = testTable('note', { id: 'text not null', text: 'text' });
 
-  it('are rejected, with table, column and both sides, if they produce a different shape, and change nothing', async () => {
+  it('are rejected if they produce a different shape, report both declarations, and change nothing', async () => {
     const medium = memoryMedium();
     const migration = {
       tag: '0000',

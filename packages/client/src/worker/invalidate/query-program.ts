@@ -20,7 +20,7 @@ export interface BTree {
    * a rowid that is not a column.
    */
   readonly firstColumn: string | null;
-  /** Whether it is an index whose keys rise from the first to the last. */
+  /** Whether it is an index in ascending order of its first column. */
   readonly ascends: boolean;
   /** Whether the affinity of that column converts numeric texts to numbers. */
   readonly ofNumbers: boolean;
@@ -36,8 +36,8 @@ const span = (first: number, count: number): number[] =>
 
 const OUTPUTS: Readonly<Record<string, (instruction: Instruction) => readonly number[]>> = {
   ...Object.fromEntries(
-    // Jumps, comparisons, rows and cursors write no register. `Affinity` and similar opcodes change a value in a way
-    // that `lookupKey` does not see.
+    // Opcodes for jumps, comparisons, rows and cursors write no register. `Affinity` and similar opcodes change a value
+    // in a way that `lookupKey` does not see.
     (
       'Init Goto Halt Transaction Explain Noop Return EndCoroutine Once If IfNot IsNull NotNull Eq Ne Lt Le Gt Ge ElseEq Compare Jump Permutation ' +
       'MustBeInt ResultRow Affinity RealAffinity CollSeq HaltIfNull Trace IfPos IfNotZero DecrJumpZero Expire Filter FilterAdd Close ' +
