@@ -311,7 +311,7 @@ function noServer(): RockpoolError {
 /** Assembles a tab. Call `open` on the result. Throws like `chooseMedium`. */
 export async function assembleTab(environment: WorkerEnvironment, options: OpenOptions, tab: TabApi): Promise<OpenTab> {
   environment.requireTabSupport();
-  // The browser's own process looks for the medium while this worker loads SQLite, which takes longest.
+  // Looking for the medium runs in the browser process while this worker loads SQLite, the longest step of opening.
   const choosing = byOpeningDeadline('storage', environment.chooseMedium(options.persistence, options.name));
   const schema = decodeSchema(options.schema);
   const runtime = byOpeningDeadline(

@@ -77,8 +77,9 @@ class Link implements LeaderLink {
   /** The Map keeps the order in which requests were made, so the oldest deadline comes first. */
   private readonly waitingById = new Map<string, Waiting>();
   /**
-   * A device that slept, or whose clock was set, receives the response when it wakes. If the request failed at once, a
-   * failure would be reported for a request that took effect.
+   * The clock of the deadlines. It stops while the device sleeps, and is independent of the wall clock. The response
+   * may arrive after the device has woken up; if the request failed before that, a failure would be reported for a
+   * request that took effect.
    */
   private readonly awakeMs: () => number;
   private newestWriteId: string | null = null;

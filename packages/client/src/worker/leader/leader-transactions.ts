@@ -45,8 +45,9 @@ interface Held<Outcome> {
 const REMEMBERED_ENDS = 100;
 
 /**
- * The interactive transactions of tabs. One is open at a time on the writer's connection; the others queue. It ends by
- * commit, by rollback, by timeout, when its tab is gone, or when the leader steps down.
+ * The interactive transactions of tabs. One is open at a time on the writer's connection; the others queue. A
+ * transaction ends when it is committed or rolled back, when it times out, when its tab is gone, or when the leader
+ * steps down.
  */
 export class LeaderTransactions<Outcome> {
   private readonly options: LeaderTransactionsOptions<Outcome>;

@@ -16,9 +16,9 @@ interface World {
   readonly posted: string[];
   failNext: boolean;
   localCommits: number;
-  /** The errors of undone commits, by the number of the work that received them. */
+  /** The errors of undone commits, each after the number of the work that received it: `work <number>: <code>`. */
   readonly refused: string[];
-  /** Commits of the newest work. */
+  /** Makes the newest work publish a commit. */
   publishCommit: (tables: readonly string[]) => void;
   readonly startAnew: () => Promise<void>;
 }

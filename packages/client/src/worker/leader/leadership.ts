@@ -250,7 +250,10 @@ export class Leadership<Database extends WritableDatabase> {
     return this.keep(this.options.opened.database.write(request));
   }
 
-  /** Call it in the task of the commit. */
+  /**
+   * Waits until the commit is stored, and flushed if strict durability requires that. Then reports the commit and
+   * returns its results. Call it in the task of the commit.
+   */
   private async keep(outcome: ServedOutcome): Promise<readonly StatementOutcome[]> {
     const { committed, flushed } = this.options.opened;
     if (committed !== undefined) await committed();

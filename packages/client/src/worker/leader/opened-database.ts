@@ -20,8 +20,8 @@ export interface OpenedDatabase<Database> {
    */
   readonly flushed?: () => Promise<void>;
   /**
-   * Resolves when another tab may open the database. `handsOver`: another tab waits, so work that it can do as well is
-   * left to it.
+   * Resolves when another tab may open the database. `handsOver`: another tab is waiting, so this one skips work that
+   * the other can do instead.
    */
   close(how: { readonly handsOver: boolean }): Promise<void>;
 }

@@ -73,7 +73,7 @@ export class PastStates {
   }
 }
 
-/** A server that does not record later columns yet does not name them. */
+/** See PastState. Empty if the server that made the file is too old to record these columns. */
 function laterColumnsOf(connection: Connection): PastFacts['laterColumns'] {
   const [named] = connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'rockpool_past_later_column'");
   if (named === undefined) return [];

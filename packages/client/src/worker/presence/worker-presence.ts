@@ -10,7 +10,7 @@ import { SitePresence, type PresenceLine } from './site-presence.ts';
  *   page ── show ──► this tab ── "show" ──► the tab that leads ──► server
  *   page ◄─ update ─ this tab ◄── "seen" ── the tab that leads ◄── server
  *
- * Presence has its own channel, on which no message is repeated, because nothing of it is stored. A new leader asks
+ * Presence has its own channel, on which no message is repeated, because presence is never stored. A new leader asks
  * ("who"), and every tab sends its states again. A tab that ends releases its lock, and the leader removes its states.
  */
 type PresenceMessage =
@@ -18,7 +18,8 @@ type PresenceMessage =
       readonly kind: 'show';
       readonly tabId: string;
       readonly states: readonly OwnState[];
-      /** Whether these are all states of the tab, which then knows no peers yet. */ readonly isAll: boolean;
+      /** Whether these are all states of the tab. The leader then responds with all peers. */
+      readonly isAll: boolean;
     }
   | { readonly kind: 'who' }
   | ({ readonly kind: 'seen' } & PeersUpdate);

@@ -42,9 +42,8 @@ export function createLogSql({ name, index }: SearchIndexLog): string {
  * The triggers that log each changed row once, with its words in the index. The row's final words are read from the
  * table (search-indexes.ts).
  *
- * 1. No statement here may cause a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger apply
- *    inside
- *    it as well.
+ * 1. No statement here may cause a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger also apply
+ *    to the trigger's statements.
  * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so every row that may conflict is logged
  *    beforehand. Logging a row that does not change is harmless.
  * 3. Each trigger checks in its WHEN whether it has something to do, which costs half as much as a condition in its

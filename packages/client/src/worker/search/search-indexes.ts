@@ -18,10 +18,9 @@ import {
  *   rows change ── temporary triggers ──► log: which rows, and what the index has of them ── catchUp ──► index
  *
  * 1. Temporary triggers also run while the app's are off: for deliveries, rebases, undo and repairs.
- * 2. The index catches up once per transaction, before COMMIT, or earlier if a statement is about to read the index.
- *    FTS5
- *    writes out what it has gathered whenever a statement begins: row by row that would take 200 µs a row, all at once
- *    it takes 5.
+ * 2. The index is updated once per transaction, before COMMIT, or earlier if a statement is about to read the index.
+ *    FTS5 writes its buffered changes whenever a statement begins. Updating the index after each row would take 200 µs
+ *    a row; updating it for all rows together takes 5 µs a row.
  * 3. The log is a temporary table, so a rollback undoes it too.
  */
 export class SearchIndexes {

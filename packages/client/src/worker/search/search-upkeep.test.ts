@@ -70,7 +70,7 @@ it('a search index that differs from its rows is rebuilt and reported in the fir
   ]);
 });
 
-it('search indexes are not checked while there are commits, and checked again after an hour', () => {
+it('search indexes are checked once commits have stopped, and again an hour later', () => {
   const { upkeep, damage, found, pass, problems } = createWorld();
   damage();
   for (let times = 0; times < 10; times++) {

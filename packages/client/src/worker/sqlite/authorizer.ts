@@ -139,8 +139,8 @@ export class Authorizer {
 /** Makes an `Authorizer` check all statements compiled on this connection. */
 export function installAuthorizer(module: SqliteModule, memory: WasmMemory, connection: Pointer): Authorizer {
   // wa-sqlite's `set_authorizer` keeps one callback for all connections, and frees it while other connections still use
-  // it. The C function that it calls keeps one callback for each address of flags. Flags of 0 mean that the callback is
-  // synchronous.
+  // it. The C function that it calls identifies a callback by the address of its flags, so each connection has its own
+  // flags here. Flags of 0 mean that the callback is synchronous.
   const flags = memory.allocate(4);
   memory.bytes.fill(0, flags, flags + 4);
   const authorizer = new Authorizer(memory, () => {

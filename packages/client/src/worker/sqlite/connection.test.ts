@@ -134,7 +134,7 @@ describe('statements', () => {
     connection.close();
   });
 
-  it('are rejected if the text has none or several, or if the number of parameters is wrong', () => {
+  it('are rejected if the SQL has no statement or several, or if the number of parameters is wrong', () => {
     const connection = open();
     expect(failure(() => connection.prepare('SELECT 1; SELECT 2')).fields['problem']).toBe(
       'the SQL contains more than one statement',

@@ -25,7 +25,8 @@ export interface ConnectionOptions {
   readonly vfsName?: string;
   readonly readOnly?: boolean;
   /**
-   * No other connection writes the file while this one is open, so values that it has read stay known. Default false.
+   * Whether no other connection writes to the file while this one is open, so that values read from it can be cached.
+   * Default false.
    */
   readonly isOnlyWriter?: boolean;
   /** Called after a storage failure: the VFS knows the reason, while SQLite reports only the failure. */

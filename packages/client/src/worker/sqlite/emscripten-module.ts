@@ -77,8 +77,8 @@ export interface SqliteModule extends HotFunctions, VfsModule {
   _rockpool_row_effects(connection: Pointer, triggers: number, foreignKeys: number): number;
   // sqlite/rows.c
   _rockpool_rows(): Pointer;
-  // When sqlite/scan.c executes rows in batches, for tests. `mode` 0: never, 1: when it pays (default), 2: always.
-  // `groupBytes`: the maximum size of a hash, 0 for the default. Returns how many rows were executed in batches since
+  // For tests: sets when sqlite/scan.c executes rows in batches. `mode` 0: never, 1: when it pays (default), 2: always.
+  // `groupBytes`: the maximum size of a hash, 0 for the default. Returns the number of rows executed in batches since
   // the last call.
   _rockpool_scan_mode(mode: 0 | 1 | 2, groupBytes: number): number;
 }

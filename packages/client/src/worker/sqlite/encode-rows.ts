@@ -5,8 +5,8 @@ import type { Statement } from './statement.ts';
 import type { StoredPart } from './stored-rows.ts';
 
 /**
- * Limit of a result in bytes. A larger one cannot be decoded as one string per column, and would not fit beside SQLite
- * in a phone's memory.
+ * The maximum size of a result in bytes. A larger one cannot be decoded as one string per column, and would not fit
+ * beside SQLite in a phone's memory.
  */
 export const MAX_RESULT_BYTES: number = 256 * 1024 * 1024;
 
@@ -38,7 +38,10 @@ export function encodeSomeRows(
   return { rows: encoder.finish(), isEnd };
 }
 
-/** Encodes rows in parts. SQLite's memory holds the last ones, until another encoder needs it or there are too many. */
+/**
+ * Encodes rows in parts. The newest rows stay in SQLite's memory until another encoder needs the space or there are too
+ * many of them.
+ */
 export class RowsEncoder {
   private readonly statement: Statement;
   private names: readonly string[] | null = null;

@@ -9,8 +9,8 @@ export interface ConstraintReader {
 
 /**
  * Adds the table to a constraint error whose message names none: that of a unique index, a CHECK, a foreign key, or a
- * key of the wrong type. `written` are the tables that the statement writes; of several only those count that define
- * the constraint. Returns the error unchanged unless exactly one table qualifies.
+ * key of the wrong type. `written` are the tables that the statement writes. If there are several, only those that
+ * define the constraint count. Returns the error unchanged unless exactly one table qualifies.
  */
 export function nameTable(
   connection: ConstraintReader,

@@ -44,8 +44,8 @@ it('every query has the same result with scans as in plain SQLite', () => {
       } else {
         const expected = resultOf(connection, sql);
         queries++;
-        // The statement of the first run is reused: one of these runs translates it, and the next one begins
-        // translated.
+        // All runs use the same prepared statement. If the first run with scans translates it, the second one begins
+        // with a translated statement.
         module._rockpool_scan_mode(ALWAYS, 0);
         expect(resultOf(connection, sql), sql).toEqual(expected);
         module._rockpool_scan_mode(AS_IT_PAYS, SMALL_HASH_BYTES);

@@ -145,18 +145,18 @@ describe('a range', () => {
   });
 });
 
-describe('ranges that all have', () => {
+describe('many ranges', () => {
   const sumsOf = (length: number): string =>
     `SELECT (SELECT sum(amount) FROM visit WHERE day >= start.id AND day < start.id + ${length}) FROM entry start WHERE start.id % ${length} = 0`;
 
-  it('few rows more than SQLite executes before it tries batches are soon left to SQLite', () => {
+  it('are soon left to SQLite if each has few rows beyond those executed before SQLite tries batches', () => {
     run(sumsOf(70));
     setMode(AS_IT_PAYS);
     run(sumsOf(70));
     expect(setMode(AS_IT_PAYS)).toBeLessThan(30);
   });
 
-  it('many rows more than that are executed in batches', () => {
+  it('are executed in batches if each has many rows beyond those', () => {
     run(sumsOf(600));
     setMode(AS_IT_PAYS);
     run(sumsOf(600));

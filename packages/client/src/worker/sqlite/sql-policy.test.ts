@@ -181,7 +181,7 @@ describe('the error of a constraint names its table', () => {
     database.close();
   });
 
-  it('also if the constraint is not deferred until COMMIT', () => {
+  it('even if the constraint is not deferred until COMMIT', () => {
     const database = openInMemory();
     expect(failure(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')"))).toMatchObject({
       code: 'constraint-foreign-key',

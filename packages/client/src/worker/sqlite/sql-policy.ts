@@ -142,8 +142,9 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
       if (WRITES.has(code) && isReserved(first) && !isOwnTrigger(action))
         return forbidden('internal-table', { table: first });
       if (WRITES.has(code) && searchIndexes.has(first)) return forbidden('search-index', { table: first });
-      // Search indexes refer to rows by rowid. A BEFORE trigger that moves the row of an upsert corrupts the table,
-      // which SQLite does not detect, and the kind of a trigger is not reported.
+      // Search indexes refer to rows by rowid. In any table, a BEFORE trigger that changes the rowid of an upserted row
+      // corrupts the table without an error. SQLite does not report the kind of a trigger, so no trigger may change a
+      // rowid.
       if (
         code === ACTION_UPDATE &&
         ((searched.has(first) && action.second === 'ROWID') || (action.trigger !== '' && isRowid(action)))

@@ -1,4 +1,5 @@
-// An app has tens of distinct statements, rarely hundreds; an idle one takes a few KB of SQLite's memory.
+// The maximum number of idle statements in one context. An app has tens of distinct statements, rarely hundreds; an
+// idle one takes a few KB of SQLite's memory.
 const MOST_IDLE = 200;
 
 /** The inputs, besides the SQL, that SQLite compiles into a statement. */
