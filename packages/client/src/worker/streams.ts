@@ -5,10 +5,13 @@ import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 
-/** Half a frame. Neither this thread nor the page, which needs less time for the same rows, is then busy for longer. */
+/**
+ * The time limit for reading one part of a stream: half a frame. The page needs less time for the same rows, so neither
+ * thread is busy for longer than this.
+ */
 const CHUNK_MS = 8;
 
-/** The number of rows that the page can process in half a frame. */
+/** The maximum number of rows in one part of a stream: as many as the page can process in half a frame. */
 const CHUNK_ROWS = 8_192;
 
 export interface StreamsOptions {

@@ -70,8 +70,8 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       onUndone();
     };
     if (role === 'writer') await beforeWriter?.();
-    // Loads storage and SQLite in parallel.
     const sharesFlush = role === 'writer' && durability === 'strict' && medium.persistence !== 'indexeddb';
+    // Opens the storage while SQLite is still loading.
     const opening = openStorage({
       name,
       medium,
@@ -119,8 +119,8 @@ function quarantineNotice({ keptAs, unsent }: QuarantinedDatabase, rejected: num
 }
 
 /**
- * Stores the unsent changesets as rejected ones. Returns their number: all, or 0 if there is no space for them. The
- * quarantined file keeps them too.
+ * Stores the unsent changesets as rejected ones. Returns how many were stored: all of them, or 0 if they cannot be
+ * stored or belong to a different server database. The quarantined file keeps them too.
  */
 async function keepUnsentAsRejected(
   { database, committed, flushed }: OpenedDatabase<OpenDatabase>,

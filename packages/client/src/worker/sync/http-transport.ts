@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Transport, TransportConnection, TransportEvents } from '../../rpc/transport.ts';
 
-/** The size of one request: several frames, but less than the server's limit (1 MiB). */
+/** The maximum size of a request with several frames. It is below the server's limit (1 MiB). */
 const REQUEST_BYTES = 512 * 1024;
 
 /**

@@ -32,7 +32,7 @@ export interface OwnChangesets {
   readonly lastSequence: number;
   /** Null if it was never written or has been pruned. */
   hashOf(sequence: number): Uint8Array | null;
-  /** The first sequence after which no changeset is missing. */
+  /** The start of the gapless run of changesets that ends with the newest; `lastSequence + 1` if there is none. */
   firstRetained(): number;
   /** Whether the user has resolved rejected changesets after `sequence`, which must not be sent again. */
   hasResolvedAfter(sequence: number): boolean;
@@ -67,7 +67,7 @@ export function judgeWelcome(
   return isComplete ? { kind: 'fits' } : { kind: 'new-site', firstOwn: Math.max(there + 1, own.firstRetained()) };
 }
 
-/** The fields of `schema-mismatch`: the first difference and their number, instead of the server's whole outline. */
+/** The fields of `schema-mismatch`, with the first difference and the number of differences instead of the outline. */
 export function mismatchFields(schema: Schema, { outline, ...fields }: ErrorFields): ErrorFields {
   const server = decodeOutline(outline);
   const differences = server === null ? [] : outlineDifferences(outlineOf(schema), server);

@@ -21,8 +21,8 @@ export interface NewSiteOptions {
  * Continues as a new site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
  * Those before it are on the server under the old site. Pending ones also leave the visible rows; they come back in
  * deliveries as another site's writes. Returns the names of the touched tables. A write on top of such a change counts
- * as concurrent to it, because its base is older: a cell still goes to the later write, but an update of a row that was
- * inserted this way loses and goes to the conflict log.
+ * as concurrent with it, because its base is older: a cell still goes to the later write, but an update of a row that
+ * was inserted this way loses and goes to the conflict log.
  */
 export function becomeNewSite(
   database: OpenDatabase,

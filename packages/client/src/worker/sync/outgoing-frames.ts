@@ -1,6 +1,6 @@
 import { encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type ClientMessage } from '@rockpool/shared';
 
-/** A smaller push fits into a packet or two, and is sent without waiting. */
+/** The minimum size of a push that is compressed. A smaller one fits into a packet or two, and is sent at once. */
 const PACK_FROM_BYTES = 4 * 1024;
 
 /** Sends messages as frames in order. Large pushes are compressed first, and later messages wait for them. */

@@ -17,7 +17,7 @@ export interface PushSource {
   flush(): void;
 }
 
-/** Facts about the server that decide what it can be asked. */
+/** What the server's welcome states about pushes. */
 export interface PushPermission {
   readonly lastAckedSequence: number;
   readonly canWrite: boolean;
@@ -38,7 +38,10 @@ export interface OutgoingPushes {
   forget(): void;
 }
 
-/** The maximum of sent, unacknowledged bytes: large enough to fill a connection, small enough to send again cheaply. */
+/**
+ * Pushing pauses while this many bytes are sent but not acknowledged: enough to fill a connection, and few enough to
+ * send again cheaply.
+ */
 const WINDOW_BYTES = 4 * PUSH_BYTES;
 
 /** The first push of a connection is small, so that the server begins while the rest is read and packed. */

@@ -4,7 +4,8 @@ import { RockpoolError, type ErrorData } from '@rockpool/shared';
 const ANSWER_WITHIN_MS = 15_000;
 
 /**
- * Longer, because the server reads every version since the first of the transactions, alternating with other requests.
+ * The limit for `/history/written`, for which the server reads every version since the first of the transactions, and
+ * serves other requests in between.
  */
 const WRITTEN_WITHIN_MS = 2 * 60_000;
 

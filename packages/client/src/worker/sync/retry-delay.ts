@@ -15,7 +15,7 @@ import type { ErrorCode, ErrorData } from '@rockpool/shared';
 
 const LOST_FIRST_MS = 3_000;
 const LOST_MS = 5_000;
-/** About four minutes at 3.75 s on average. */
+/** The number of failures in a row after which the delay grows: about four minutes at 3.75 s on average. */
 const LOST_EVEN_PACE = 60;
 
 const ANSWERED_FIRST_MS = 500;
@@ -42,7 +42,10 @@ function halfLeftToChance(fullMs: number, random: number): number {
   return fullMs * (0.5 + random / 2);
 }
 
-/** A copied file continues as a new site at once. The app's token callback may have been called too early. */
+/**
+ * Whether the first attempts follow quickly. Besides errors that a retry may fix, this holds for a copied file, which
+ * continues as a new site, and for a failed token callback, which the client may have called too early.
+ */
 function isTriedSoon({ code, recovery, fields }: ErrorData): boolean {
   return (
     recovery === 'retry' ||

@@ -1,18 +1,24 @@
 import { wasClockSet, type ClockContact } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 
-/** How often the contact from which ages are computed is stored. This limits the error after the clock has been set. */
+/**
+ * The time after which a new contact replaces the stored one. The ages of changesets are computed from the stored
+ * contact, so this limits their error after the clock has been set.
+ */
 const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** The server's current time, computed from the last contact with it. */
 export interface ServerTime {
   /** Null before the first contact since the database was opened. */
   readonly latestContact: ClockContact | null;
-  /** The server's current wall time, in ms. Stores the contact, at most once an hour while the clock is not set. */
+  /**
+   * Records a contact with the server, whose wall time is `serverMs`. Stores it at most once an hour, unless the
+   * device's clock has been set since.
+   */
   note(serverMs: number): void;
   /**
-   * Acknowledged changesets are kept for days of server time, so that a clock that is set a year ahead does not expire
-   * them.
+   * The server's current wall time in ms; 0 before the first contact. The retention of acknowledged changesets is
+   * measured in it, so that a device clock that is set a year ahead does not expire them.
    */
   nowMs(): number;
 }

@@ -51,8 +51,8 @@ export interface SnapshotTaking {
 }
 
 /**
- * A log can be restored while a file is downloaded, even twice. A server that never accepts its own files has to send
- * deliveries.
+ * The maximum number of files without a delivery in between. A log can be restored while a file is downloaded, even
+ * twice. A server that does not accept its own files has to send deliveries.
  */
 const MOST_FILES_IN_A_ROW = 3;
 
@@ -70,8 +70,8 @@ class Taking implements SnapshotTaking {
   private takesFiles = true;
   private taking: AbortController | null = null;
   /**
-   * The progress of the downloading file, over all attempts. A download that starts from the beginning each time and
-   * never ends makes no progress.
+   * How far the download of the current file has come, over all attempts. A download that starts from the beginning
+   * each time and never ends makes no progress.
    */
   private furthestBytes = 0;
   /** Counts files since the last delivery. */

@@ -18,7 +18,7 @@ export const FIRST_BYTE_TIMEOUT_MS = 3_000;
 /** The limit for building the file: a million rows take 15 s, and other databases may be first. */
 export const BUILD_TIMEOUT_MS = 60_000;
 
-/** The limit for the next bytes. Less than the ten seconds that other tabs wait for a sign of the opening tab. */
+/** The limit for the next bytes. It is below the ten seconds after which other tabs give up on a silent opening tab. */
 export const NEXT_BYTES_TIMEOUT_MS = 8_000;
 
 /** The limit for unpacking and storing the next MiB, on a slow device. */

@@ -2,7 +2,7 @@ import { PING_INTERVAL_MS, SILENCE_LIMIT_MS } from '@rockpool/shared';
 import type { SyncWait } from '../../rpc/sync-status.ts';
 import type { MachineState } from './sync-state.ts';
 
-// How long the sync machine waits for each of its stages, and when it looks again.
+// How long the sync machine waits for each of its stages, and when it next checks them.
 
 /** The limit for each of the token, the opening of the socket and the welcome. Each takes a round trip or two. */
 export const CONNECT_DEADLINE_MS = 15_000;

@@ -66,8 +66,8 @@ export interface SyncDatabase extends PushSource {
   mismatchFields(fields: ErrorFields): ErrorFields;
   position(): SyncPosition;
   /**
-   * Compares the server's welcome with the local state. Stores the identity of its database and its log epoch. Throws
-   * `database-mismatch` for a database other than before.
+   * Compares the server's welcome with the local state. Stores the identity of the server's database and its log epoch.
+   * Throws `database-mismatch` if the local database belongs to a different server database.
    */
   greet(welcome: Welcome): WelcomeVerdict;
   /** Records the server's current wall time, in ms. */
@@ -87,8 +87,8 @@ export interface SyncDatabase extends PushSource {
   readonly isPaused: boolean;
 }
 
-/** Progress of a snapshot download; null if there is none. */
 export interface EngineReport extends SyncReport {
+  /** The progress of a snapshot download; null if there is none. */
   readonly snapshot: SnapshotProgress | null;
 }
 
@@ -305,7 +305,7 @@ class Engine implements SyncEngine {
         this.attempts.send({ type: 'ping' });
         break;
       case 'push':
-        // Pushes nothing after a welcome that does not fit; that is handled first.
+        // After a welcome, its own effect runs first. If the welcome does not fit, the state no longer allows a push.
         if (mayPush(this.state)) this.guarded(() => this.push(effect.after));
         break;
       case 'welcome':

@@ -94,7 +94,7 @@ describe('the sync machine', () => {
     expect(after([{ type: 'message', message: delivery(4) }], sent.state).state.waitingSinceMs).toBeNull();
   });
 
-  it('pushes nothing with a read-only token, and reports that while changes wait', () => {
+  it('pushes nothing with a read-only token, and reports the reason while changes are pending', () => {
     const step = after([
       { type: 'start' },
       HAD,
@@ -542,7 +542,7 @@ describe('a failure that repeats at one stage', () => {
     expect(syncReport(state, idle).stuck).toBeNull();
   });
 
-  it('includes a delivery that does not arrive while the server answers, but not one that arrives in parts', () => {
+  it('can be a delivery that does not arrive while the server answers, but not one that arrives in parts', () => {
     const part: MachineEvent = { type: 'message', message: { type: 'delivery-part', groups: [] } };
     const pong: MachineEvent = { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } };
     const late = after([...live, DELIVERY_DEADLINE_MS - 1, pong, 1, { type: 'wake' }]);

@@ -156,7 +156,7 @@ function connecting(state: MachineState, moment: Moment): Step {
   };
 }
 
-/** Moves to the next connection step, with its full time. */
+/** Moves to the next phase of connecting, and starts its deadline. */
 function awaiting(
   state: MachineState,
   phase: 'authorizing' | 'connecting' | 'greeting',

@@ -71,8 +71,8 @@ function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncS
 }
 
 /**
- * Why the server cannot serve this database. On a live connection, why the previous one ended without an outcome, until
- * there is one.
+ * Why the server cannot serve this database. On a live connection, this is why an earlier connection ended while an
+ * outcome was missing, until outcomes arrive.
  */
 function serverTrouble({ phase, trouble, failing }: MachineState): ErrorData | null {
   if (phase !== 'live') return trouble !== null && isServerTrouble(trouble.code) ? trouble : null;

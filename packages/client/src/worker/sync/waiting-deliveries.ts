@@ -1,10 +1,10 @@
 import type { Delivery } from '@rockpool/shared';
 import type { Deliveries } from './sync-state.ts';
 
-/** A delivery that follows the end of the last one this closely was waiting while that one was applied. */
+/** A delivery that is taken this soon after the end of the previous one counts as having waited for it. */
 const WAITED_MS = 0.5;
 
-/** Deliveries with more rows than this do not wait for others, so that writes and reads get their turn. */
+/** Waiting deliveries with more rows than this in total are passed on at once, so that writes and reads get a turn. */
 const MAX_WAITING_ROWS = 1_000;
 
 export interface WaitingDeliveriesOptions {

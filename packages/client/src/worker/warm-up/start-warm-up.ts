@@ -45,7 +45,7 @@ export function startWarmUp(runtime: SqliteRuntime, clock: Clock): LeaderWork {
     steps = rehearseWrites(runtime, REHEARSED_CODE);
     step();
   };
-  // A failure needs no report: without the rehearsal, the first write is only as slow as before.
+  // A failure needs no report: the first write is then merely as slow as it is without a rehearsal.
   let cancel = clock.after(QUIET_MS, () => void begin().catch(end));
 
   return {

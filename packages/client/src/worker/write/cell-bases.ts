@@ -6,8 +6,8 @@ import type { Connection } from '../sqlite/connection.ts';
 
 /**
  * The cell bases of these changes: a cell base for each cell whose newer server value is covered by an earlier pending
- * write. The author never saw that value, so the cursor would be too new as a base for the cell. A delete has one for
- * each such cell of the row; the row itself was seen, unless its existence is covered.
+ * write. The author never saw that value, so the cursor would be too new as a base for the cell. A delete has a cell
+ * base for each covered cell of its row. For the row itself the cursor is the base, unless its existence is covered.
  */
 export function findCellBases(
   connection: Connection,

@@ -19,7 +19,7 @@ const schema = buildSchema([
       merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
     },
   ),
-  // A table that triggers write.
+  // A table to which triggers write.
   testTable(
     'priced',
     { id: 'text not null', hits: 'integer not null default 0', double: 'integer as hits*2 stored' },

@@ -18,8 +18,8 @@ const PRUNE_EVERY = 1000;
  */
 const MIN_KEPT_REQUESTS = 1_000;
 
-// A branch's file may be kept for any length of time after its merge. Requests of pending changesets are kept, because
-// the app may still ask for their write states.
+// Keeps the requests of merges, because the file of a merged branch may be kept for any length of time, and must not be
+// merged again. Keeps the requests of pending changesets, because the app may still ask for their write states.
 const PRUNE_SQL = `
   DELETE FROM rockpool_request WHERE iif(done_ms = 0, id < ?, done_ms < ?)
     AND id NOT GLOB '${MERGE_REQUEST_PREFIX}*'

@@ -335,7 +335,7 @@ describe('a repeated request', () => {
     ['another id', (): (() => string) => textId],
   ] as const;
 
-  it('takes effect once, also if its id is not the newest, and after the clock was set back', () => {
+  it('takes effect once, even if its id is not the newest or the clock was set back', () => {
     const clock = new TestClock();
     const [ours, theirs] = [1, 2].map(() => createIdSource({ nowMs: clock.now, random: fill })) as [
       () => string,
@@ -491,7 +491,7 @@ describe('a forbidden statement [MR-74]', () => {
     database.close();
   });
 
-  it('does not include TEMP tables, views, triggers and savepoints', () => {
+  it('is not one that uses TEMP tables, views or savepoints', () => {
     const database = openInMemory();
     const outcome = write(
       database,

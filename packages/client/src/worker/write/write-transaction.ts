@@ -48,14 +48,15 @@ export interface TransactionParts {
 }
 
 /**
- * How many times documents are rewritten in canonical form. A trigger may change them back, but rarely keeps doing so.
+ * The maximum number of times that documents are rewritten in canonical form. A trigger may change them back, but
+ * rarely does so again and again.
  */
 const MAX_ROUNDS = 3;
 
 /** The result of a transaction's body, beyond the captured changes. */
 export interface BodyResult {
   readonly results: readonly StatementOutcome[];
-  /** The tables to which statements wrote by name. */
+  /** The tables that the statements write, as SQLite reports them during compilation. */
   readonly tablesWritten: ReadonlySet<string>;
   /** See ChangesetBody. */
   readonly atomic: boolean;
