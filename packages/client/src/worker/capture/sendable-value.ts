@@ -14,7 +14,7 @@ export function requireSendable(value: CellValue, table: string, column: string)
 function isTooLarge(value: number | string | Uint8Array): boolean {
   if (typeof value === 'number') return false;
   if (typeof value !== 'string') return value.length > MAX_VALUE_BYTES;
-  // A UTF-16 unit encodes to one to three bytes, so only lengths in between need counting.
+  // A UTF-16 unit encodes to one to three bytes, so the bytes are counted only if the length does not decide.
   if (value.length * 3 <= MAX_VALUE_BYTES) return false;
   return value.length > MAX_VALUE_BYTES || new TextEncoder().encode(value).length > MAX_VALUE_BYTES;
 }

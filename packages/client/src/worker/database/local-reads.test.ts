@@ -54,7 +54,7 @@ describe('a read that loses its snapshot', () => {
     expect(await failing(1).dependencies(ONE)).toEqual([]);
   });
 
-  it('fails when the repetition fails too, and at once for other failures', async () => {
+  it('fails when the second attempt fails too; a read that fails for another reason is not repeated', async () => {
     await expect(failing(2).query(ONE)).rejects.toBe(lost);
     const other = new RockpoolError('storage-lost');
     await expect(failing(1, other).query(ONE)).rejects.toBe(other);

@@ -3,7 +3,7 @@ import { loadSnapshotCode } from './load-snapshot-code.ts';
 import { emptyPartial } from './partial-download.ts';
 import type { DownloadContent } from './snapshot-source.ts';
 
-/** Downloads over HTTP. Each attempt continues where the previous one was cut. */
+/** Downloads over HTTP. Each attempt continues where the previous one was cut off. */
 export function downloadContent(
   options: Pick<DownloadOptions, 'url' | 'databaseId' | 'schemaHash' | 'token' | 'timeouts' | 'fetch'>,
 ): DownloadContent {

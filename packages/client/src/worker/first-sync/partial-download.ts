@@ -1,4 +1,4 @@
-/** The part of the snapshot with this ETag that has arrived. */
+/** The bytes received so far of the snapshot that has this ETag. */
 export interface PartialDownload {
   parts: Uint8Array<ArrayBuffer>[];
   receivedBytes: number;

@@ -12,7 +12,7 @@ export interface Instruction {
   readonly p4: string;
 }
 
-/** A b-tree of a table, by its root page. */
+/** The b-tree of a table or of one of its indexes. */
 export interface BTree {
   readonly table: string;
   /**

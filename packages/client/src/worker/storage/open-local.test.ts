@@ -208,7 +208,7 @@ it('a database forgets the cursor, acknowledged writes and packs of a delivery t
   await close({ handsOver: false });
 });
 
-it('closing fails with the code of the client if IndexedDB has undone the last commit', async () => {
+it('closing fails with a RockpoolError if IndexedDB has undone the last commit', async () => {
   const { close, refuse, write } = await openOnIndexedDb();
   refuse(true);
   write('a');

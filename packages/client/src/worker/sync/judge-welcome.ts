@@ -18,8 +18,8 @@ export type WelcomeVerdict =
    */
   | { readonly kind: 'outcomes-first' }
   /**
-   * Another copy of this file has used its sequences. Only the server can determine which changesets both share: it
-   * receives those after `pushAfter` and names the first one that differs.
+   * Another copy of this file has used its sequences. Only the server can determine which changesets the two copies
+   * share: it receives those of this copy after `pushAfter` and names the first one that differs.
    */
   | { readonly kind: 'copied'; readonly pushAfter: number }
   /** This database continues as a new site, with the changesets from `firstOwn` on. */

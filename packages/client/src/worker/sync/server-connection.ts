@@ -11,7 +11,7 @@ import {
 import type { Transport } from '../../rpc/transport.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 
-/** One connection to a server, in messages. No calls follow `onFailed`. */
+/** One connection to a server, which carries messages. After `onFailed` it calls nothing. */
 export interface ServerConnection {
   send(message: ClientMessage): void;
   /** Bytes passed to `send` that have not been sent yet. */

@@ -103,7 +103,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
 type DeliveriesParts = Omit<Parameters<typeof applyDeliveries>[0], 'connection' | 'searchIndexes' | 'tablesById'>;
 
 /**
- * Applies deliveries, then retries edits that depended on them. `hasWritten` tells whether the outbox has such an edit.
+ * Applies deliveries, then retries edits that depended on them. `hasWritten`: whether any edit was retried, so that the
+ * outbox has new changesets.
  */
 function applyAndRetry(
   database: OpenDatabase,

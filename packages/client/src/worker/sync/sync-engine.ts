@@ -135,7 +135,7 @@ const CONFIRM_DELAY_MS = 1_000;
 // setTimeout accepts at most 31 bits. A wake-up that comes too early schedules the next one.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs sync-machine.ts: timers, token, socket, outbox and apply. One per leader. */
+/** Runs the sync machine (sync-machine.ts) with timers, tokens, sockets and the database. Each leader has one. */
 export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   return new Engine(options);
 }

@@ -16,7 +16,7 @@ export const REHEARSED_CODE: RehearsedCode = {
   mergeRules: DEFAULT_MERGE_RULES,
 };
 
-/** By then the page has painted its first view. */
+/** The quiet time before the warm-up, in which the page paints its first view. */
 const QUIET_MS = 500;
 
 /**

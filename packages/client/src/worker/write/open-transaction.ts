@@ -140,7 +140,7 @@ export function beginTransaction(
   { atomic, withoutTriggers = false }: { readonly atomic: boolean; readonly withoutTriggers?: boolean },
 ): OpenTransaction {
   const { connection } = writer.parts;
-  // SQLite ignores this switch inside a transaction. It is set back when the transaction ends.
+  // SQLite ignores this switch inside a transaction. Triggers are turned on again when the transaction ends.
   if (withoutTriggers) connection.setTriggers(false);
   try {
     connection.run('BEGIN IMMEDIATE');
