@@ -10,7 +10,7 @@ export interface DatabaseBackups {
   readonly destination: string | null;
   /** Newest first. */
   readonly backups: readonly ListedBackup[];
-  /** The number of all backups of the database, and their bytes. */
+  /** The number of backups of the database on all pages, and their total size. */
   readonly total: number;
   readonly totalBytes: number;
   /** The `before` of the next page, ms since 1970. Null if this is the last page. */

@@ -10,7 +10,7 @@ export interface DatabaseDetails {
   readonly id: string;
   readonly state: DatabaseState;
   readonly outline: DatabaseOutline;
-  /** Identity, schema and rows of each table. Null if the file cannot be read. */
+  /** Identity, schema and the number of rows of each table. Null if the file cannot be read. */
   readonly summary: DatabaseSummary | null;
   readonly devices: readonly DeviceState[];
   readonly members: readonly Member[];

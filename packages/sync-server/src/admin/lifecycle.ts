@@ -13,10 +13,10 @@ import type { Store } from '../store/store.ts';
 import type { AdminJobs, CopiedFile, FetchedBackup } from './admin-jobs.ts';
 import { conflict, missing } from './admin-refusal.ts';
 
-/** Free space below this counts as the reserve of a full disk (store/sqlite-store.ts). */
+/** An import leaves this much space free: with less, the disk counts as full (store/sqlite-store.ts). */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** The free space is checked after this many bytes of an import. */
+/** An import checks the free space each time it has received this many bytes. */
 const SPACE_CHECK_BYTES = 16 * 1024 * 1024;
 
 const DEFAULT_MAX_IMPORT_BYTES = 64 * 1024 ** 3;
@@ -33,7 +33,7 @@ export interface LifecycleOptions {
   readonly maxImportBytes?: number | undefined;
 }
 
-/** The operation that an operator runs on a database: `draining` until `open`, the others while they run. */
+/** The operation that an operator runs on a database. `draining` lasts until `open`, the others until they are done. */
 export type LifecycleOperation =
   | 'closing'
   | 'draining'
@@ -49,10 +49,10 @@ export type LifecycleOperation =
 const PROBLEMS: Readonly<Record<Exclude<LifecycleOperation, 'reading'>, string>> = {
   closing: 'the operator closed the database; it reopens at once',
   draining: 'the operator took the database offline for maintenance',
-  creating: 'the operator creates the database',
-  deleting: 'the operator deletes the database',
-  importing: 'the operator imports the database',
-  replacing: 'the operator replaces the database',
+  creating: 'the operator is creating the database',
+  deleting: 'the operator is deleting the database',
+  importing: 'the operator is importing the database',
+  replacing: 'the operator is replacing the database',
 };
 
 function operatorError(operation: Exclude<LifecycleOperation, 'reading'>): RockpoolError {

@@ -190,7 +190,7 @@ describe('an administrator', () => {
     });
     const copied = await identityOf('Copy');
     expect([copied, copied === original]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), false]);
-    // Deleted and imported again: the same identity. Deleted and created again: a new one.
+    // After a delete, an import restores the same identity, and a database that a client creates gets a new one.
     await runCommand(['databases', 'delete', DATABASE, '--data', data]);
     await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data]);
     expect(await identityOf(DATABASE)).toBe(original);
@@ -244,7 +244,7 @@ describe('an administrator', () => {
       code: 1,
       stderr: expect.stringContaining('is not empty') as string,
     });
-    // The files after a kill while the second file was being copied.
+    // Leaves the files as a kill during the copy of the second file would.
     rmSync(manifest);
     writeFileSync(
       join(at('backup'), 'manifest.unfinished.json'),
@@ -340,7 +340,7 @@ describe('an administrator', () => {
       });
   });
 
-  it('receives a note that a role applies once the database exists, if its id is mistyped', async () => {
+  it('receives a note if a role is set in a database that does not exist, such as one with a mistyped id', async () => {
     mkdirSync(data);
     const store = new SqliteMembers(join(data, 'members.sqlite'));
     store.close();

@@ -47,7 +47,7 @@ export interface BackupContents {
 export function backupContents(dataDir: string): BackupContents {
   const directory = databasesDirectory(dataDir);
   const plain = (name: string, path: string): BackedUpFile => ({ name, path, isDatabase: false, unloaded: null });
-  // They are first, so that an interrupted restore has no database without its schema.
+  // Schemas come first, so that an interrupted restore leaves no database without its schema.
   const files = schemaFileNames(dataDir).map((name) => plain(SCHEMAS + name, join(schemasDirectory(dataDir), name)));
   const problems: string[] = [];
   for (const databaseId of idsOf(dataDir)) {

@@ -23,8 +23,9 @@ type Print = (line: string) => void;
 
 /**
  * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`, and on a
- * running server `create ID`, `close ID`, `drain ID`, `open ID`, `restore ID FROM --at TIME`. With a data directory,
- * those that write need the server to be stopped. PostgreSQL has no `replace` and `accept`, and the server may run.
+ * running server `create ID`, `close ID`, `drain ID`, `open ID`, `restore ID FROM --at TIME`. Actions that write to a
+ * data directory need the server to be stopped. With PostgreSQL, servers may run, but `replace` and `accept` do not
+ * exist.
  */
 export async function runDatabases(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
@@ -91,12 +92,12 @@ interface Action {
   readonly dataDir: string;
   readonly databaseId: string;
   readonly file: string;
-  /** For an export: the time of the exported state. Null stands for now. */
+  /** For an export: the time of the exported state. Null exports the current state. */
   readonly atMs: number | null;
   readonly print: Print;
 }
 
-/** The arguments of each action, wherever it runs. */
+/** The arguments of each action. They do not depend on where it runs. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   list: [],
   inspect: ['ID'],
@@ -200,7 +201,7 @@ function install(dataDir: string, databaseId: string, file: string): string | nu
   return finishFileChange(dataDir, databaseId, () => undefined);
 }
 
-/** Locks the directory of a stopped server, and finishes changes that its death interrupted. */
+/** Locks the directory of a stopped server, and finishes changes that were interrupted when a server was killed. */
 function lockStopped(dataDir: string): DirectoryLock {
   const lock = lockDirectory(dataDir);
   finishFileChanges(dataDir, (databaseId) => forgetMembers(dataDir, databaseId));

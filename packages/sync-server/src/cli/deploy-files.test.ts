@@ -61,7 +61,7 @@ describe('the deployment files', () => {
     },
   );
 
-  it('run three instances with a volume each, and one name for the proxy, in compose.postgres.yaml', () => {
+  it('run three instances, each with its own volume, under one name in compose.postgres.yaml', () => {
     const compose = read('compose.postgres.yaml');
     const names = [...compose.matchAll(/^ {2}(rockpool-\d):/gm)].map(([, name]) => name);
     expect(names).toEqual(['rockpool-1', 'rockpool-2', 'rockpool-3']);
@@ -72,7 +72,7 @@ describe('the deployment files', () => {
     expect(read('compose.nginx.yaml')).toContain('ROCKPOOL_UPSTREAM: rockpool');
   });
 
-  it('name no version of pnpm and no port twice in the Dockerfile', () => {
+  it('name no version of pnpm, and name the port only once, in the Dockerfile', () => {
     const dockerfile = read('Dockerfile');
     expect(dockerfile).not.toMatch(/pnpm@\d/);
     expect(dockerfile.split('\n').filter((line) => !line.startsWith('#') && line.includes('4400'))).toEqual([
@@ -80,7 +80,7 @@ describe('the deployment files', () => {
     ]);
   });
 
-  it('include every file that a compose file mounts, or say in its first lines how to create it', () => {
+  it('include every file that a compose file mounts, except those that an operator adds', () => {
     for (const name of fileNames.filter((file) => file.startsWith('compose'))) {
       const compose = read(name);
       for (const [, path = ''] of compose.matchAll(/[" :]\.\/([\w.-]+)/g))

@@ -11,7 +11,7 @@ import { throwIfProblems } from './read-values.ts';
 interface Action {
   readonly databaseId: string;
   readonly file: string;
-  /** For an export: the time of the exported state. Null stands for now. */
+  /** For an export: the time of the exported state. Null exports the current state. */
   readonly atMs: number | null;
   readonly print: (line: string) => void;
 }

@@ -14,8 +14,8 @@ import { freePort } from '../../../../tests/kit/free-port.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 /**
- * By proxy, a function that writes its configuration from the package for a port, in front of the server at
- * `upstreamPort`. Returns the command to start it.
+ * For each proxy, a function that writes its configuration from the files of the package: the proxy listens on `port`
+ * and forwards to the server on `upstreamPort`. Returns the command that starts the proxy.
  */
 const PROXIES: Readonly<
   Record<string, (folder: string, port: number, upstreamPort: number) => Promise<readonly string[]>>
@@ -60,7 +60,7 @@ it.skipIf(isMissing(['openssl', 'version'])).for([
   ['nginx', isMissing(['nginx', '-v'])],
   ['caddy', isMissing(['caddy', 'version'])],
 ] as const)(
-  '%s carries sessions over TLS, and keeps metrics and admin page to itself',
+  '%s carries sessions over TLS, and exposes neither metrics nor the admin page',
   async ([name, isAway], { skip }) => {
     if (isAway) skip();
     const folder = temporaryFolder();

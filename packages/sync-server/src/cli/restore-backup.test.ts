@@ -39,7 +39,7 @@ async function backUp(): Promise<void> {
 const restore = (backup: string, data: string): Promise<void> =>
   runRestore({ flags: [at(backup), '--data', at(data)], environment: {} }, () => undefined);
 
-/** Restores as a process that is killed after this many steps. Returns false if the restore was complete. */
+/** Runs a restore that is killed after `steps` steps. Returns false if the restore was complete before the kill. */
 function killedRestore(data: string, steps: number): boolean {
   mkdirSync(at(data));
   const entries = Object.keys(readManifest(at('backup'))).map(
@@ -76,7 +76,7 @@ it('a restore that is killed anywhere leaves a directory that no server uses, an
     expect(server.sync.members.list(DATABASE)).toMatchObject([{ principal: 'cyd', role: 'viewer' }]);
     await server.stop();
   }
-  // Before the first file, and after each of them.
+  // One kill before the first file, and one after each file.
   expect(kills).toBe(1 + readdirSync(at('backup')).length - 1 + readdirSync(at('backup', 'schemas')).length - 1);
 });
 

@@ -90,7 +90,7 @@ describe('a database with a damaged file', () => {
   it('opens again if the server was killed before it wrote the first checksums of a new database', async () => {
     await (await start()).open();
     await stop();
-    // The files after a kill before the first checksums were written.
+    // Leaves the files as a kill before the first checksums were written would.
     rmSync(`${path}-sums`);
     expect(await (await start()).open()).toMatchObject({ closed: null });
   });

@@ -47,7 +47,7 @@ export interface DatabaseFile extends DatabaseReader {
   readonly logEpoch: LogEpoch;
   readonly log: Log;
   readonly tombstones: Tombstones;
-  /** The retention of the conflict log. */
+  /** When the oldest entry of the conflict log may have to be removed. */
   readonly oldestConflict: OldestEntry;
   readonly anyOrigins: AnyOrigins;
   readonly history: HistoryPruning;
@@ -68,8 +68,8 @@ export interface DatabaseFileOptions {
 
 /**
  * Opens the file, creating it if it is missing, and applies the additions of a newer schema. A file whose schema adds
- * to `own` keeps it. Throws `schema-incompatible`, or `database-unavailable` if the file has an unknown storage format
- * or belongs to a different database id.
+ * to `own` keeps its schema. Throws `schema-incompatible`, or `database-unavailable` if the file has an unknown storage
+ * format or belongs to a different database id.
  */
 export function openDatabaseFile(
   path: string,
@@ -200,7 +200,7 @@ function addToSchema(sql: SqliteFile, statement: string): void {
   try {
     sql.exec(statement);
   } catch (error) {
-    // For example a default that is not a constant, on a table that has rows.
+    // For example, the table has rows, and the default of a new column is not a constant.
     throw new RockpoolError(
       'schema-incompatible',
       { count: 1, problems: 'SQLite cannot add part of the schema to the stored rows' },

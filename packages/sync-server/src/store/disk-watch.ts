@@ -2,7 +2,10 @@ import type { Readiness, Store } from './store.ts';
 
 const INTERVAL_MS = 2_000;
 
-/** The part of a full disk's reserve that is kept for changesets that must be stored before a delete. */
+/**
+ * How much of a full disk's reserve changesets that are not deletes may take. A site's changesets are decided in order,
+ * so a delete that frees space may wait behind them.
+ */
 const RESERVE_BYTES = 4 * 1024 * 1024;
 
 /** A store that does not respond within this time counts as unavailable, so that a probe does not wait for it. */

@@ -69,7 +69,7 @@ export function durableOnceSynced(
   const fail = (error: unknown): void => {
     failure = new RockpoolError('database-unavailable', {}, { cause: error });
     last = Promise.reject(failure);
-    last.catch(() => undefined); // Callers of `settling` get the rejection; there may be none.
+    last.catch(() => undefined); // Callers of `settling` get the rejection, but there may be no caller.
     onLost(error);
   };
   const sync = async (before: Promise<void> | null): Promise<void> => {
@@ -89,7 +89,7 @@ export function durableOnceSynced(
     last = synced;
     return synced;
   };
-  // In a later task, so that outcomes and deliveries of the commit leave first, and the log is synced already.
+  // Runs after the log is synced, in a later task, so that outcomes and deliveries of the commit are sent first.
   const checkpointSoon = (): void => {
     checkpointing ??= setImmediate(() => {
       checkpointing = null;

@@ -38,8 +38,8 @@ function nameIn(path: string): unknown {
 }
 
 /**
- * Kills a server after `steps` steps of a change, and starts the next one. Returns whether the change was finished
- * before.
+ * Kills a server after `steps` steps of a change, and starts the next one. Returns whether the change was complete
+ * before the kill.
  */
 function killAfter(steps: number, dataDir: string, change: FileChange, forgotten: string[]): boolean {
   beginFileChange(dataDir, ID, change);

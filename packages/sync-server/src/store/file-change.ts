@@ -103,7 +103,7 @@ export function isFileChanging(path: string): boolean {
   return existsSync(path + CHANGING);
 }
 
-/** Finishes the changes that an earlier server's death interrupted, and removes files that it was receiving. */
+/** Finishes the changes that were interrupted when a server was killed, and removes files that it was receiving. */
 export function finishFileChanges(dataDir: string, forget: (databaseId: string) => void): void {
   for (const name of readdirSync(databasesDirectory(dataDir))) {
     const databaseId = name.endsWith(CHANGING) ? databaseIdOfFile(name.slice(0, -CHANGING.length)) : null;

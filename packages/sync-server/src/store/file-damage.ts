@@ -58,7 +58,7 @@ export function isTruncated(path: string): boolean {
     const stored = Math.floor(statSync(path).size / pageSizeBytes);
     if (stored >= pageCount) return false;
     const inLog = pagesInLog(path);
-    // Without a checksum, the page was never written: it was freed before that, or holds SQLite's locks.
+    // A page without a checksum was never written to the file: it was freed first, or it is the page of SQLite's locks.
     return sums.read(stored + 1, pageCount - stored).some((sum, i) => sum !== 0 && !inLog.has(stored + 1 + i));
   } finally {
     sums.close();

@@ -23,8 +23,8 @@ export function identityOwner(sql: SqliteFile): string | null {
 }
 
 /**
- * The watermark up to which log hashes do not prove that a client belongs to this database, because its source has the
- * same hashes.
+ * The watermark up to which the log was copied from another database. Up to it, an equal log hash does not prove that a
+ * client belongs to this database.
  */
 export function identityStart(sql: SqliteFile): number {
   return Number(readMeta(sql, 'identity_start') ?? 0);

@@ -40,7 +40,7 @@ describe('a database file of 100 GB', () => {
     capture.end();
   });
 
-  it('has a checksum for each page, and discards all of them if another program has moved the log', () => {
+  it('has a checksum for each page, and discards all of them if another program has moved the log into the file', () => {
     const sums = PageSums.open(path, PAGE_BYTES);
     sums.write(new Map(PAGES.map((page) => [page, pageSum(contentOf(page))])));
     for (const page of PAGES) expect([...sums.read(page, 1)]).toEqual([pageSum(contentOf(page))]);

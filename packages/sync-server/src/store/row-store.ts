@@ -185,7 +185,8 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
   const otherSites = new Map<number, StoredVersion>();
   for (const [columnId, { version, otherSite }] of shownCells(row.cells, nulled)) {
     if (otherSite !== undefined) otherSites.set(columnId, toStored(otherSite));
-    // A reference may become NULL at the watermark of the insert. That NULL belongs to the server.
+    // A cell with the version of the insert is not stored. A NULL instead of a reference always is, because its version
+    // has the server as its site, even at the watermark of the insert.
     if (version.watermark === inserted.watermark && !nulled.has(columnId)) continue;
     cells.set(columnId, toStored(version));
   }

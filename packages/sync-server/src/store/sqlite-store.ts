@@ -21,8 +21,8 @@ import { readUnloadedMark } from './unloaded-mark.ts';
 import type { Readiness, Store, StoreEvents } from './store.ts';
 
 /**
- * With less free space the disk counts as full: the largest changeset and the write-ahead log of its commit need tens
- * of megabytes.
+ * With less free space than this, the disk counts as full: the largest changeset and the write-ahead log of its commit
+ * need tens of megabytes.
  */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 

@@ -25,7 +25,7 @@ export interface Store {
   open(databaseId: string, events: StoreEvents): OpenDatabase | Promise<OpenDatabase>;
   /** The path of an open database's file on this machine. Other connections may read it while it is open. */
   pathOf(databaseId: string): string;
-  /** Returns the ids of all databases, sorted. With files, includes those of missing files. */
+  /** Returns the ids of all databases, sorted. A store of files includes databases whose file is missing. */
   list(): Promise<string[]>;
   /** Reads facts about a database without opening it. */
   outline(databaseId: string): Promise<DatabaseOutline>;

@@ -28,7 +28,10 @@ export class TenantSizes {
     return this.byTenant.get(this.tenantOf(databaseId)) ?? 0;
   }
 
-  /** Measures every 10 s and calls back, in slices, so that other work of the thread waits for a few milliseconds. */
+  /**
+   * Measures every 10 s and then calls `onMeasured`. Measures in slices, so that other work of the thread waits only a
+   * few milliseconds.
+   */
   watch(onMeasured: () => void): () => void {
     const measure = (): Promise<void> =>
       this.measureInSlices().then(onMeasured, () => {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * `<database>-unloaded` stands for the file of a database that only the continuous backup has. It is written once the
- * copy was compared with the file, and removed once the file is back.
+ * `<database>-unloaded` stands for the file of a database that only the continuous backup has. It is written after the
+ * copy has been compared with the file, and removed once the file is back.
  */
 export interface UnloadedMark {
   /** The name of the destination. */

@@ -7,8 +7,8 @@ import { databaseIds, databasePath } from './data-directory.ts';
 import { openedSchema } from './schema-window.ts';
 
 /**
- * The number of files, starting with those written last, that are read at each start. If a rollback leaves a server
- * with an older schema or version, the newer server has written these.
+ * The maximum number of files that are read at each start, those written last first. After a rollback to an older
+ * schema or version of the server, they are the ones that the newer server has written.
  */
 const SAMPLE_SIZE = 20;
 

@@ -48,9 +48,8 @@ export class PostgresAdministration {
   }
 
   /**
-   * Runs `work` with the existing store. With `isReadOnly`, `work` only reads, and shards that are not registered yet
-   * are not registered. Throws `storage-missing` if no server has created one, or `database-unavailable` if PostgreSQL
-   * does not respond.
+   * Runs `work` with the existing store. With `isReadOnly`, `work` may only read, and no shard is registered. Throws
+   * `storage-missing` if no server has created a store, or `database-unavailable` if PostgreSQL does not respond.
    */
   static async use<Result>(
     source: PostgresSource,
@@ -119,7 +118,7 @@ export class PostgresAdministration {
     restoreDatabase(from, path, databaseId);
     const { sql, schema } = openDatabaseFile(path, this.schema);
     try {
-      schemaAdditions(schema, this.schema); // throws if the file has more
+      schemaAdditions(schema, this.schema); // throws if the file has tables or columns that PostgreSQL lacks
       const problems = syncedTables(this.schema).flatMap((table) =>
         typeChecks(table).flatMap((check) =>
           sql.get(`SELECT 1 FROM ${quoteName(table.name)} WHERE NOT (${check.sql}) LIMIT 1`) === undefined
@@ -158,7 +157,10 @@ export class PostgresAdministration {
     await new PostgresMembers(first, () => Promise.resolve()).forgetDatabase(databaseId);
   }
 
-  /** Returns the problems of each server: settings that break durability or separation, and leftovers of moves. */
+  /**
+   * Returns the problems of each server: settings that endanger durability or the separation of databases, and
+   * leftovers of moves.
+   */
   async problems(): Promise<readonly { readonly shard: string | null; readonly problems: readonly string[] }[]> {
     const { servers, shards } = this.opened;
     return Promise.all(

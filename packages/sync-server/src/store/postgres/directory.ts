@@ -7,8 +7,8 @@ const DIRECTORY = `${NAMESPACE}.rockpool_directory`;
 const SHARD = `${NAMESPACE}.rockpool_shard`;
 
 /**
- * How long a move may keep a database frozen without a sign of life. After that, an instance ends the move, so that a
- * move that was killed does not keep the database from its clients.
+ * How long a move lasts after it was last renewed. After that, an instance may end it, so that a move that was killed
+ * does not keep a frozen database from its clients.
  */
 const FROZEN_MS = 30_000;
 
@@ -32,8 +32,8 @@ export interface Move {
 }
 
 /**
- * Which shard has which database. It is at the first shard, and decides every move: each of its rows changes in one
- * statement, and a step at another server counts only if this one allows it.
+ * Records the shard of each database. The directory is stored at the first shard and decides every move: each of its
+ * rows changes in one statement, and a step at another shard counts only if the directory allows it.
  */
 export class Directory {
   private readonly connections: Connections;
@@ -59,8 +59,9 @@ export class Directory {
   }
 
   /**
-   * Returns the shard of a database that the directory did not have. A database that was at the first server before it
-   * had shards stays there; a new one goes to the first of the ranked shards that is not avoided.
+   * Assigns a shard to a database that the directory does not have yet, and returns the shard. A database that was at
+   * the first server before it had shards stays there; a new one goes to the first of the ranked shards that is not
+   * avoided.
    */
   async place(databaseId: string, shards: readonly Shard[], avoid: (name: string) => boolean): Promise<string> {
     const ranked = rankShards(databaseId, shards);
@@ -117,14 +118,14 @@ export class Directory {
     });
   }
 
-  /** Removes shards without databases. */
+  /** Removes a shard. The caller has checked that it has no databases. */
   async unregister(name: string): Promise<void> {
     await this.connections.query(`DELETE FROM ${SHARD} WHERE name = $1`, [name]);
   }
 
   /**
-   * Begins a move, in place of an interrupted one, whose later steps no longer count. Returns null if the database is
-   * at the shard. Throws `storage-missing` if the directory does not have it.
+   * Begins a move. If an earlier move of the database was interrupted, its remaining steps no longer count. Returns
+   * null if the database is already at the shard. Throws `storage-missing` if the directory does not have it.
    */
   async beginMove(databaseId: string, to: string): Promise<Move | null> {
     const [row] = await this.connections.query(
@@ -156,7 +157,7 @@ export class Directory {
     if (rows.length === 0) throw moveEnded();
   }
 
-  /** Ends a move that gave no sign of life for too long. Returns whether it could be ended. */
+  /** Ends a move that was not renewed in time. Returns whether it could be ended. */
   async endExpiredMove(databaseId: string, moveId: number): Promise<boolean> {
     const rows = await this.connections.query(
       `UPDATE ${DIRECTORY} SET move_id = NULL, move_to = NULL, move_expires = NULL

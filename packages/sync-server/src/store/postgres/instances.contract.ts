@@ -7,9 +7,9 @@ import type { Connections } from '../../postgres/connection.ts';
 import type { OpenDatabase } from '../durability.ts';
 import { PostgresStore } from './postgres-store.ts';
 
-/** One PostgreSQL for one test, empty. */
+/** An empty PostgreSQL database for one test. */
 export interface InstancesPlace {
-  /** The connections of one more instance. */
+  /** Returns the connections of another instance. */
   connect(): Connections;
   /** The heads of the kept commits, in order. */
   heads(): Promise<readonly number[]>;
@@ -153,7 +153,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       await Promise.all(all.flatMap((instance, i) => Array.from({ length: 25 }, (_, n) => add(instance, `${i}-${n}`))));
       isOver = true;
       await watching;
-      // A number that becomes visible after a higher one would have left a gap meanwhile.
+      // If a number became visible after a higher one, the heads seen in between would have a gap.
       for (const heads of seen) expect(heads).toEqual(heads.map((_, i) => i + 1));
     });
 
@@ -183,7 +183,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       await add(a, 'before');
       const b = await start();
       const { transaction } = b.connections;
-      // Between two statements of the load, a commits.
+      // Instance a commits between two statements of the load.
       b.connections.transaction = (databaseId, mode, body) =>
         transaction.call(b.connections, databaseId, mode, async (connection) => {
           b.connections.transaction = transaction;
@@ -254,7 +254,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(other.lost).toEqual([]);
     });
 
-    it('notice at a poll that an older state was restored, below or at their position', async () => {
+    it('notice at a poll that an older state was restored, even if its head has reached their position again', async () => {
       const [a, b] = [await start(), await start()];
       bus.publish = () => undefined;
       await add(a, 'x');

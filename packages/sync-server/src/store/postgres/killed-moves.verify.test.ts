@@ -6,6 +6,6 @@ import { atLevel } from '../../../../../tests/kit/level.ts';
 const postgres = postgresUnderTest();
 const kills = atLevel({ test: 3, verify: 3, deep: 20 });
 
-it(`a database that moves keeps every write once, even if the move is killed: ${kills} times`, async () => {
+it(`a database keeps every write exactly once when its move is killed ${kills} times`, async () => {
   await checkKilledMoves(postgres.server, kills);
 });

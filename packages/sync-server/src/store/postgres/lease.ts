@@ -4,7 +4,7 @@ import { type Connection, NAMESPACE } from '../../postgres/connection.ts';
 const SHORTEST_MS = 2_000;
 const LONGEST_MS = 120_000;
 
-/** How much longer a lease lasts than the decision that it protects, even on a busy machine. */
+/** A lease lasts this many times as long as the last decision, so that the next one fits even on a busy machine. */
 const DECISIONS = 4;
 
 /** Whether an instance other than `$2` holds an unexpired lease of the database. */

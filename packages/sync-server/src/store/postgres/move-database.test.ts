@@ -10,7 +10,7 @@ import { moveDatabase } from './move-database.ts';
 
 const postgres = postgresUnderTest();
 
-/** The steps at which a move is killed. */
+/** About how many requests of a move it is killed at. */
 const KILLS = atLevel({ test: 5, verify: 1_000 });
 
 interface Setup {
@@ -68,7 +68,7 @@ async function namesAt({ database }: TestShard, databaseId: string): Promise<unk
 }
 
 describe('a move', () => {
-  it('ends the sessions of the database with an error that asks them to retry, and they continue at their position', async () => {
+  it('ends the sessions of the database with a retryable error, and the clients continue at their position', async () => {
     const setup = await setUp();
     const { server, shards } = setup;
     const other = await startInstance(shards);

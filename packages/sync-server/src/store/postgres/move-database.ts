@@ -27,12 +27,12 @@ type Report = (step: string) => void;
  *   5  follow     the last commits
  *   6  switch     the directory names the target: one row; from then on, the database has moved
  *   7  activate   the mark at the target is removed, and instances open the database there
- *   8  clean up   the rows at the source are deleted; the mark stays, for instances that come late
+ *   8  clean up   the rows at the source are deleted; the mark stays, for instances that still look there
  *
  * Identity, log epoch, watermarks and outcomes are rows like others, so clients continue where they were. After a kill,
  * calling this again completes the move. Otherwise, instances undo the freeze or finish the activation by themselves
- * (sharded-store.ts). Throws `storage-missing` or `config-invalid`, and `database-unavailable` if calling it again
- * helps.
+ * (sharded-store.ts). Throws `storage-missing` or `config-invalid`, and `database-unavailable` if a later call may
+ * succeed.
  */
 export async function moveDatabase(databaseId: string, to: string, shards: Shards, report: Report): Promise<void> {
   await shards.ready();
@@ -141,7 +141,7 @@ async function readPosition(connection: Connection, databaseId: string): Promise
   return { head: Number(row[0]), commitId: row[1] as Uint8Array };
 }
 
-/** The row of the database, and the entry of its last commit, from which instances follow. */
+/** Inserts the row of the database and the entry of its last commit, from which instances follow later commits. */
 async function insertTarget(
   writer: Connection,
   databaseId: string,
@@ -176,7 +176,7 @@ async function* inParts<Row>(rows: AsyncIterable<Row>): AsyncGenerator<readonly 
   if (part.length > 0) yield part;
 }
 
-/** Commits that the source no longer keeps. */
+/** The source no longer keeps the commits that follow the position of the target. */
 class TooFarBehind extends Error {}
 
 /** Writes the next commits of the source at the target. Returns null if there are none. */

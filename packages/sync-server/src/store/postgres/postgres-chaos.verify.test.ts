@@ -3,7 +3,7 @@ import { FAULTS, NO_VIOLATIONS, runPostgresChaos } from '../../../testing/postgr
 import { atLevel } from '../../../../../tests/kit/level.ts';
 
 const MINUTE_MS = 60_000;
-/** At the lower level, each fault happens once. `ROCKPOOL_CHAOS_MINUTES` sets a different limit. */
+/** The minimum duration. The run also lasts until each fault has happened. `ROCKPOOL_CHAOS_MINUTES` overrides it. */
 const MINUTES = Number(process.env['ROCKPOOL_CHAOS_MINUTES'] ?? atLevel({ test: 0, verify: 0, deep: 30 }));
 
 it(

@@ -163,8 +163,9 @@ export class PostgresDatabase implements OpenDatabase {
   }
 
   /**
-   * Commits a decision that was made on the last commit, and returns it. Otherwise follows the other instances: `stale`
-   * if this instance now holds the lease, `leased` if another one does. A short decision is made again at once.
+   * Commits a decision and returns it, if it was made on the last commit or is short enough to be made again at once.
+   * Returns `leased` if another instance holds the lease, and otherwise `stale`: this instance has followed the others
+   * and taken the lease, so that no other commit overtakes the next attempt.
    */
   private async write<Result>(
     made: Decision<Result>,

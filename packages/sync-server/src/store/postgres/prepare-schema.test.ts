@@ -7,8 +7,9 @@ import { prepareSchema } from './prepare-schema.ts';
 const postgres = postgresUnderTest();
 
 /**
- * Renames the schema with the finished tables back while the instances wait, instead of letting one of them create the
- * tables: so many notices of change can arrive at once that PostgreSQL drops the caches of the waiting connections.
+ * Hides the schema with the finished tables by renaming it, and renames it back while the instances wait. If an
+ * instance created the tables instead, so many notices of change could arrive at once that PostgreSQL drops the caches
+ * of the waiting connections, and the test would find no outdated cache.
  */
 it('finds the tables that another instance created while it waited for the lock', async () => {
   const { url, name } = await postgres.server.createDatabase();

@@ -271,7 +271,7 @@ async function addTables(
   await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET storage_format = $1`, [STORAGE_FORMAT]);
 }
 
-/** CHECK, UNIQUE and foreign keys are decided by SQLite and not declared here: docs/decisions. */
+/** SQLite decides CHECK, UNIQUE and foreign keys, so they are not declared here (docs/decisions/0030-postgres.md). */
 function createTableSql({ name, columns }: MirroredTable): string {
   const keys = columns.filter(({ isKey }) => isKey).map((column) => quoteName(column.name));
   const parts = [

@@ -166,7 +166,7 @@ describe('a list of shards', () => {
     }
   });
 
-  it('is examined by the doctor, who registers no shard and places no database', async () => {
+  it('is examined by the doctor, which registers no shard and places no database', async () => {
     const shards = await createShards(postgres.server, [1, 1, 1]);
     const [a, b, c] = shards as [TestShard, TestShard, TestShard];
     await (await write(await startInstance([a, b]), 'in-use', 'x')).close();

@@ -12,8 +12,8 @@ import type { OpenShard, Shards } from './shards.ts';
 const SHARD_ANSWER_MS = 2_000;
 
 /**
- * How often a database is looked up: one that moves again during the lookup needs a second one, and in practice never
- * more.
+ * The maximum number of lookups of a database. If the database moves during a lookup, a second one is needed; in
+ * practice, never a third.
  */
 const LOOKUPS = 5;
 

@@ -67,7 +67,7 @@ it('a stored change of each kind is read as SQLite recorded it', () => {
   );
 });
 
-it('reading a stored change rejects a new text that is not UTF-8 with the name of its column, and accepts such an old text', () => {
+it('reading a stored change rejects a new text that is not UTF-8 and names its column, but accepts such an old text', () => {
   const database = open();
   expect(() =>
     read(changesetOf(database, () => database.exec(`INSERT INTO t VALUES (1, 'k', CAST(x'41ff' AS TEXT))`))),
