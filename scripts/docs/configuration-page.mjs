@@ -40,7 +40,7 @@ export function configurationPage() {
   return `# Configuration
 
 Every setting of \`rockpool-server\` is a flag, an environment variable, or a member of the JSON file that \`--config FILE\` names. A flag wins over
-the environment, the environment over the file. A wrong configuration fails with all of its problems at once. Durations are a number and
+the environment, the environment over the file. The command reports all problems of an invalid configuration at once. Durations are a number and
 \`s\`, \`m\`, \`h\` or \`d\`. [Run the server](server.md) explains how the settings work together.
 
 ## \`rockpool-server\`

@@ -191,7 +191,7 @@ export const DATABASES_SETTINGS: Settings = {
   confirm: { takes: 'text', help: 'the id or the identity again, to delete or replace a database of a running server' },
   at: {
     takes: 'text',
-    help: 'with export: a time such as 2026-03-01T12:00Z, to export the state as of then as a new database',
+    help: 'a time such as 2026-03-01T12:00Z: the state that export writes, or that restore with --server restores',
   },
 };
 export const DOCTOR_SETTINGS: Settings = { ...DATA, ...POSTGRES, ...SHARDS, ...SCHEMA };
