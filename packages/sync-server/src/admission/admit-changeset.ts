@@ -156,7 +156,7 @@ function applyChangeset(
   returnChildren(file, checks, merged, version, base);
   nullReferences(file, checks, merged, version, base, reasons);
   const rows = merged.all();
-  // Checked before the constraints, because the author can retry after a conflict.
+  // Runs before the checks of constraints: an author can retry after a conflict, so it must be reported first.
   if (atomic) requireWhole(rows, version);
   checkForeignKeys(file, checks, rows);
   if (validate !== null) requireValid(validate, rows, principal);

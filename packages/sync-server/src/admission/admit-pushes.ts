@@ -86,7 +86,7 @@ export function admitPushes(
   return { refusals, needed };
 }
 
-/** The time that one commit may take. */
+/** Limits the time of one commit. Once it is over, no further changeset is decided in this commit. */
 class Turn {
   private readonly endsMs: number;
 

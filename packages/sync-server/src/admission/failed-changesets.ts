@@ -4,7 +4,8 @@ import { changesetName } from './admission-rules.ts';
 import type { WaitingPush } from './admit-pushes.ts';
 
 /**
- * A changeset is rejected after it was the only one in this many failed commits. A device resends it within seconds.
+ * A changeset is rejected after this many failed commits that contained no other changeset. These attempts are only
+ * seconds apart, because a device soon resends the changeset.
  */
 const MAX_ATTEMPTS = 3;
 

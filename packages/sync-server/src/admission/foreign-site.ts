@@ -9,8 +9,8 @@ import { undecidedChangesets } from './chain.ts';
  *
  *   different history throws `site-copied`: the client continues as a new site with its own changesets
  *   the same history   throws `auth-site-confirmed`: the file is the same, and `take` gives the site to the sender
- *   the same history,  throws `site-copied`: two people use the same file at once, so it is a copy. Otherwise each of
- *     and contested    them would take the site from the other until one connects twice in between
+ *   the same history,  throws `site-copied`: two people use copies of one file at once. Without this case, they would
+ *     and contested    take the site from each other until one of them connects twice in a row
  *   no known hash      throws `auth-site-refused`
  *
  * Decides no changeset of the push in any case.

@@ -60,7 +60,7 @@ it('the quota of a tenant is refused with PostgreSQL, where the server does not 
 
 describe.skipIf(inject('postgresPort') !== undefined)('the quota of a tenant', () => {
   const tested = serverUnderTest({
-    // Threads receive the size of a tenant when it is measured.
+    // Database threads learn only from the next measurement that a tenant is full, so the test runs without them.
     threads: 1,
     quotas: { maxTenantBytes: 1 },
     tenantOf: (databaseId) => databaseId.split('-', 1)[0] as string,

@@ -4,16 +4,19 @@ import type { DatabaseFile } from '../store/database-file.ts';
 /** Limits of what one database, and one member of it, may store. */
 export interface Quotas {
   /**
-   * The number of sites of one principal that may write to one database. A push of another site is refused with
-   * `quota-exceeded`.
+   * The maximum number of sites of one principal that may write to one database. Pushes of further sites are refused
+   * with `quota-exceeded`.
    */
   readonly maxSitesPerPrincipal: number;
   /**
-   * Bytes of one database on the server's disk, without free pages. Above it, pushes are refused with `quota-exceeded`,
-   * except for those that only delete rows. Default: unlimited.
+   * The maximum size in bytes of one database on the server's disk, without free pages. Once it is reached, pushes are
+   * refused with `quota-exceeded`, except for those that only delete rows. Default: unlimited.
    */
   readonly maxDatabaseBytes: number;
-  /** Bytes of all databases of one tenant (`tenantOf` of the server), measured every 10 s. Default: unlimited. */
+  /**
+   * The maximum total size in bytes of the databases of one tenant (`tenantOf` of the server), measured every 10 s.
+   * Default: unlimited.
+   */
   readonly maxTenantBytes: number;
 }
 
@@ -24,7 +27,8 @@ export interface Room {
   /** Whether the disk is full except for the reserve, which is kept for deletes. */
   readonly isDiskFull: () => boolean;
   /**
-   * Takes bytes from the part of the reserve that is for changesets before a delete. Returns whether enough was left.
+   * Takes bytes from the part of the reserve that is kept for changesets that must be stored before a later delete can
+   * be. Returns whether enough was left.
    */
   readonly takeReserve: (bytes: number) => boolean;
 }
@@ -57,7 +61,8 @@ export interface RoomToGrow {
 }
 
 /**
- * In a full database, admits changesets that only delete rows, and earlier ones if they are small enough for the slack.
+ * In a full database, admits changesets that only delete rows, and the changesets before them if those fit into the
+ * slack.
  */
 export function roomToGrow(
   file: DatabaseFile,

@@ -16,7 +16,7 @@ import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /**
- * Maximum number of cells in one response, which are one to a few megabytes. A single range may exceed it. The next
+ * Maximum number of cells in one response: one to a few megabytes. A single range may exceed it. The next
  * audit finds the remaining differences.
  */
 const MAX_ANSWER_CELLS = 100_000;

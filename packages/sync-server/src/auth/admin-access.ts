@@ -1,6 +1,6 @@
 import { operatorTokenProblem } from './operator-token.ts';
 
-/** The admin API and page, which are off without it. */
+/** The settings of the admin API and page, which are off unless these settings are given. */
 export interface AdminAccess {
   /** The bearer token that every request must send: at least 32 characters. It is not a member's token. */
   readonly token: string;

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe('tokens of an identity provider', () => {
-  it('are accepted with its published keys, by ES256 and EdDSA', async () => {
+  it('are accepted if they are signed with one of its published ES256 or EdDSA keys', async () => {
     const authenticate = jwtAuthenticate(
       { ...rules, keySet: { keys: [...es.keySet.keys, ...ed.keySet.keys] } },
       Date.now,

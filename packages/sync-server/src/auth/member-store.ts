@@ -12,8 +12,8 @@ export interface StoredMember extends Member {
 }
 
 /**
- * Stands for any database id: a role under it applies in every database, including future ones. A null role revokes the
- * principal everywhere, whatever other roles are stored; any other role changes nothing.
+ * Stands for every database, including future ones. A null role under this id revokes the principal in all of them,
+ * whatever other roles are stored. Any other role under it has no effect.
  */
 export const EVERY_DATABASE = '*';
 

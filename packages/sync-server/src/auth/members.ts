@@ -27,10 +27,11 @@ export interface InvitationRequest {
 
 /** Limits of one database, so that no member can exhaust the server's memory or disk. */
 export interface MemberLimits {
-  /** The maximum number of pending invitations. More throw `quota-exceeded`. */
+  /** The maximum number of pending invitations. Further invitations throw `quota-exceeded`. */
   readonly maxInvitations: number;
   /**
-   * Stored roles, including revoked ones. More throw `quota-exceeded`. All roles are held in memory, at 200 bytes each.
+   * The maximum number of stored roles, including those of revoked members. Further roles throw `quota-exceeded`. All
+   * roles are held in memory, at 200 bytes each.
    */
   readonly maxMembers: number;
 }
@@ -38,7 +39,7 @@ export interface MemberLimits {
 /** A school invites a few hundred people in a week. */
 export const MEMBER_LIMITS: MemberLimits = { maxInvitations: 500, maxMembers: 10_000 };
 
-/** Poll interval for changes by the command, and by other instances that the bus did not announce. */
+/** Interval of the polls for changes that the bus does not announce: those by the command, and lost announcements. */
 const POLL_INTERVAL_MS = 2_000;
 
 /** The delay before members that failed to load are loaded again. */

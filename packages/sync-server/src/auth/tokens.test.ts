@@ -6,7 +6,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import type { TokenRequest } from './jwt.ts';
 
-// The wall clock of the server under test; jose and the sessions both use it.
+// How far the clock of the server under test is ahead, in ms. Both jose and the sessions use that clock.
 let aheadMs = 0;
 const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
 const secret = new TextEncoder().encode(TEST_SECRET);

@@ -19,7 +19,7 @@ import { ownSite } from '../database/own-site.ts';
 /** Collects the writes of the server's own program into one changeset. Reads return the state before the writes. */
 export interface BackendTransaction {
   /**
-   * Inserts a row. Omitted columns are NULL. A document is its JSON text, here and in `update`.
+   * Inserts a row. Omitted columns are NULL. A document is passed as its JSON text, here and in `update`.
    */
   insert(table: string, row: BackendRow): void;
   /** `key`: the columns of the key; `changes`: other columns. Throws `row-missing`. */
@@ -123,7 +123,7 @@ function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValu
   return readRowValues(file, table, key, encodeKey(key));
 }
 
-/** An update in wire form: each cell as its column's policy captures it, with complete column groups. */
+/** Returns an update as a client sends it: whole column groups, and each cell as its column's policy captures it. */
 function asSent(
   table: StoredTable,
   stored: ReadonlyMap<number, CellValue>,

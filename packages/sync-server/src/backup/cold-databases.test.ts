@@ -83,7 +83,7 @@ describe('a database that is not in use', () => {
     expect(readdirSync(join(at('copies'), 'databases', 'db-household'))).toHaveLength(1);
   });
 
-  it('appears in the list, the doctor, the command and the backup', async () => {
+  it('is reported as unloaded by the admin list, the doctor, the command and the backup', async () => {
     await unloaded();
     const server = await start();
     const list = (await (await server.ask('GET', '/admin/api/databases', { token: ADMIN })).json()) as object;

@@ -118,7 +118,7 @@ export class ColdDatabases {
         throw error;
       },
     );
-    // Waiting sessions handle the failure through `fetch`. It is ignored here, because none may be waiting any more.
+    // Waiting sessions handle the failure through `fetch`. It is ignored here, in case no session waits any longer.
     ended.catch(() => undefined).finally(() => this.fetches.delete(databaseId));
     const begun = Object.assign(fetch, { ended });
     this.fetches.set(databaseId, begun);

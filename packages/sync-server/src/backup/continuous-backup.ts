@@ -15,7 +15,7 @@ import { Ownership } from './owner.ts';
 import { hashOfDestination, type PageCopierOptions } from './page-copier.ts';
 import { causeOf, RetryGate, type Outage } from './retry-gate.ts';
 
-/** The number of copies that run at the same time; each of them mostly waits for the network. */
+/** The maximum number of copies that run at the same time. Each of them mostly waits for the network. */
 const MAX_COPIES = 32;
 
 /** After this many copies, small objects are combined into larger ones. */

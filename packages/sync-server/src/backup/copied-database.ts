@@ -7,9 +7,9 @@ import { OpenFile } from './open-file.ts';
 import { PageCopier, type PageCopierOptions } from './page-copier.ts';
 
 export interface CopiedDatabaseEvents {
-  /** Some pages wait to be copied. */
+  /** Called when pages have to be copied. */
   readonly onChange: () => void;
-  /** The file is closed. Some pages may not be copied yet. */
+  /** Called when the file is closed. `isComplete`: whether the copy has all its pages. */
   readonly onClosed: (isComplete: boolean) => void;
   readonly onDamaged: (error: unknown) => void;
 }

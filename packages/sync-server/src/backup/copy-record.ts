@@ -7,7 +7,7 @@ import { StateSum } from './state-sum.ts';
  * restart.
  *
  *   8 bytes     "RPCOPY1\n"
- *   u32, u32    CRC-32 and bytes of the facts
+ *   u32, u32    CRC-32 and length in bytes of the facts
  *   JSON        CopyFacts; padded, so that the sums begin at byte 512
  *   u32 each    CRC-32 of page 1, 2, 3 … as copied
  *

@@ -1,4 +1,4 @@
-/** Pages whose checksums are read at once. */
+/** The maximum number of pages whose checksums are read at once. */
 const PAGES_PER_SLICE = 64 * 1024;
 
 export interface ComparedSums {

@@ -18,7 +18,7 @@ import { damaged, decodeSections, type Section } from './page-section.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import { StateSum } from './state-sum.ts';
 
-/** The number of objects that are fetched in parallel: each request takes some tens of milliseconds. */
+/** The maximum number of objects that are fetched in parallel, because each request takes some tens of milliseconds. */
 const FETCHED_AHEAD = 8;
 
 const PAGES_PER_READ = 256;

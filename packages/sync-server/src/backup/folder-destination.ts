@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { unavailable, type Destination, type StoredObject } from './destination.ts';
 
-/** Objects that are being written. */
+/** The folder of objects that are being written. */
 const INCOMING = '.incoming';
 
 /** Keeps copies as files of a folder, such as a mounted disk. An object appears whole or not at all. */
@@ -102,7 +102,7 @@ async function orNull<Result>(reading: Promise<Result>): Promise<Result | null> 
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows has no such call, because its file systems make names durable themselves.
+  // Windows has no call that syncs a folder, because its file systems make names durable themselves.
   if (process.platform === 'win32') return;
   const folder = await open(path);
   try {

@@ -11,10 +11,10 @@ import { allPages, somePages, type Capture, type PageSource } from './page-sourc
 type Places = Map<number, number>;
 
 export interface OpenFileEvents {
-  /** The log has a commit that the copy lacks. */
+  /** Called when the log has a commit that the copy lacks. */
   readonly onCommit: () => void;
   readonly onClosed: () => void;
-  /** A frame of the log differs from what SQLite wrote. */
+  /** Called when a frame of the log differs from what SQLite wrote. */
   readonly onDamaged: (error: unknown) => void;
   readonly now: () => number;
 }

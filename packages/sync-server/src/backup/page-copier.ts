@@ -7,10 +7,7 @@ import { encodeSection, PAGES_PER_OBJECT, type Page, type SectionHeader } from '
 import { somePages, type Capture, type PageNumbers, type PageSource } from './page-source.ts';
 import { StateSum } from './state-sum.ts';
 
-/**
- * The factor by which the copies of a generation may outweigh its base before it gets a new base, and the maximum age
- * of a base.
- */
+/** A generation gets a new base when its copies exceed this multiple of its base, and MIN_ADDED_BYTES. */
 const MAX_ADDED_PER_BASE = 2;
 const MIN_ADDED_BYTES = 4 * 1024 * 1024;
 

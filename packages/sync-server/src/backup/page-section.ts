@@ -8,7 +8,7 @@ import { pageSum } from '../sqlite/page-sums.ts';
  * An object holds one section or several, one after the other:
  *
  *   8 bytes    "RPPAGES1"
- *   u32, u32   bytes of the header and of the pages as stored
+ *   u32, u32   lengths in bytes of the header and of the pages as stored
  *   header     JSON: SectionHeader
  *   pages      zstd: for each page u32 number and u32 CRC-32, then the pages in the same order
  *   32 bytes   SHA-256 of all of the section before it
@@ -20,7 +20,7 @@ const FIXED_BYTES = MAGIC.length + 8;
 const HASH_BYTES = 32;
 const ENTRY_BYTES = 8;
 
-/** Pages of one section: 4 MiB before compression with SQLite's usual pages of 4 KiB. */
+/** The maximum number of pages in one section: 4 MiB before compression with SQLite's usual pages of 4 KiB. */
 export const PAGES_PER_OBJECT = 1_024;
 
 /** The default level of zstd. A higher level takes several times as long, and its output is only a tenth smaller. */
@@ -31,7 +31,7 @@ const decompress = promisify(zstdDecompress);
 
 /** The pages that a section changes, and the state of the database before and after it. */
 export interface SectionHeader {
-  /** The copies that the section covers; `first` follows `first - 1`. A base has 0 and 0. */
+  /** The section covers the copies `first` to `last`, and applies to copy `first - 1`. In a base, both are 0. */
   readonly first: number;
   readonly last: number;
   /** A copy of many pages is split into parts, counted from 0. */
@@ -42,7 +42,7 @@ export interface SectionHeader {
   /** The end of the log in the copy. Null for a file without a log. */
   readonly watermark: number | null;
   readonly pageSizeBytes: number;
-  /** Pages of the file after the copy. */
+  /** The number of pages of the file after the copy. */
   readonly pageCount: number;
   /** The state sum of the previous copy. */
   readonly before: string;
@@ -50,7 +50,7 @@ export interface SectionHeader {
   readonly after: string | null;
 }
 
-/** A page of a database file, from number 1. */
+/** A page of a database file. The first page has the number 1. */
 export interface Page {
   readonly number: number;
   readonly sum: number;

@@ -175,7 +175,7 @@ export class ServerCopies {
       }
   }
 
-  /** A restore to a later moment does not restore deleted databases. */
+  /** Records deletions, so that a restore to a later moment does not restore the deleted databases. */
   private async recordDeletions(): Promise<void> {
     const { dataDir, destination, now } = this.options;
     if (now() < this.deletionsNextMs) return;
@@ -198,7 +198,7 @@ export class ServerCopies {
   }
 }
 
-/** Changes with every commit by any process. */
+/** Returns a text that changes with every commit to the file, by any process. */
 function versionOf(path: string): string {
   return ['', '-wal']
     .map((suffix) => statSync(path + suffix, { throwIfNoEntry: false }))

@@ -62,7 +62,7 @@ describe.skipIf(problem !== null)(`a server on S3${problem === null ? '' : ` (sk
     expect(await restore('earlier', '--at', new Date(early.atMs).toISOString())).toEqual(early.rows);
   });
 
-  it('the sweep deletes from a bucket what no moment of the retention needs, more than a thousand objects at once', async () => {
+  it('the sweep deletes all objects that no moment of the retention needs, even more than a thousand', async () => {
     const destination = new S3Destination({
       ...{ bucket, prefix: 'p', endpoint: moto.url, region: 'eu-west-1', pathStyle: true },
       ...{ accessKeyId: 'key', secretAccessKey: 'a secret' },

@@ -47,7 +47,7 @@ export class PostgresBus implements Bus {
     return { isConnected: this.isListening, reconnects: Math.max(0, this.listens - 1), lost: this.lost };
   }
 
-  /** The store reports that PostgreSQL cannot be used. */
+  /** Resolves at once: if PostgreSQL cannot be used, the store reports it. */
   ready(): Promise<void> {
     return Promise.resolve();
   }
