@@ -51,7 +51,7 @@ afterEach(async () => {
   for (const server of servers) await server.stop();
 });
 
-describe('several instances on one PostgreSQL', () => {
+describe('several instances on one PostgreSQL server', () => {
   it('deliver changes that one instance has admitted to the clients of all', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];

@@ -29,7 +29,7 @@ export interface SyncServerOptions {
    */
   readonly dataDir: string;
   /**
-   * URL of a PostgreSQL database that stores everything instead, for any number of instances:
+   * URL of a PostgreSQL database that stores everything in place of `dataDir`, for any number of instances:
    * `postgresql://user:password@host/name`. With a list, each database is at one of the shards; the first shard also
    * has the members and the directory of databases, and must stay the first.
    */
@@ -50,7 +50,7 @@ export interface SyncServerOptions {
    */
   readonly postgresConnections?: number;
   /**
-   * URL that the other instances on the same PostgreSQL use to reach `app` of this one, such as
+   * URL that the other instances with the same `postgres` use to reach `app` of this one, such as
    * `http://10.0.0.5:4400/sync`: a session over plain HTTP continues at the instance that has it, whichever one a load
    * balancer chooses. Default: the address of the first server given to `attach`, with an address of this machine if
    * that server listens on all.
@@ -78,7 +78,7 @@ export interface SyncServerOptions {
   readonly issuer?: string;
   /** The required `aud` claim of tokens. Default: `rockpool`. */
   readonly audience?: string;
-  /** Replaces token verification with `secret` and `keySet`. */
+  /** Verifies tokens, instead of the built-in verification by `secret` and `keySet`. */
   readonly authenticate?: Authenticate;
   /** Replaces authorization by token claims and members. */
   readonly authorize?: Authorize;

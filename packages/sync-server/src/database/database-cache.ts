@@ -190,7 +190,7 @@ export class DatabaseCache {
           else this.lose(databaseId, live, isMoving ? error : undefined);
         },
       });
-      // The disk may fail before any session uses the database: the log of a killed server is synced while it opens.
+      // The disk may fail before any session uses the database: opening it syncs the log of a killed server.
       if (lostAtOnce !== null) {
         opened.close();
         throw lostAtOnce;

@@ -77,7 +77,7 @@ export class LiveDatabase {
   private isEnding = false;
   private ended: RockpoolError | null = null;
 
-  /** A plain file is durable in itself. */
+  /** A commit to a plain DatabaseFile counts as durable at once. */
   constructor(
     database: DatabaseFile | OpenDatabase,
     {

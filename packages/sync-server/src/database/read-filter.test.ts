@@ -100,8 +100,8 @@ const write = (...changes: Change[]): Promise<number> => live.write(toBody(chang
 const readsCanary = ({ frames }: Client): boolean => frames.some((frame) => Buffer.from(frame).includes(CANARY));
 
 /**
- * A session that reads everything receives the canary, so it is on the path; a session that may not read accounts does
- * not.
+ * Expects that the canary does not reach a session that may not read accounts. It must reach a session that reads
+ * everything; otherwise the test would prove nothing.
  */
 function expectFiltered(everything: Client, filtered: Client): void {
   expect({ everything: readsCanary(everything), filtered: readsCanary(filtered) }).toEqual({

@@ -120,7 +120,8 @@ describe('a large document', () => {
       JSON.stringify({ body: `${'t-i-d-e-'.repeat(45 * edits)}${'tide'.repeat(45 * (25 - edits))}`, ...more });
     await add(live, 'p', tide(0));
     const start = createDocument(parseJson(tide(0), RULE), RULE);
-    // Each character inserted alone is one operation, several times the size of the character.
+    // Prevents compaction until the last edit, so that the state grows: each character that is inserted alone is one
+    // operation, which takes several times the size of the character.
     live.file.sql.run('UPDATE rockpool_document SET compact_above = ?', BigInt(Number.MAX_SAFE_INTEGER));
     let state: CellValue = start;
     for (let edits = 1; edits <= 25; edits++) {

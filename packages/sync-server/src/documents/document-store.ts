@@ -16,7 +16,7 @@ import type { DocumentFile } from './document-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 import { GROWTH } from './document-work.ts';
 
-/* The states of the documents of one database. The app's columns contain their JSON; document-edits.ts the last edits. */
+/* The states of the documents of one database. The app's columns contain their JSON. Edits: document-edits.ts. */
 
 /** A smaller state is not compacted: every reader would have to load the new document. */
 const MIN_COMPACTED_BYTES = 16 * 1024;

@@ -43,7 +43,7 @@ describe('a late edit of a compacted document', () => {
     const lost = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"lost":1}', ANN) }));
     const kept = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"kept":2}', ANN) }));
     expect(kept.carried?.client).not.toBe(lost.carried?.client);
-    // Written by a client that has read the lost edit, over its value.
+    // A client that has received the lost edit overwrites its value.
     const edit = editOf(lost.state, '{"n":0,"lost":3}', BEN);
     expect(() => workOnDocument(work({ document: kept.state, replaced: null, edit, site: BEN.site }))).toThrow(
       expect.objectContaining({ code: 'document-gap' }),

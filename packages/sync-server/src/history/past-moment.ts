@@ -66,7 +66,7 @@ export function momentAfter(sql: SqliteFile, watermark: number): number | null {
   return row === undefined ? null : Number(row[0]);
 }
 
-/** The newest watermark that the server received before a time; 0: none. */
+/** Returns the highest watermark of the changesets that the server received before a time, or 0 if there are none. */
 export function lastBefore(sql: SqliteFile, timeMs: number): number {
   if (timeMs === -Infinity) return 0;
   return Number(

@@ -20,7 +20,7 @@ async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   return { a, b };
 }
 
-/** Ann writes at the given age. Then Ben's atomic changeset arrives, which has not seen Ann's. */
+/** Ann's write has the given age. Ben's atomic changeset, which has not seen it, arrives afterwards. */
 async function against(anns: readonly Change[], annsAgeMs: number, bens: readonly Change[]): Promise<unknown> {
   const { a, b } = await two();
   b.site.write(bens, { ageMs: 60_000, atomic: true });

@@ -122,7 +122,7 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
       : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
   const lost = all.filter(([, cell]) => isThere(before) || cell.version === version);
   const conflicts = row.conflicts.filter((loss) => {
-    // Omits the pending effect of a delete that had lost to an update.
+    // Omits the conflict of a delete that had lost to an update: the row is deleted now.
     if (loss.columnId === EXISTENCE_COLUMN_ID && loss.rule === 'update-wins') return false;
     // The conflict log already has the cells of other authors for a row that was deleted before.
     return before === undefined || isThere(before) || loss.lost.version === version;

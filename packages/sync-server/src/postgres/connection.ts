@@ -12,7 +12,8 @@ export type OpenPool = (config: pg.PoolConfig) => pg.Pool;
 // Loads the driver on first use, so that a server with SQLite files does not need it.
 const openDriverPool: OpenPool = (config) => {
   const { Client, Pool } = createRequire(import.meta.url)('pg') as typeof pg;
-  // As a setting of the pool, the limit would also apply to the wait for a connection that another caller has.
+  // Limits the time to open a connection. As a setting of the pool, the limit would also apply to the wait for a
+  // connection that another caller has.
   class LimitedClient extends Client {
     constructor(settings?: pg.ClientConfig) {
       super({ ...settings, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });

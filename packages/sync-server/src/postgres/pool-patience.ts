@@ -49,7 +49,7 @@ export class PoolPatience {
     this.turns++;
     for (const { arrivedAtTurn, fail } of this.waiters) {
       if (this.turns - Math.max(arrivedAtTurn, this.movedAtTurn) < MAX_STILL_TURNS) continue;
-      fail(Object.assign(new Error('PostgreSQL has answered nobody for too long'), { code: 'ETIMEDOUT' }));
+      fail(Object.assign(new Error('PostgreSQL has not responded to any caller for too long'), { code: 'ETIMEDOUT' }));
     }
   }
 

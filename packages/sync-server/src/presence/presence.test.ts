@@ -120,7 +120,7 @@ describe('presence', () => {
     ]);
   });
 
-  it('ends with the state, the socket or a revocation', async () => {
+  it('is removed when its state becomes null, its socket breaks, or its member is revoked', async () => {
     const [ann, ben, cas] = [
       await tested.server.open(),
       await tested.server.open(undefined, { principal: 'ben' }),

@@ -12,8 +12,9 @@ const DEFAULT_LIMIT = 20;
 
 /**
  * Versions of a row, newest first, encoded by encodeHistoryPage. `?table=` and `?key=` (encodeKey, in base64url) name
- * the row. `?before=` is the watermark below which the page begins, `?limit=` the most versions (default 20, at most
- * 200), `?column=` a column that they changed. `?format=2` asks for the columns that are younger than the log.
+ * the row. `?before=` is the watermark below which the page begins, `?limit=` the maximum number of versions (default
+ * 20, at most 200), `?column=` a column that they changed. `?format=2` asks for the columns that are younger than the
+ * log.
  */
 export const history: Route = {
   method: 'GET',
@@ -57,8 +58,8 @@ export const rowAtVersion: Route = {
 
 /**
  * The rows that some transactions changed, encoded by encodeWrittenRows. `?site=`, `?author=`, `?from=` and `?to=` (in
- * ms since 1970, by the time of writing) and `?version=` (a watermark) choose the transactions, `?table=`, repeated,
- * the tables. Only for principals that read everything.
+ * ms since 1970, by the time of writing) and `?version=` (a watermark) choose the transactions. `?table=` chooses a
+ * table, and can be repeated. Only for principals that read everything.
  */
 export const writtenRows: Route = {
   method: 'GET',

@@ -34,7 +34,7 @@ export interface LastSession {
   readonly error: RockpoolError | null;
 }
 
-/** The number of sites per database that are kept, because a member can invent sites. */
+/** The maximum number of sites that are kept per database, because a member can invent sites. */
 const MAX_DEVICES_OF_DATABASE = 1_000;
 const MAX_DATABASES = 10_000;
 

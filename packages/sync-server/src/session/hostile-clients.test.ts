@@ -172,7 +172,7 @@ describe('a silent client', () => {
   });
 });
 
-describe('a server that takes long to answer a hello', () => {
+describe('a server that takes a long time to answer a hello', () => {
   let nowMs = Date.now();
   let asked: () => void;
   let allow: (isAllowed: boolean) => void;
@@ -207,7 +207,7 @@ describe('a server that takes long to answer a hello', () => {
   });
 });
 
-describe('a server that was busy for long', () => {
+describe('a server that was busy for a long time', () => {
   let nowMs = Date.now();
   const busy = serverUnderTest({ now: () => nowMs, limits: { silenceLimitMs: SILENCE_LIMIT_MS } });
 

@@ -38,7 +38,7 @@ export class HttpSessions {
   private readonly forgetting = new Map<string, NodeJS.Timeout>();
 
   /**
-   * `start` begins a session on a socket. It may throw `too-many-connections`. `idPrefix` begins the ids of sessions.
+   * `start` begins a session on a socket. It may throw `too-many-connections`. Session ids begin with `idPrefix`.
    */
   constructor(start: (socket: SessionSocket, address: string | null) => Session, idPrefix: string = '') {
     this.start = start;

@@ -5,7 +5,7 @@ import type { SessionSocket } from './session-socket.ts';
 /** The client's end of a session in this process. */
 export interface InProcessClient {
   receive(frame: Uint8Array): void;
-  /** Called when the server has ended the session, after the frames before. At most once, and not after `close`. */
+  /** Called when the server has ended the session, after all earlier frames. At most once, and not after `close`. */
   closed(code: number, reason: string): void;
 }
 

@@ -7,28 +7,30 @@ export interface SessionLimits extends WaitingRoomLimits {
   readonly helloDeadlineMs: number;
   /** How long a session may send nothing, not even a ping. After that the server closes its connection. */
   readonly silenceLimitMs: number;
-  /**
-   * The number of frames that one session may send at once. More end the session with `rate-limited`.
-   */
+  /** The maximum number of frames that one session may send at once. Further frames end it with `rate-limited`. */
   readonly frameBurst: number;
-  /** The number of frames that one session may send per second in the long run. More end it with `rate-limited`. */
+  /**
+   * The maximum number of frames that one session may send per second in the long run. Further frames end it with
+   * `rate-limited`.
+   */
   readonly framesPerSecond: number;
-  /** The number of sockets with a valid token. More are refused before the upgrade (503). */
+  /** The maximum number of sockets with a valid token. Further sockets are refused before the upgrade (503). */
   readonly maxSockets: number;
-  /** The number of sessions of one principal. More end with `too-many-connections`. */
+  /** The maximum number of sessions of one principal. Further sessions end with `too-many-connections`. */
   readonly maxSessionsPerPrincipal: number;
   /**
-   * The number of bytes that a client may leave unread. More end the session with `slow-consumer`; the client catches
-   * up from its cursor.
+   * The maximum number of bytes that a client may leave unread. Further bytes end the session with `slow-consumer`; the
+   * client catches up from its cursor.
    */
   readonly maxUnreadBytes: number;
 }
 
 /**
- * Clients assume the same deadlines. A client that empties its outbox sends one frame per 256 KiB, one that types a few
- * per second: both stay far below 500. A socket takes some 20 KB, so 10,000 take 200 MB. A person has few devices; a
- * program with one token for a team has many. A hello takes a few milliseconds, so an office of 1,000 people that
- * reconnects at once has few connections without a token. A slow phone connection takes a few seconds for 4 MiB.
+ * Clients assume the same deadlines. A client that empties its outbox sends one frame per 256 KiB, and a client whose
+ * user types sends a few frames per second: both stay far below 500 frames per second. A socket takes some 20 KB, so
+ * 10,000 sockets take 200 MB. A person has few devices; a program with one token for a team has many. A hello takes a
+ * few milliseconds, so an office of 1,000 people that reconnects at once has few connections without a token. A slow
+ * phone connection takes a few seconds for 4 MiB.
  */
 export const SESSION_LIMITS: SessionLimits = {
   helloDeadlineMs: HELLO_DEADLINE_MS,

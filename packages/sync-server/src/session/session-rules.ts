@@ -40,7 +40,7 @@ export function messageProblem(phase: SessionPhase, type: ClientMessage['type'])
 
 /**
  * The failure of a session past a deadline, `silent` for a dead connection, or null. The deadline of the hello ends
- * with its arrival: a client is not silent while the server opens its database, which may take long.
+ * with its arrival: a client is not silent while the server opens its database, which may take a long time.
  */
 export function overdue(clock: SessionClock, limits: SessionLimits, nowMs: number): ErrorCode | 'silent' | null {
   if (clock.phase === 'closed') return null;

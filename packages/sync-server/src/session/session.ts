@@ -41,10 +41,12 @@ import { unpack } from './unpack.ts';
  */
 export const CLOSE_FAILURE = 4000;
 
-/** Size of the pushes of one session that wait for their commit. Above it the socket is not read. */
+/** The maximum total size of the pushes of one session that wait for their commit. Above it, the socket is not read. */
 const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
 
-/** The number of messages that may wait while an earlier one is handled: as many as fit into one read of the socket. */
+/**
+ * The maximum number of messages that wait while an earlier one is handled: as many as fit into one read of the socket.
+ */
 const MAX_HELD_MESSAGES = 1_000;
 
 interface HeldMessage {

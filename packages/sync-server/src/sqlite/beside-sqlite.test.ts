@@ -37,8 +37,8 @@ function write(id: string): void {
 }
 
 /**
- * Whether another process can take the file for itself. Such a process that closes the file deletes its log: SQLite
- * protects the log from this only since version 3.51, and the sqlite3 shells of most systems are older.
+ * Whether another process can lock the file exclusively. When such a process closes the file, SQLite deletes the log.
+ * Only version 3.51 and later prevents this, and the sqlite3 shells of most systems are older.
  */
 function isFree(): boolean {
   const script = `const { DatabaseSync } = require('node:sqlite');

@@ -3,10 +3,10 @@ import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 /*
  * Descriptors of database files, in addition to those of SQLite.
  *
- * POSIX locks belong to the process: closing any descriptor of a file drops all locks that the process has on it, also
- * SQLite's (https://sqlite.org/howtocorrupt.html, section 2.2). Another program could then delete the write-ahead log
- * of an open database, and every later commit would be lost. So a descriptor is closed only once no connection of this
- * thread uses the file. Until then it waits, and the next reader takes it.
+ * POSIX locks belong to the process: closing any descriptor of a file drops all locks that the process has on it,
+ * including SQLite's (https://sqlite.org/howtocorrupt.html, section 2.2). Another program could then delete the
+ * write-ahead log of an open database, and every later commit would be lost. So a descriptor is closed only once no
+ * connection of this thread uses the file. Until then it waits, and the next reader takes it.
  *
  * Connections of other threads are not seen here. Only the thread that owns a database reads its file with these
  * descriptors, and it counts the connections of the threads that it starts (`holdLocks`).

@@ -20,7 +20,7 @@ const HEADER_BYTES = 16;
 const FLAGS_OFFSET = 12;
 const LOG_IN_USE = 1;
 const SUM_BYTES = 4;
-/** The checksums of a file of 100 GB take 100 MB. */
+/** Zeros that clear checksums block by block, because the checksums of a file of 100 GB take 100 MB. */
 const FORGOTTEN_AT_ONCE = new Uint8Array(1024 * 1024);
 
 /** The path of the checksum file of a database file. */

@@ -7,8 +7,8 @@ import { WalCheckpointer } from './wal-checkpointer.ts';
 /** A row as SQLite stores it: INTEGER as bigint, REAL as number, the same distinction as in CellValue. */
 export type SqlRow = readonly CellValue[];
 
-// The number of cached statements: one per combination of columns that clients write. An honest app has few, a hostile
-// client many.
+// The maximum number of cached statements. Each combination of columns that clients write needs one: an honest app has
+// few combinations, a hostile client many.
 const MAX_STATEMENTS = 400;
 
 // How long to wait for another holder of the file, which can only be a shell such as sqlite3 (store/directory-lock.ts).
@@ -50,7 +50,7 @@ export class SqliteFile implements WarmFile {
   private watcher: FileWatcher | null = null;
   private isClosed = false;
   private readonly releaseLocks: () => void;
-  /** Whether a commit that finds the log long checkpoints it at once. If not, call `checkpointIfLong`. */
+  /** Whether commits run a WAL checkpoint when the log is long. If not, call `checkpointIfLong`. */
   checkpointsWithCommits = true;
 
   constructor(path: string, { readOnly = false, disposable = false, hasChecksums = true }: SqliteFileOptions = {}) {
@@ -179,8 +179,8 @@ export class SqliteFile implements WarmFile {
   }
 
   /**
-   * SQLite keeps pages that a running statement uses. Prepared statements stay: without a reference they would keep
-   * their memory until a garbage collection, which does not see that memory and is late.
+   * Frees cached pages, except those that a running statement uses. Keeps prepared statements: dropping them would free
+   * their memory only at a garbage collection, which comes late because it does not count that memory.
    */
   releaseMemory(): void {
     this.database.exec('PRAGMA shrink_memory');
@@ -229,7 +229,7 @@ export class SqliteFile implements WarmFile {
     }
   }
 
-  /** A use of a closed file fails by itself, and must not fail a later use of another file. */
+  /** Ignores a closed file: if it became warm again, releasing its memory later would fail a use of another file. */
   private warm(): void {
     if (!this.isClosed) warmFiles.use(this);
   }

@@ -46,7 +46,7 @@ export interface StoredTable {
   readonly insertSql: string;
   /** The values that its columns accept. */
   readonly domain: TableDomain;
-  /** Columns with a new value that can collide with another row. Null if any column can. */
+  /** Columns whose new value can collide with another row. Null if the new value of any column can. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
   /** The columns of foreign keys with the rule `set-null`. */
   readonly nulledColumnIds: ReadonlySet<number>;

@@ -8,7 +8,7 @@ import { sumsOfLog } from './wal-frames.ts';
 const HEADER = 32;
 const FRAME = 24 + 4096;
 
-/** SQLite's checksum over words of the other byte order than most machines have. */
+/** SQLite's checksum over big-endian words; most machines are little-endian. */
 function bigEndianSum(bytes: Buffer, [first, second]: readonly [number, number]): [number, number] {
   let [a, b] = [first, second];
   for (let at = 0; at < bytes.length; at += 8) {

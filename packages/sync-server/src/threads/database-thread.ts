@@ -25,11 +25,11 @@ const EXIT_PATIENCE_MS = 2_000;
 
 export interface DatabaseThreadEvents {
   readonly log: Logger;
-  /** The thread ended unexpectedly, and a new one replaces it. */
+  /** Called when the thread ended unexpectedly, and a new one replaces it. */
   readonly onRestart: () => void;
-  /** A traced commit of another instance has reached the sessions of the thread. */
+  /** Called when a traced commit of another instance has reached the sessions of the thread. */
   readonly onFollowed: (followed: FollowedCommit) => void;
-  /** A new thread must receive the messages that the earlier one has received. */
+  /** Called with each new thread, which must receive the messages that the earlier one has received. */
   readonly onStart: (thread: DatabaseThread) => void;
   readonly onCommit: (durationMs: number) => void;
 }

@@ -175,7 +175,7 @@ describe('a server with more than one thread', () => {
   });
 });
 
-describe('threads of two instances on one PostgreSQL', () => {
+describe('threads of two instances on one PostgreSQL server', () => {
   const postgres = postgresUnderTest();
 
   it('commit, deliver to each other, and replace a thread that ends', async () => {
