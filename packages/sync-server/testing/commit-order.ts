@@ -28,8 +28,8 @@ export interface CommitOrderPlan {
 const PUSHES_IN_FLIGHT = 2;
 
 /**
- * Changesets by which a writer may be ahead of the slowest one. Without a limit, a busy machine can let one instance do
- * all its work before another gets a turn, and then their commits would not interleave.
+ * The maximum number of changesets by which a writer is ahead of the slowest one. Without a limit, a busy machine can
+ * let one instance do all its work before another gets a turn, and then their commits would not interleave.
  */
 const MAX_LEAD = 3;
 

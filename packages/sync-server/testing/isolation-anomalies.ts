@@ -54,7 +54,8 @@ function changesOf(round: number, writer: number): readonly (readonly Change[])[
 }
 
 /**
- * Several instances on one PostgreSQL, with writers that conflict in every round. Counts what isolation should prevent.
+ * Several instances on one PostgreSQL server, with writers that conflict in every round. Counts what isolation should
+ * prevent.
  */
 export async function findAnomalies(
   postgres: PostgresAccess,

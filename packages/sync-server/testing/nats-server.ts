@@ -26,7 +26,7 @@ export class NatsServer {
     process.on('exit', this.cleanUp);
   }
 
-  /** A port, without a server until `start`. `settings` are lines of its configuration file. */
+  /** Chooses free ports and writes a configuration file that ends with `settings`. `start` runs the server. */
   static async prepare(settings: string = ''): Promise<NatsServer> {
     const config = join(mkdtempSync(join(tmpdir(), 'rockpool-nats-')), 'nats.conf');
     const [port, monitorPort] = [await freePort(), await freePort()];

@@ -15,7 +15,7 @@ export const FAULTS = ['kill', 'shutdown', 'pause', 'slow link', 'silent link', 
 type Fault = (typeof FAULTS)[number];
 
 export interface ChaosPlan {
-  /** Each fault happens at least once; after that the run ends at this age. */
+  /** The minimum duration of the run. It also continues until each possible fault has happened at least once. */
   readonly durationMs: number;
 }
 
@@ -119,7 +119,7 @@ class Writer {
   }
 }
 
-/** Two instances in separate processes, each with a link of its own to a PostgreSQL that fails again and again. */
+/** Two instances in separate processes, each with its own link to a PostgreSQL server that fails again and again. */
 class Chaos {
   readonly disk = SmallDisk.mount(DISK_MEGABYTES);
   readonly writers = Array.from({ length: WRITERS }, (_, i) => new Writer(`w${i}-`));
@@ -165,7 +165,10 @@ class Chaos {
     return this.writers.reduce((sum, { failures }) => sum + failures, 0);
   }
 
-  /** A PostgreSQL that cannot write its log ends, or recovers by itself if there is room again. */
+  /**
+   * Resolves once PostgreSQL responds again, and restarts it if necessary: when it cannot write its log, it ends, or
+   * recovers by itself once there is room.
+   */
   private async restartIfEnded(): Promise<void> {
     for (;;) {
       if (this.postgres.hasEnded) return this.postgres.restart();
@@ -265,8 +268,9 @@ class Chaos {
 }
 
 /**
- * Clients write through two instances while one fault after the other happens to their PostgreSQL. After each, every
- * client has to make progress again by itself. Compares what was acknowledged with what is stored in the end.
+ * Clients write through two instances while one fault after another happens to their PostgreSQL server. After each
+ * fault, every client has to make progress again by itself. Compares what was acknowledged with what is stored in the
+ * end.
  */
 export async function runPostgresChaos({ durationMs }: ChaosPlan): Promise<ChaosReport> {
   const chaos = new Chaos();

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one PostgreSQL for all test files of a project. */
+/** Starts one PostgreSQL server for all test files of a project. */
 export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
   const server = await PostgresServer.start();
   project.provide('postgresPort', server.port);

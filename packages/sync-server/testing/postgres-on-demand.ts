@@ -6,14 +6,14 @@ import type { PostgresServer } from './postgres-server.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * A port that responds to a connection with the port of the run's PostgreSQL. The first connection starts
-     * PostgreSQL.
+     * A port that responds to a connection with the port of the run's PostgreSQL server. The first connection starts
+     * that server.
      */
     postgresDoor: number | undefined;
   }
 }
 
-/** Starts one PostgreSQL for all test files of a project, when the first of them asks for it. */
+/** Starts one PostgreSQL server for all test files of a project, when the first of them asks for it. */
 export default async function openDoor(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<PostgresServer> | undefined;
   const start = async (): Promise<PostgresServer> => (await import('./postgres-server.ts')).PostgresServer.start();
@@ -32,7 +32,7 @@ export default async function openDoor(project: TestProject): Promise<() => Prom
   };
 }
 
-/** The port of the run's PostgreSQL. */
+/** Returns the port of the run's PostgreSQL server. */
 export async function portBehind(door: number): Promise<number> {
   const socket = connect(door, '127.0.0.1').setEncoding('utf8');
   const answer = (await socket.toArray()).join('');

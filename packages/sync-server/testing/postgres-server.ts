@@ -64,7 +64,7 @@ interface Installation {
   readonly options: { readonly cwd: string; readonly uid?: number; readonly gid?: number };
 }
 
-/** Access to a PostgreSQL on this machine. */
+/** Access to a PostgreSQL server on this machine. */
 export class PostgresAccess {
   readonly port: number;
 
@@ -89,7 +89,7 @@ export class PostgresAccess {
   }
 }
 
-/** A real PostgreSQL from npm on a free port, with its data in a temporary folder. */
+/** A real PostgreSQL server from npm on a free port, with its data in a temporary folder. */
 export class PostgresServer extends PostgresAccess {
   private readonly installation: Installation;
   private child: ChildProcess;
@@ -127,8 +127,8 @@ export class PostgresServer extends PostgresAccess {
   }
 
   /**
-   * Starts a replica on a copy of this server's files, and lets every later commit wait until the replica has it.
-   * `promote` makes a server of it once this one was killed.
+   * Starts a replica on a copy of this server's files, and lets every later commit wait until the replica has it. After
+   * this server is killed, call `promote` on the replica, so that it takes over.
    */
   async startReplica(): Promise<PostgresServer> {
     const { folder, data, options } = newFolder(tmpdir());

@@ -5,7 +5,7 @@ import { PostgresAccess, PostgresServer } from './postgres-server.ts';
 
 const START_MS = 120_000;
 
-/** The PostgreSQL that all test files of a run share. Tests create databases of their own in it. */
+/** The PostgreSQL server that all test files of a run share. Tests create databases of their own in it. */
 export function postgresUnderTest(): { readonly server: PostgresAccess } {
   let server: PostgresAccess | undefined;
   beforeAll(async () => {
@@ -21,7 +21,7 @@ export function postgresUnderTest(): { readonly server: PostgresAccess } {
   };
 }
 
-/** A PostgreSQL that only this test file uses, and which its tests may kill. */
+/** A PostgreSQL server that only this test file uses, and which its tests may kill. */
 export function mortalPostgresUnderTest(): { readonly server: PostgresServer } {
   let server: PostgresServer | undefined;
   beforeAll(async () => {

@@ -31,7 +31,7 @@ export function listOf(shards: readonly TestShard[]): Shard[] {
   return shards.map(({ name, url, weight }) => ({ name, url, weight }));
 }
 
-/** An instance on shards, ready, until the test ends. */
+/** Starts an instance on shards and waits until it is ready. It stops when the test ends. */
 export async function startInstance(
   shards: readonly TestShard[],
   options: Partial<SyncServerOptions> = {},

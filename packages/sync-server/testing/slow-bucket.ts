@@ -2,8 +2,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The requests of S3 that a backup makes, in memory, without checks of signatures: the test decides when an object may
- * be read. The contract of destinations runs against a complete implementation.
+ * A bucket in memory that answers the S3 requests of a backup without checking their signatures. The test decides when
+ * an object may be read. The contract of destinations runs against a complete implementation.
  */
 export class SlowBucket {
   readonly url: string;

@@ -6,12 +6,12 @@ import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 /**
  * Maximum delay between the slow instance and PostgreSQL, in each direction. A commit makes three round trips after its
- * order is fixed, so it stays open for about 30 ms. The instance also learns late of commits, those of others and its
- * own.
+ * order is fixed, so it stays open for about 30 ms. The instance also learns late of commits, both its own and those of
+ * others.
  */
 const MAX_DELAY_MS = 10;
 
-/** Three instances in separate processes on one PostgreSQL, one of them with a slow connection; see commit-order.ts. */
+/** Runs checkCommitOrder with three processes on one PostgreSQL server, one of them with a slow connection. */
 export async function checkOrderOfInstances(
   postgres: PostgresAccess,
   plan: Omit<CommitOrderPlan, 'instances'>,

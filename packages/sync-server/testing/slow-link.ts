@@ -7,7 +7,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class SlowLink {
   /** The port that new connections lead to. */
   to: number;
-  /** Also changes the delay of current connections. */
+  /** A new value also applies to current connections. */
   maxDelayMs: number;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();

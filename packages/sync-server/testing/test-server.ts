@@ -35,7 +35,7 @@ export class TestServer {
   static async start(dataDir: string, options: Partial<SyncServerOptions> = {}): Promise<TestServer> {
     const events: TestServer['events'] = [];
     const log: SyncServerOptions['log'] = (event, fields) => void events.push({ event, fields });
-    // A test client sends nothing while its test waits for something else, which takes long on a busy machine.
+    // A test client sends nothing while its test waits for something else, which takes a long time on a busy machine.
     const limits = { silenceLimitMs: Infinity, ...options.limits };
     const sync = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log, ...options, limits });
     const app = new Hono();

@@ -184,7 +184,7 @@ export class Tenant {
     }
   }
 
-  /** The app's rule of this tenant. */
+  /** The app's rule for changesets of this tenant. `verdict` decides about the next one; later ones are admitted. */
   judge(changeset: ChangesetToValidate): string | null {
     this.watch.look('rule', asText(changeset), this.number);
     const { verdict } = this;
