@@ -24,8 +24,8 @@ export const SERVER_VERSION = '0.1.0';
 
 export interface SyncServerOptions {
   /**
-   * Directory of one SQLite file per database; with `postgres`, of working copies only. Created if missing. One server
-   * process at a time may use it.
+   * Directory with one SQLite file per database. With `postgres`, these are only working copies. Created if missing.
+   * One server process at a time may use it.
    */
   readonly dataDir: string;
   /**

@@ -9,8 +9,8 @@ export interface UsedMemory {
   /** Bytes of reachable objects. */
   readonly heapBytes: number;
   /**
-   * Bytes of all pages that the process has touched: the program, SQLite, buffers, and V8's pages, which are never all
-   * in use and not returned at once.
+   * Bytes of all pages that the process has touched: the program, SQLite, buffers and V8. V8 never uses all of its
+   * pages, and returns unused pages late.
    */
   readonly residentBytes: number;
 }

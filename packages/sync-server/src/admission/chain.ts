@@ -69,7 +69,7 @@ function checkDecided(
 
 function checkHash(sequence: number, hash: Uint8Array, decidedHash: (sequence: number) => Uint8Array | null): void {
   const decided = decidedHash(sequence);
-  // A null hash belonged to a confirmed changeset and was deleted. Later hashes are part of the same chain and prove as
-  // much.
+  // A null hash belonged to a confirmed changeset and was deleted. The later hashes also prove this changeset, because
+  // they are part of one chain.
   if (decided !== null && Buffer.compare(decided, hash) !== 0) throw new RockpoolError('site-copied', { sequence });
 }

@@ -10,8 +10,8 @@ const tested = serverUnderTest({ now: () => nowMs });
 const entry = (key: string): ReturnType<typeof insert> => insert('entries', key, { amount: 1n });
 
 /**
- * One site with five changesets, the third of them rejected, all confirmed; and a copy of the site made after the
- * second one.
+ * Returns a site with five confirmed changesets, of which the third was rejected, and a copy of the site that was made
+ * after the second changeset.
  */
 async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
   nowMs = Date.now();

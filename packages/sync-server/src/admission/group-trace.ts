@@ -22,7 +22,7 @@ export class GroupTrace {
     return this.traces[0]?.traceparent;
   }
 
-  /** The decision begins. With PostgreSQL, it may begin more than once. */
+  /** Call when the decision begins. With PostgreSQL, it may begin more than once. */
   began(): void {
     this.lastMs = traceNowMs();
   }
@@ -31,12 +31,12 @@ export class GroupTrace {
     this.end('admission', { pushes: this.pushes });
   }
 
-  /** The file has the commit, which now waits for the disk. */
+  /** Call when the commit is written to the file, if it then waits for the disk. */
   written(): void {
     this.end('commit');
   }
 
-  /** If `written` was not called, the commit included its flush. */
+  /** Call when the commit is durable. If `written` was not called, the commit included its flush. */
   durable(): void {
     this.end(this.traces[0]?.stages.at(-1)?.name === 'commit' ? 'flush' : 'commit');
   }

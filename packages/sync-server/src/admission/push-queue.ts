@@ -291,7 +291,7 @@ export class PushQueue {
     return this.failedChangesets.failed(site, changeset.sequence) ? [queued] : null;
   }
 
-  /** Settles once: with the first refusal, or after the last part. Parts behind a refused one are not admitted. */
+  /** Settles once: with the first refusal, or after the last part. Parts after a refused one are not admitted. */
   private parts(queued: QueuedPush, pushes: readonly WaitingPush[]): QueuedPush[] {
     let refusal: RockpoolError | null = null;
     return pushes.map((waiting, i): QueuedPush => {

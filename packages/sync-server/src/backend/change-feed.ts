@@ -18,7 +18,7 @@ export interface FeedPosition {
 /**
  * The changes since a position, as state, not history: a row that changed a hundred times is included once. Deletes
  * include those of rows that were inserted after the position: a service that was interrupted before it saved a
- * position has processed such rows already.
+ * position may already have processed such rows.
  */
 export interface FeedChange extends FeedPosition {
   /**

@@ -14,7 +14,10 @@ export interface ServerDatabase {
     body: (transaction: BackendTransaction) => void,
     options?: { readonly principal?: string },
   ): Promise<number | null>;
-  /** The changes since a position, as state; null for none. Without a position, the full state. */
+  /**
+   * Returns the changes since a position, as state (see FeedChange), or null if there are none. Without a position,
+   * returns the full state.
+   */
   changesAfter(position: FeedPosition | null): Promise<FeedChange | null>;
   /**
    * Yields the changes since a position, then those of every later commit, even after the database was reopened. Break

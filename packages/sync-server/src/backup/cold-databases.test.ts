@@ -36,7 +36,10 @@ async function start(backup: Partial<BackupRules> = {}, options: Partial<SyncSer
   return server;
 }
 
-/** A server with a database to which a device has written, and which is unloaded now. */
+/**
+ * Lets a device write to a database, unloads it and stops the server. Returns the rows and the file as they were before
+ * the database was unloaded.
+ */
 async function unloaded(): Promise<{ readonly site: TestSite; readonly rows: object; readonly file: Buffer }> {
   const server = await start();
   const site = new TestSite();

@@ -170,7 +170,7 @@ describe('a continuous backup', () => {
     const record = readFileSync(recordPath(pathIn('data')));
     record.writeUInt32LE(0x0bad_5eed, 516);
     writeFileSync(recordPath(pathIn('data')), record);
-    // The files after a kill during the writing of the record.
+    // Marks the log as in use, as after a kill while the record was being written.
     const sums = readFileSync(`${pathIn('data')}-sums`);
     sums.writeUInt32LE(1, 12);
     writeFileSync(`${pathIn('data')}-sums`, sums);

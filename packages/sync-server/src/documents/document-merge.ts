@@ -30,9 +30,9 @@ export interface AuthorProgress {
 }
 
 /**
- * How large a state may grow, in bytes or as a multiple of its compaction limit, while its author has edits under way
- * that cannot know of a compaction and would have to be carried over. The limit ensures that an author that never
- * catches up cannot prevent compaction.
+ * While an author has edits under way that cannot know of a compaction and would have to be carried over, the document
+ * is compacted only above this size, or this multiple of its compaction limit if that is larger. An author that never
+ * catches up can therefore not prevent compaction.
  */
 const BACKLOG_BYTES = 1024 * 1024;
 const BACKLOG_GROWTH = 4;

@@ -7,7 +7,7 @@ it('a document that is overwritten repeatedly grows to at most three times its c
   // The edit that exceeds the limit is part of the compacted state.
   expect(largest).toBeLessThan(3 * compacted + 1024);
   expect(state).toBeLessThanOrEqual(largest);
-  // Keeps the replaced document, and edits with as many bytes as the state; edits beyond that are removed once per 32
-  // edits.
+  // The server keeps the replaced document, and edits with as many bytes as the state. It removes further edits once
+  // per 32 edits.
   expect(kept).toBeLessThan(3 * largest + 32 * 256);
 });

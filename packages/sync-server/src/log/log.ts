@@ -11,8 +11,8 @@ export interface LogEntry {
   readonly hash: Uint8Array;
   readonly stampUs: number;
   /**
-   * The watermark up to which the merge treated the author as having seen the log. After a restore it is lower than the
-   * base that the changeset states, and 0 for values.
+   * The watermark up to which the merge treated the author as having seen the log. After a restore, it is lower than
+   * the base that the changeset states. The author then counts as having seen no values (see isOfOlderEpoch).
    */
   readonly base: number;
   readonly isOfOlderEpoch: boolean;

@@ -168,7 +168,7 @@ describe('a write from before a pruned delete', () => {
     },
   );
 
-  it('is admitted without its conflict entry if it edits a document, with the rest of its transaction [MR-36]', async () => {
+  it('is admitted with its transaction if it edits a document, but its conflict has no value [MR-36]', async () => {
     await a.commit([
       insert('pages', 'x', { title: 'x', content: encodeDocumentCell({ kind: 'content', json: '{"n":1}' }) }),
     ]);

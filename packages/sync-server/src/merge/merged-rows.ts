@@ -55,7 +55,7 @@ export class MergedRows {
 
 function tooLarge(): RockpoolError {
   return new RockpoolError('changeset-too-large', {
-    problem: 'foreign keys delete too many rows at once; delete them in smaller transactions first',
+    problem: 'foreign keys delete too many rows at once; delete the rows in smaller transactions first',
     limitRows: MAX_CASCADED_ROWS,
     limitCells: MAX_CHANGESET_CELLS,
   });

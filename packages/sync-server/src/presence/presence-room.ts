@@ -26,7 +26,7 @@ export interface PresenceSender {
   readonly nowMs: number;
 }
 
-/** The site id under which a session is shown, and to whom. */
+/** The principal of a session, and the site id under which others see it. */
 interface ShownAs {
   readonly principal: string;
   readonly siteId: Uint8Array;

@@ -103,7 +103,7 @@ describe('a server whose idle connections are limited', () => {
     for (const socket of [...others, eager]) expect(socket.destroyed).toBe(false);
   });
 
-  it('closes a further connection of an address that has too many, and none of others', async () => {
+  it('closes a further connection of an address that has too many, and no connection of other addresses', async () => {
     address = '203.0.113.1';
     const [first, second, third] = [await opened(), await opened(), await opened()];
     await closed(third);

@@ -1,12 +1,12 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Snapshots of a thread. Two threads never share a folder, because each removes the files of its earlier runs. */
+/** The folder of a thread's snapshots. No other thread uses it, because each removes the files of its earlier runs. */
 export function snapshotFolder(thread: number): string {
   return join('snapshots', `thread-${thread}`);
 }
 
-/** Working copies of a thread, with PostgreSQL. */
+/** The folder of a thread's working copies, with PostgreSQL. */
 export function copiesFolder(thread: number): string {
   return join('working-copies', `thread-${thread}`);
 }
