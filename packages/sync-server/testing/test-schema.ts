@@ -228,7 +228,7 @@ export const REPLIES: TableSchema = table(
   },
 );
 
-/** A sticky prevents the deletion of its note. A delete of the sticky itself wins over concurrent writes. */
+/** A sticky prevents a concurrent delete of its note. A delete of the sticky itself wins over concurrent writes. */
 export const STICKIES: TableSchema = table('stickies', [id, column('note_id', 'text'), column('body', 'text')], {
   foreignKeys: [
     {

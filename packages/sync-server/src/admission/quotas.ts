@@ -27,8 +27,8 @@ export interface Room {
   /** Whether the disk is full except for the reserve, which is kept for deletes. */
   readonly isDiskFull: () => boolean;
   /**
-   * Takes bytes from the part of the reserve that is kept for changesets that must be stored before a later delete can
-   * be. Returns whether enough was left.
+   * Takes bytes from the part of the reserve for changesets that precede a delete of the same site and must be stored
+   * first. Returns whether enough was left.
    */
   readonly takeReserve: (bytes: number) => boolean;
 }

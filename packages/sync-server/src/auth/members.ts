@@ -39,7 +39,10 @@ export interface MemberLimits {
 /** A school invites a few hundred people in a week. */
 export const MEMBER_LIMITS: MemberLimits = { maxInvitations: 500, maxMembers: 10_000 };
 
-/** Interval of the polls for changes that the bus does not announce: those by the command, and lost announcements. */
+/**
+ * Interval of the polls for changes that the bus does not announce: those by the command, and those of other instances
+ * whose message was lost.
+ */
 const POLL_INTERVAL_MS = 2_000;
 
 /** The delay before members that failed to load are loaded again. */
