@@ -37,7 +37,7 @@ function appFilesOfServiceWorker(): Plugin {
       const files = ['/', ...[...built, ...inPublic].sort().map((name) => `/${name}`)];
       const worker = bundle['service-worker.js'];
       if (worker?.type !== 'chunk') throw new Error('the service worker was not built');
-      // Most file names contain a content hash.
+      // Most file names contain a content hash; the contents of the other files are added below.
       const hash = createHash('sha256').update(JSON.stringify(files));
       for (const name of inPublic) hash.update(readFileSync(new URL(name, publicFolder)));
       const page = bundle['index.html'];

@@ -52,7 +52,7 @@ const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
 
 const schemes = ['light', 'dark'] as const;
 
-/** Every width and every scheme; `npm run verify` checks each scheme at each width. */
+/** `npm test` checks each width and each scheme once; `npm run verify` checks both schemes at both widths. */
 const windows = [
   { viewport: { width: 1280, height: 900 }, schemes: isThorough ? schemes : (['light'] as const) },
   { viewport: { width: 360, height: 740 }, schemes: isThorough ? schemes : (['dark'] as const) },
@@ -90,8 +90,8 @@ for (const { viewport, schemes: viewportSchemes } of windows) {
         location.hash = params.toString();
       }, name);
       await expect(landmarks[name](page)).toBeVisible();
-      // The sync history of a long day scrolls. The history in this test is short, so the test lowers the list to make
-      // it scroll.
+      // The sync history of a long day scrolls. The history in this test is short, so the test limits the height of
+      // the list to make it scroll.
       if (name === 'sync') await page.locator('.sync-history').evaluate((list) => (list.style.maxHeight = '1rem'));
       await look(name);
     }

@@ -80,7 +80,7 @@ test('rows with unreadable dates or amounts over 2^53 minor units block the impo
   await expectBalance(page, '€90,071,992,547,408.91', '2 entries');
 });
 
-test('the form also rejects an amount over 2^53 minor units, and balances beyond it are exact', async ({
+test('the form also rejects an amount over 2^53 minor units, and larger balances are exact', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -240,7 +240,7 @@ async function budgetOf(link: string): Promise<OpenedBudget> {
   return { databaseId, token };
 }
 
-/** A socket after a valid handshake: welcomed and up to date. */
+/** Resolves to a socket that has completed the handshake and received the first delivery. */
 async function greetedSocket(serverPort: number, { databaseId, token }: OpenedBudget): Promise<RawSocket> {
   const socket = await openRawSocket(serverPort);
   socket.hello(token, databaseId);

@@ -101,7 +101,7 @@ test('months can begin on any day and are shown side by side, and reports cover 
   await addEntry(page, { payee: 'Market', amount: '42.50', category: 'Groceries', date: '2025-05-20' });
   await goTo(page, 'Budget');
 
-  // The keyboard moves between categories and months, and saves each amount that it leaves.
+  // The keyboard moves between categories and months; an amount is saved when the focus leaves its field.
   await page.getByRole('combobox', { name: 'Months', exact: true }).selectOption('2');
   await page
     .getByLabel(/^Assigned to Groceries in /)

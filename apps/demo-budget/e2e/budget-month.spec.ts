@@ -82,6 +82,6 @@ test('the month-end walk leads through reconciling, categories, overspending and
   await page.keyboard.press('Escape');
   await assign(page, 'Groceries', '42.50');
   await expect(page.getByText('Month-end walk: 2 of 4 done')).toBeVisible();
-  // The average of three months: nothing was spent before, so it is not offered.
+  // Nothing was spent in earlier months, so the average of three months is not offered.
   await expect(page.getByRole('button', { name: 'Average of three months' })).toHaveCount(0);
 });

@@ -84,7 +84,7 @@ test('the ledger works by keyboard, and several entries change at once', async (
       amount: '2',
       notes: payee === 'Kiosk' ? 'a magazine, and another line of notes' : '',
     });
-  // Rows have one height, so the length of a ledger is known without its rows.
+  // All rows have the same height, so the height of a ledger is known without rendering its rows.
   const heights = await page
     .locator('tr[data-entry]')
     .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));

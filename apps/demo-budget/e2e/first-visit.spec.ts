@@ -17,7 +17,7 @@ test('a first visit requests each file once, compressed by the build, and reques
   const assets = [...counts.keys()].filter((path) => path.startsWith('/assets/'));
   expect(assets.filter((path) => counts.get(path)?.length !== 1)).toEqual([]);
   expect(assets.filter((path) => /\/(index|entry|wa-sqlite)-[\w-]{8}\.(js|wasm)$/.test(path))).toHaveLength(3);
-  // Files below a kilobyte are sent as they are.
+  // Files smaller than 1 KiB are sent uncompressed.
   const large = /\/assets\/(index|entry|wa-sqlite|document-support|open-document|editor|yjs)-/;
   expect(answered.filter(({ path, contentEncoding }) => large.test(path) && contentEncoding !== 'br')).toEqual([]);
 });
@@ -90,7 +90,7 @@ for (const viewport of [
     }
     const bar = page.getByRole('toolbar', { name: 'Selected entries' });
     await expect(bar).toBeInViewport();
-    // One row on a wide screen; the count and one row of actions on a narrow one.
+    // On a wide screen, the bar is one row; on a narrow one, the count is above one row of actions.
     expect((await bar.boundingBox())?.height).toBeLessThan(viewport.width > 1_000 ? 60 : 100);
   });
 }

@@ -4,7 +4,7 @@ import { addEntry } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-test('the page for developers shows the SQL of a page, its queries running again, and outgoing changes with bytes and latency', async ({
+test('the page for developers shows the SQL of a page, which queries run again, and outgoing changes with bytes and latency', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();

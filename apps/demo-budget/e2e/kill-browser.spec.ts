@@ -10,7 +10,7 @@ import { addEntry, ledgerRow } from './steps/entries.ts';
 import { shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-/** A browser is killed before and after its write can have been sent. */
+/** The number of kills. They alternate: before the write can have been sent, and while it may be in transit. */
 const killCount = isThorough ? 10 : 2;
 
 interface KillableDevice {
@@ -28,7 +28,8 @@ test('a resolved write survives killing the browser right after it, and syncs', 
     const link = await shareLink(device.page);
 
     for (let round = 1; round <= killCount; round++) {
-      // In every other round the server cannot have received the write; in the rest the kill falls while it is sent.
+      // In odd rounds, the server cannot have received the write; in even rounds, the browser is killed while it sends
+      // the write.
       if (round % 2 === 1) gateway.refuseSync();
       await writeEntry(device.page, `Round ${round}.`);
       await device.killAndReopen();

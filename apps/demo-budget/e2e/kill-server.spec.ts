@@ -14,8 +14,8 @@ const transactionsPerRound = entriesPerRound / entriesPerTransaction;
 const notesLength = 270;
 
 /**
- * When the server is killed. While offline writes are sent: within the first push, within a later push, or once the
- * first acknowledgement has arrived. Or while writes are sent as they are made.
+ * The moments at which the server is killed. In most, it is receiving offline writes: within the first push, within a
+ * later push, or once the first acknowledgement has arrived. In the last, each write is sent as soon as it is made.
  */
 const allKills: readonly Kill[] = [
   { name: 'within the first push', after: { bytesUp: 40_000 } },

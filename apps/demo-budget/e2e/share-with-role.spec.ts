@@ -6,7 +6,7 @@ import { goTo } from './steps/navigation.ts';
 import { invite, join } from './steps/share.ts';
 import { expectUpToDate, syncBadge } from './steps/sync.ts';
 
-/** No control on the page writes, by click or by typing. */
+/** Expects that no control on the page can change the budget, by a click or by typing. */
 async function expectNothingToChange(page: Page): Promise<void> {
   const main = page.getByRole('main');
   await expect(main.getByText('You can view this budget')).toBeVisible();

@@ -1,6 +1,6 @@
 import type { SqlParam } from '@rockpool/client';
 
-/** What a measured page exposes: the app's client, and a probe of painting. */
+/** What a measured page exposes: the app's client, and a function that waits for the next paint. */
 export interface Console {
   readonly rockpool: {
     batch(statements: readonly { readonly sql: string; readonly params: readonly SqlParam[] }[]): Promise<unknown>;

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** One booking of an invented household, before a bank's wording and columns. */
+/** One booking of an invented household, before it is written in a bank's wording and columns. */
 export interface Booking {
   /** Days since the first day of the statement. */
   readonly day: number;

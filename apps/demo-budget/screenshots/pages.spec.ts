@@ -134,7 +134,8 @@ async function lookBackAndTryAPlan(page: Page, take: (subject: string) => Promis
   await history.getByRole('listitem').nth(1).getByRole('link', { name: 'Budget at this time' }).click();
   await expect(page.getByRole('status', { name: 'Past state' })).toBeVisible();
   await goTo(page, 'Budget');
-  // A past moment is one of the server's clock, which the page's clock does not set.
+  // The past state has a date of the server's clock, which `page.clock` does not set, so the page opens at the real
+  // month.
   const now = new Date();
   const monthsSinceJune2025 = (now.getFullYear() - 2025) * 12 + now.getMonth() - 5;
   for (let month = 0; month < monthsSinceJune2025; month++)

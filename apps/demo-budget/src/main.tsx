@@ -51,8 +51,8 @@ if (element === null) throw new Error('index.html has no element with the id roo
 const root = createRoot(element);
 
 /**
- * Kept between attempts to open it, because a budget that was created here and never opened is in no address and on no
- * server.
+ * The budget to open. It is kept between attempts, because a budget that was created here and never opened is neither
+ * in the address nor on a server.
  */
 let chosen: { readonly budget: KnownBudget; readonly device: string } | null = null;
 

@@ -88,7 +88,7 @@ export async function openKillableChromium(profile: string): Promise<KillableChr
       });
       child.once('exit', () => {
         clearTimeout(deadline);
-        reject(new Error(`Chromium exited during the start. Its output:\n${output}`));
+        reject(new Error(`Chromium exited during startup. Its output:\n${output}`));
       });
     });
     const browser = await chromium.connectOverCDP(endpoint);

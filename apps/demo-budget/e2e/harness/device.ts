@@ -2,8 +2,8 @@ import type { BrowserContext, CDPSession, Page } from 'playwright/test';
 import { TOAST_MS } from '../../src/shell/toast-time.ts';
 
 /**
- * A user's browser from the app's view, with its own storage, locks, service worker and tabs. Each device is an origin
- * of a Chromium that the tests of a worker share, because starting Chromium with a new profile takes longer than most
+ * One user's browser as the app sees it, with its own storage, locks, service worker and tabs. Each device is an origin
+ * in a Chromium that the tests of a worker share, because starting Chromium with a new profile takes longer than most
  * tests.
  */
 export interface Device {
@@ -49,7 +49,7 @@ export function newDevice(
       await Promise.all([...tabs.values()].map((devtools) => emulateNetwork(devtools, offline)));
     },
     async close() {
-      // A test may have opened tabs that this object does not know, for example by a link.
+      // A test may have opened tabs that are not in `tabs`, for example by clicking a link.
       const others = chromium.pages().filter((page) => page.url().startsWith(url));
       await Promise.all([...new Set([...tabs.keys(), ...others])].map((page) => page.close()));
     },

@@ -1,7 +1,8 @@
 /**
  * Returns a script that speeds up the clock in a page's workers, where the deadlines of sync run: half a minute is too
- * long for a test. The page's own clock stays real, because it decides how long its worker may take on this machine.
- * The code is prepended to every script; a second script in the same worker finds it already installed.
+ * long for a test. The page's own clock keeps its real speed, because the page's time limits for its worker must allow
+ * for a slow machine. The code is prepended to every script; a second script in the same worker finds it already
+ * installed.
  */
 export function fastWorkers(times: number): string {
   return `if (globalThis.FileSystemSyncAccessHandle !== undefined && globalThis.timePasses === undefined) {

@@ -113,7 +113,7 @@ export async function openGateway({
     const serverSide = connect(serverPort, '127.0.0.1');
     syncSockets.add(browserSide);
     for (const side of [browserSide, serverSide]) side.on('error', () => side.destroy());
-    serverSide.once('close', () => browserSide.end()); // including bytes still in flight
+    serverSide.once('close', () => browserSide.end()); // sends the remaining bytes first
     browserSide.once('close', () => {
       syncSockets.delete(browserSide);
       serverSide.end();

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Reads what the server stores for a budget with plain SQL from the database file, bypassing the server. */
+/** What the server stores for a budget, read from the database file with plain SQL, bypassing the server. */
 export interface ServerDatabase {
   /** One row, one column. */
   value(sql: string): unknown;
@@ -10,8 +10,8 @@ export interface ServerDatabase {
 }
 
 /**
- * Reads the database file of the budget that a link opens. Each read is its own snapshot, while the server runs or
- * after it was killed.
+ * Reads the database file of the budget that a link opens, while the server runs or after it was killed. Each read sees
+ * one consistent snapshot.
  */
 export function serverDatabase(dataFolder: string, link: string): ServerDatabase {
   const databaseId = new URLSearchParams(new URL(link).hash.slice(1)).get('budget');

@@ -22,7 +22,7 @@ export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== 
     channel.postMessage({ done: data.set });
   };
   const { write } = FileSystemSyncAccessHandle.prototype;
-  // Like Chromium over quota: writes nothing, and returns this number.
+  // When the quota is exceeded, Chromium writes nothing and returns 4294967288.
   FileSystemSyncAccessHandle.prototype.write = function (...given) {
     return globalThis.storageFault === 'full' ? 4294967288 : write.apply(this, given);
   };

@@ -28,7 +28,7 @@ export interface PersonOptions {
   readonly holdsSnapshots?: boolean;
   /** Whether the browser starts without any of the app's files in its cache. */
   readonly isFirstVisit?: boolean;
-  /** The narrowest phones in use are 360 px wide. */
+  /** The size of the window. The narrowest phones in use are 360 px wide. */
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 

@@ -119,7 +119,7 @@ export function clearedOf(ids: readonly string[], cleared: boolean): SqlStatemen
 
 /**
  * Deletes entries with their parts, and both sides of transfers, and lists them as deleted. Entries reconciled on
- * either side stay: the user unlocks them one by one. Counts other sides.
+ * either side stay: the user unlocks them one by one. The number of deleted entries includes the other sides.
  */
 export function deletionOf(ids: readonly string[]): readonly [SqlStatement, SqlStatement] {
   const chosen = JSON.stringify(ids);

@@ -8,7 +8,7 @@ export interface Progress {
 
 export interface LongWork {
   readonly onProgress: (progress: Progress) => void;
-  /** Stops the work. Nothing of it is saved. */
+  /** Stops the work; none of it is saved. */
   readonly signal: AbortSignal;
 }
 

@@ -35,7 +35,7 @@ export interface EntryFormProps extends Omit<DraftContext, 'mark' | 'entry'> {
   readonly onUnlock?: () => void;
 }
 
-/** The fields of a ledger entry: of a new one, or in place of the row that is edited. Enter saves, Escape cancels. */
+/** The form of a new entry, or of an existing one in place of its row. Enter saves, Escape cancels. */
 export function EntryForm(props: EntryFormProps): ReactNode {
   const { entry, parts = [], account, otherAccounts, categories, suggest, onSave, onCancel } = props;
   const context: DraftContext = { account, entry, otherAccounts, mark: decimalMarkOf(locale) };

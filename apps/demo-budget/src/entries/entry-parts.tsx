@@ -11,7 +11,7 @@ export interface EntryPartsProps {
   readonly columnCount: number;
 }
 
-/** The parts of a split entry, in a row below it. Kept current. */
+/** The parts of a split entry, kept current, in a row below it. */
 export function EntryParts({ entry, name, categories, columnCount }: EntryPartsProps): ReactNode {
   const { rows, loading } = useQuery<PartRow>(partsOfEntry, [entry.id]);
   if (loading) return null;

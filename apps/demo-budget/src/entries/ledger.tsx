@@ -59,8 +59,8 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
   const ownId = own?.id ?? null;
   const totalsOf = ledgerTotals(ownId, filter);
   const found = useSteadyQuery<LedgerTotalsRow>(totalsOf.sql, totalsOf.params).rows[0];
-  // While the search result is loading, these are the entries of the whole account, because its rows are requested at
-  // the same time.
+  // Until the first totals arrive, the number of all entries takes their place, so that the table requests its rows
+  // without waiting for the totals.
   const ownCount = own?.entryCount ?? accounts.reduce((sum, { entryCount: count }) => sum + count, 0);
   const entryCount = found?.entryCount ?? ownCount;
 

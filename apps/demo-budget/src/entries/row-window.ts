@@ -5,8 +5,8 @@ export interface RowWindow {
 }
 
 /**
- * The window moves in steps of this many rows, so that scrolling requests rows rarely. Each row costs the browser about
- * 1 ms, so a search initially shows few rows.
+ * The window moves in steps of this many rows, so that scrolling rarely requests new rows. The number is small, because
+ * each row costs the browser about 1 ms.
  */
 const step = 10;
 

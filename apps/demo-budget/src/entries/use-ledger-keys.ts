@@ -4,7 +4,7 @@ import { isTyping } from '../shell/keys.ts';
 export interface LedgerKeys {
   readonly onNew: () => void;
   readonly onSearch: () => void;
-  /** Acts on the entry of the focused row. */
+  /** Selects or deselects the focused row's entry. */
   readonly onToggle: (entryId: string) => void;
   /** Opens the note of the focused row's entry. */
   readonly onNote: (entryId: string) => void;

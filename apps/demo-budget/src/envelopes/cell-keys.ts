@@ -22,7 +22,7 @@ export function stepOf({ key, shiftKey }: CellKey, isTyping: boolean): CellStep 
   return { rows: 0, columns: key === 'ArrowRight' ? 1 : -1 };
 }
 
-/** The field to which a key leads; null if there is none in this direction; undefined if the key does not move. */
+/** The field that a key moves to; null if there is none in this direction; undefined if the key does not move. */
 export function cellTo(from: HTMLInputElement, event: CellKey, isTyping: boolean): HTMLInputElement | null | undefined {
   const step = stepOf(event, isTyping);
   if (step === undefined) return undefined;

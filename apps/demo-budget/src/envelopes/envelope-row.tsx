@@ -95,7 +95,8 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
   const mark = decimalMarkOf(locale);
   const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
   const [typed, setTyped] = useState<string | null>(null);
-  // Not `typed`, which stays until the amount is saved: a quick user may return to the field earlier.
+  // Whether the user typed since the field got the focus. `typed` does not tell, because it stays until the amount is
+  // saved, and a user may return to the field before then.
   const hasTypedHere = useRef(false);
   const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
   const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;
@@ -141,7 +142,7 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
               const next = cellTo(event.currentTarget, event, hasTypedHere.current);
               if (next === undefined) return undefined;
               event.preventDefault();
-              // Without a next field, leaving this one saves it.
+              // If there is no next field, leaving this one still saves its amount.
               return next === null ? event.currentTarget.blur() : next.focus();
             }}
           />

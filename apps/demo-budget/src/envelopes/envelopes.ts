@@ -22,7 +22,7 @@ export interface Envelope {
 
 export interface MonthBudget {
   readonly envelopes: readonly Envelope[];
-  /** Money not assigned to any envelope. Negative if more was assigned than there is. */
+  /** Money not assigned to any envelope. Negative if the assignments exceed the money. */
   readonly unassignedMinor: bigint;
   readonly assignedMinor: bigint;
   readonly spentMinor: bigint;

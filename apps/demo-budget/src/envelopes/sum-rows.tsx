@@ -4,7 +4,7 @@ import { formatMonthInFull } from '../shell/locale.ts';
 import type { EnvelopeMonth } from './envelope-row.tsx';
 import type { Envelope, MonthBudget } from './envelopes.ts';
 
-/** The columns of each month. Several months have a row of their names above. */
+/** The column headings of each month. If there are several months, a row above names them. */
 export function TableHead({ months }: { readonly months: readonly string[] }): ReactNode {
   const columns = ['Assigned', 'Spent', 'Available'];
   return (

@@ -5,6 +5,6 @@ export function download(fileName: string, blob: Blob): void {
   link.href = url;
   link.download = fileName;
   link.click();
-  // The browser has started to read by the next task; one more second costs nothing.
+  // The browser starts to read the file before the next task, so one second is more than enough.
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }

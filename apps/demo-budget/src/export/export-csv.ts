@@ -3,7 +3,7 @@ import Papa from 'papaparse';
 import { minorToDecimalText } from '../money/format.ts';
 import { entryLineCount, exportedLines, type CountRow, type ExportedLineRow } from '../queries/export.ts';
 
-/** The subset of the client that exports read with. */
+/** The methods of the client that exports use to read. */
 export type Reader = Pick<Client, 'query' | 'stream'>;
 
 export interface ExportProgress {

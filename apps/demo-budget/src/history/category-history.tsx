@@ -17,7 +17,7 @@ export interface CategoryHistoryProps {
   readonly currency: string;
 }
 
-/** Each assignment is a row with a history of its own, so only the latest ones are requested. */
+/** The maximum number of assignments to show, latest first: each is a row whose history is requested separately. */
 const assignmentsAtMost = 12;
 
 /** Who assigned money to a category, and who changed the category and its goal. */

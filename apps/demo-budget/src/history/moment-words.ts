@@ -63,7 +63,7 @@ function wordOf(column: string, value: SqlValue, currency: string, wording: Word
   return valueWord(column, value, currency, wording);
 }
 
-/** A value that a new row has unless a user chose another. */
+/** Whether a new row has this value unless the user chose another. */
 function isPlain(column: string, value: SqlValue): boolean {
   return value === null || value === '' || value === 0 || (column === 'status' && value === 'open');
 }

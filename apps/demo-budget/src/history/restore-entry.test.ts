@@ -65,7 +65,7 @@ describe('restoring values of an entry', () => {
     expect(stateOf(id).entry).toMatchObject({ amountMinor: -350, payee: 'Kiosk', status: 'open' });
   });
 
-  it('restores a split as one value, and removes one as one value', async () => {
+  it('restores or removes a split as a whole', async () => {
     const split = [
       { id: '', categoryId: 'starter-groceries', amountMinor: -150, notes: 'bread' },
       { id: '', categoryId: 'starter-home', amountMinor: -200, notes: '' },
@@ -84,7 +84,7 @@ describe('restoring values of an entry', () => {
     expect(stateOf(id)).toMatchObject({ entry: { categoryId: 'starter-home' }, parts: [] });
   });
 
-  it('writes both sides of a transfer, but no amounts between currencies', async () => {
+  it('writes both sides of a transfer, but not the amounts of a transfer between currencies', async () => {
     const cash = await addAccount(writer, { name: 'Cash', kind: 'cash', currency: 'EUR', openingMinor: 0 });
     const transfer = { date: '2025-01-31', notes: 'cash', amountMinor: -500, otherMinor: 500, categoryId: null };
     const id = await addTransfer(writer, accountId, cash, transfer);
@@ -108,7 +108,7 @@ describe('restoring values of an entry', () => {
     ]);
   });
 
-  it('keeps day and amount of a reconciled entry, and of an entry that only became a transfer later', async () => {
+  it('keeps the day and amount of a reconciled entry, and of an entry that later became a transfer', async () => {
     const id = await addEntry(writer, accountId, fields);
     const then = stateOf(id);
     const later = { ...then, entry: { ...then.entry, amountMinor: -1, date: '2025-03-03', payee: 'Kiosk' } };

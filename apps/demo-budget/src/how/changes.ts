@@ -5,7 +5,7 @@ export interface SentChange {
   readonly sequence: number;
   readonly writtenMs: number;
   readonly sizeBytes: number;
-  /** From the write to the server's outcome on this device; null while it waits. */
+  /** The time from the write until this device received the server's outcome; null until then. */
   readonly latencyMs: number | null;
 }
 

@@ -5,7 +5,7 @@ import { ConflictList } from '../sync/conflict-list.tsx';
 import { statusWords } from '../sync/status-sentence.ts';
 import { openPanes, walkEntryId, type Pane, type Panes } from './open-panes.ts';
 
-/** A walk that makes a conflict between two devices, and restores the value that lost. */
+/** A walkthrough that makes a conflict between two devices, and restores the value that lost. */
 export function ConflictWalk(): ReactNode {
   const run = useTask();
   const [panes, setPanes] = useState<Panes | null>(null);

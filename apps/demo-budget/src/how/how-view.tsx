@@ -16,7 +16,7 @@ const reading: readonly (readonly [string, string])[] = [
   ['apps/demo-budget/src/how/', 'this page: the public API alone'],
 ];
 
-/** The calls behind the pages of the past and of a what-if. */
+/** The API calls behind the pages that show a past state or a what-if. */
 const looking: readonly (readonly [string, string])[] = [
   ["client.history('entries', id)", 'who changed a row, when and what; also after it was deleted'],
   ["history.document('content')", 'the versions of a note, with their text'],
@@ -25,8 +25,8 @@ const looking: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * The page that explains to developers how the app works: its queries, its changes, its storage, and a conflict to
- * produce.
+ * The page that explains to developers how the app works: its queries, its changes and its storage. A walkthrough
+ * produces a conflict.
  */
 export default function HowView(): ReactNode {
   const { isShown, setShown } = useInspector();

@@ -4,7 +4,7 @@ import type { KnownBudget } from '../budget/known-budgets.ts';
 import { fetchToken } from '../budget/token.ts';
 import { schema } from '../schema.ts';
 
-/** One of the two devices of the walk: a separate client in this page. */
+/** One of the two devices of the walkthrough: a separate client in this page. */
 export interface Pane {
   readonly title: string;
   readonly principal: string;

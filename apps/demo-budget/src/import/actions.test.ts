@@ -22,7 +22,7 @@ beforeEach(async () => {
   accountId = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 184_210 });
 });
 
-/** The whole pipeline for a file, as in the view, up to the drafts that are new. */
+/** Runs a sample file through the same steps as the import page. Resolves to the new entries. */
 async function draftsOf(fileName: string, currency: string): Promise<readonly ImportDraft[]> {
   const file = await readChosenFile(
     fileName,

@@ -66,7 +66,7 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     account.id,
     useMemo(() => daysAround(table, formats.columns.date, formats.dateOrder), [formats, table]),
   );
-  // During the import, rows that were just written would be shown as duplicates of themselves.
+  // From the start of the import, there is no preview: it would show the written rows as duplicates of themselves.
   const frozen = progress !== null || done !== null;
   const preview = useMemo(
     () =>

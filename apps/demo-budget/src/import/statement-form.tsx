@@ -18,8 +18,8 @@ export interface StatementFormProps {
 const formatWords: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ofx: 'OFX', qif: 'QIF', camt: 'CAMT' };
 
 /**
- * For files that describe themselves almost completely: the user chooses which statement to import, and the order of
- * dates in QIF, which does not name it.
+ * For files whose format states almost everything: the user chooses which statement to import, and the order of dates
+ * in a QIF file, which does not state it.
  */
 export function StatementForm({ file, formats, onEncoding, onFile, onFormats }: StatementFormProps): ReactNode {
   const statement = file.statements.find(({ table }) => table === file.table);

@@ -25,7 +25,7 @@ export class SharedHistory extends History {
     this.undoManager.stopCapturing();
   }
 
-  // The document keeps its history.
+  // Does nothing, because the document keeps the history.
   override record(): void {}
 
   override transform(): void {}

@@ -7,7 +7,7 @@ import './past.css';
 
 export interface DayFormProps {
   readonly budget: Budget;
-  /** `YYYY-MM-DD`, shown first. */
+  /** The initial day, `YYYY-MM-DD`. */
   readonly day: string;
 }
 

@@ -53,7 +53,7 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
               <span>
                 {person.name}{' '}
                 <span className="hint">
-                  {[person.page, `came ${timeAgo(person.sinceMs, nowMs, locale)}`]
+                  {[person.page, `arrived ${timeAgo(person.sinceMs, nowMs, locale)}`]
                     .filter((words) => words !== '')
                     .join(' · ')}
                 </span>

@@ -28,8 +28,8 @@ export const budgetLines = `
   )`;
 
 /**
- * `begins` is the day on which a budget month begins, as two digits. Months that begin later than on the 1st have the
- * name of the calendar month in which they begin. The tables and expressions below require it.
+ * The table `begins`: the day on which a budget month begins, as two digits. A month that begins after the 1st has the
+ * name of the calendar month in which it begins. The tables and expressions below require `begins`.
  */
 export const monthBegins = `
   begins (firstDay) AS MATERIALIZED (
@@ -38,7 +38,7 @@ export const monthBegins = `
     ), 1))
   )`;
 
-/** The budget month of a day, both SQL expressions. */
+/** The SQL expression of the budget month of a day, which is an SQL expression too. */
 export function monthOfDay(day: string): string {
   return `CASE WHEN substr(${day}, 9, 2) >= (SELECT firstDay FROM begins) THEN substr(${day}, 1, 7) ELSE substr(date(substr(${day}, 1, 7) || '-01', '-1 month'), 1, 7) END`;
 }

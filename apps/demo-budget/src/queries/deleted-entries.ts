@@ -11,8 +11,8 @@ export interface DeletedEntryRow {
 }
 
 /**
- * The entries that were deleted last and do not exist again. Parameters: a part of the payee or memo, empty for all;
- * row limit.
+ * The most recently deleted entries, except those that exist again. Parameters: a part of the payee or memo, empty for
+ * all; row limit.
  */
 export const latestDeletedEntries = `
   SELECT deleted.id, account.name AS accountName, account.currency, deleted.date, deleted.payee, deleted.notes, deleted.amountMinor, deleted.transferId, deleted.deletedAtMs

@@ -108,7 +108,7 @@ interface PeriodChoiceProps {
   readonly onRange: (days: Days) => void;
 }
 
-/** The option of the number of months for a custom range of days. */
+/** The option that replaces the number of months by a custom range of days. */
 const anyDays = 'days';
 
 function PeriodChoice({ count, last, days, months, onLast, onCount, onDays, onRange }: PeriodChoiceProps): ReactNode {

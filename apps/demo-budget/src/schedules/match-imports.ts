@@ -48,8 +48,8 @@ export async function scheduledInImport(
 }
 
 /**
- * Marks the scheduled entries that an import brought as entered, and gives their entries the category of the schedule
- * if they have none.
+ * Marks scheduled entries as entered if an import contains them, and gives the imported entries the category of the
+ * schedule if they have none.
  */
 export async function matchImport(writer: Writer, accountId: string, drafts: readonly ImportDraft[]): Promise<number> {
   const matches = await scheduledInImport(writer, accountId, drafts);

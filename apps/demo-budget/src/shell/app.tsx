@@ -71,7 +71,7 @@ export function App({ client, budget: known, device }: AppProps): ReactNode {
   const mayWrite = useMayWrite();
   const isRemoved = useIsRemoved();
   const who = useMemo(() => ({ budget: known, device }), [device, known]);
-  // The links of pages stay in the view; those of the bar at the top lead to today's budget.
+  // Links on the pages and in the menu keep the view; links in the top bar lead to today's budget.
   const budget = useMemo(() => ({ ...known, view }), [known, view]);
   const { isShown } = useInspector();
   useEffect(() => void statusHistory(client), [client]);

@@ -46,7 +46,7 @@ export function placeOfHash(hash: string): Place {
 }
 
 /**
- * The part of the address that pages share: their links stay in its view. Without a view, they lead to today's budget.
+ * The part of the address that pages share: their links keep its view. Without a view, links lead to today's budget.
  */
 export interface ViewedBudget extends Budget {
   readonly view?: View;

@@ -12,7 +12,7 @@ export interface Done {
 
 export interface UndoToastProps {
   readonly done: Done | null;
-  /** Null once its time is over. */
+  /** Called with null once the toast's time is over. */
   readonly onDone: (done: Done | null) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -41,7 +41,7 @@ export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNod
   }, [done, onDone]);
   const offer = done?.offer ?? null;
 
-  // Runs the statements one after another in one transaction that cannot be stopped.
+  // Undo and redo run their statements one after another, in one transaction that cannot be stopped.
   if (going !== null)
     return <WorkToast work={{ label: going === 'undo' ? 'Undoing' : 'Redoing', progress: null, stop: null }} />;
   return (

@@ -10,7 +10,7 @@ export interface RunningWork {
   readonly stop: (() => void) | null;
 }
 
-/** The running work, with its progress. Appears after a moment, because most work ends before. */
+/** The running work, with its progress. Appears after a short delay, so that short work shows no toast. */
 export function WorkToast({ work: { label, progress, stop } }: { readonly work: RunningWork }): ReactNode {
   const saving = progress !== null && progress.doneCount === progress.totalCount;
   return (

@@ -17,7 +17,7 @@ import { authorName } from './author-name.ts';
 
 /**
  * The list of conflicts: the current value, the lost one, the reason, and buttons that restore the lost value or
- * dismiss the conflict. A conflict that is restored or dismissed moves below a disclosure.
+ * dismiss the conflict. Conflicts that are no longer open are in a second list, which the user can expand.
  */
 export function ConflictList({ budget, device }: { readonly budget: KnownBudget; readonly device: string }): ReactNode {
   const names = usePeopleNames(budget);

@@ -95,7 +95,7 @@ export function stateOf(conflict: Conflict): ConflictState {
   if (first.columnName === null) return first.rowName === null ? 'restored' : unlessDismissed;
   if (first.rowName === null) return isDismissed ? 'dismissed' : 'changed';
   if (currentIs('lostValue', conflict)) return 'restored';
-  // The conflict log has the text of a note, which the row has as a document.
+  // A note cannot be compared: the conflict log has its text, and the row has a document.
   if (isDismissed || first.tableName === 'notes') return unlessDismissed;
   return currentIs('wonValue', conflict) ? 'open' : 'changed';
 }

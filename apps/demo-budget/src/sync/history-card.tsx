@@ -6,7 +6,7 @@ import { statusWords } from './status-sentence.ts';
 
 const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 
-/** The states of the sync since the page opened, with their times. */
+/** The sync states since the page opened, with their times. */
 export function HistoryCard(): ReactNode {
   const history = statusHistory(useClient());
   const entries = useSyncExternalStore(history.subscribe, () => history.current);

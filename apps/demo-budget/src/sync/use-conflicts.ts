@@ -11,7 +11,10 @@ export interface Conflicts {
   readonly loading: boolean;
 }
 
-/** The latest conflicts, kept current. For use outside of pages too, so a failure keeps the last known ones. */
+/**
+ * The latest conflicts, kept current. It reports no failure, because it is also used outside of pages: the last known
+ * conflicts remain.
+ */
 export function useConflicts(): Conflicts {
   const { rows, loading } = useLiveQuery<ConflictRow>(latestConflicts);
   return useMemo(() => {

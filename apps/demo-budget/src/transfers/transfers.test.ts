@@ -51,7 +51,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  it('is edited on both sides, from either', async () => {
+  it('is updated on both sides, whichever side is edited', async () => {
     await addTransfer(writer, checking, cash, withdrawal);
     const [side] = rowsOf(cash);
     if (side === undefined || side.transferId === null || side.otherMinor === null) throw new Error('no transfer');

@@ -164,9 +164,9 @@ export function conflictId({ kind, table, key, column }: BranchConflict): string
 export interface ConflictChoice {
   readonly id: string;
   readonly title: string;
-  /** The amount in the budget today. */
+  /** The value in today's budget, or what choosing today's side does. */
   readonly today: string;
-  /** The amount in the what-if. */
+  /** The value in the what-if, or what choosing its side does. */
   readonly whatIf: string;
 }
 

@@ -29,8 +29,8 @@ export interface Compared {
 }
 
 /**
- * Compares the what-if with today: when the page opens, when `compareAgain` is called, and when the amounts of either
- * change.
+ * Compares the what-if with today: when the page opens, when `compareAgain` is called, and when account balances or
+ * category names change in the what-if or in today's budget.
  */
 export function useComparison({ currency, month }: CompareOptions): {
   readonly compared: Compared | null;

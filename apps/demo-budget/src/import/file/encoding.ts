@@ -76,7 +76,8 @@ const sampleBytes = 64 * 1_024;
 
 /**
  * Detects the encoding of text. It looks first for a byte order mark, then for the zero bytes of UTF-16, then for
- * well-formed characters of UTF-8 (damage spoils only a few), and only then uses the statistics of the detector.
+ * Japanese escape sequences, then for well-formed characters of UTF-8 (a damaged file still has mostly these), and only
+ * then uses the statistics of the detector.
  */
 export async function detectEncoding(bytes: Uint8Array): Promise<Encoding> {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';

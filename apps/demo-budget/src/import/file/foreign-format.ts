@@ -1,4 +1,4 @@
-/** The features of a text without a table. */
+/** The format of a text without a table, for the message that rejects the file. */
 export type ForeignFormat = 'mt940' | 'json' | 'xml' | 'sql' | 'vcard' | 'text';
 
 export const foreignFormatWords: Readonly<Record<ForeignFormat, string>> = {

@@ -36,7 +36,7 @@ function hashed(fields: readonly string[]): string {
   return `imported-${fnv1a128(fields.join('\u001f'))}`;
 }
 
-// FNV-1a with 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It does not serve secrecy: it makes keys short and
+// FNV-1a with 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It need not be secure: it makes keys short and
 // equally long, with negligible odds of a collision among 100,000 rows.
 const offsetBasis = 0x6c62272e07bb014262b821756295c58dn;
 const prime = 0x0000000001000000000000000000013bn;

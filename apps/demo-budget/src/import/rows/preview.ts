@@ -118,7 +118,7 @@ function oneLine(text: string): string {
 function foreignCurrency(row: TableRow, settings: ImportSettings): string | undefined {
   const currency = cellAt(row, settings.columns.currency).toUpperCase();
   if (currency === '' || currency === settings.currency) return undefined;
-  // No other text of the file is part of a problem, which may be logged.
+  // A problem may be logged, so it contains no other text from the file.
   return /^[A-Z]{3}$/.test(currency) ? currency : 'another currency';
 }
 

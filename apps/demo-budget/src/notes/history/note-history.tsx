@@ -130,7 +130,7 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
         </button>
       </header>
       <p className="hint" role="status">
-        {isRestored && 'Restored. The text before is still in this list.'}
+        {isRestored && 'Restored. The previous text is still in this list.'}
         {problem !== null && ` ${errorSentence(problem)} Only recent changes of this device are shown.`}
       </p>
       {page === null && <p className="hint">Loading the history …</p>}

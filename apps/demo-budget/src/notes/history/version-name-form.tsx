@@ -14,7 +14,7 @@ export interface VersionNameFormProps {
   readonly onDone: () => void;
 }
 
-/** The most characters that a name may have. */
+/** The maximum number of characters in a name. */
 const maxLength = 100;
 
 /** Gives a version of a note a name, changes it, or removes it. */
