@@ -57,7 +57,7 @@ test('a resolved write survives killing the browser right after it, and syncs', 
   await gateway.close();
 });
 
-test('a budget created just before the browser was killed is opened again by the address without a link', async ({
+test('the address without a link reopens a budget created just before the browser was killed', async ({
   server,
 }) => {
   const gateway = await openGateway({ serverPort: server.port });

@@ -71,7 +71,7 @@ test('every acknowledged write is stored exactly once after the server is killed
       const acknowledged = transactionsPerRound - (await waitingCount(page));
       const storedNow = entryCount(stored) - storedBefore;
       expect(storedNow).toBeGreaterThanOrEqual(acknowledged * entriesPerTransaction);
-      // The kill fell in the intended phase.
+      // The server was killed in the intended phase.
       if (kill.after === 'acknowledgement') expect(acknowledged).toBeGreaterThan(0);
       else expect(storedNow).toBeLessThan(entriesPerRound);
 
@@ -126,7 +126,7 @@ async function writeEntries(page: Page, round: number): Promise<void> {
   );
 }
 
-/** Resolves when the server is to be killed. Starts watching when called, not when awaited. */
+/** Resolves when it is time to kill the server. Starts watching when called, not when awaited. */
 async function killIsDue({ after }: Kill, { gateway, page }: Person): Promise<void> {
   if (after === 'acknowledgement') {
     await page.evaluate(

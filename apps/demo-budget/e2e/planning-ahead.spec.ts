@@ -82,7 +82,7 @@ test('envelopes have goals, and rules categorise typed entries', async ({ newPer
   await rule.getByLabel('Set the category to').selectOption({ label: 'Groceries' });
   await rule.getByLabel('Set the payee to').fill('Market');
   await rule.getByLabel('Value of condition 1').fill('market');
-  // The matches arrive between press and release; the click must count nevertheless.
+  // The matches arrive between press and release; the click must still count.
   await rule.getByRole('button', { name: 'Add rule' }).hover();
   await page.mouse.down();
   await expect(rule.getByRole('region', { name: 'Matching entries' })).toContainText('No existing entries match.');

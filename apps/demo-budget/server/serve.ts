@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) return giveUp(`PORT must be an integer from 0 to 65535.`);
   if (!existsSync(distFolder))
     return giveUp('The app is not built. Run its build, or `npm run demo` in the repository.');
-  // Installed before anything is opened, so that a signal during the start is not lost. A terminal may send the signal
+  // Installed before anything is opened, so that a signal during startup is not lost. A terminal may send the signal
   // more than once.
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());

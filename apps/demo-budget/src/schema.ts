@@ -49,7 +49,7 @@ export const categories = sqliteTable('categories', {
    * The heading under which it is listed; empty for none. A group consists of its categories: it has no row of its own.
    */
   groupName: text().notNull().default(''),
-  /** Orders the categories of a kind. A group is where its first category is. */
+  /** Orders the categories of a kind. A group is listed at the position of its first category. */
   position: real().notNull().default(0),
   /** A memo for the envelope. */
   note: text().notNull().default(''),

@@ -56,14 +56,14 @@ export function newDevice(
   };
 }
 
-/** Stops the timer of a toast, because a busy machine may need longer to find its button than a user. */
+/** Keeps toasts open, because a test on a busy machine may need longer than a user to find a toast's button. */
 function keepToasts(toastMs: number): void {
   const setRealTimeout = globalThis.setTimeout;
   globalThis.setTimeout = ((run: () => void, ms?: number, ...given: unknown[]) =>
     ms === toastMs ? 0 : setRealTimeout(run, ms, ...given)) as typeof setTimeout;
 }
 
-/** Playwright's own setting applies to all tabs of a browser. */
+/** Sets the network of one tab: Playwright's own setting applies to all tabs of a browser. */
 async function emulateNetwork(devtools: CDPSession, offline: boolean): Promise<void> {
   await devtools.send('Network.enable');
   await devtools.send('Network.emulateNetworkConditions', {

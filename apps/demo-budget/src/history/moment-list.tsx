@@ -16,7 +16,7 @@ export interface MomentListProps {
   /** The currency of the amounts. */
   readonly currency: string;
   readonly wording: Wording;
-  /** Shown below the changes of a moment, such as what can be done with it. */
+  /** Shown below the changes of a moment, such as a button that restores it. */
   readonly children?: (moment: Moment, index: number) => ReactNode;
 }
 

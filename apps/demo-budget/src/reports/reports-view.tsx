@@ -98,7 +98,7 @@ interface PeriodChoiceProps {
   readonly count: number;
   /** The last month, as `YYYY-MM`. */
   readonly last: string;
-  /** Null unless any days were chosen instead of whole months. */
+  /** Null unless the user chose a range of days instead of whole months. */
   readonly days: Days | null;
   readonly months: readonly string[];
   readonly onLast: (month: string) => void;

@@ -7,7 +7,7 @@ import { megabytes } from './megabytes.ts';
 export interface OpeningProps {
   /** Null before any data arrives. */
   readonly arrival: Arrival | null;
-  /** The budget is not on this device yet, so that opening it takes noticeable time. */
+  /** The budget is not on this device yet, so opening it takes a noticeable time. */
   readonly isFirstVisit: boolean;
 }
 

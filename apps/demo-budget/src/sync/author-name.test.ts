@@ -7,7 +7,7 @@ const names = new Map([
 ]);
 
 describe('the author of a change', () => {
-  it('has a name on both sides', () => {
+  it('is shown by name to the owner and to a member, except on the device itself', () => {
     expect(authorName('person-1', { device: 'device-00000001', names, isMember: false })).toBe('Ben');
     expect(authorName('device-00000001', { device: 'person-1', names, isMember: true })).toBe('Anna');
     expect(authorName('person-1', { device: 'person-1', names, isMember: true })).toBe('this device');

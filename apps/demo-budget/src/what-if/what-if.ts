@@ -8,7 +8,7 @@ export interface WhatIf {
   readonly branch: Branch;
   /** Today's budget. */
   readonly today: Client;
-  /** Called before this tab ends the what-if, and with an error if it cannot. */
+  /** Called with `busy` before this tab ends the what-if, and with the error if that fails. */
   readonly onEnding: (ending: Ending) => void;
 }
 

@@ -25,7 +25,7 @@ describe('decoding a file', () => {
     expect(await decodeFile(bytes)).toEqual({ ok: true, value: { text: statement, encoding, unreadableCount: 0 } });
   });
 
-  it('reads the euro sign , which Windows-1252 has and Latin-1 lacks', async () => {
+  it('reads the euro sign, which Windows-1252 has and Latin-1 lacks', async () => {
     const decoded = await decodeFile(new Uint8Array([...utf8('a;'), 0x80, 0x0a]));
     expect(decoded).toMatchObject({ ok: true, value: { text: 'a;€\n' } });
   });

@@ -136,7 +136,7 @@ describe('guessing columns', () => {
     expect(guessColumns(twoSided)).toMatchObject({ date: 0, amount: null, debit: 3, credit: 4, payee: 1 });
   });
 
-  it('inspects the cells without a helpful header, and never mistakes a date for an amount', () => {
+  it('inspects the cells if the header does not help, and never mistakes a date for an amount', () => {
     const bare = tableOf('2025-01-31,Coffee,-3.50\n2025-02-01,Rent,-900\n');
     expect(guessColumns(bare)).toEqual({
       date: 0,
@@ -152,7 +152,7 @@ describe('guessing columns', () => {
     });
   });
 
-  it('trusts the name if most cells are unreadable', () => {
+  it('trusts the name of a column if most of its cells are unreadable', () => {
     const table = tableOf('Date,Payee,Amount\nsoon,Rent,a lot\nlater,Coffee,little\n2025-01-31,Books,-3.50\n');
     expect(guessColumns(table)).toMatchObject({ date: 0, payee: 1, amount: 2 });
   });

@@ -47,7 +47,7 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
   const [page, setPage] = useState<DocumentHistoryPage | null>(null);
   const [shown, setShown] = useState<Shown | null>(null);
   const [naming, setNaming] = useState<Naming | null>(null);
-  // The list may grow while a user types.
+  // Kept here, because the form moves when the list grows while the user types.
   const typedName = useRef('');
   const [isRestored, setRestored] = useState(false);
 
@@ -192,7 +192,7 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
                   {mayWrite &&
                     (names.length === 0 ? [null] : names).map((name, at) => (
                       <button
-                        // Stays in place and keeps the focus when its name changes.
+                        // The position, so that the button keeps the focus when its name changes.
                         key={at}
                         type="button"
                         id={nameButtonId(one, at)}
