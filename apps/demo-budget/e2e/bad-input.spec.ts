@@ -80,9 +80,7 @@ test('rows with unreadable dates or amounts over 2^53 minor units block the impo
   await expectBalance(page, '€90,071,992,547,408.91', '2 entries');
 });
 
-test('the form also rejects an amount over 2^53 minor units, and larger balances are exact', async ({
-  newPerson,
-}) => {
+test('the form also rejects an amount over 2^53 minor units, and larger balances are exact', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Vault', currency: 'EUR', opening: '90071992547409.91' });
   await page.getByRole('button', { name: 'New entry' }).click();

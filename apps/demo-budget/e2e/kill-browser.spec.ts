@@ -57,9 +57,7 @@ test('a resolved write survives killing the browser right after it, and syncs', 
   await gateway.close();
 });
 
-test('the address without a link reopens a budget created just before the browser was killed', async ({
-  server,
-}) => {
+test('the address without a link reopens a budget created just before the browser was killed', async ({ server }) => {
   const gateway = await openGateway({ serverPort: server.port });
   await withKillableDevice(async (device) => {
     await device.page.goto(gateway.url);
