@@ -90,7 +90,7 @@ function edited(rest: JsonObject): Edited {
 }
 
 const SMALL = edited({});
-/** Large enough to stay open between edits: a later edit would see the applied part of a rejected one. */
+/** Large enough to stay open between edits, so that a later edit would show the applied part of a rejected one. */
 const LARGE = edited({ rest: 'The tide comes in. '.repeat(300) });
 
 type Damage = (edit: Uint8Array) => Uint8Array;
@@ -102,7 +102,7 @@ const ofBytes: fc.Arbitrary<Damage> = fc
     for (const [at, byte] of bytes) damaged[at % damaged.length] = byte;
     return damaged;
   });
-/** Flips one bit, which usually breaks a single thing, so most of these edits get further than others. */
+/** Flips one bit. This usually breaks a single thing, so these edits pass more checks than other damaged edits. */
 const ofOneBit: fc.Arbitrary<Damage> = fc.tuple(fc.nat(), fc.nat({ max: 7 })).map(
   ([at, bit]) =>
     (edit) =>

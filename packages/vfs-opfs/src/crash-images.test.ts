@@ -16,7 +16,7 @@ import { SEGMENT_HEADER_BYTES } from './log/segment-header.ts';
 const SEED = 20260921;
 let imageTotal = 0;
 
-/** One crash in this number is examined; `npm run verify` examines all. */
+/** Of this many crashes, one is examined; `npm run verify` examines all. */
 const oneOf = atLevel({ test: 4, verify: 1 });
 
 /**

@@ -151,7 +151,7 @@ describe('an open storage', () => {
     await promoted.close();
   });
 
-  it('reports since when a power cut could lose commits under relaxed durability, until the commits are flushed', async () => {
+  it('reports the time of the oldest unflushed commit under relaxed durability, until it is flushed', async () => {
     const disk = new SimulatedDisk();
     const flushed: string[] = [];
     disk.fault = (call) => {

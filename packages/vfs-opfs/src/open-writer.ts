@@ -18,7 +18,7 @@ import { WriterStore } from './writer-store.ts';
 
 /**
  * Closing moves a log up to this size into the database file. A longer log stays for the next opening, which reads all
- * of it at about 2 ms a megabyte. A handover never moves the log.
+ * of it at about 2 ms per megabyte. A handover never moves the log.
  */
 const MAX_LOG_COPIED_ON_CLOSE_BYTES = 64 * 1024 * 1024;
 

@@ -132,8 +132,8 @@ describe('a reader', () => {
       disk.observer = undefined;
       disk.fault = undefined;
       expect(seen).toContain('n');
-      // With the same length, the change counter and the size equal those in SQLite's cache. With a shorter one, the
-      // end of the failed record is still where the reader looks, unless it was truncated.
+      // If this text is as long as the failed one, the change counter and the size equal those in SQLite's cache. If it
+      // is shorter, the end of the failed record is still where the reader looks, unless the record was truncated.
       writer.connection.run("UPDATE note SET content = 'second' WHERE id = 1");
       expect(reader.connection.value(initial)).toBe('s');
       for (const worker of [reader, writer]) await closeWorker(worker);

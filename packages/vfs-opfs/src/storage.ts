@@ -8,7 +8,8 @@ export type Role = 'writer' | 'reader';
 
 /**
  * - `relaxed`: in the log when COMMIT returns, flushed within a second. Survives the death of the tab, the worker and
- *   the browser's process. A power cut may take the last second, never more, and never part of a transaction.
+ *   the browser's process. A power cut may undo the commits of the last second, never more, and never part of a
+ *   transaction.
  * - `strict`: flushed before COMMIT returns. Also survives a power cut.
  */
 export type Durability = 'relaxed' | 'strict';

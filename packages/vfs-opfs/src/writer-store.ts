@@ -113,14 +113,14 @@ export class WriterStore implements DatabaseStore {
     return Math.min(most, committed, MAX_COMPARED_PAGES, Math.floor(roomBytes / pageSizeBytes));
   }
 
-  /** Writes those of `count` pages that differ from the last commit. Returns the number of bytes of all of them. */
+  /** Writes those of `count` pages that differ from the last commit. Returns the size of all `count` pages. */
   #writeChanged(heap: Uint8Array, source: number, page: number, count: number, comparer: PieceComparer): number {
     const { pageSizeBytes } = this.#view;
     const length = count * pageSizeBytes;
     this.#view.read(heap, comparer.room, length, (page - 1) * pageSizeBytes);
     const changed = comparer.changedPieces(source, pageSizeBytes, count);
     this.#comparedBytes += length;
-    // The transaction may have written a page before, with another content.
+    // The transaction may have written a page before, with different content.
     const isWritten = (index: number): boolean =>
       (changed & (1 << index)) !== 0 || this.#pages.slotOf(page + index) !== -1;
     for (let index = 0; index < count;) {

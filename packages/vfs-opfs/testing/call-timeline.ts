@@ -18,7 +18,7 @@ export interface TimelineReader {
   readonly medium: FileMedium;
   /** Number of steps that the writer has made. */
   position: number;
-  /** The number of the reader's further reads before which the writer may move. */
+  /** How many more times the writer may move on before one of the reader's reads. */
   movesLeft: number;
 }
 

@@ -172,7 +172,7 @@ function describeMedium(medium: ContractMedium): void {
       for (let count = 0; count < 20; count += 1)
         await opened.tab.call('run', `UPDATE entry SET content = 'changed' || content WHERE id % 200 = ${count}`);
       const again = await reopen(opened, options);
-      // 990 bytes, the digits of 1 to 4000, and 'changed' before each tenth of them.
+      // Each row has 990 bytes and the digits of its number, from 1 to 4000; one row in ten also begins with 'changed'.
       const sum = 4000 * 990 + (9 + 90 * 2 + 900 * 3 + 3001 * 4) + 400 * 7;
       expect(await again.call('run', 'SELECT count(*), sum(length(content)) FROM entry')).toEqual([[4000, sum]]);
       await again.call('close');

@@ -7,9 +7,9 @@ import type { SimulatedMedium } from './simulated-disk.ts';
 
 /** How far schedules may deviate from one worker running after the other. */
 export interface ScheduleBounds {
-  /** How often a worker that could continue must wait for another one. */
+  /** The maximum number of times that a worker that could continue waits for another one. */
   readonly preemptions: number;
-  /** How many workers die, at any step or between any two disk calls. */
+  /** The maximum number of workers that die, at any step or between any two disk calls. */
   readonly deaths: number;
   /** For a control test: grants every lock immediately. */
   readonly areLocksBroken?: boolean;

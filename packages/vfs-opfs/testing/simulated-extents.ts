@@ -192,7 +192,7 @@ export class SimulatedExtents implements ExtentCatalog {
   }
 }
 
-/** The most transactions that a browser may still hold in memory. */
+/** The maximum number of transactions that a browser may still hold in memory. */
 const MAX_UNFLUSHED_BATCHES = 20;
 
 function copyOf({ extents, ...rest }: Stored): Stored {

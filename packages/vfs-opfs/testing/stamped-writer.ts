@@ -41,8 +41,8 @@ export const STAMPED_RUNS: readonly { readonly title: string; readonly steps: re
 ];
 
 /**
- * The disk calls of a writer, and for each transaction after how many calls it was acknowledged, with the stamps of all
- * pages at that time.
+ * The disk calls of a writer, and for each transaction the number of calls after which it was acknowledged, with the
+ * stamps of all pages at that time.
  */
 export interface StampedRun {
   readonly calls: readonly DiskCall[];

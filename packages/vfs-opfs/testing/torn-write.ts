@@ -6,7 +6,7 @@ const SECTOR_BYTES = 512;
 /** Returns numbers from 0 to 1. A seeded source makes a failing run repeatable. */
 export type Random = () => number;
 
-/** Replaces one of the writes by some of its sectors. */
+/** Replaces one of the writes with some of its sectors. */
 export function tear(calls: readonly DiskCall[], random: Random): readonly DiskCall[] {
   const writes = calls.filter((call) => call.kind === 'write');
   const victim = writes[Math.floor(random() * writes.length)];

@@ -9,9 +9,9 @@ export interface RowHash {
   high: number;
 }
 
-// Two lanes with different seeds and multipliers (odd constants with well spread bits, from the golden ratio and from
-// xxHash), which together are as good as 64 bits. They are not cryptographic: Rockpool writes both sides, and an audit
-// looks for accidents.
+// Two lanes with different seeds and multipliers (odd constants with well-spread bits, from the golden ratio and from
+// xxHash), which together are as good as one 64-bit hash. They are not cryptographic: Rockpool writes both sides, and
+// an audit looks for accidental differences only.
 const SEED_LOW = 0x9e3779b1;
 const SEED_HIGH = 0x85ebca77;
 const FACTOR_LOW = 0x85ebca6b;

@@ -3,8 +3,8 @@ import { keyColumns, valueColumns, type TableSchema } from '../schema/schema.ts'
 import { auditedColumnIds } from './table-fingerprint.ts';
 
 /**
- * The number of rows per slice: about a millisecond of work, so that an audit delays neither the page's worker nor the
- * server's other sessions.
+ * The maximum number of rows per slice. A slice takes about a millisecond, so that an audit delays neither the page's
+ * worker nor the server's other sessions.
  */
 export const AUDIT_SLICE_ROWS = 500;
 

@@ -74,8 +74,8 @@ export function differingRanges(mine: ArrayLike<number>, theirs: ArrayLike<numbe
 }
 
 /**
- * The number of ranges for an audit of a table with this many rows. At least two: an audit with several ranges asks for
- * the rows that differ.
+ * The number of ranges for an audit that asks for the differing rows of a table with this many rows. At least two,
+ * because an audit with one range asks only whether the tables are the same.
  */
 export function auditRangeCount(rowCount: number): number {
   let count = 2;

@@ -2,8 +2,8 @@ import { utf8Length } from './utf8-length.ts';
 
 const INITIAL_BYTES = 256;
 
-// Most outputs are small and cost less than allocating a buffer, so a finished writer passes its buffer to the next
-// one.
+// Most outputs are small: writing one takes less time than allocating a buffer, so a finished writer passes its buffer
+// to the next one.
 const MAX_SPARE_BYTES = 64 * 1024;
 let spare: Uint8Array<ArrayBuffer> | null = null;
 
@@ -36,7 +36,7 @@ export class ByteWriter {
     this.length += 8;
   }
 
-  /** A non-negative safe integer, 7 bits a byte, low bits first. */
+  /** A non-negative safe integer, 7 bits per byte, low bits first. */
   varint(value: number): void {
     this.reserve(8);
     let rest = value;
@@ -47,7 +47,7 @@ export class ByteWriter {
     this.buffer[this.length++] = rest;
   }
 
-  /** A signed 64-bit integer: zigzag, then 7 bits a byte. */
+  /** A signed 64-bit integer: zigzag, then 7 bits per byte. */
   int64(value: bigint): void {
     if (value >= SAFE_ZIGZAG_MIN && value <= SAFE_ZIGZAG_MAX) {
       const small = Number(value);

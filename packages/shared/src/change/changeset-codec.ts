@@ -107,7 +107,7 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   const kind = KINDS[reader.u8() - 1];
   if (kind === undefined) return reader.fail('a change has an unknown kind');
   const tableId = reader.u32();
-  // A key part takes at least one byte per row, so the remaining rows limit the count.
+  // A key part takes at least one byte per row, so the rest of the input limits the number of rows.
   const rowCount = reader.count(1);
   const keyCount = reader.count(1);
   const columnCount = reader.count(4);

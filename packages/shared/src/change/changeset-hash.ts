@@ -12,8 +12,8 @@ export type Sha256 = (first: Uint8Array, second: Uint8Array) => Uint8Array;
 
 /**
  * The hash that chains a changeset to its predecessor: the first 16 bytes of SHA-256 over the previous hash, the
- * numbers and the body. Two changesets of one site with one number and different hashes show that the client's file was
- * copied. `digest` can be an implementation that is faster than JavaScript.
+ * numbers and the body. Two changesets of one site with the same sequence but different hashes show that the client's
+ * file was copied. `digest` can be an implementation that is faster than JavaScript.
  */
 export function changesetHash(
   previousHash: Uint8Array,

@@ -75,9 +75,9 @@ export interface Changeset {
   /** The encoded ChangesetBody. These bytes are hashed, stored and sent, and never encoded again. */
   readonly body: Uint8Array;
   /**
-   * The changeset that this one was re-created from: under a new site id, or by a retry after a rejection. It takes
-   * effect only if its origin, and everything else re-created from it, does not. Absent if the changeset itself is the
-   * first.
+   * The changeset that this one was re-created from: under a new site id, or by a retry after a rejection. This one
+   * takes effect only if neither its origin nor another changeset with the same origin does. Absent if the changeset
+   * itself is the first.
    */
   readonly origin?: ChangesetOrigin;
 }

@@ -15,8 +15,8 @@ import type { ChangeGroup } from './changeset.ts';
  */
 
 /**
- * The limit for all parts of a key together, in bytes of UTF-8; an integer counts by its digits. An index entry of
- * PostgreSQL holds 2,704 bytes, including the key.
+ * The limit for all parts of a key together, in bytes of UTF-8; an integer counts by its digits. A PostgreSQL
+ * index entry holds at most 2,704 bytes, including the key.
  */
 export const MAX_KEY_BYTES = 2_000;
 

@@ -11,7 +11,7 @@ import type { CellValue } from './cell-value.ts';
  *     update: old record (key, and changed columns), new record (changed columns)
  *   a record: for each column a type byte, then
  *     0 nothing: not there   1 integer, 8 bytes   2 real, 8 bytes   3 text, 4 blob: varint length, bytes   5 NULL
- * All numbers big-endian; a varint is SQLite's: 7 bits a byte, the high ones first, the high bit set on all but the
+ * All numbers big-endian; a varint is SQLite's: 7 bits per byte, the high ones first, the high bit set on all but the
  *   last.
  *
  * Columns are identified by position, without generated ones. A changed key arrives as a delete and an insert.

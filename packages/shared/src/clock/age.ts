@@ -15,8 +15,8 @@ import { LATEST_STAMP_US } from './stamp.ts';
 const US_PER_MS = 1000;
 
 /**
- * The difference between two contacts that counts as normal, because a network may be slow and a clock may drift for
- * weeks.
+ * How far the times that the two clocks measure between two contacts may differ before the clock counts as set. It is
+ * this large because a network may be slow and a clock may drift for weeks.
  */
 export const CLOCK_TOLERANCE_MS = 10_000;
 

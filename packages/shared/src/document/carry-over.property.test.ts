@@ -121,7 +121,7 @@ describe('a late edit of a compacted document', () => {
     );
   });
 
-  it('reports nothing if no other author has written the place since, or all wrote the same value', () => {
+  it('reports nothing if no other author has written to the place since, or all wrote the same value', () => {
     fc.assert(
       fc.property(json, json, (start, ben) => {
         const [first, last] = [{ body: start }, { body: ben }];

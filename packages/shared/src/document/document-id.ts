@@ -4,10 +4,10 @@ import { canonicalJson, type JsonValue } from './json.ts';
 
 /*
  * Yjs identifies operations by (client id, clock). Two operations with the same pair corrupt a document permanently.
- * Every client id is therefore derived: the id of a site's edits from the site and a generation, the id of initial
- * content from that content, the generation of an edit that the server carries over from all its sources. The server
- * can check the ids, and no site can write as another. 48 bits: with 100,000 ids in one document, the odds of a
- * collision are 1 in 50,000.
+ * Every client id is therefore derived: the id of a site's edits from the site and a generation, and the id of initial
+ * content from that content. When the server carries an edit over, it derives the generation from all sources of the
+ * edit. The server can check the ids, and no site can write as another. 48 bits: with 100,000 ids in one document, the
+ * odds of a collision are 1 in 50,000.
  */
 export const DOCUMENT_ID_BYTES = 8;
 const CLIENT_ID_BYTES = 6;

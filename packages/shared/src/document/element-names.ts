@@ -6,7 +6,7 @@ interface NamesByKey {
   readonly names: string[] | null;
 }
 
-/** The names of an array by its identity: values are immutable, so they do not change. */
+/** The names of the elements of an array, by its identity: values are immutable, so the names do not change. */
 const known = new WeakMap<readonly JsonValue[], NamesByKey>();
 
 /**

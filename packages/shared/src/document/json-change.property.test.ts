@@ -48,7 +48,7 @@ describe('a change of JSON', () => {
     return { value: JSON.parse(canonicalJson(value)) as unknown, overwritten };
   };
 
-  it('keeps concurrent changes of other places', () => {
+  it('keeps concurrent changes in other places', () => {
     expect(made({ a: 1, body: 'low tide' }, { a: 1, body: 'low tide!' }, { a: 2, body: 'very low tide' })).toEqual({
       value: { a: 2, body: 'very low tide!' },
       overwritten: [],

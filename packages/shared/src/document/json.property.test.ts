@@ -17,7 +17,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
     fc
       .uniqueArray(fc.tuple(key, tie('value')), { selector: ([name]) => name, maxLength: 5 })
       .map((entries) => Object.fromEntries(entries)),
-    // Enough keys that JavaScript orders them differently.
+    // About FEW_KEYS keys: if there are more, canonicalJson sorts a copy of the object.
     fc
       .uniqueArray(fc.tuple(key, fc.constant(1)), { selector: ([name]) => name, minLength: 15, maxLength: 25 })
       .map((entries) => Object.fromEntries(entries)),

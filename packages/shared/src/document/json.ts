@@ -112,8 +112,8 @@ const FEW_KEYS = 16;
 function hasFewKeys(value: JsonValue, keys: Set<string>): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (isJsonArray(value)) return value.every((element) => hasFewKeys(element, keys));
-  // A `for…in` loop allocates no list of keys. This saves time in an import, which calls this function once per object
-  // before it is compiled.
+  // A `for…in` loop allocates no list of keys. This saves time in an import, which calls this function for many objects
+  // before the engine has compiled it.
   for (const key in value) {
     keys.add(key);
     if (keys.size > FEW_KEYS || !hasFewKeys(value[key] as JsonValue, keys)) return false;

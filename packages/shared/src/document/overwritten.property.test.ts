@@ -9,7 +9,7 @@ import type { OverwrittenMember } from './overwritten.ts';
 const RULE = DEFAULT_DOCUMENT_RULE;
 const [ANN, BEN] = ['a'.repeat(32), 'b'.repeat(32)];
 
-/** Both edit concurrently; the server's report about the second edit, and its final state. */
+/** Lets both edit concurrently. Returns the server's report about the second edit, and the final content. */
 function meet(
   start: JsonValue,
   ann: JsonValue,
@@ -38,7 +38,7 @@ function valueAt(value: JsonValue, path: DocumentPath): unknown {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('concurrent changes of one document', () => {
-  it('leave one value if they write the same place, and report the other with its path [MR-23]', () => {
+  it('leave one value if they write to the same place, and report the other with its path [MR-23]', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -70,7 +70,7 @@ describe('concurrent changes of one document', () => {
     );
   });
 
-  it('overwrite nothing if they write different places', () => {
+  it('overwrite nothing if they write to different places', () => {
     expect(
       meet(
         { a: 1, list: [{ id: 1, n: 0 }], tags: ['x'] },

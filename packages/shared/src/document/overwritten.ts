@@ -16,7 +16,7 @@ export interface OperationId {
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0];
 type DeleteSet = Y.Transaction['deleteSet'];
 
-/** A path that two authors wrote concurrently, so that one of the two writes was lost. */
+/** A path that two authors wrote to concurrently, so that one of the two writes was lost. */
 export interface OverwrittenMember {
   readonly path: DocumentPath;
   /**
@@ -42,7 +42,7 @@ export interface OverwrittenMember {
  * Merges an edit of `author` into the document, and reports every value that was overwritten by an author who had not
  * seen it, in either direction.
  *
- * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one is the
+ * - Yjs keeps the writes to a member in sequence, each after the one that its author had seen, and the last one is the
  *   value. An edit is concurrent with an unseen write if the last write is not the one that its author had seen.
  * - An edit that removes a member names everything in it that its author knew. Anything else that is removed with
  *   the member was unseen.

@@ -56,7 +56,7 @@ export function readRichText(
 class CurrentFormats {
   private readonly formats = new Map<string, AttributeValue>();
   private known: Attributes | null = NO_ATTRIBUTES;
-  /** The formats as JSON, in UTF-16 units, over all runs so far. */
+  /** The length of the formats as JSON, in UTF-16 units. `givenLength` is its sum over all runs so far. */
   private length = 0;
   private givenLength = 0;
 

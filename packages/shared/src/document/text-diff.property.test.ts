@@ -54,12 +54,12 @@ describe('the difference of two texts', () => {
             .map((n) => Math.imul(n + 1, 0x9e3779b1) >>> 0)
             .map((n) => `${n} stands in a line of its own, which is that of ${n}\n`);
           const before = lines.slice(20).join('');
-          // Longer than the longest path for which the difference searches.
+          // Each insertion takes more edits than diffSequences searches for.
           const [first, second] = [lines.slice(0, 10).join(''), lines.slice(10, 20).join('')];
           const place = before.indexOf('\n', (before.length * cut) / 60) + 1;
           const after = `${first}${before.slice(0, place)}${second}${before.slice(place)}!`;
-          // A segment that is shorter than an anchor may count as a part of an adjacent insertion: the difference may
-          // be up to half as long again, for a text three times as long.
+          // A common segment that is shorter than an anchor may count as a part of an adjacent insertion, so the
+          // difference may be up to half as long again as the insertions. Replacing the whole text would cost far more.
           expect(weight(diffText(before, after))).toBeLessThan(1.5 * (first.length + second.length));
         },
       ),

@@ -55,7 +55,7 @@ function diffBetweenAnchors({ at, removed, inserted }: TextChange): TextChange[]
   return changes;
 }
 
-/** Pairs of offsets that rise in both texts, from which on ANCHOR units are equal. None is within a surrogate pair. */
+/** Pairs of offsets, rising in both texts, at which ANCHOR units are equal. None is within a surrogate pair. */
 function findAnchors(before: string, after: string): (readonly [oldAt: number, newAt: number])[] {
   const places = new Map<string, number>();
   for (let at = 0; at + ANCHOR <= before.length; at += ANCHOR) {

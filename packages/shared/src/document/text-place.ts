@@ -11,7 +11,8 @@ const REACH = 1000;
 
 /** The last characters, as many as are needed to find a place again. */
 export function lastCharacters(text: string): string {
-  // Twice as many units contain as many characters, plus the surrogate pair that they may begin in.
+  // Twice as many units contain at least as many characters. One more unit, because the first one may be the second
+  // half of a surrogate pair.
   return Array.from(text.slice(-2 * CONTEXT_LENGTH - 1))
     .slice(-CONTEXT_LENGTH)
     .join('');

@@ -36,7 +36,7 @@ export interface HistoryPage {
   readonly versions: readonly StoredRowVersion[];
   /** The next page begins below this watermark. Null if this is the last one. */
   readonly nextBefore: number | null;
-  /** Whether versions older than those of this page and the next ones were never kept, or are pruned. */
+  /** Whether versions older than those of this page and all following pages were never kept or have been pruned. */
   readonly isTruncated: boolean;
   /** The columns of the table that were added since the log began. */
   readonly laterColumns: readonly LaterColumn[];
@@ -45,7 +45,7 @@ export interface HistoryPage {
 /** A column that a migration added. */
 export interface LaterColumn {
   readonly columnId: number;
-  /** The last watermark without it. */
+  /** The last watermark at which the column did not exist. */
   readonly until: number;
 }
 

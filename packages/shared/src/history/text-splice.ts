@@ -3,9 +3,9 @@
  * suffix.
  */
 export interface TextSplice {
-  /** The number of UTF-16 units at the beginning of both texts. */
+  /** The length of the common prefix, in UTF-16 units. */
   readonly prefix: number;
-  /** The number of UTF-16 units at the end of both texts. */
+  /** The length of the common suffix, in UTF-16 units. */
   readonly suffix: number;
   readonly middle: string;
 }

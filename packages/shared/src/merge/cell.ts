@@ -13,7 +13,7 @@ export function hasSeenCell(
   return hasSeen(base, site, cell.version) && (cell.otherSite === undefined || hasSeen(base, site, cell.otherSite));
 }
 
-/** A cell with one more write in it, which keeps the writes before it. */
+/** The cell after a write that adds to the earlier ones; `value` contains them all. */
 export function accumulated(before: Cell | undefined, value: CellValue, version: Version): Cell {
   const otherSite = before === undefined || before.version.site === version.site ? before?.otherSite : before.version;
   return otherSite === undefined ? { value, version } : { value, version, otherSite };

@@ -5,8 +5,8 @@ import type { Cell, Conflict } from './row-model.ts';
 import type { Version } from './version.ts';
 
 /**
- * How concurrent writes of one column merge, and the consequences on the path of a write: what is checked and sent,
- * what the server stores, what a device shows while the write is pending, and how the write is undone.
+ * How concurrent writes of one column merge, and what follows from it for each write: what is checked and sent, what
+ * the server stores, what a device shows while the write is pending, and how the write is undone.
  *
  * If a policy omits a part, that of `policies/last-writer.ts` applies: the value is sent as written, and the later
  * write replaces the earlier one. Each policy file says why it omits a part.
@@ -40,11 +40,11 @@ export interface ColumnPolicy {
   validate?(values: readonly CellValue[], place: ColumnPlace): void;
   /** On the device: the value that an update carries. Throws `value-invalid`. */
   capture?(before: CellValue, after: CellValue): CellValue;
-  /** On the server: an update in a row that exists. Null if it is merged as the last writer's. */
+  /** On the server: merges an update into an existing row. Returns null if last writer wins applies. */
   merge?(write: CellWrite): CellMerge | null;
   /** The entry of the conflict log for an update that lost with its row or to another row. Default: the value. */
   lost?(value: CellValue, standing: CellValue, site: string): LostValue;
-  /** On the device: a write on top of the rows of the server. */
+  /** On the device: applies writes on top of the server's rows. */
   readonly rebase?: ColumnRebase;
   /** On the device: the value that reverts an update; undefined if another write has replaced the updated value. */
   undo?(current: CellValue, written: CellValue, before: CellValue): CellValue | undefined;
@@ -118,7 +118,7 @@ export type DescribedValue = { readonly after: CellValue } | { readonly change: 
 export interface PolicyDeclaration<Entry = unknown> {
   readonly key: 'counters' | 'groups' | 'documents';
   columnsOf(entry: Entry): readonly string[];
-  /** The part of the schema's hash. It never changes for an entry that is declared already. */
+  /** Returns what the schema's hash includes for the entry. It never changes for an entry that is declared already. */
   identityOf(entry: Entry): string;
   /** The rules of one column as JSON; part of the outline that is sent to other versions. */
   ruleOf(rules: MergeRules, column: string): unknown;
@@ -134,10 +134,10 @@ export interface PolicyDeclaration<Entry = unknown> {
   readonly changeProblem: string | null;
 }
 
-/** The policies of one table, resolved once: a column that is not in `byColumn` is last writer wins. */
+/** The policies of one table, resolved once. Last writer wins in a column that is not in `byColumn`. */
 export interface TablePolicies {
   readonly byColumn: ReadonlyMap<number, ColumnPolicy>;
-  /** Each set of columns that stays together, once. */
+  /** The sets of columns that are written, win and lose together, without duplicates. */
   readonly together: readonly (readonly number[])[];
 }
 

@@ -14,7 +14,7 @@ const PLAIN: RowRules = { deleteRule: 'delete-wins', policies: tablePolicies([])
 const GROUP = group(COLUMNS);
 const GROUPED = tablePolicies(COLUMNS.map((id) => [id, GROUP]));
 const counting = (...columnIds: number[]): TablePolicies => tablePolicies(columnIds.map((id) => [id, counter]));
-/** Every rule, alone and together. */
+/** Each rule alone, and `update-wins` together with each other rule. */
 const ALL_RULES: readonly RowRules[] = [
   PLAIN,
   { ...PLAIN, deleteRule: 'update-wins' },

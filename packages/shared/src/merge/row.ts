@@ -19,7 +19,7 @@ import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts
  * 5. An edit is always merged into its document, unless another document has replaced it: then the edit loses to
  *    that document.
  * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are not a conflict, unless
- *    other columns of their group are.
+ *    another column of their group is in conflict.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   const { row, conflicts, corrected } = mergeColumns(stored, withGroupBases(change, rules.policies.together), rules);

@@ -3,47 +3,47 @@
  * of a changeset apply at the local COMMIT.
  */
 
-/** Size of one WebSocket frame. Small, so that a server can reject a large one before reading it. */
+/** Maximum size of one WebSocket frame. Small, so that a server can reject a large one before reading it. */
 export const MAX_FRAME_BYTES: number = 256 * 1024;
 
-/** Size of one reassembled message. Room for the largest changeset and its header. */
+/** Maximum size of one reassembled message. Room for the largest changeset and its header. */
 export const MAX_MESSAGE_BYTES: number = 64 * 1024 * 1024;
 
 /**
- * The number of changesets per push: far more than PUSH_BYTES can hold, far fewer than would exhaust the server's
+ * Maximum number of changesets per push: far more than PUSH_BYTES can hold, far fewer than would exhaust the server's
  * memory.
  */
 export const MAX_PUSH_CHANGESETS: number = 64 * 1024;
 
-/** Size of a message before the session is authenticated: a token and a few ids. */
+/** Maximum size of a message before the session is authenticated: a token and a few ids. */
 export const MAX_HELLO_BYTES: number = 16 * 1024;
 
-/** Size of the encoded body of one changeset: the limit for one transaction. */
+/** Maximum size of the encoded body of one changeset: the limit for one transaction. */
 export const MAX_CHANGESET_BYTES: number = 48 * 1024 * 1024;
 
 /**
- * Rows per changeset. The server merges them in one go. Each row takes some KB of memory until it is decided and
- * delivered, in total half a gigabyte, and merging all of them takes the thread some seconds. The size in bytes does
- * not limit them: a body of 9 MB has room for a million rows.
+ * Maximum number of rows per changeset. The server merges them in one go. Each row takes some KB of memory until it is
+ * decided and delivered, in total half a gigabyte, and merging all of them takes the thread some seconds. The size in
+ * bytes does not limit them: a body of 9 MB has room for a million rows.
  */
 export const MAX_CHANGESET_ROWS: number = 128 * 1024;
 
 /**
- * Cells per changeset, keys included. The size in bytes does not limit them: a run of NULLs takes one byte for any
- * number of rows, so a body of some kilobytes could make its reader allocate gigabytes. Room for 100,000 rows of twenty
- * columns.
+ * Maximum number of cells per changeset, keys included. The size in bytes does not limit them: a run of NULLs takes one
+ * byte for any number of rows, so a body of some kilobytes could make its reader allocate gigabytes. Room for 100,000
+ * rows of twenty columns.
  */
 export const MAX_CHANGESET_CELLS: number = 2 * 1024 * 1024;
 
-/** Size of one text or blob. */
+/** Maximum size of one text or blob. */
 export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;
 
 /** A push contains changesets up to this size in total, or a single larger one. */
 export const PUSH_BYTES: number = 256 * 1024;
 
 /**
- * Size of a compressed message after decompression. Room for any push of several changesets, and small enough to be
- * decompressed in one go.
+ * Maximum size of a compressed message after decompression. Room for any push of several changesets, and small enough
+ * to be decompressed in one go.
  */
 export const MAX_PACKED_BYTES: number = 1024 * 1024;
 
@@ -62,13 +62,16 @@ export const SILENCE_LIMIT_MS = 40_000;
 /** Time limit for the hello of a new connection. */
 export const HELLO_DEADLINE_MS = 10_000;
 
-/** Presence states per site, over all tabs and topics: some tabs, each with a document or two open. */
+/**
+ * Maximum number of presence states per site, over all tabs and topics: enough for several tabs, each with a document
+ * or two open.
+ */
 export const MAX_PRESENCE_STATES = 32;
 
-/** Size of one presence state, as JSON: a cursor takes some 100 bytes, a name and a page a little more. */
+/** Maximum size of one presence state, as JSON: a cursor takes some 100 bytes, a name and a page a little more. */
 export const MAX_PRESENCE_STATE_BYTES: number = 2 * 1024;
 
-/** Size of the topic of a presence state: a table, a key and a column. */
+/** Maximum size of the topic of a presence state: a table, a key and a column. */
 export const MAX_PRESENCE_TOPIC_BYTES: number = 1024;
 
 /** Minimum interval between presence updates. Each carries the newest state; a moving cursor still looks smooth. */

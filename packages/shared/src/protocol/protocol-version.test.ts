@@ -12,7 +12,7 @@ const HASH_OF_VERSION: Readonly<Record<number, string>> = {
 };
 
 it('the protocol gets a new version when the bytes of any message change', () => {
-  // The same seed gives the same messages: 400 of each side, all fields and their edges.
+  // The same seed gives the same messages: 400 from each side, with all fields and their edge cases.
   const messages = [
     fc.sample(clientMessage, { seed: 1, numRuns: 400 }),
     fc.sample(serverMessage, { seed: 1, numRuns: 400 }),

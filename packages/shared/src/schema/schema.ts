@@ -54,7 +54,7 @@ export interface SearchIndexSchema {
 /** Splits at everything but letters and digits; ignores case and accents. */
 export const DEFAULT_TOKENIZE = 'unicode61 remove_diacritics 2';
 
-/** How concurrent writes of one table merge. Every column not named here is last writer wins. */
+/** How concurrent writes of one table merge. Last writer wins in every column that is not named here. */
 export interface MergeRules {
   /**
    * What happens to a row that one device deletes while another updates it, if neither device has seen the write of the
@@ -72,7 +72,7 @@ export interface MergeRules {
   readonly counters: readonly string[];
   /** Columns that win or lose together, because they have a meaning only together. */
   readonly groups: readonly (readonly string[])[];
-  /** TEXT columns whose JSON is merged inside: two users can change different parts of it. */
+  /** TEXT columns with JSON whose parts are merged: two users can change different parts at the same time. */
   readonly documents: readonly DocumentColumn[];
 }
 
@@ -129,7 +129,7 @@ export function keyColumns(table: TableSchema): ColumnSchema[] {
   });
 }
 
-/** The columns sent beside the key: stored, not generated, in schema order. */
+/** The columns that are sent in addition to the key: stored, not generated, in schema order. */
 export function valueColumns(table: TableSchema): ColumnSchema[] {
   return table.columns.filter((column) => column.generated === null && !table.primaryKey.includes(column.name));
 }

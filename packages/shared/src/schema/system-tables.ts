@@ -23,7 +23,7 @@ export const CONFLICT_TABLE: TableSchema = {
     column('row_key', 'text', true), // JSON array of the key's parts; integers as text, blobs as hex
     column('column_name', 'text', false), // NULL: the row as a whole
     column('rule', 'text', true), // a MergeRule of merge/row-model.ts
-    column('lost_value', 'blob', false), // the old value, whatever its type: a column without affinity
+    column('lost_value', 'blob', false), // of any type: a column without affinity
     column('won_value', 'blob', false), // also NULL if a delete won
     column('lost_by', 'text', true), // principal of the author
     column('won_by', 'text', true),
@@ -46,5 +46,5 @@ export const CONFLICT_TABLE: TableSchema = {
   synced: true,
 };
 
-/** Tables that both sides create beside those of the app, and that the same stream delivers. */
+/** Tables that both sides create in addition to those of the app. The same stream delivers their rows. */
 export const SYSTEM_TABLES: readonly TableSchema[] = [CONFLICT_TABLE];

@@ -13,7 +13,7 @@ export function renamed(value: string, { suffix }: RenameRule, n: number): strin
   return value + suffix.replace(NUMBER, String(n));
 }
 
-/** The part of the schema's hash. */
+/** Returns what the schema's hash includes for the rule. */
 export function uniqueRuleIdentity(rule: UniqueRule = 'reject'): unknown {
   return rule === 'reject' ? rule : [rule.rename, rule.suffix];
 }

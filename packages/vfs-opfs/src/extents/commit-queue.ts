@@ -23,8 +23,8 @@ export class CommitQueue {
   pendingSinceMs: number | undefined;
 
   /**
-   * `send` writes everything committed since its last call. `onFailure` reloads the pages that took effect and resolves
-   * with the error for the waiting callers; from its call until then no commit can be made.
+   * `send` writes everything committed since its last call. `onFailure` reloads the pages as of the last batch that
+   * took effect, and resolves with the error for the waiting callers; from its call until then no commit can be made.
    */
   constructor(send: () => Promise<void>, onFailure: (error: unknown) => Promise<StorageError>) {
     this.#send = send;

@@ -6,14 +6,14 @@ import { differences, patchBytes, type Patch } from './patch.ts';
 
 /** A commit that touched more extents than this sends whole extents; searching for patches would not pay. */
 const MAX_PATCHED_EXTENTS = 8;
-/** The limit of the patches in one batch, a quarter of an extent. Beyond it, whole extents cost no more. */
+/** Maximum size of the patches in one batch: a quarter of an extent. Beyond it, whole extents cost no more. */
 const MAX_PATCHES_BYTES = 16 * 1024;
 /**
- * The limit of the stored patches. The next batch beyond it replaces them with whole extents, which limits the work of
- * opening.
+ * Maximum size of the stored patches. The batch that would exceed it replaces them with whole extents, which limits the
+ * work of opening.
  */
 const PATCHES_KEPT_BYTES = 1024 * 1024;
-/** The number of buffers to keep for reuse, enough for a small transaction. */
+/** Maximum number of buffers that are kept for reuse: enough for a small transaction. */
 const MAX_SPARE_EXTENTS = MAX_PATCHED_EXTENTS;
 
 /** The committed state at one moment. Committed extents never change, so snapshots share them. */

@@ -40,7 +40,7 @@ export class SnapshotPins {
   /** Requests the lock of `generation` and does not wait for it. */
   moveTo(generation: number): void {
     if (generation === this.#wanted) return;
-    // A reader without its lock is still safe but may have to read again sooner, so a failure needs no handling.
+    // A reader without its lock is still safe, and at worst has to read again, so a failure needs no handling.
     void this.acquire(generation, MAX_WAIT_MS).catch(() => undefined);
   }
 

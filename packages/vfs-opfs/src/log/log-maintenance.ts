@@ -180,8 +180,8 @@ export class LogMaintenance {
     const sealed = view.sealed;
     if (sealed === undefined) return true;
     const release = await this.#waitForReaders(sealed.number, waitMs, isBackground);
-    // Beyond its limit, limiting the log matters more than a reader that does not respond. That reader detects the copy
-    // and reads again (log-follower.ts).
+    // Once the log has reached its limit, limiting it matters more than a reader that does not respond. That reader
+    // detects the copy and reads again (log-follower.ts).
     if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
     try {
       let sliceStart = performance.now();

@@ -20,7 +20,7 @@ import type { SegmentHeader, SegmentState } from './segment-header.ts';
 import { wordBuffer } from './words.ts';
 import type { WordBuffer } from './words.ts';
 
-/** Writing zeros takes a few milliseconds a megabyte, and the commit that needs them waits. */
+/** Writing zeros takes a few milliseconds per megabyte, and the commit that needs them waits. */
 const MAX_ZEROED_BYTES = 1024 * 1024;
 
 /** One record of a transaction, ready to be written. */
@@ -58,8 +58,8 @@ export class LogWriter {
   }
 
   /**
-   * Appends one transaction to `generation`, one write a record, and flushes it if `isFlushed`. If it throws, it has
-   * truncated the segment again and `generation` is unchanged.
+   * Appends one transaction to `generation`, with one write per record, and flushes it if `isFlushed`. If it throws, it
+   * has cut off the transaction again and `generation` is unchanged.
    */
   append(generation: Generation, pages: TransactionPages, sizeBytes: number, isFlushed: boolean): void {
     const { recordCount } = pages;
@@ -254,9 +254,9 @@ export class LogWriter {
   }
 
   /**
-   * Grows a segment in large steps, because growing asks the browser's own process for quota. With a flush at every
-   * commit the new space is zeros, a megabyte at a time, which saves the file system's journal at each flush. Otherwise
-   * it is a hole.
+   * Grows a segment in large steps, because growing asks the browser's own process for quota. If every commit is
+   * flushed, the new space is written as zeros, a megabyte at a time, so that the flushes need not write the file
+   * system's journal too. Otherwise the new space is a hole.
    */
   #reserve(segment: number, neededBytes: number, isFlushed: boolean): void {
     const length = this.#lengths[segment]!;

@@ -25,10 +25,9 @@ export interface RecoveredLog {
  * 1. A record counts only if its checksum holds and it contains the checksum of the record before: no gaps, nothing
  *    stale.
  * 2. A generation counts only if its base is available: the generation before it ends at exactly that base, or is
- *    `done`
- *    (which is flushed only after the database file is), or the base is the database file itself (`isFirst`).
- * 3. A segment is reused only after its `done` is flushed: a half overwritten old generation can never be taken for a
- *    live one.
+ *    `done` (which is flushed only after the database file is), or the base is the database file itself (`isFirst`).
+ * 3. A segment is reused only after its `done` is flushed, so a half-overwritten old generation can never be mistaken
+ *    for a live one.
  */
 export function readLog(segments: readonly [GuardedFile, GuardedFile]): RecoveredLog | undefined {
   const headers = readHeaders(segments);

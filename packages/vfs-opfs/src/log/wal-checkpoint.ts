@@ -3,7 +3,7 @@ import type { DatabaseFiles } from '../pages/page-view.ts';
 import type { Generation } from './generation.ts';
 import type { LogWriter } from './log-writer.ts';
 
-/** Limit of the bytes that are read, assembled and written with one call. */
+/** Maximum number of bytes that are read, assembled and written with one call. */
 const RUN_BYTES = 1024 * 1024;
 
 /**

@@ -2,7 +2,7 @@ import type { StorageFile } from './medium.ts';
 
 /** Wraps an OPFS sync access handle, of either mode, as a file. */
 export function accessHandleFile(handle: FileSystemSyncAccessHandle): StorageFile {
-  // All calls share one options object, so that reads, which are frequent, allocate nothing for it.
+  // All calls share one options object, so that frequent reads do not each allocate one.
   const options = { at: 0 };
   return {
     read(into, at) {

@@ -9,7 +9,7 @@ export function pieceComparerOf(module: SqliteModule): PieceComparer | undefined
   if (module._rockpool_changed_pieces === undefined) return undefined;
   const room = module._sqlite3_malloc(ROOM_BYTES);
   if (room === 0) return undefined;
-  // The first call replaces a stub of Emscripten by the WebAssembly function.
+  // The first call replaces an Emscripten stub with the WebAssembly function.
   module._rockpool_changed_pieces(room, room, 0, 0);
   const compare = module._rockpool_changed_pieces;
   return {

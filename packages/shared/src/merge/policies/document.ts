@@ -9,7 +9,7 @@ import type { ColumnPolicy, PolicyDeclaration, TablePolicies } from '../column-p
 import type { Conflict } from '../row-model.ts';
 import type { Version } from '../version.ts';
 
-/** `documents`: TEXT columns whose JSON is merged inside. */
+/** `documents`: TEXT columns with JSON whose parts are merged. */
 export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
   key: 'documents',
   columnsOf: ({ column }) => [column],
@@ -87,7 +87,7 @@ export interface DocumentMerge {
 
 export interface MergedDocument {
   readonly document: CellValue;
-  /** Places that two authors wrote without seeing each other. */
+  /** Places that two authors wrote to without having seen each other's writes. */
   readonly overwritten: readonly OverwrittenPlace[];
 }
 
@@ -102,7 +102,7 @@ export interface OverwrittenPlace {
 }
 
 /**
- * JSON that is merged inside. An update carries an edit, which is merged into the document; NULL and new content
+ * JSON whose parts are merged. An update carries an edit, which is merged into the document; NULL and new content
  * replace the cell, by last writer.
  *
  * - `validate`: the column's type does not describe the sent values; edits are checked where they are decoded.

@@ -6,11 +6,11 @@ import { group, groupDeclaration } from './group.ts';
 import { lastWriter } from './last-writer.ts';
 
 /*
- * The one list of policies. A new policy is a file in this folder, its line in both lists below, and its key in
- * MergeRules (schema/schema.ts).
+ * All policies. A new policy needs a file in this folder, a line in both lists below, and a key in MergeRules
+ * (schema/schema.ts).
  */
 
-/** The declarations in the order of the schema's hash. */
+/** The declarations, in the order in which the schema's hash includes them. */
 export const POLICY_DECLARATIONS: readonly PolicyDeclaration[] = [
   counterDeclaration as PolicyDeclaration,
   groupDeclaration as PolicyDeclaration,
