@@ -31,7 +31,7 @@ try {
   const [writer, reader] = [await open('ann'), await open('ben')];
   const seen = showNewest(reader);
 
-  /** Writes one row at a time, the next one once the reader shows it. */
+  /** Writes one row at a time. Waits until the reader shows it before writing the next one. */
   const lone = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
       const shown = seen.until(ledgerRow(nextRow).id);
@@ -39,7 +39,7 @@ try {
       await shown;
     }
   };
-  /** Rows written without a connection, each in a transaction of its own, and sent together afterwards. */
+  /** Writes rows without a connection, each in its own transaction. They are sent together afterwards. */
   const burst = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) await insert(writer);
   };

@@ -14,11 +14,10 @@ const EDITS = 40;
 const WARM_UP_EDITS = 20;
 
 /**
- * Runs the eight tests of the article on JSON in a store that shares equal parts (dump, import, copy with a small
- * change, extract, filter, order, index, disk space), and a ninth: a small edit of one document, with the bytes that it
- * sends and that the changelog keeps (for plain JSON: the whole document). `extract` is the first query after the
- * copies are written, and starts with the caches as that write left them; `extract again` repeats it. Throws if a
- * result is wrong.
+ * Runs eight tests from an article on a JSON store with structural sharing (dump, import, copy with a small change,
+ * extract, filter, order, index, disk space), and a ninth: a small edit of one document, with the bytes that it sends
+ * and that the changelog keeps (for plain JSON: the whole document). `extract` is the first query after the copies are
+ * written, and starts with the caches as that write left them; `extract again` repeats it. Throws if a result is wrong.
  */
 export async function measureDocuments(name: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]> {
   const store = await openStore(name, file);

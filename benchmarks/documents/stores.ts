@@ -14,7 +14,7 @@ import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.
 import type { StoreName } from './store-name.ts';
 
 export interface Store {
-  /** SQL for a written document, and for one that is read whole. */
+  /** The SQL expression that stores a document, and the one that reads it whole. */
   readonly write: (expression: string) => string;
   readonly read: string;
   /** Name of the function that sets a value at a path. */

@@ -14,7 +14,7 @@ interface Answer {
   readonly error?: string;
 }
 
-/** Commands on their way to pages, and results on their way back; one at a time for each page. */
+/** Holds the commands for the pages and their results, one at a time for each page. */
 export class CommandMailbox {
   readonly #askedBy = new Map<string, (command: Command) => void>();
   readonly #commands = new Map<string, Command>();

@@ -73,7 +73,7 @@ export async function servePages(name = 'pages', port = 0): Promise<ServedPages>
     response.writeHead(200, {
       'content-type': CONTENT_TYPES[extname(file)] ?? 'application/octet-stream',
       'cache-control': 'public, max-age=31536000',
-      // absurd-sql needs shared memory, and every subject gets finer clocks.
+      // Cross-origin isolation gives absurd-sql the shared memory that it needs, and every subject finer clocks.
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-embedder-policy': 'require-corp',
       'cross-origin-resource-policy': 'same-origin',

@@ -1,2 +1,2 @@
-/** Where the pages find the files that PowerSync ships built. */
+/** The path under which the pages load PowerSync's prebuilt worker files. */
 export const POWERSYNC_WORKER_PATH = '/powersync/';

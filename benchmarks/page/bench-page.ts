@@ -8,7 +8,10 @@ import type { OpenRequest } from './host.ts';
 
 /** The commands of the runner to its page. */
 export interface BenchPage {
-  /** Resolves to the milliseconds that it took, worker and SQLite included, and the first read if there is one. */
+  /**
+   * Opens a database. Resolves to the time in milliseconds, including the worker, SQLite and, if requested, the first
+   * read.
+   */
   open(request: OpenRequest, readsFirstRow: boolean): Promise<number>;
   fill(dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void>;
   measure(workloadId: string, conditions: Conditions): Promise<number>;

@@ -1,5 +1,6 @@
 /**
- * The pieces that a write passes. One thread runs all of them in this benchmark; a profile tells them apart by folder.
+ * The parts of the system that a write passes through. One thread runs all of them in this benchmark; a profile tells
+ * them apart by folder.
  */
 export type Piece = 'client' | 'server' | 'both';
 

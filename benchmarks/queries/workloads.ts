@@ -1,6 +1,6 @@
 import type { Target } from '../report/target.ts';
 
-/** The content of the tables, in the SQL of a subject. */
+/** The SQL dialect in which a subject fills its tables. */
 export type Dialect = 'sqlite' | 'duckdb';
 
 /**

@@ -18,7 +18,7 @@ export type Person = readonly [id: number, name: string, city: string, note: str
 export type Entry = readonly [id: number, day: string, account: number, category: number, amount: number, memo: string];
 export type Document = readonly [id: number, json: string];
 
-/** The days of the entries are spread evenly over two years; the range that L10 asks for is the second. */
+/** The days of the entries are spread evenly over two years. L10 asks for the second year. */
 export const RANGE = { from: '2025-01-01', to: '2025-12-31' } as const;
 const FIRST_DAY_MS = Date.UTC(2024, 0, 1);
 const DAYS = 731;

@@ -21,8 +21,8 @@ export interface RunOptions {
   readonly subjects: readonly Subject[];
   readonly sizes: Sizes;
   /**
-   * Number of rounds, if time permits. Subjects take turns within a round, each round starting with a different one, so
-   * that other load on the machine affects all equally.
+   * The maximum number of rounds: no further round starts when the time is up. Subjects take turns within a round, each
+   * round starting with a different one, so that other load on the machine affects all equally.
    */
   readonly rounds: number;
   /** Only these workloads; all when undefined. */

@@ -31,7 +31,7 @@ export const SQLITE: Dialect = {
   isOpenBinaryDocument: IS_OPEN,
 };
 
-/** Parameters: the least key, and how many. */
+/** Parameters: the least key, and the maximum number of rows. */
 export const SELECT_RANGE = 'SELECT key, value FROM kv WHERE key >= ? ORDER BY key LIMIT ?';
 export const SELECT_PEOPLE = 'SELECT id, name, city, note, points, balance FROM person WHERE id < ?';
 const SUM_BY_CITY =
@@ -45,7 +45,7 @@ export function sqlOperations(database: SqlDatabase, dialect: Dialect = SQLITE):
 
   return {
     async createTables() {
-      // The first two tables are those of the founding articles: a random text key, and a number.
+      // The first two tables are those of the articles on SQLite over IndexedDB: a random text key and a number.
       await database.exec('CREATE TABLE IF NOT EXISTS kv (key TEXT PRIMARY KEY, value DOUBLE PRECISION)');
       await database.exec('CREATE TABLE IF NOT EXISTS single (key TEXT PRIMARY KEY, value DOUBLE PRECISION)');
       await database.exec('CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, json TEXT)');

@@ -175,9 +175,7 @@ export const FILE_SUBJECTS: readonly Subject[] = [
   },
 ];
 
-/**
- * With a smaller cache, a transaction that does not fit into it costs IDBBatchAtomicVFS its atomic batches, and 40 s.
- */
+/** IDBBatchAtomicVFS cannot write a transaction that exceeds the cache as one atomic batch, which costs 40 s. */
 const CACHE_64M = 'PRAGMA cache_size = -65536';
 
 /** Our default configuration comes first; our variants each differ from it in one setting. */
@@ -294,8 +292,8 @@ export const FIREFOX_SUBJECTS: readonly Subject[] = [
 export const WEBKIT_SUBJECTS: readonly Subject[] = [ours('', {}), OURS_IN_TABS, RAW_INDEXEDDB];
 
 /**
- * The subjects of the client group: ours through the SDK, the others through one message a call or their own API on the
- * page.
+ * The subjects of the client group: ours through the SDK, the others through one message per call or their own API on
+ * the page.
  */
 export const CLIENT_SUBJECTS: readonly Subject[] = [
   {

@@ -24,7 +24,7 @@ const SQLITE_ITSELF =
  */
 const ACCOUNTS: Readonly<Record<string, string>> = {
   L1: 'starting a worker and compiling SQLite, the same for all subjects, are most of it; opening three files and the first statements are the rest',
-  L2: 'one write to the log for each commit, which costs the same for 5 KB as for 25, and SQLite',
+  L2: 'SQLite, and one write to the log for each commit, which takes as long for 5 KB as for 25 KB',
   L2m: 'a message to the worker and back is half of it',
   L4c: 'the whole SUM is one call of SQLite, which runs unoptimised until it returns; a third is reading',
   L4w: 'SQLite itself: in memory, without storage, this build takes as long as sqlite.org’s',
@@ -37,25 +37,27 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   L10: SQLITE_ITSELF,
   L11: SQLITE_ITSELF,
   L11b: SQLITE_ITSELF,
-  'LI-L2': 'IndexedDB itself, with 2 KB where the peer puts 40 bytes, and a third of the worker’s time for SQLite',
+  'LI-L2':
+    'IndexedDB itself, which stores 2 KB where the peer stores 40 bytes; SQLite takes a third of the worker’s time',
   'LF-L2': 'the access handle: a write costs 100 µs in Firefox, whatever its length',
-  'LF-reads': 'each read goes to the tab that leads, over a channel between tabs',
-  'LW-L2': 'as in Chromium; and, not profiled, SQLite runs unoptimised at first, which takes WebKit seconds to change',
-  'LW-L3': 'not profiled: SQLite runs unoptimised at first, which takes WebKit seconds to change',
+  'LF-reads': 'each read goes to the leader, over a channel between tabs',
+  'LW-L2':
+    'as in Chromium; also, not profiled: SQLite runs unoptimised at first, and WebKit takes seconds to optimise it',
+  'LW-L3': 'not profiled: SQLite runs unoptimised at first, and WebKit takes seconds to optimise it',
   'C-L1':
     'a worker, its script and SQLite’s code are about half of it; the rest are locks, files, and SQL whose functions are compiled when they are first called: the schema, time, the changelog',
   'C-inserts': CAPTURE_OF_MANY,
   'C-L2m':
-    'one COMMIT, whose request and changelog are stored with it; capture itself is a twentieth, as the local tables show. The worker is new, and its first hundreds of writes run unoptimised',
+    'one COMMIT, which also stores the request and the changelog; capture itself is a twentieth, as the local tables show. The worker is new, so its first few hundred writes run unoptimised',
   'C-L3m': CAPTURE_OF_MANY,
   'C-L5m':
     'a message to the worker and back is more than half of it; the rest are calls of the SDK and of SQLite that are not optimised yet',
   'C-L6': 'SQLite reading the rows is two thirds of it, the page making objects of the columns a third',
-  'C-L7m': 'capture, with the values before, is a quarter of it: the local tables, which have none, reach the target',
+  'C-L7m': 'capture, including the old values, is a quarter of it: the local tables, which have none, reach the target',
   'C-L8w':
-    'the request of each write is stored and the other tab notified, and 300 writes are too few to be optimised; capture is 4 % of it, as the local tables show',
+    'the request of each write is stored and the other tab notified, and 300 writes are too few for the code to be optimised; capture is 4 % of it, as the local tables show',
   'C-L8r': 'a message to the worker and back is three quarters of it',
-  'C-liveP50': 'the write itself, as in C-L2m, a read of the queries that it can touch, and a message',
+  'C-liveP50': 'the write itself (as in C-L2m), a run of the queries that it can affect, and a message',
   'C-liveP95': 'as for the median; what makes the slowest twentieth slow is not profiled',
 };
 

@@ -12,7 +12,7 @@ export interface Conditions {
 
 /**
  * One line of the table. `measure` runs where `thread` says: beside the database (in its worker, or on the page for a
- * subject whose API lives there), or on the page, through one message a call. It throws if a result is wrong, because
+ * subject whose API lives there), or on the page, through one message per call. It throws if a result is wrong, because
  * its figure would be meaningless.
  */
 export interface Workload {

@@ -110,7 +110,10 @@ function remoteOperations(host: RemoteHost): Operations {
   });
 }
 
-/** The databases of this page. The origin is its own: npm run bench:page serves nothing else. */
+/**
+ * Removes everything that this origin stores. `npm run bench:page` serves only this page, so all of it belongs to the
+ * page.
+ */
 async function removeStorage(): Promise<void> {
   const folder = await navigator.storage.getDirectory();
   const names: string[] = [];

@@ -35,7 +35,7 @@ export const PARTS: readonly { readonly dataset: Dataset; readonly workloads: re
   },
 ];
 
-/** The numbers of rows in titles, and their values with a tenth of the data, limited to the existing rows. */
+/** The numbers of rows in titles, mapped to those of a run with a tenth of the data, which cannot exceed its rows. */
 const TENTHS: Readonly<Record<string, string>> = {
   '300,000': '30,000',
   '100,000': '10,000',

@@ -1,11 +1,11 @@
 import type { Operations } from '../operations.ts';
 
-/** Plain data: it crosses to the page and its worker. */
+/** Plain data, because it is sent to the page and its worker. */
 export type Settings = Readonly<Record<string, string | number | boolean>>;
 
 export type Role = 'writer' | 'reader';
 
-/** How a subject is opened: one file each. */
+/** Opens the databases of a subject. Each adapter has its own file. */
 export interface Adapter {
   /** `role` is the tab's task; most subjects ignore it. */
   open(database: string, settings: Settings, role: Role): Promise<OpenedDatabase>;

@@ -1,4 +1,5 @@
-// @powersync/web, not connected, on plain tables. Its API lives on the page; its worker is one that it ships built.
+// @powersync/web, not connected, on plain tables. Its API is on the page; its worker is the prebuilt one from its
+// package.
 import { PowerSyncDatabase, Schema } from '@powersync/web';
 import { POWERSYNC_WORKER_PATH } from '../../harness/served-paths.ts';
 import { SELECT_RANGE, sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';

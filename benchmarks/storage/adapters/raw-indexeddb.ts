@@ -1,5 +1,5 @@
-// IndexedDB without SQLite, as the founding articles used it: one object store a table, bulk puts, getAll for scans.
-// Chrome's default durability is relaxed.
+// IndexedDB without SQLite, used as in the articles on SQLite over IndexedDB: one object store per table, bulk puts,
+// and getAll for scans. Chrome's default durability is relaxed.
 import type { Document, Entry, KeyValue, Person } from '../dataset.ts';
 import type { Operations, PersonRow } from '../operations.ts';
 import type { OpenedDatabase, Settings } from './adapter.ts';

@@ -26,10 +26,10 @@ export async function open(database: string, settings: Settings): Promise<Opened
     ? await createAsyncModule({ locateFile: () => asyncWasm })
     : await createModule({ locateFile: () => wasm });
   const sqlite = SQLite.Factory(module);
-  // The pool takes its folder's name here, the others any name.
+  // The pool takes the name of its folder here. The other VFSs accept any name.
   sqlite.vfs_register(await (vfs.class as SQLite.VfsFactory).create(`/wa-sqlite-${database}`, module), true);
   const handle = await sqlite.open_v2(`/${database}.db`);
-  // Only this VFS waits for another tab by SQLite's own handler.
+  // Only this VFS waits for another tab through SQLite's busy handler.
   if (name === 'OPFSWriteAheadVFS') await sqlite.exec(handle, 'PRAGMA busy_timeout = 5000');
   if (typeof settings['pragmas'] === 'string') await sqlite.exec(handle, settings['pragmas']);
   return { operations: sqlOperations(new WaSqliteDatabase(sqlite, handle)) };

@@ -19,7 +19,7 @@ export const hugeInsert: Workload = {
   measure: async (operations, { sizes }) => (await insertAll(operations, sizes.keyValues * 10)) / 1000,
 };
 
-/** An import through the page: its rows cross in one message, or however the subject takes many. */
+/** An import through the page: its rows are sent in one message, or by the subject's own method for many rows. */
 export const bulkInsertFromPage: Workload = {
   ...bulkInsert,
   id: 'L3m',

@@ -1,6 +1,6 @@
 import type { Workload } from '../workload.ts';
 
-/** Text that contains a phrase: by a scan of every row, and by words in the full-text index. */
+/** Searches for notes by a phrase in a scan of every row, and by words in the full-text index. */
 export const likeScan: Workload = {
   id: 'L9',
   title: 'LIKE scan of 100,000 rows',

@@ -1,5 +1,5 @@
-// Hocuspocus: one Yjs document with a map of rows, each a map. Its server keeps the document in SQLite, two seconds
-// after a change, as by default.
+// Hocuspocus: one Yjs document with a map of rows, each of which is a map. Its server saves the document in SQLite two
+// seconds after a change, which is its default.
 import { Database } from '@hocuspocus/extension-database';
 import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/provider';
 import { Server } from '@hocuspocus/server';

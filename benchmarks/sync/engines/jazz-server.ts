@@ -1,5 +1,5 @@
-// Jazz: its sync server, which the published command builds on an older core, over SQLite. A plain GET returns the
-// account that all clients share.
+// Jazz: its sync server over SQLite, assembled here because the published command uses an older core. A plain GET
+// returns the account that all clients share.
 import { LocalNode } from 'cojson';
 import { NapiCrypto } from 'cojson/crypto/NapiCrypto';
 import { getSqliteStorage } from 'cojson/dist/storage/sqlite/index.js';

@@ -19,7 +19,7 @@ export async function createClient(port: number): Promise<SyncClient> {
 }
 
 async function openInMemory(): Promise<OpenDatabase> {
-  // The worker of an app loads it as well, so a backlog that the server has decided is packed.
+  // An app's worker loads this code too. It packs a backlog once the server has decided it.
   await loadPackCode();
   return openDatabase({
     runtime: await loadSqlite(),

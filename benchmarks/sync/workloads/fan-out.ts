@@ -9,8 +9,8 @@ const SETTLE_MS = 3_000;
 const TIMEOUT_MS = 120_000;
 
 /**
- * S4 and S5: one client writes and many watch; and the server's memory while all only watch. All watchers share one
- * process, and the machine with the server.
+ * S4: one client writes while many watch. S5: the server's memory while all only watch. The watchers share one process,
+ * which runs on the same machine as the server.
  */
 export const fanOut: SyncWorkload = {
   id: 'S4',
@@ -23,7 +23,7 @@ export const fanOut: SyncWorkload = {
   },
 };
 
-/** S4d: the same to watchers that only decode. */
+/** S4d: the same with watchers that only decode. */
 export const fanOutToReceivers: SyncWorkload = {
   id: 'S4d',
   rounds: 1,
