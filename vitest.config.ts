@@ -15,10 +15,9 @@ import { recycledForks } from './scripts/tests/recycled-forks.mjs';
 import { seedOfThisRun } from './scripts/tests/seed.mjs';
 import type { Level } from './tests/kit/level.ts';
 
-// The suffix of a file selects where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it selects when:
-// .verify.test.ts and
-// .verify.browser.test.ts from `npm run verify` on, .deep.test.ts and .deep.browser.test.ts only by `npm run
-// verify:deep`. `scripts/tests/test-files.mjs` reads the same suffixes.
+// The suffix of a file selects where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level in the suffix
+// selects when it runs: .verify.test.ts and .verify.browser.test.ts from `npm run verify` on, .deep.test.ts and
+// .deep.browser.test.ts only by `npm run verify:deep`. `scripts/tests/test-files.mjs` reads the same suffixes.
 const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**'];
 const browserTests = '**/*.browser.test.{ts,tsx}';
 const verifyTests = '**/*.verify.test.{ts,tsx}';
@@ -53,7 +52,7 @@ export const level: Level = levelOfThisRun();
 /** Passes the seed of the run to the tests of every project. */
 export const seed: number = seedOfThisRun(level);
 
-/** Of every Node project: chance follows from the seed. */
+/** The set-up of every Node project: everything random follows from the seed. */
 export const nodeSetup = 'tests/kit/seeded-chance.ts';
 
 // Long enough that only a hang ends a test: a busy machine must not fail one. Tests have no limits of their own.
@@ -81,7 +80,7 @@ export const optimizeDeps: NonNullable<ViteUserConfig['optimizeDeps']> = {
 /** Lets the tests of a project share one PostgreSQL. It starts only if a test needs it. */
 const postgresOnDemand = 'packages/sync-server/testing/postgres-on-demand.ts';
 
-/** Tests of the project `node` that need modules of their own. They are a project of their own: `node-isolated`. */
+/** Node tests that need modules of their own. They form the project `node-isolated`. */
 const isolated = isolatedFiles();
 
 /** Commands that browser tests can call in this process. */

@@ -1,9 +1,9 @@
-// The order of the folders of each package: a file may import files of its own layer and of layers above it in this
-// list. Type imports count too: a folder that needs a type from a layer below it in the list cannot be read, tested or
-// moved without that layer.
+// The order of the folders of each package: a file may import files of its own folder and of lower layers, which are
+// listed before its own. Type imports count too: a folder that needs a type from a higher layer cannot be read, tested
+// or moved without that layer.
 
 /**
- * From the bottom up. Each line is one layer: folders, and files by name, which may not import each other either. `.`
+ * From the bottom up. Each line is one layer: folders, and files by name, which may not import each other. `.`
  * stands for the files of the package's root.
  *
  * @type {Readonly<Record<string, readonly (readonly string[])[]>>}
@@ -22,7 +22,7 @@ export const LAYERS = {
     ['backend', 'session', 'cli', 'threads'],
     ['routes'],
     ['admin'],
-    // The public interface, which `assembly` implements from the layers above.
+    // The public interface, which `assembly` implements with the lower layers.
     ['sync-server.ts'],
     ['assembly'],
     ['.'],

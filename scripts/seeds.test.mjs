@@ -22,7 +22,7 @@ describe('the seed of a run', () => {
     expect(new Set(Array.from({ length: 20 }, () => seedOfThisRun(level, ''))).size).toBeGreaterThan(15);
   });
 
-  it('is the wanted one at every level', () => {
+  it('is ROCKPOOL_SEED at every level, if that is set', () => {
     for (const level of /** @type {const} */ (['test', 'verify', 'deep'])) expect(seedOfThisRun(level, '77')).toBe(77);
     for (const wrong of ['-1', '1.5', 'x', String(2 ** 30)])
       expect(() => seedOfThisRun('test', wrong)).toThrow('ROCKPOOL_SEED is');
@@ -35,7 +35,7 @@ describe('the seed of a run', () => {
   });
 });
 
-describe('chance in tests', () => {
+describe('randomness in tests', () => {
   it('follows from the seed in every Node project', () => {
     const projects = (config.test?.projects ?? []).map((project) =>
       typeof project === 'object' && 'test' in project ? project.test : undefined,
@@ -52,7 +52,7 @@ describe('chance in tests', () => {
     .filter((file) => TEST.test(file))
     .map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }));
 
-  it('is the only seed that properties use, except for recorded seeds', () => {
+  it('uses no other seed in properties, except for recorded seeds', () => {
     /** @type {Record<string, string>} */
     const allowed = {
       'packages/shared/src/protocol/protocol-version.test.ts': 'the messages of a released version',

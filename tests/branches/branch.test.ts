@@ -285,7 +285,7 @@ describe('a conflict', () => {
     expect(await client.query("SELECT note FROM entry WHERE id = 'e'")).toEqual([{ note: 'ours' }]);
   });
 
-  it('is decided one by one', async () => {
+  it('is decided separately from other conflicts', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET note = 'ours'");
     await client.execute("UPDATE entry SET note = 'theirs'");

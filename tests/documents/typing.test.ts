@@ -85,7 +85,7 @@ async function twoPages(body: string): Promise<readonly [Page, Page]> {
 
 const texts = (pages: readonly Page[]): string[] => pages.map(({ text }) => text.toJSON());
 
-it.each([1, 2, 3, 4])('the concurrent typing of two people stays at their positions in both pages (%i)', async () => {
+it.each([1, 2, 3, 4])('text that two people type concurrently keeps its positions in both pages (%i)', async () => {
   const pages = await twoPages('Summer');
   await Promise.all([type(pages[0], 6, ' at the lake in June'), type(pages[1], 0, 'Our dear long ')]);
   const expected = 'Our dear long Summer at the lake in June';

@@ -188,7 +188,7 @@ class World {
     if (client.status.current.state !== 'paused') await written.synced.catch(() => undefined);
   }
 
-  /** Everyone syncs, and every moment is read. */
+  /** Syncs every client, and checks every moment. */
   async end(): Promise<void> {
     for (const { client } of this.people) {
       await client.sync.resume();
@@ -202,7 +202,7 @@ class World {
     this.moments.check(this.path(), this.clients.nowMs);
   }
 
-  /** The oldest version of an item, as a new write. */
+  /** Restores the oldest version of an item by a new write. */
   private async restoreRow(client: Client): Promise<void> {
     if (client.status.current.state === 'paused') return;
     const history = await client.history('item', 'a');

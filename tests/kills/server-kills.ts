@@ -120,7 +120,6 @@ async function write({ client, principal, done, acknowledged }: Written, isOver:
 
 async function judge(devices: readonly Written[]): Promise<string[]> {
   const faults: string[] = [];
-  // A device that only reads what all have written.
   const writes = devices.reduce((sum, { done }) => sum + done.size, 0);
   for (const { client, principal: reader } of devices) {
     await settled(client, writes);

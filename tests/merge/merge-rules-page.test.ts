@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 /*
- * The rules of two pages have ids, and the titles of the tests that hold a rule cite it: [MR-07] is a rule of
- * docs/merge-rules.md, [VK-03] one of docs/values.md.
+ * The rules of two pages have ids, which the titles of their tests cite: [MR-07] is a rule of docs/merge-rules.md,
+ * [VK-03] one of docs/values.md.
  */
 
 const root = new URL('../../', import.meta.url).pathname;

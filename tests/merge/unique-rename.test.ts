@@ -89,7 +89,7 @@ const NAMES = 'SELECT id, name FROM account ORDER BY id';
 const CONFLICTS = `SELECT row_key, column_name, rule, lost_value, won_value, lost_site, won_site FROM rockpool_conflict ORDER BY id`;
 
 describe('a row that takes a unique value of another row', () => {
-  it('receives the next free name, also at its author, and the conflict log has the wanted name [MR-58]', async () => {
+  it('receives the next free name on every device, and the conflict log has the wanted name [MR-58]', async () => {
     const world = worldOf(3);
     for (const [who, id] of ['x', 'y', 'z'].entries())
       world.write(who, add(id, 'Cash'), `INSERT INTO entry VALUES ('${id}', '${id}')`);

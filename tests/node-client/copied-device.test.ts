@@ -120,7 +120,7 @@ async function retryAll(client: Client): Promise<void> {
   await settled(client);
 }
 
-it('a device and a copy of its files that both retry a rejected changeset count once [MR-49]', async () => {
+it('a rejected changeset that a device and a copy of its files both retry counts once [MR-49]', async () => {
   const medium = memoryMedium();
   const ann = await open(createDeviceOn(medium));
   await ann.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;
@@ -135,7 +135,7 @@ it('a device and a copy of its files that both retry a rejected changeset count 
   expect(await hitsOnServer()).toEqual({ hits: 1 });
 });
 
-it('a device and a copy of its files that both resend shared changesets to a restored server count once [MR-49]', async () => {
+it('changesets that a device and a copy of its files both resend to a restored server count once [MR-49]', async () => {
   const medium = memoryMedium();
   const ann = await open(createDeviceOn(medium));
   await ann.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;

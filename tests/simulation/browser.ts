@@ -4,7 +4,7 @@ import type { BroadcastPort } from '#client/worker/leader/tab-channel.ts';
 import type { Random } from './random.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
-// The time that a message between two tabs may take, in ms.
+// The longest time that a message between two tabs takes, in ms.
 const LONGEST_MESSAGE_MS = 4;
 
 interface Candidate {

@@ -102,7 +102,7 @@ export function serverFault(ask: AskForText): string | null {
  */
 function counterFault(ask: AskForText, only: readonly string[] | null): string | null {
   const fault = ask(`
-    SELECT printf('%s = %d, its marks less what the ledger holds add up to %d', id, hits, marked - lost)
+    SELECT printf('%s = %d, but its marks minus its entries in the conflict log add up to %d', id, hits, marked - lost)
     FROM (
       SELECT id, hits, (SELECT coalesce(sum(delta), 0) FROM mark WHERE tally_id = tally.id) AS marked,
         (SELECT coalesce(sum(lost_value), 0) FROM rockpool_conflict WHERE table_name = 'tally' AND column_name = 'hits' AND row_key = json_array(tally.id)) AS lost

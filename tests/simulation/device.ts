@@ -19,7 +19,7 @@ import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
 
-/** The part size of a downloaded file. */
+/** The size of the parts in which a file is downloaded. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** Errors that may end a connection although a retry does not fix them: swapped frames and copied files. */
@@ -101,7 +101,10 @@ export class Device implements Place {
   private doomedAtSend: { readonly tab: Tab; left: number; readonly losesPower: boolean } | null = null;
   /** The number of upcoming storage changes during which another tab reads. */
   private looks = 0;
-  /** The storage change in progress, and how often another tab read during it: first before it, then in the middle. */
+  /**
+   * The storage change in progress. `looks` counts the calls of `onStorageCall` for it: the first call comes before the
+   * change, the second in the middle.
+   */
   private call = { sizeBytes: 0, looks: 0 };
   private readonly options: DeviceOptions;
   private readonly open = new Map<OpenedDatabase<OpenDatabase>, object | undefined>();
@@ -200,7 +203,7 @@ export class Device implements Place {
     return this.hasChangedApp && code === 'tab-outdated';
   }
 
-  /** The user follows the page's advice. */
+  /** The user reloads an outdated tab, as its page advises. */
   reload(tab: Tab): void {
     if (!this.tabs.includes(tab)) return;
     this.options.tally.add('outdated tab reloaded');
@@ -247,7 +250,7 @@ export class Device implements Place {
     if (lost > 0) this.options.tally.add('unflushed calls of a client lost');
   }
 
-  /** `losesPower`: the device loses power with the frame, and restarts. */
+  /** The tab dies after sending this many more frames. `losesPower`: the device then loses power, and restarts. */
   doomAtSend(tab: Tab, left: number, losesPower: boolean = false): void {
     this.doomedAtSend = { tab, left, losesPower };
   }
@@ -327,7 +330,10 @@ export class Device implements Place {
     this.hasBeenLed = true;
   }
 
-  /** Damages a row like a faulty disk or a user with a debugger. Returns the leader; the next one checks at once. */
+  /**
+   * Damages a row like a faulty disk or a user with a debugger. Returns the leader; the first audit of the next leader
+   * is due at once.
+   */
   damage(): Tab | null {
     const { leader } = this;
     const connection = leader?.opened?.database.connection;
@@ -382,7 +388,7 @@ export class Device implements Place {
   private onStorageCall(): void {
     const owner = currentOwner();
     const { doomed } = this;
-    // A process that is killed leaves no part of a write within one sector.
+    // If a process is killed, a write that fits into one sector is either complete or absent.
     const isWhole = this.call.looks++ > 0 && this.call.sizeBytes <= SECTOR_BYTES;
     if (doomed !== null && doomed.tab.owner === owner && doomed.left-- <= 0 && !isWhole) {
       this.doomed = null;

@@ -17,7 +17,7 @@ import { HistoryFailed, type World } from './world.ts';
 
 const PAGE_TABLE = householdSchema.tables.find(({ name }) => name === 'page') as TableSchema;
 
-/** Few enough exchanges to detect endless loops. */
+/** More exchanges than this indicate an endless loop. */
 const MOST_EXCHANGES = 20;
 
 /**
@@ -191,7 +191,7 @@ function checkPages({ model, server, wasRestored }: World, ask: Ask): void {
     throw new HistoryFailed(`an edit of page ${lostForNothing} was lost with its document, which nobody has replaced`);
 }
 
-/** The conflict log has right entries only: authors, stamps, rules and winners. */
+/** Every conflict-log entry has the right author, stamp, rule and winner. */
 function checkConflicts(world: World): void {
   const { model, server, stamps, wasRestored } = world;
   const { live } = server;

@@ -86,8 +86,7 @@ export const householdSchema: Schema = buildSchema([
       },
     ],
   }),
-  // A key that two devices may choose equally, and a column group in which `width` is the difference of the other
-  // columns.
+  // A key that two devices may both choose, and a column group in which `width` is the difference of the other columns.
   sampleTable(
     'goal',
     [

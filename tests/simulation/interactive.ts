@@ -12,7 +12,7 @@ import { randomTransaction } from './writes.ts';
 /** Thrown by the app's own code, to roll back. */
 class ChangedMind extends Error {}
 
-/** Errors by which a transaction may end and that its author receives. */
+/** Errors that may end a transaction and that its author receives. */
 const HONEST_ENDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['transaction-timeout', 'transaction-ended']);
 
 /** How long the app computes between two steps, in ms. The last is longer than the time limit of a transaction. */
@@ -20,7 +20,7 @@ const THINKING_MS = [0, 0, 1, 5, 40, 300, 6_000] as const;
 
 /**
  * Runs a transaction of several calls through the shipped page code. Each step also adds itself to a local row, which
- * must then have every step so far once.
+ * must then have every step so far exactly once.
  */
 export function transactInSteps(world: World, tab: Tab, random: Random, mark: string): void {
   const { tally, model, time } = world;

@@ -34,7 +34,10 @@ const ALLOWED: readonly { readonly file: string; readonly most: number; readonly
   { file: 'packages/vfs-opfs/src/log/generation.ts', most: 400, why: 'pages in the log, until the next checkpoint' },
 ];
 
-/** Returns the work of devices and server from some small transactions of one device until every device has them. */
+/**
+ * Returns the work that some small transactions of one device cause, on the devices and on the server, until every
+ * device has them.
+ */
 async function probe(world: World, name: string): Promise<{ readonly devices: number; readonly server: number }> {
   const random = new Random(1);
   const [device] = world.devices;

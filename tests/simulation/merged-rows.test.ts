@@ -83,7 +83,7 @@ describe('the rows after a merge', () => {
     expect(conflicts({ base: [account], wanted: [], before: [account] })).toBeNull();
   });
 
-  it('are not judged where it depends on the affected rows whether a delete applies', () => {
+  it('are not judged if only the affected rows decide whether a delete applies', () => {
     expect(
       fault({ base: [account], wanted: [], before: [account, entry("'x'")], after: [], keepsCurrent: true }),
     ).toBeUndefined();

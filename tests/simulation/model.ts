@@ -331,9 +331,9 @@ export interface Ending {
 }
 
 /**
- * Every admitted value is present, or was overwritten by a writer who saw it, or is in the conflict log. Returns one
- * that is not. A writer who overwrites a value has also seen the values that were overwritten before it on the same
- * device, and those that this device had rejected.
+ * Reports an admitted value that is not present, was not overwritten by a writer who saw it, and is not in the conflict
+ * log. A writer who overwrites a value has also seen the values that were overwritten before it on the same device, and
+ * those that this device had rejected.
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();

@@ -100,7 +100,10 @@ export class Network {
     }
   }
 
-  /** The server is stalled: incoming frames wait unread, even if their connection ends, and are then read at once. */
+  /**
+   * While the server is stalled, incoming frames stay unread, even if their connection ends. They are all read when the
+   * stall ends.
+   */
   stall(isStalled: boolean): void {
     this.isStalled = isStalled;
     if (isStalled) return;

@@ -147,7 +147,7 @@ export function planHistory(seed: number, size: Size): Plan {
   for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++)
     operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(laterKinds)));
   const variant = chooseVariant(new Random(seed ^ 0x7a51), { restores: !without.includes('restore server') });
-  // Their rows are compared with the columns of one version of the app.
+  // Past states are compared in the columns of one app version, so all devices must run the same one.
   if (keepsHistory(seed, variant) && variant.apps === undefined) {
     const past = new Random(seed ^ 0x9a57);
     const before = operations.length;

@@ -23,8 +23,8 @@ export interface PagesEnding {
 }
 
 /**
- * Every admitted item of a page is in it, or was removed by a writer who saw it, or is in the conflict log. Returns one
- * that is not.
+ * Reports an admitted item of a page that is not in the page, was not removed by a writer who saw it, and is not in the
+ * conflict log.
  */
 export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }: PagesEnding): string | null {
   const present = new Set(texts.flatMap((text) => idsIn(JSON.parse(text) as JsonValue)));

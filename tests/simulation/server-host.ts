@@ -33,7 +33,7 @@ export interface ServerHostOptions {
   readonly schema: Schema;
   /** Whether disk syncs, document threads and round trips to PostgreSQL take time. False if they take none. */
   readonly isSlow: boolean;
-  /** The number of processes. More than one share a PostgreSQL. */
+  /** The number of processes. Several processes share one PostgreSQL server. */
   readonly instances: number;
   readonly onPush: (site: string, push: Push) => void;
   /** A client connected with a snapshot file. */
@@ -83,7 +83,7 @@ const SYNC_MS = [0, 1, 3, 3, 8, 40, 600] as const;
 
 /**
  * The server: its processes, which can die at any statement, COMMIT or frame, and their storage, which is a disk, or a
- * PostgreSQL that several processes share.
+ * PostgreSQL server that several processes share.
  */
 export class ServerHost {
   trap: Trap | null = null;
@@ -405,7 +405,7 @@ export class ServerHost {
   }
 
   private compacted(before: Uint8Array, after: Uint8Array): void {
-    // Documents of the same content have the same id.
+    // Documents with the same content have the same id.
     this.compactions.set(documentIdOf(after), Math.max(this.timesCompacted(after), this.timesCompacted(before) + 1));
     this.options.onCompacted();
   }

@@ -21,7 +21,7 @@ export class ShownRows {
   private readonly device: Device;
   private readonly options: Pick<DeviceOptions, 'model' | 'tally' | 'onFault'>;
   private lastCommitMs = 0;
-  /** Since when the leader's connection has had a transaction that no tab runs; null if it has none. */
+  /** The time since which the leader's connection has had a transaction that no tab runs; null if it has none. */
   private abandonedSinceMs: number | null = null;
 
   constructor(device: Device, options: DeviceOptions) {

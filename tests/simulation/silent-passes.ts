@@ -29,7 +29,7 @@ const CEILINGS: readonly Ceiling[] = [
   { passes: 'oracle: rejection not judged', of: 'oracle: rejection judged', share: 0.25 },
   { passes: 'merge of a branch not judged', of: 'branch merged', share: 0.2 },
   { passes: 'restore not judged', of: 'transaction taken back', share: 0.2 },
-  // A few histories have most of the open rows: 20 histories had between 4 and 65 %, 240 had 28 %.
+  // A few histories have most of the open rows: the share was between 4 and 65 % over 20 histories, and 28 % over 240.
   { passes: 'oracle: entry not judged', of: 'oracle: entry judged', share: 0.5 },
 ];
 

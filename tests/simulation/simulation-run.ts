@@ -133,7 +133,7 @@ export async function runSimulation({ name, first, histories, size }: Simulation
   console.info(
     `${name}: ${run.histories} histories, ${(run.histories / run.seconds).toFixed(1)} a second\n${String(run.tally)}`,
   );
-  console.info(`${name}: checks that did not check\n${silentPassesAsText(run.tally)}`);
+  console.info(`${name}: checks that could not decide\n${silentPassesAsText(run.tally)}`);
   for (const { seed, failure } of run.failures)
     throw new Error(`seed ${seed} failed: ${failure}\nAgain: ${replayCommand(seed, size)}`);
   for (const what of MUST_HAPPEN) expect(run.tally.of(what), what).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 export interface Variant {
   /** The server's disk syncs and document threads take time. */
   readonly isServerSlow: boolean;
-  /** The number of server processes; more than one share a PostgreSQL. Default: 1. */
+  /** The number of server processes. Several processes share one PostgreSQL server. Default: 1. */
   readonly instances?: number;
   /** The storage of the devices, in turn. Default: shared OPFS. */
   readonly media?: readonly MediumKind[];

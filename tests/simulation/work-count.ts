@@ -18,7 +18,8 @@ export function asCheck<T>(body: () => T): T {
 
 /**
  * Counts the work in SQLite from now on: on the devices each step of a statement, on the server each statement and each
- * row that it returns. The checks of the simulation do not count, because they run outside of a worker or by `asCheck`.
+ * row that it returns. The checks of the simulation do not count, because they run outside of a worker or through
+ * `asCheck`.
  */
 export class WorkCount {
   devices = 0;

@@ -218,7 +218,7 @@ export class World {
   }
 
   async damageOne(): Promise<void> {
-    // Audits between different schemas do not compare.
+    // An audit compares nothing if the schemas differ.
     const audited = this.devices.filter(({ leader }) => {
       const schema = leader?.opened?.database.schema;
       return schema === undefined || !isOlder(schema);

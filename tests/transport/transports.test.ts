@@ -165,7 +165,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     expect(line.errors).toMatchObject([{ code: 'network-unreachable' }]);
   });
 
-  it('ends at close: the server receives it, and no event follows', async () => {
+  it('ends when it is closed: the server receives the close, and no event follows', async () => {
     const { line, end } = await open();
     line.connection.close();
     end.socket.send(frameOf(10, 1));

@@ -110,7 +110,7 @@ export class Oracle {
       this.explain(unexplained, entry.watermark, epoch);
     }
     for (const { site, sequence, code } of findings.isBlind || findings.open.size > 0 ? [] : unexplained.values())
-      this.options.onFault(`changeset ${sequence} of ${site} was rejected with ${code}, which it does not break`);
+      this.options.onFault(`changeset ${sequence} of ${site} was rejected with ${code}, but does not break that rule`);
     for (const { site, sequence } of rejected) this.rejected.add(`${site} ${sequence}`);
     this.compareRows(texts, last.watermark, findings);
     this.adoptTombstones(sql, from, last.watermark, findings);
@@ -226,7 +226,7 @@ export class Oracle {
     return others.length === 0 ? only : undefined;
   }
 
-  /** Removes the rejections that a changeset deserves after this watermark. */
+  /** Removes from `unexplained` each rejection that may be right if the changeset is decided after this watermark. */
   private explain(unexplained: Map<string, Rejection>, watermark: number, epoch: string): void {
     for (const [name, { site, sequence, code }] of unexplained) {
       const writes = this.options.writes.of(site, sequence);
@@ -358,7 +358,7 @@ export class Oracle {
     for (const entry of isBlind ? [] : expected) {
       const { row, column } = entry;
       if (open.has(row) || (column !== null && tableOf(row).documents.has(column))) continue;
-      // The entry was withdrawn with the return of the row or reference in the same batch.
+      // The entry was withdrawn because the row or reference was restored in the same batch.
       const { rule, watermark } = entry;
       if (withdrawn.some((one) => one.row === row && one.watermark === watermark && isOf(one, rule, column))) continue;
       onFault(`the conflict log lacks an entry: ${JSON.stringify(shownExpected(entry))}`);

@@ -217,7 +217,10 @@ export class RecordedWrites {
   }
 }
 
-/** The base of every cell that a write of the device covers; the write is shown and the server has not decided it. */
+/**
+ * The base of every cell that earlier pending writes of the device cover, without masked writes, which the device does
+ * not show. Null if unknown.
+ */
 function hiddenCells(
   own: ReadonlyMap<string, RecordedWrite>,
   database: OpenDatabase,

@@ -57,7 +57,9 @@ export interface Entry {
   readonly lost: Literal;
   readonly won: Literal;
   readonly lostBy: Version;
-  /** Whether docs/merge-rules.md names the winner but not which of its writes. */
+  /**
+   * The writes that the entry may name. Several if docs/merge-rules.md names the winner but not which of its writes.
+   */
   readonly wonBy: readonly Version[];
 }
 

@@ -63,7 +63,7 @@ export class Backend {
     this.execute(sql, parameters, answered);
   }
 
-  /** Ends the connection and rolls back. `sqlState`: PostgreSQL ends it; undefined: the client has. */
+  /** Ends the connection and rolls back. With `sqlState`, PostgreSQL ends it; without, the client has ended it. */
   end(sqlState?: string): void {
     if (this.hasEnded) return;
     this.hasEnded = true;

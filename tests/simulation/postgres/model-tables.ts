@@ -14,7 +14,7 @@ export interface ModelTable {
   rows: Map<string, ModelRow>;
 }
 
-/** The changes of one part of a commit's statement: rows of the same columns. */
+/** The changes of one part of a commit's statement. All rows have the same columns. */
 export interface WrittenRows {
   readonly table: string;
   readonly kind: 'insert' | 'update' | 'delete';

@@ -51,8 +51,8 @@ const TASK_MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]]
 ];
 
 /**
- * Adds children to a parent with a composite key, under every delete action, while others delete or re-create the
- * parent, or to a parent that they keep.
+ * Adds children to a parent while others delete or re-create it: a parent with a composite key, under every delete
+ * action, or a project, which its tasks prevent from being deleted.
  */
 export async function meetInRooms(world: World, device: Device, random: Random, number: number): Promise<void> {
   if (random.chance(0.3)) {
