@@ -28,8 +28,8 @@ const verifyBrowserTests = '**/*.verify.browser.test.{ts,tsx}';
 const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
 /**
- * Tests of the server that depend on its files or read a file that no server has open, and a test in which an answer
- * arrives before the outcome of a commit.
+ * Server tests that run only on files and without threads: they depend on the files of the server, read a file that no
+ * server has open, or need an answer before the outcome of a commit.
  */
 const filesAlone = [
   'auth/host-rules',

@@ -1,6 +1,6 @@
-// `npm run bench -- demo`: the queries of the demo's pages over 100,000 entries, in our build of SQLite with scans
-// (docs/decisions/0076) and without, in memory. Processor time of this thread in Node, warm. `--entries N`, `--rounds N`,
-// `--only PAGE`.
+// `npm run bench -- demo`: runs the queries of the demo's pages over 100,000 entries in memory, in our build of SQLite
+// with scans (docs/decisions/0076) and without. Measures processor time of this thread in Node, after a warm-up.
+// `--entries N`, `--rounds N`, `--only PAGE`.
 import { parseArgs } from 'node:util';
 import type { SqlParam } from '../packages/client/src/index.ts';
 import { createSearchIndexSql, rebuildSearchIndexSql } from '../packages/client/src/worker/search/search-index-sql.ts';

@@ -1,6 +1,6 @@
-// `npm run bench -- server`: one server process over loopback. What one tenant can do to the others, many databases,
-// many clients of one database, and the return of all clients after SIGKILL, with 1, 2 and 4 threads that own
-// databases.
+// `npm run bench -- server`: one server process over loopback, with 1, 2 and 4 threads that own databases. Measures how
+// one tenant can affect the others, many databases, many clients of one database, and the return of all clients after
+// SIGKILL.
 import { parseArgs } from 'node:util';
 import { insert } from '../packages/sync-server/testing/changeset.ts';
 import { TestSite, type TestConnection } from '../packages/sync-server/testing/test-client.ts';

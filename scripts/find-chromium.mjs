@@ -65,7 +65,7 @@ export const thisMachine = {
 };
 
 /**
- * The first of `chromiumCandidates`, not started to see whether it runs.
+ * The first of `chromiumCandidates`. Does not start it to see whether it runs.
  *
  * @param {Machine} [machine]
  * @returns {string | undefined} an executable file, or undefined when there is none

@@ -22,7 +22,7 @@ export interface Host {
   fill(dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void>;
   measure(workloadId: string, conditions: Conditions): Promise<number>;
   call(operation: keyof Operations, args: readonly unknown[]): unknown;
-  /** Undefined if the subject has no method of its own. */
+  /** Undefined if the subject has no `packPeople` of its own. */
   packPeople(count: number): PackedPeople | undefined;
   /** For callers on the same thread. */
   operations(): Operations;

@@ -6,7 +6,7 @@ import { openConnection } from './server-process.ts';
 export interface HonestFigures {
   readonly commitMs: readonly number[];
   readonly healthMs: readonly number[];
-  /** The times of the same requests to a process that does nothing else: the part that the machine causes. */
+  /** The times of the same requests to a process that only responds: the part of `healthMs` that the machine causes. */
   readonly bareMs: readonly number[];
 }
 

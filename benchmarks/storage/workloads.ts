@@ -103,7 +103,7 @@ export const CLIENT_PLAN: Plan = {
   withLiveQueries: true,
 };
 
-/** Of all plans, and those that only the page of `npm run bench:page` runs. */
+/** The workloads of all plans, and those that only the page of `npm run bench:page` runs. */
 export const WORKLOADS: ReadonlyMap<string, Workload> = new Map(
   [
     ...[FILE_PLAN, INDEXEDDB_PLAN, FIREFOX_PLAN, WEBKIT_PLAN, CLIENT_PLAN].flatMap(({ onEmpty, onFilled, once }) => [

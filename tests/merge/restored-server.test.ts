@@ -301,7 +301,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     ben.write("DELETE FROM page WHERE id = 'p'");
     await sync(ben, ann);
-    // No device is ahead of the restored log and knows its log epoch, so the epoch stays.
+    // No device that knows the log epoch is ahead of the restored log, so the log epoch stays.
     restore();
     ben.writeAll("UPDATE page SET title = 'by ben' WHERE id = 'q'", "DELETE FROM page WHERE id = 'r'");
     await sync(ann, ben);

@@ -47,8 +47,8 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
 
 /**
  * The device's own items in a document that it deleted. It need not have seen them: they may have been masked, the
- * document may have been compacted since, or a restored server may have received both again. They are deleted with the
- * document in any case.
+ * document may have been compacted since, or a restored server may have received the items and the delete again. They
+ * are deleted with the document in any case.
  */
 function ownBelow(commit: Commit, before: readonly Commit[]): string[] {
   const gone = new Set(

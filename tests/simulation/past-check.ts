@@ -11,7 +11,7 @@ import type { Variant } from './variant.ts';
 
 /**
  * Whether the server keeps versions of rows in this history. It does in every third history on one instance, so that
- * the seeds of the other histories keep their meaning, and those histories their speed.
+ * the other histories keep their speed and the meaning of their seeds.
  */
 export function keepsHistory(seed: number, { instances = 1 }: Variant): boolean {
   return instances === 1 && seed % 3 === 0;

@@ -52,7 +52,7 @@ export function send(
   if (isAtomic) world.model.atomic.add(mark);
   tab.write(statements, isAtomic).then(
     () => {
-      // The write is promised from now on, so the storage must already have recorded it.
+      // The write is promised from now on, so it must already be in the changelog.
       if (tab.owner.isAlive && !world.model.commits.has(mark))
         world.fault(`${mark} was acknowledged and is not in the changelog`);
       if (tab.owner.isAlive) world.model.acknowledged.add(mark);

@@ -182,7 +182,7 @@ export class World {
   addDevice(copyOf?: Device): Device {
     const { time, random, network, model, writes, tally, runtimes: loaded } = this;
     const { media = ['opfs'], strict = [false], apps = ['newer'] } = this.variant;
-    // A copy is the same machine, with the same app.
+    // A copy has the medium, the durability and the app version of its original.
     const number = copyOf === undefined ? this.devices.length : this.devices.indexOf(copyOf);
     const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
     const name = `d${this.devices.length + 1}`;

@@ -7,7 +7,7 @@ const READS_FROM_PAGE = 2_000;
 /** Long enough for a subject that takes a millisecond per read. */
 const ENOUGH_MS = 2_000;
 
-/** Rows by their key, in random order, one statement each. */
+/** Reads rows by their key, in random order, with one statement each. */
 export const pointRead: Workload = {
   id: 'L5',
   title: 'point read',
