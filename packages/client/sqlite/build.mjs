@@ -1,5 +1,7 @@
-// Makes wa-sqlite.mjs and wa-sqlite.wasm beside it (README.md). Usage: node build.mjs [--sqlite DIRECTORY] [--wa-sqlite DIRECTORY]
-// It needs the emcc named below on the PATH (Debian 12: apt-get install emscripten; its optimiser of scripts wants npm's acorn, by NODE_PATH). Sources that are not given are fetched.
+// Builds wa-sqlite.mjs and wa-sqlite.wasm in this folder (README.md). Fetches the sources that are not given.
+// Usage: node build.mjs [--sqlite DIRECTORY] [--wa-sqlite DIRECTORY]
+// Needs emcc of the version below on the PATH (Debian 12: apt-get install emscripten). Its script optimiser needs npm's
+// acorn on NODE_PATH.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +14,7 @@ import { SQLITE, WA_SQLITE } from './sources.mjs';
 
 const EMCC = '3.1.6';
 
-/** Those of wa-sqlite's C files that this build has; user-defined functions, hooks and the progress handler are left out. */
+/** The C files of wa-sqlite in this build, which omits its user-defined functions, hooks and progress handler. */
 const WA_SQLITE_C = ['main.c', 'libauthorizer.c', 'libvfs.c'];
 const WA_SQLITE_SOURCES = [...WA_SQLITE_C, 'libadapters.h', 'libvfs.js'];
 
@@ -24,22 +26,29 @@ const DEFINES = [
   'SQLITE_ENABLE_FTS5', 'SQLITE_ENABLE_PREUPDATE_HOOK',
   // no-files.c
   'SQLITE_OS_OTHER=1', 'SQLITE_TEMP_STORE=2', 'SQLITE_MAX_MMAP_SIZE=0',
-  // What nothing here calls or may turn on: 9 KB, and a test at every step.
+  // Omits features that nothing here calls or may turn on, which saves 9 KB and a test at every step.
   'SQLITE_OMIT_WAL', 'SQLITE_OMIT_PROGRESS_CALLBACK', 'SQLITE_OMIT_TRACE', 'SQLITE_OMIT_DESERIALIZE', 'SQLITE_UNTESTABLE',
 ];
 
-/** Instructions that every browser has that this build is for, and emcc does not use by itself. */
+/** Instructions that emcc does not use by default, although every browser that this build supports has them. */
 const INSTRUCTIONS = ['-mbulk-memory', '-msign-ext', '-mnontrapping-fptoint'];
 
-// Fast where every row and every page comes by, small elsewhere: -O2 for all is hardly faster than that, and 100 KB larger (docs/decisions/0001).
+// Compiles the files that process every row and page for speed, and all others for size. -O2 for all files would hardly
+// be faster, and 100 KB larger (docs/decisions/0001).
 const COMPILED = ['-O2', '-flto', ...INSTRUCTIONS, '-Wno-non-literal-null-conversion', '-Wno-pragma-clang-attribute'];
 const LINK_OPTIMISED = ['-Os', '-flto', ...INSTRUCTIONS];
-/** Of Binaryen, as emcc calls it when it links. What the first run has simplified lets a second one save another kilobyte. */
+/**
+ * Options of Binaryen's wasm-opt, the same that emcc uses when it links. A second run saves another kilobyte, because
+ * the first one has simplified the code.
+ */
 const OPTIMISED_AGAIN = ['-Os', '--enable-bulk-memory', '--enable-sign-ext', '--enable-nontrapping-float-to-int', '--enable-mutable-globals', '--low-memory-unused', '--zero-filled-memory'];
 
-/** Files of the amalgamation, without `.c`. */
+/** The files of the amalgamation that are compiled with -O2, named without `.c`. */
 const FAST = ['vdbe', 'vdbeapi', 'vdbemem', 'vdbeaux', 'btree', 'pcache', 'pcache1', 'util'];
-/** What runs seldom or never, as -Oz would compile it. The rest, as -Os would: it runs once a statement, or, like JSON, gains nothing by -O2. */
+/**
+ * Files that run seldom or never, compiled as with -Oz. The remaining files are compiled as with -Os: they run once per
+ * statement or, like JSON, gain nothing from -O2.
+ */
 const SMALLEST = [
   'alter', 'analyze', 'attach', 'backup', 'build', 'callback', 'carray', 'complete', 'ctime', 'date', 'dbstat', 'delete', 'fkey', 'global', 'insert', 'legacy', 'loadext', 'main', 'memdb', 'pragma', 'printf', 'resolve', 'status', 'stmt', 'treeview', 'trigger',
   'update', 'upsert', 'vacuum', 'vdbeblob', 'vdbetrace', 'vdbevtab', 'vtab', 'wal', 'window',
@@ -54,7 +63,7 @@ const LINKED = [
 /** Our C that uses SQLite's internals. */
 const OURS = ['json-storage.c', 'capture.c', 'row-effects.c', 'rows.c', 'scan.c', 'scan-lookup.c', 'scan-batch.c', 'page-pieces.c'];
 
-/** Of each a hash is kept, so that a source that was changed without building again is noticed. */
+/** SHA256SUMS has a hash of each source, so that a test detects a source that was changed without a new build. */
 const MADE_FROM = ['build.mjs', ...OURS, 'exported-functions.txt', 'hooks.mjs', 'no-files.c', 'relay.js', 'sources.mjs'];
 const MADE = ['wa-sqlite.mjs', 'wa-sqlite.wasm'];
 
@@ -95,7 +104,8 @@ function run(command, args, cwd = work) {
 }
 
 /**
- * Says of the functions of each file how they are compiled. Clang has no attribute for -Os, but gives `cold` functions the same; `minsize` is -Oz.
+ * Marks how the functions of each file are compiled. Clang has no attribute for -Os, but compiles `cold` functions in
+ * the same way; `minsize` is -Oz.
  * @param {string} amalgamation with the marks that SQLite puts where a file begins and ends @returns {string}
  */
 function markedBySpeed(amalgamation) {

@@ -1,4 +1,5 @@
-// Adds the calls of scan.c and json-storage.c to SQLite. Each text to find must occur exactly once in the amalgamation, so that the build fails for another version of SQLite and does not omit a call.
+// Makes SQLite call scan.c and json-storage.c. Each text to find must occur exactly once in the amalgamation, so that
+// the build fails for a different version of SQLite instead of omitting a call.
 
 /** @type {readonly [find: string, replace: string][]} */
 const HOOKS = [

@@ -1,6 +1,6 @@
 // The sources that this build and its tests are made from.
 
-/** The amalgamation of SQLite, in the npm package that carries it unchanged and is checked by npm. */
+/** The amalgamation of SQLite, from an npm package that contains it unchanged. npm checks the package. */
 export const SQLITE = {
   version: '3.54.1',
   package: 'better-sqlite3@13.2.0',

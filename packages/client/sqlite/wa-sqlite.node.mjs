@@ -1,4 +1,4 @@
-// The same build for Node, whose fetch reads no files.
+// The same build for Node, whose `fetch` cannot read files.
 import { readFile } from 'node:fs/promises';
 import createModule from './wa-sqlite.mjs';
 

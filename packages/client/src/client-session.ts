@@ -19,14 +19,14 @@ import type { WorkerConnection } from './tab/worker-connection.ts';
 /** A stuck worker must not prevent a page from closing its client. A hand-over between tabs takes 3 s at most. */
 const CLOSE_DEADLINE_MS = 3_000;
 
-/** A reachable server responds much sooner, unless it has to build the snapshot first. */
+/** A reachable server responds well within this time, unless it has to build the snapshot first. */
 const FIRST_SYNC_WITHIN_MS = 3_000;
 
 /** The environment of a client: a page, or a replacement for one. */
 export interface ClientEnvironment {
   /** Starts the worker that opens the database. `onProblem`: see connectWorker. */
   connect(onProblem: (error: RockpoolError) => void): WorkerConnection;
-  /** Null if there is no page that can be left. */
+  /** The page whose lifecycle the client follows; null outside of a page, as in Node. */
   page(): PageEvents | null;
   deleteDatabase(name: string): Promise<void>;
 }
@@ -105,7 +105,7 @@ export class ClientSession {
     return outcomes;
   }
 
-  /** `onEnd` runs first when the client closes. */
+  /** Runs `onEnd` as soon as the client begins to close, before live queries and presence end. */
   beforeClose(onEnd: () => void): void {
     this.onClose.push(onEnd);
   }

@@ -11,8 +11,8 @@ import { describeClient } from '../testing/client.contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    // As in the tests of the storage: the media that should work in this browser, best first, and the error with which
-    // all others fail.
+    // Declared in the same way for the storage tests: the media that should work in this browser, best first, and the
+    // error code of all other media.
     usableMedia: readonly ('opfs-shared' | 'opfs-exclusive' | 'indexeddb')[];
     refusal: 'storage-unsupported' | 'storage-ephemeral';
   }

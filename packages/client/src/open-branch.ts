@@ -31,7 +31,7 @@ export function branchesOf(parts: BranchesParts): Branches {
   const { origin, options, environment } = parts;
   const onProblem = options.onError ?? reportUncaught;
 
-  /** Runs `body` on a new worker, which ends if it fails. */
+  /** Runs `body` on a new worker, and ends the worker if `body` fails. */
   async function onWorker<T>(body: (connection: WorkerConnection) => Promise<T>): Promise<T> {
     const connection = environment.connect(onProblem);
     try {

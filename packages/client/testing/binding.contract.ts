@@ -19,8 +19,8 @@ export interface BindingContractOptions {
   readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
   readonly persistence: ClientOptions['persistence'];
   /**
-   * `differences` omits the tests of how open tabs agree, because that code is the same on every medium. One medium
-   * runs the `whole` contract, and that is enough for them.
+   * `differences` omits the tests of the rules that all open tabs of a database must share, because that code is the
+   * same on every medium. One medium runs the `whole` contract, and that is enough for them.
    */
   readonly extent: 'whole' | 'differences';
 }
@@ -93,7 +93,7 @@ export function describeBinding(
       await upToDate(first);
       await close(first);
       const unreachable = { url: 'ws://127.0.0.1:9/sync', token: () => '' };
-      // The schema differs too: the file is not migrated to it.
+      // The schema differs too, but a rejected opening does not migrate the file.
       await expect(
         open({ name, schema: otherSchema, sync: { ...unreachable, databaseId: team2 } }),
       ).rejects.toMatchObject(mismatch);

@@ -384,7 +384,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(all);
       await until(() => seen.numbers().length === all.length);
       await until(async () => (await numbersIn(elsewhere)).length === all.length);
-      // The rows came as a file, since deliveries report no bytes, and every tab sees the end of the download.
+      // Only a file reports its bytes, so the rows came as a file. Every tab receives the end of the download.
       const isComplete = (last: (typeof progress)[0][0] | undefined): boolean =>
         last !== undefined && last.receivedBytes === last.totalBytes;
       await until(() => progress.slice(0, 1 + others.length).every((reports) => isComplete(reports.at(-1))));
@@ -578,7 +578,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(mine.status.current.pendingCount).toBe(0);
     });
 
-    it('reads and live queries of a follower continue, or end when the next tab leads', async () => {
+    it('reads and live queries of a follower continue, at the latest when the next tab leads', async () => {
       const name = freshName();
       const leader = await openElsewhere({ name, persistence });
       const mine = await openHere({ name, persistence });

@@ -1,7 +1,8 @@
 // Plausible mistakes in the semantics of scan.c and its parts. The queries of scan.property.test.ts find each: node fuzz.mjs scan --mistakes
 
 /**
- * `find` is a statement, or an expression if it ends without a semicolon, and `replace` is what is there with the mistake. `file`: where, or scan.c.
+ * `find`: a statement, which ends with a semicolon or a comment, or else an expression. `replace`: the mistake, which
+ * takes its place. `file`: the file that contains `find`, by default scan.c.
  * @type {readonly { name: string, file?: string, find: string, replace: string }[]}
  */
 export const MISTAKES = [
@@ -53,7 +54,7 @@ export const MISTAKES = [
 export function withMistakes(file, text) {
   for (const [index, { name, file: where = 'scan.c', find, replace }] of MISTAKES.entries()) {
     if (where !== file) continue;
-    if (text.split(find).length !== 2) throw new Error(`${file} has changed where this mistake goes: ${name}`);
+    if (text.split(find).length !== 2) throw new Error(`${file} must contain the text of a mistake once: ${name}`);
     const isStatement = /[;/]$/.test(find);
     const made = `RP_MISTAKE(${index + 1})`;
     text = text.replace(find, () => (isStatement ? `{ if( ${made} ){ ${replace} }else{ ${find} } }` : `(${made} ? (${replace}) : (${find}))`));

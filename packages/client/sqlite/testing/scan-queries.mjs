@@ -15,9 +15,9 @@ function random(seed) {
 }
 
 const WORDS = ['', 'a', 'b', 'Ab', 'aB', 'abc', 'ABC', 'needle', 'NEEDLE in hay', 'x needle', 'é', 'É', '日本', '🙂', 'zz', 'nan', 'inf', '-inf', '1e400', '0x10', ' 12 ', '12abc', '12', '12.0', '1.5', '-3', '9223372036854775807', '9223372036854775808', '%', '_', 'a%b'];
-// Sums of these exceed the limits of 64 bits in both directions.
-// Where arithmetic has rules of its own.
+// Operands for which arithmetic has special rules.
 const EDGES = ['-1', '-1', '0', '1', '2', '-2', "'-1'", '-1.0', '0.0', '1.5', '-1.5', '9223372036854775807', '(-9223372036854775807 - 1)', '1e300', "'x'", 'NULL'];
+// Sums of these exceed the limits of 64 bits in both directions.
 const HUGE = ['9223372036854775807', '9223372036854775800', '-9223372036854775808', '-9223372036854775800', '4611686018427387904', '-4611686018427387905', '1', '-1'];
 const NUMBERS = ['0', '1', '-1', '2', '3', '5', '12', '100', '127', '128', '-128', '32767', '32768', '-32769', '-70000', '-8388608', '-8388609', '-2147483649', '8388607', '8388608', '2147483647', '2147483648', '140737488355327', '140737488355328', '4503599627370496', '9007199254740992', '9007199254740993', '9223372036854775807', '-9223372036854775808', '9223372036854775806'];
 const REALS = ['0.0', '-0.0', '1.0', '1.5', '-1.5', '2.0', '3.0', '12.0', '0.1', '0.2', '0.3', '1e300', '-1e300', '9e999', '-9e999', '9007199254740992.0', '9223372036854775807.0', '1e18', '4.5e15'];
@@ -27,7 +27,7 @@ const DOCUMENTS = [
   `' { "y" : { "z" : "Ab" , "w" : [ 1 , { "x" : 7 } ] } , "x" : -12 } '`, `'{"x":"needle","y":{"z":5,"z":6}}'`, `'{"x":0.1,"y":{"z":null}}'`, `'{"y":[{"x":1},{"x":2}],"x":12}'`, `'{"x":1.7976931348623157e309}'`, `'{"x":"1","xy":"needle"}'`, `'{"xy":2.5,"x":1}'`, `'{"y":{"z":[7,8,"a long text of an array, to be found"]},"xy":12}'`,
 ];
 const ESCAPED_DOCUMENTS = [`'{"x":"a\\"b","y":{"z":"needle"}}'`, `'{"x":"\\u0041b"}'`, `'{"x":"\\ud83d\\ude42"}'`, `'{"a\\"x":1,"x":2}'`, `'{"y":"\\\\","x":12}'`, `'{"x":"\\/"}'`, `'{"x":"needle\\n"}'`, `'{"\\u0078":"1","x":2}'`, `'{"x":"\\u00e9"}'`];
-// JSON that is valid up to its end.
+// Malformed JSON whose error is at its end.
 const SHORT_DOCUMENTS = [`'{"x":1'`, `'{"x":'`, `'{"x"'`, `'{"x'`, `'{'`, `'[1,2'`, `'[1,'`, `'{"x":1,'`, `'{"x":1}x'`, `'{"x":1}}'`, `'{"x":"a\\'`, `'{"x":"\\u00'`, `'{"x":tru'`, `'{"x":-'`, `'{"x":1.'`, `'{"x":1e'`];
 const OPEN_DOCUMENTS = [`'{"x":1'`, `'[1,2'`, `'{"y":1,"x":{"y":2}'`, `'{"xy":"needle","x":12'`];
 const ODD_DOCUMENTS = [`'{"x":"a\\u0041\\n"}'`, `'{"x":123456789012345678901}'`, `'{"\\u0078":3,"y":1}'`, `'{x:4,y:{z:1},}'`, `'{"x":.5}'`, `'{"x":9223372036854775807}'`, `'{"x":-9223372036854775808}'`, `'{"x":[1]}'`, `'{"x":{"y":1}}'`];
@@ -69,7 +69,7 @@ function value(rnd, type) {
   }
 }
 
-/** `kind`: what its values are, if not of its type. @typedef {{ name: string, type: string, kind?: string }} Column */
+/** `kind`: the kind of its values if not `type`. @typedef {{ name: string, type: string, kind?: string }} Column */
 /** `indexed`: the columns of an index, in its order. @typedef {{ name: string, columns: Column[], rowid: string | null, indexed?: Column[] }} Table */
 
 /** @param {(n: number) => number} rnd @param {string} name @param {number} rows @returns {{ table: Table, lines: string[] }} */
@@ -262,7 +262,7 @@ function rangeQuery(rnd, table) {
   const wide = key.type === 'rowid' ? ['0', '3', '60', '99999', '600000'] : ['0', '-5', '12', "''", "'b'", "'zz'", '9e99', "x'ff'"];
   const bound = () => (rnd(2) === 0 ? pick(rnd, wide) : key.type === 'rowid' ? pick(rnd, [String(rnd(120)), String(rnd(120)), String(rnd(400)), String(1001 * rnd(120)), '-1', '3.5', "'20'", "'x'", 'NULL', '9223372036854775807']) : value(rnd, key.type === 'json' ? 'text' : key.type));
   if (rnd(4) === 0) {
-    // A range for each row of another loop, which begins at a value of that row.
+    // A subquery over a range whose bounds depend on the current row of the outer loop.
     const near = () => `y.${key.name} ${pick(rnd, ['+', '-'])} ${rnd(30)}`;
     const group = `+x.${column(rnd, own).name}`;
     return `SELECT y.${key.name}, (SELECT group_concat(n) FROM (SELECT count(*) || ',' || total(x.${column(rnd, own).name}) AS n FROM ${table.name} x WHERE ${range(rnd, `x.${key.name}`, rnd(3) > 0 ? near : () => `y.${key.name}`)} GROUP BY ${group})) FROM ${table.name} y LIMIT ${2 + rnd(6)}`;
@@ -290,8 +290,8 @@ function documentQuery(rnd, table) {
 }
 
 /**
- * Few parts, so that no part hides the effect of another. @param {(n: number) => number} rnd @param {Table} table
- * @param {Table} other @param {Table} lookup @returns {string}
+ * Makes a query of few parts, so that no part hides the effect of another.
+ * @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string}
  */
 function plainQuery(rnd, table, other, lookup) {
   const from = ` FROM ${table.name}`;
@@ -299,7 +299,7 @@ function plainQuery(rnd, table, other, lookup) {
   switch (rnd(10)) {
     case 9: return `SELECT sum(c0), count(*)${from}`;
     case 8: {
-      // Loops within loops, whose rows need not be of all tables.
+      // Nested loops. The query need not use columns of every table.
       const both = [table, other].flatMap((one) => one.columns.slice(0, 4).map((part) => ({ ...part, name: `${one.name}.${part.name}` })));
       const joined = { name: '', columns: both, rowid: null };
       const where = rnd(2) > 0 ? '' : ` WHERE ${condition(rnd, joined, 0)}`;
@@ -346,7 +346,7 @@ function query(rnd, table, other, lookup) {
     }
     case 2: case 3: case 4: {
       const keys = times(1 + rnd(2), () => (rnd(3) > 0 ? column(rnd, table).name : rnd(2) > 0 ? expression(rnd, table, 1) : substr(rnd, table)));
-      // Numbers would be positions of result columns.
+      // GROUP BY treats a bare number as the position of a result column.
       const grouped = keys.map((key) => (/^[-\d.]/.test(key) ? `(${key})` : key));
       const having = rnd(8) === 0 ? ' HAVING count(*) > 1' : '';
       const order = rnd(5) === 0 ? ' ORDER BY 1 DESC, 2' : '';

@@ -77,7 +77,7 @@ function runQuery(connection, file, lines, format) {
   const found = answer(connection, sql, format);
   counts.rows += runtime.module._rockpool_scan_mode(NEVER, 0);
   if (found === expected) return;
-  // Numbers that may round either way, or a script without answers.
+  // Not an error if SQLite alone gives the same answer: numbers may round either way, or the script has no answer.
   const withoutScans = answer(connection, `${sql} `, format);
   if (found !== withoutScans) {
     counts.different++;

@@ -144,7 +144,7 @@ function unitsOf(table: TableSchema): (readonly string[])[] {
   return [...table.merge.groups, ...valueColumns(table).flatMap(({ name }) => (grouped.has(name) ? [] : [[name]]))];
 }
 
-/** The value of a column whose changes on both sides add up; null for any other column. */
+/** The value of a counter or document with the changes of the branch and of the origin; null for any other value. */
 function mergeBoth(
   table: TableSchema,
   column: string,

@@ -49,8 +49,8 @@ export async function writeMerge(tx: Transaction, rows: readonly PlannedRow[]): 
 }
 
 /**
- * Replaces the unique values that one of the waiting rows will change with placeholders, so that other rows can take
- * them. Returns false if no row can do so.
+ * Makes one of the waiting rows release the unique values that it will change: placeholders replace them, so that other
+ * rows can take the values. Returns false if no row can release any.
  */
 async function giveUpUniques(tx: Transaction, waiting: readonly PlannedRow[], done: Set<PlannedRow>): Promise<boolean> {
   for (const row of waiting) {

@@ -2,15 +2,15 @@ import type { Client, SqlParam } from '@rockpool/client';
 
 /** How one loop of a query is executed. */
 export interface QueryLoop {
-  /** The table or index whose rows the loop reads; null for a virtual table and for rows that SQLite stores for the query. */
+  /** The table or index that the loop reads; null for virtual tables and for rows that SQLite stores temporarily. */
   readonly reads: string | null;
   /** `operators` of Rockpool, which execute whole pages of a table or index, or the virtual machine of `SQLite`. */
   readonly execution: 'operators' | 'SQLite';
-  /** How much of a row's work the operators do for many rows at once: all of it, the filter, or none. */
+  /** Which part of the loop the operators execute for many rows at once: all of it, its filter, or none. */
   readonly batches: 'all' | 'filter' | 'none';
   /**
-   * Why SQLite executes the loop or, after `operators`, the rows that reach this instruction. Null if no reason is
-   * recorded.
+   * Why SQLite executes the loop. If `execution` is `operators`: why SQLite takes over the rows that reach a certain
+   * instruction of the loop. Null if no reason is recorded.
    */
   readonly whyNot: string | null;
 }
@@ -27,7 +27,7 @@ const VIRTUAL_TABLE = 'a virtual table';
 
 const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'VNext']);
 
-/** What each of the instructions that most often stop the operators does. */
+/** Explains the instructions that most often stop the operators. */
 const REASONS: Readonly<Record<string, string>> = {
   DeferredSeek: 'the index does not contain every column of the query',
   MakeRecord: 'rows are sorted or stored',

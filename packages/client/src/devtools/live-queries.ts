@@ -16,7 +16,7 @@ export interface LiveQueryInfo {
   readonly dependencies: readonly { readonly table: string; readonly columns: readonly string[] }[] | null;
   /** How often the query ran because a commit touched what it reads, not counting its first run. */
   readonly wakeCount: number;
-  /** Duration of the last run in ms of wall time; null before the first. */
+  /** Wall time in ms at the end of the last run; null before the first run. */
   readonly lastRunAtMs: number | null;
   /** Duration of that run in the worker, in ms; null before the first run, and if the run failed. */
   readonly lastRunMs: number | null;

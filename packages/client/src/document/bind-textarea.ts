@@ -155,8 +155,9 @@ interface Difference {
 }
 
 /**
- * The one replacement that turns `before` into `after`. It keeps the text after the caret unchanged if possible,
- * because of several equal characters, the one at the caret was typed. It does not split a surrogate pair.
+ * Returns the one replacement that turns `before` into `after`. It leaves the text after the caret unchanged if
+ * possible: if several equal characters could have been typed, it picks the one at the caret. It does not split a
+ * surrogate pair.
  */
 function difference(before: string, after: string, caret: number): Difference {
   const shortest = Math.min(before.length, after.length);

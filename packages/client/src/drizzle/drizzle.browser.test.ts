@@ -8,7 +8,7 @@ import { drizzle, type RockpoolDatabase, type WriteResult } from './index.ts';
 const list = sqliteTable('list', { id: text().primaryKey(), name: text().notNull().unique() });
 const todo = sqliteTable('todo', {
   id: text().primaryKey(),
-  // The relation has the name of a column, and the column that of a relation; both must map back.
+  // SQLite's name of this column is also the name of a relation. Results must keep the two apart.
   listId: text('list').references(() => list.id),
   title: text().notNull(),
   done: integer({ mode: 'boolean' }).notNull().default(false),

@@ -17,7 +17,7 @@ export interface ChangesetMoment {
   readonly sequence: number;
 }
 
-/** A moment in which a transaction stands in place of the name of a version. */
+/** A past moment. In place of the name of a version, it has the transaction of that version. */
 export type KnownMoment = Exclude<PastMoment, { readonly name: string }> | ChangesetMoment;
 
 /** See Client.past. */

@@ -59,7 +59,7 @@ export interface SyncOptions {
    * A stable id of the signed-in user. With it, Rockpool never sends one user's pending changes as another user.
    * Changes written before the first sign-in belong to the first principal. Opening as another principal while changes
    * are pending fails with `other-principal` and keeps the changes: sign the first user in again, or use another
-   * `name`. Without it, the app itself must keep the changes of different users separate.
+   * `name`. Without a principal, the app itself must keep the changes of different users separate.
    */
   readonly principal?: string;
   /**

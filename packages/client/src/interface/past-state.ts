@@ -13,7 +13,7 @@ export type PastMoment =
       readonly name: string;
       readonly table: string;
       readonly key: RowKey;
-      /** The document column whose version has the name. Default: the name of a version of the row. */
+      /** The document column whose version has the name. Default: a version of the row has it. */
       readonly column?: string;
     };
 

@@ -110,9 +110,9 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    * Writes the row of a version in a new transaction, which merges, syncs and can be undone like any other. With
    * `columns`, writes only those columns. Restores a deleted row, unless `columns` are named, and deletes the row for a
    * version that deleted it. Columns that did not exist yet keep their values, and have their defaults in a row that
-   * was deleted. Rejects like `at`, with `row-missing` if the row of `columns` is gone, with `history-version-gone`
-   * and its `column` if the version does not have one of them, with `config-invalid` if `columns` is empty,
-   * and with the errors of a write.
+   * was deleted. Rejects like `at`, and with the errors of a write. With `columns`, also rejects with `config-invalid`
+   * if it is empty, with `row-missing` if the row no longer exists, and with `history-version-gone` if the version lacks
+   * one of these columns; the field `column` names it.
    */
   restore(version: number | string, options?: { readonly columns?: readonly string[] }): Promise<void>;
   /**

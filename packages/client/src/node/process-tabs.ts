@@ -7,7 +7,7 @@ interface Candidate {
 }
 
 /**
- * The shared state of the tabs of one browser, for the clients of one process: queued locks like Web Locks, and
+ * What the tabs of one browser share, simulated for the clients of one process: queued locks like Web Locks, and
  * broadcast channels.
  */
 export class ProcessTabs {
@@ -43,7 +43,7 @@ export class ProcessTabs {
     },
   };
 
-  /** Opens a port like a BroadcastChannel, which would keep the process alive. */
+  /** Opens a port that works like a BroadcastChannel, but does not keep the process alive. */
   openPort(channelName: string): BroadcastPort {
     const ports = this.portsByChannel.get(channelName) ?? new Set();
     this.portsByChannel.set(channelName, ports);

@@ -1,5 +1,5 @@
 /**
- * A parameter of a `?` in SQL. A number that is a safe integer is stored as INTEGER, any other number as REAL;
+ * A value for a `?` in SQL. A number that is a safe integer is stored as INTEGER, any other number as REAL;
  * true and false as 1 and 0; bigint as INTEGER; Uint8Array as BLOB. Anything else (undefined, Date, NaN, objects) is
  * rejected with `value-invalid`.
  */

@@ -4,8 +4,8 @@ import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /**
  * The state of sync:
- * - `opening`: the local database is being opened. With a `reason`, such as `worker-stuck`, it is
- *   opened again because of that error, or cannot take over as leader
+ * - `opening`: the local database is being opened. With a `reason`, it is opened again after that error: the worker was
+ *   replaced (`worker-stuck`), or this tab could not take over as leader or resume
  * - `offline`: not connected; local work continues. `reason` says why, and is null if the client has no server
  * - `connecting`: a connection is being opened, or the server's snapshot fetched; `waitingFor` names the current
  *   wait.

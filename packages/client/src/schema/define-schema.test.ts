@@ -263,7 +263,7 @@ describe('defineSchema', () => {
     expect(places(() => defineSchema([account, entry, taken, ...indexes]))).toEqual([
       'account', // two indexes of one name
       'account',
-      'account.memo', // columns of another table and none of its own
+      'account.memo', // belongs to another table, and this table has no such column
       'account.memo',
       'account.name', // twice
       'account.rate', // a column that is not TEXT

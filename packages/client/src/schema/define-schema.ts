@@ -65,7 +65,7 @@ export function defineSchema(
       };
       converted.push(drizzleTableToSchema(value, rules, problems));
     }
-    // If a view were ignored silently, the app would take it to exist.
+    // If a view were ignored silently, the app would assume that it exists.
     else if (is(value, SQLiteView))
       problems.push({
         table: 'views',

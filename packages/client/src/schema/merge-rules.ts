@@ -32,7 +32,7 @@ export interface TableMergeRules {
   readonly counters?: readonly SQLiteColumn[];
   /** Columns that belong together, such as an amount and its currency: they win or lose as a group. */
   readonly groups?: readonly (readonly SQLiteColumn[])[];
-  /** Text columns whose JSON is merged inside, so that two users can change different parts of it. */
+  /** Text columns whose JSON merges part by part, so that two users can change different parts of it. */
   readonly documents?: readonly (SQLiteColumn | DocumentDeclaration)[];
 }
 

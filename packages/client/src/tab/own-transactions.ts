@@ -58,8 +58,8 @@ export class OwnTransactions {
   }
 
   /**
-   * The number of unfinished writes of this tab outside a transaction that timed out: the transaction may have waited
-   * for one of them.
+   * The number of unfinished writes of this tab besides the current transaction. If the transaction times out, it may
+   * have waited for one of them.
    */
   get othersCount(): number {
     return this.writesUnderWay + this.held.length - 1;
@@ -74,7 +74,7 @@ export class OwnTransactions {
     }
   }
 
-  /** Marks running code as started by the body until the next task. */
+  /** Treats every write until the next task as issued by the body of this transaction. */
   private enter(transaction: OwnTransaction): void {
     this.issuer = transaction;
     clearTimeout(this.cancelTurn);
@@ -125,7 +125,7 @@ export class OwnTransaction {
     this.hooks = hooks;
   }
 
-  /** Runs a step that the body requested, or the start. When it ends, the body continues. */
+  /** Runs the start of the transaction, or a step that its body requested. The body continues afterwards. */
   async during<T>(step: Promise<T>): Promise<T> {
     this.stepsUnderWay++;
     clearTimeout(this.timer);

@@ -3,7 +3,7 @@ import { decodeColumn, type EncodedColumn, type EncodedRows } from '../rpc/rows-
 import type { SqlValue } from '../rpc/sql-value.ts';
 
 export function toResultColumns({ names, columns, rowCount }: EncodedRows): ResultColumns {
-  // A column may be named `__proto__`, which only a property definition handles like any other name.
+  // A column may be named `__proto__`, which is an ordinary property only of an object without a prototype.
   const byName = Object.create(null) as Record<string, Float64Array | readonly SqlValue[]>;
   columns.forEach((column, index) => {
     byName[names[index] as string] =

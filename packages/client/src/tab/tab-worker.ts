@@ -51,7 +51,7 @@ class ReplaceableWorker implements TabWorker {
   private readonly options: TabWorkerOptions;
   private readonly pingMs: number;
   private run: Run;
-  /** The state of the current worker. It receives no pings while it opens the database, which may take long. */
+  /** The state of the current worker. It receives no pings while it opens the database, which may take a long time. */
   private opening: 'done' | 'under way' | 'failed' = 'done';
   private unanswered = 0;
   private timer: ReturnType<typeof setInterval> | undefined;
@@ -113,12 +113,12 @@ class ReplaceableWorker implements TabWorker {
     if (this.opening === 'failed') return this.replace(new RockpoolError('worker-stuck', { restarted: true }));
     if (this.unanswered >= PINGS_UNANSWERED)
       return this.restart(new RockpoolError('worker-stuck', { waitedMs: this.unanswered * this.pingMs }));
-    if (++this.unanswered > 1) return; // True while the last ping is unanswered.
+    if (++this.unanswered > 1) return; // The last ping is still unanswered.
     connection
       .call((worker) => worker.ping())
       .then(
         () => this.run.connection === connection && (this.unanswered = 0),
-        () => undefined, // True once the worker has ended.
+        () => undefined, // Rejected because the worker has ended.
       );
   }
 }

@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { isUnflushed } from './synced-writes.ts';
 
-/** More steps than a user undoes. Even without this limit, the retention of the changelog would end them. */
+/** More steps than a user undoes. Steps also end when the changelog no longer keeps their transactions. */
 const MOST_STEPS = 1_000;
 
 export interface UndoHistoryOptions {

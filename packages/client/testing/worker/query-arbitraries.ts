@@ -11,8 +11,8 @@ export const VALUE: Arbitrary<string | number | null> = fc.oneof(ID, AMOUNT);
 export const query = (sql: string, ...params: SqlStatement['params'][number][]): SqlStatement => ({ sql, params });
 
 /**
- * Queries with many plans: by key, by index, by range, by several values, joined, nested, counted, limited, and over
- * views of themselves.
+ * Queries with many plans: by key, by index, by range, by several values, by full-text search, joined, nested,
+ * recursive, grouped, counted and limited.
  */
 export const QUERIES: Arbitrary<SqlStatement> = fc.oneof(
   VALUE.map((v) => query('SELECT * FROM account WHERE id = ?', v)),

@@ -15,7 +15,7 @@ import type { SnapshotFile } from '../../src/worker/apply/snapshot-file.ts';
 import { toSyncDatabase } from '../../src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../src/worker/sync/sync-engine.ts';
 
-/** Shorthand for a server's messages. */
+/** Returns 16 equal bytes, as a log epoch or database identity. */
 export const testEpoch = (number: number): Uint8Array => new Uint8Array(16).fill(number);
 
 export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
@@ -79,7 +79,7 @@ export function testGroup(
   };
 }
 
-/** A sync database with a short call for a delivery that arrives by itself. */
+/** A sync database with a shorthand that applies a single delivery. */
 export type TestSync = SyncDatabase & { applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean };
 
 export function testSync(
