@@ -154,8 +154,8 @@ export interface Client {
    *
    * Rejects with `history-moment-gone` if versions since the moment are not kept (`reason` is `not-kept`), if nothing
    * was written before it (`before-start`), or if the server does not have the named version (`unknown`); `earliestMs`
-   * is the time from which a moment may be kept. Rejects with `history-not-kept` if no table declares a history,
-   * `version-name-missing`, `auth-forbidden` if the user's role may not read the past, `request-invalid`,
+   * is the earliest moment that the server may still keep. Rejects with `history-not-kept` if no table declares a
+   * history, `version-name-missing`, `auth-forbidden` if the user's role may not read the past, `request-invalid`,
    * `rate-limited` and `network-unreachable`.
    *
    * ```ts

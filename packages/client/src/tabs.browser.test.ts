@@ -45,7 +45,7 @@ function follow(client: Client): { readonly live: LiveQuery<{ number: number }>;
 }
 
 describe('two tabs', () => {
-  it('both show the writes of either', async () => {
+  it('both show the writes of both tabs in their live queries', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openClient(name);

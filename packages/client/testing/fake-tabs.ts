@@ -57,7 +57,7 @@ export interface FakeTabOptions {
   /** Whether followers open the file too. Default true. */
   readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
-  /** The error of closing the file, which is closed nevertheless. */
+  /** The error that closing the file rejects with; the file is closed nevertheless. */
   readonly failToClose?: () => RockpoolError | null;
   /** Runs before the file is opened. Default: nothing. */
   readonly beforeOpen?: () => Promise<void>;
@@ -81,7 +81,7 @@ export class FakeBrowser {
   }>();
   private readonly ports = new Set<FakePort>();
   private readonly lockQueues = new Map<string, FakeCandidate[]>();
-  /** Decides how often a message arrives: 0 loses it. Default: once. */
+  /** Returns the number of times that a message arrives; 0 loses it. Default: 1. */
   deliveries: () => number = () => 1;
   /** Drops messages by kind. Default: none. */
   isLost: (message: ChannelMessage) => boolean = () => false;

@@ -9,7 +9,7 @@ import { describeChange, planMerge, type Decide, type PlannedMerge } from './pla
 import { keyText, readRows, type Query, type RowImage, type RowImages } from './row-image.ts';
 import { writeMerge } from './write-merge.ts';
 
-/** The longest that a transaction may stay open. */
+/** The maximum `timeoutMs` of a transaction. */
 const TIMEOUT_MS = 8_000;
 const READ_ATTEMPTS = 5;
 

@@ -31,8 +31,8 @@ export interface PastState {
   /** When the server received that changeset, in ms since 1970. */
   readonly receivedMs: number;
   /**
-   * The current columns that did not exist yet. The state has them nevertheless, so that current queries run; every row
-   * has their default.
+   * The current columns that did not exist at that time. The state has them nevertheless, so that current queries run;
+   * every row has their default.
    */
   readonly laterColumns: readonly { readonly table: string; readonly column: string }[];
   /** Runs a SELECT. Rejects like Client.query, and with `history-not-kept` for a table without a history. */

@@ -43,7 +43,10 @@ export interface RowVersion {
   readonly changes: readonly ColumnChange[];
   /** Its names, given by `history.name`. The names of a version of a document are in its DocumentHistory. */
   readonly names: readonly string[];
-  /** The current columns that did not exist yet. The row has no values for them; `changes` and `at` omit them. */
+  /**
+   * The current columns that did not exist at this version. The row has no values for them; `changes` and `at` omit
+   * them.
+   */
   readonly laterColumns: readonly string[];
 }
 
@@ -136,7 +139,7 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
   document<Value = unknown>(column: string): DocumentHistory<Value>;
 }
 
-/** Consecutive edits of one author, without a pause of some minutes. */
+/** Consecutive edits of one author. A pause of some minutes begins a new version. */
 export interface DocumentVersion {
   /** Identifies the last of the edits, for `at`, `diff` and `restore`. Null while the server has not admitted them. */
   readonly version: number | null;

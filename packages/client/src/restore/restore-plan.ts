@@ -22,7 +22,7 @@ import type {
 } from '../interface/restore-plan.ts';
 import { toSqlValue } from '../history/history-row.ts';
 
-/** The longest that a transaction may stay open. */
+/** The maximum `timeoutMs` of a transaction. */
 const TIMEOUT_MS = 8_000;
 
 export interface RestorePlanParts {

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** The longest name of a branch, in bytes of UTF-8: the file name contains it in hex. */
+/** The maximum length of a branch's name, in bytes of UTF-8. The file name contains the name in hex. */
 const MAX_NAME_BYTES = 32;
 const HEX_DIGITS = 2 * MAX_NAME_BYTES;
 const SUFFIX = /\.branch\.[\da-f]{64}$/;

@@ -16,7 +16,7 @@ const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
  */
 const HTML_PAGE = /^\s*(?:<!--|<!doctype html|<html)/i;
 
-/** How many levels of `cause` are searched. */
+/** The maximum number of errors that are examined in a chain of causes. */
 const MAX_CAUSES = 5;
 
 /**

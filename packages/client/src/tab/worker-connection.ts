@@ -53,7 +53,7 @@ export function connectWorker(
   worker.addEventListener('error', (event) => {
     event.preventDefault(); // The browser reports nothing; the error is reported below, with a code.
     if (ended !== null) return;
-    // An error in a script is an ErrorEvent; a missing script is not.
+    // The event is an ErrorEvent for an error in the script, and a plain Event for a missing script.
     if (!hasAnswered && !(event instanceof ErrorEvent)) return void explainUnloadable(url).then(end);
     const cause: unknown = event.error ?? new Error(event.message);
     const error = new RockpoolError(
