@@ -19,7 +19,7 @@ const fileOf = (test) => relative(root, test.location.file).replaceAll('\\', '/'
  */
 const nameOf = (test) => test.titlePath().slice(3).join(' ');
 
-/** The number of lines of a console or a server's log that a reason has. */
+/** The maximum number of lines of a console or server log in the reason of a failure. */
 const lastLines = 4;
 
 /**

@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { seedInEnvironment } from './seed.mjs';
 
 /**
- * `begin` and `end` belong to a test, and `reason` says why it failed; `file` is the end of a file; `error` is a fault
- * outside of any test; `done` is the last line of a runner that came to its end.
+ * `begin` and `end` belong to a test, and `reason` says why it failed; `file` reports that a file has ended; `error` is
+ * a fault outside of any test; `done` is the last event of a runner that finished.
  *
  * @typedef {(
  *   | { event: 'begin', file: string, name: string }
@@ -93,7 +93,7 @@ export function slowest(files, count) {
     .map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
 }
 
-/** The most lines of a reason that the summary repeats. */
+/** The maximum number of lines of a reason that the summary repeats. */
 const reasonLines = 24;
 
 /**

@@ -21,7 +21,7 @@ const fileOf = (module) => relative(root, module.moduleId).replaceAll('\\', '/')
 const nameOf = (test) => test.fullName;
 
 /**
- * The message, the difference and the places of an error.
+ * The message, the diff and the stack of an error.
  *
  * @param {import('vitest').TestError} error
  */

@@ -29,8 +29,8 @@ export interface Compared {
 }
 
 /**
- * Compares the what-if with today: when the page opens, when `compareAgain` is called, and when account balances or
- * category names change in the what-if or in today's budget.
+ * Compares the what-if with today: when the page opens, when `compareAgain` is called, and when account balances,
+ * category names or the month's assignments change in the what-if or in today's budget.
  */
 export function useComparison({ currency, month }: CompareOptions): {
   readonly compared: Compared | null;
@@ -43,13 +43,15 @@ export function useComparison({ currency, month }: CompareOptions): {
   const compareAgain = useCallback(() => setAsked((count) => count + 1), []);
   useEffect(() => {
     // Each subscription calls its listener at once, and again when its result changes.
-    const stops = [branch, today].flatMap((client) =>
-      [accountsWithBalances, categoryNames].map((sql) => client.live(sql).subscribe(compareAgain)),
-    );
+    const stops = [branch, today].flatMap((client) => [
+      client.live(accountsWithBalances).subscribe(compareAgain),
+      client.live(categoryNames).subscribe(compareAgain),
+      client.live(assignedByMonth, [currency, month]).subscribe(compareAgain),
+    ]);
     return () => {
       for (const stop of stops) stop();
     };
-  }, [branch, compareAgain, today]);
+  }, [branch, compareAgain, currency, month, today]);
   useEffect(() => {
     let isShown = true;
     const compare = async (): Promise<Compared> => {

@@ -328,7 +328,7 @@ describe('a restore', () => {
         fields: { problems: expect.stringContaining('did not finish; run it again with the same arguments') as string },
       });
     writeFileSync(damaged, content);
-    expect(await restore('restored')).toContain('continuing a restore; 1 files are already complete');
+    expect(await restore('restored')).toContain('continuing a restore; files that are already complete: 1');
     for (const databaseId of ['a', 'b', 'c'])
       expect(databaseRows(pathIn('restored', databaseId))).toEqual(databaseRows(pathIn('data', databaseId)));
     expect(existsSync(join(at('restored'), 'restoring'))).toBe(false);

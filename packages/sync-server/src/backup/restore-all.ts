@@ -55,7 +55,7 @@ export async function restoreAll(options: RestoreOptions): Promise<number> {
       ? sourcesOf(destination)
       : [{ source: sourceOfFile(databaseFileName(databaseId)), copies: null }];
   let earliestMs = Infinity;
-  if (done.length > 0) print(`continuing a restore; ${done.length} files are already complete`);
+  if (done.length > 0) print(`continuing a restore; files that are already complete: ${done.length}`);
   for await (const { source, copies } of sources) {
     if (done.includes(source)) continue;
     const found = copies ?? (await listCopies(destination, source));

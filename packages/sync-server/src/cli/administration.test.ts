@@ -253,7 +253,10 @@ describe('an administrator', () => {
     writeFileSync(join(at('backup'), 'db-b.sqlite.copying'), 'half');
     const kept = statSync(join(at('backup'), 'db-a.sqlite')).mtimeMs;
     const { code, stdout } = await runCommand(['backup', at('backup'), '--data', data]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('continuing a backup; 1 files are already complete')]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('continuing a backup; files that are already complete: 1'),
+    ]);
     expect(statSync(join(at('backup'), 'db-a.sqlite')).mtimeMs).toBe(kept);
     expect(readdirSync(at('backup')).sort()).toEqual(['db-a.sqlite', 'db-b.sqlite', 'db-c.sqlite', 'manifest.json']);
     expect(await runCommand(['verify', at('backup')])).toMatchObject({ code: 0 });

@@ -44,7 +44,7 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   mkdirSync(directory, { recursive: true });
   const manifest = await begunBackup(directory);
   const resumed = Object.keys(manifest).length;
-  if (resumed > 0) print(`continuing a backup; ${resumed} files are already complete`);
+  if (resumed > 0) print(`continuing a backup; files that are already complete: ${resumed}`);
   const problems = [...contents.problems];
   for (const file of contents.files) {
     const { name, unloaded } = file;
