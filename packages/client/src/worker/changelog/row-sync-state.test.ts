@@ -51,7 +51,7 @@ describe('the sync state of a row', () => {
   it('reports a pending change that has thousands of newer ones', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'x')");
-    for (let n = 0; n <= 5_000; n++) write(database, `INSERT INTO account (id, name) VALUES ('${n}', 'y')`);
+    for (let n = 0; n <= 5_000; n++) write(database, `INSERT INTO account (id) VALUES ('${n}')`);
     expect(database.rowSyncState('account', ['a'])).toMatchObject({
       stage: 'pending',
       changes: [{ sequence: 1, stage: 'pending' }],
