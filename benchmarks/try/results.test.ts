@@ -6,7 +6,7 @@ import { PARTS } from './subjects.ts';
 
 const SUM = { id: 'L4w', title: 'SUM', unit: 'ms' } as Workload;
 
-it('the table of results shows medians with least and greatest values, and no figure of a subject with a wrong result', () => {
+it('the results table shows medians with minimum and maximum, and no figures for a subject with a wrong result', () => {
   const figures = figuresOf(
     [
       { workload: 'L4w', subject: 'Rockpool', value: 3 },

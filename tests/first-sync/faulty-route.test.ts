@@ -15,7 +15,7 @@ afterEach(async () => {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server in place of the snapshot route, with a response of its own. Sockets bypass it. */
+/** Starts a server that answers the snapshot route itself. Sockets bypass it. */
 async function inFront(answer: Answer): Promise<{ readonly fetch: typeof fetch; readonly asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

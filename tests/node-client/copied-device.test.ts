@@ -74,7 +74,7 @@ async function close(client: Client): Promise<void> {
   await client.close();
 }
 
-/** A second profile with the files of the first, as from a backup of the whole computer. */
+/** A second profile with the files of the first, as if restored from a backup of the whole computer. */
 async function copyOf(medium: FileMedium): Promise<FileMedium> {
   const copy = memoryMedium();
   for (const name of await medium.list()) {

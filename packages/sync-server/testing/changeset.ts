@@ -14,7 +14,7 @@ import { TEST_SCHEMA } from './test-schema.ts';
 
 export type Row = Readonly<Record<string, CellValue>>;
 
-/** A change of one row by table and column names, for tests. */
+/** A change to one row, given by table and column names, for tests. */
 export type Change =
   | { readonly insert: string; readonly key: readonly CellValue[]; readonly row: Row }
   | { readonly update: string; readonly key: readonly CellValue[]; readonly row: Row }

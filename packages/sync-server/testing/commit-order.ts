@@ -159,7 +159,7 @@ class Reader {
   private readonly number: number;
   /** One bit for each row that has not arrived yet. */
   private readonly missing: Int32Array;
-  /** The delivery that contained each changeset. */
+  /** For each changeset, the delivery that contained it. */
   private readonly from: Int32Array;
   private readonly to: Int32Array;
   private readonly changesets: number;

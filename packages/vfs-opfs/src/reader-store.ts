@@ -40,7 +40,7 @@ export class ReaderStore extends ReadOnlyStore {
   }
 
   /**
-   * Leaves the old generation, which the writer waits to copy: at once, or at the end of the current read transaction.
+   * Leaves the old generation at once or at the end of the current read transaction. The writer is waiting to copy it.
    */
   advanceWhenIdle(): void {
     this.#mustAdvance = this.#isReading;

@@ -109,7 +109,7 @@ export class RecordedWrites {
     return asCheck(() => textsOf(database));
   }
 
-  /** Called if a write failed and the tab is alive: nothing of the write is stored. */
+  /** Called if a write failed and the tab is alive: no part of the write is stored. */
   forgetInterrupted(device: string): void {
     this.interrupted.delete(device);
   }

@@ -27,7 +27,7 @@ export function peopleOf(others: readonly Peer[], device: string): Somebody[] {
   return [...people.values()];
 }
 
-/** Up to two letters for the circle. */
+/** Up to two initials, for the circle that represents a person. */
 export function initials(name: string): string {
   const words = name.split(/\s+/).filter((word) => /^[^\p{Punctuation}]/u.test(word));
   const chosen = words.length > 1 ? [words[0] ?? '', words.at(-1) ?? ''] : words;

@@ -45,7 +45,7 @@ export interface SpendingRow {
 
 /**
  * The table `moved`: the sum per category and month, and the sums of uncategorised entries, each with its side (income
- * or spending). Category sums are ranges of an index; only uncategorised entries are read one by one.
+ * or spending). Category sums are read from ranges of an index; only uncategorised entries are read one by one.
  */
 const movedByMonth = `
   asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),

@@ -118,7 +118,7 @@ describe('the paths of rich texts', () => {
     expect(withRule({ richText: [] }).hash).toBe(OLD_HASH);
   });
 
-  it('may be missing in the hash of a stored schema, which is then replaced by its current hash', () => {
+  it('may be missing from the hash of a stored schema; that hash is then replaced by the current one', () => {
     const schema = withRule({ richText: ['note'] });
     const stored = encodeSchema(schema).replace(schema.hash, OLD_HASH);
     expect(decodeSchema(stored)).toStrictEqual(schema);

@@ -15,7 +15,7 @@ function account(uniqueRule: UniqueRule, parts: Partial<TableSchema> = {}): Tabl
 const RENAME = { rename: 'name', suffix: ' ({n})' };
 
 describe('a unique rule that renames', () => {
-  it('survives the schema file, and its suffix is part of the hash', () => {
+  it('survives a round trip through the schema file, and its suffix is part of the hash', () => {
     const schema = buildSchema([account(RENAME)]);
     expect(decodeSchema(encodeSchema(schema)).tables[0]?.merge.uniqueRule).toEqual(RENAME);
     const others = [buildSchema([account('reject')]), buildSchema([account({ ...RENAME, suffix: ' {n}' })])];

@@ -30,7 +30,9 @@ export const databaseBackups: AdminRoute = {
     const { backupDestination: destination } = services;
     const text = new URL(request.url).searchParams.get('before');
     if (text !== null && !/^\d{1,15}$/.test(text))
-      throw new RockpoolError('request-invalid', { problem: '`before` must be milliseconds since 1970' });
+      throw new RockpoolError('request-invalid', {
+        problem: '`before` must be a number of milliseconds since the Unix epoch',
+      });
     const beforeMs = text === null ? Infinity : Number(text);
     const all =
       destination === null

@@ -120,7 +120,7 @@ export class PostgresBus implements Bus {
 
   private onNotification(payload: string | undefined): void {
     const message = readBusMessage(payload ?? '');
-    if (message === null) this.onError(new Error('a notification was not sent by an instance'));
+    if (message === null) this.onError(new Error('received a notification that no instance sent'));
     else this.local.publish(message);
   }
 }

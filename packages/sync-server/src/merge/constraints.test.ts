@@ -127,7 +127,7 @@ describe('a changeset after a rejected one', () => {
     expect(rows('SELECT id FROM entries')).toEqual([['f']]);
   });
 
-  it('is decided by itself, and its author receives the name of the missing row', async () => {
+  it('is decided on its own, and its author receives the name of the missing row', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'taken' })]);
     a.site.write([insert('accounts', 'y', { name: 'taken' })]);

@@ -37,7 +37,7 @@ export function damageBeforeOpening(path: string): DamageProblem | null {
   const mark = damageMark(path);
   if (mark !== null) return mark;
   const sums = PageSums.openExisting(path);
-  // A server that was killed while it created the database has not written the checksum file yet.
+  // A server that was killed while it was creating the database has not written the checksum file yet.
   if (sums === null) return null;
   sums.close();
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 let folder: string;
 beforeEach(() => (folder = temporaryFolder()));
 
-it('the hash of a file that does not fit into one buffer is computed in little memory', async () => {
+it('the hash of a file that does not fit into one buffer is computed with little memory', async () => {
   const path = join(folder, 'large');
   writeFileSync(path, 'rockpool');
   expect(await fileHash(path)).toMatch(/^[0-9a-f]{64}$/);

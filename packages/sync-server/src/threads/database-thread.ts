@@ -267,7 +267,11 @@ export class DatabaseThread {
     if (this.closing !== null) return this.closing.resolve();
     this.events.log('thread-ended', { thread: this.options.index, exitCode: code, ...errorFields(problem) });
     this.started.reject(
-      new RockpoolError('database-unavailable', { problem: 'a thread that owns databases ended' }, { cause: problem }),
+      new RockpoolError(
+        'database-unavailable',
+        { problem: 'a database thread exited unexpectedly' },
+        { cause: problem },
+      ),
     );
     this.events.onRestart();
     const livedMs = performance.now() - this.startedMs;

@@ -72,7 +72,7 @@ function liveHeaders(sorted: readonly SegmentHeader[]): readonly SegmentHeader[]
   return sorted.filter((header) => header.generation > done && header.generation >= first);
 }
 
-/** A generation without its predecessor counts only if the database file has its base. */
+/** A generation without its predecessor counts only if the database file contains the state that it starts from. */
 function hasBase(header: SegmentHeader, headers: readonly SegmentHeader[]): boolean {
   return (
     header.isFirst || headers.some((other) => other.state === 'done' && other.generation === header.generation - 1)

@@ -93,7 +93,7 @@ function wasInstalled(meta: Meta, schema: Schema): boolean {
 }
 
 /**
- * The maximum number of schemas in the history, more than the versions of an app that are in use at the same time. The
+ * The maximum number of schemas in the history, above the number of app versions in use at the same time. The
  * oldest are dropped first.
  */
 const MAX_REMEMBERED_SCHEMAS = 100;

@@ -83,7 +83,9 @@ function requireSameHistory(done: readonly (readonly [string, string])[], migrat
     if (migration === undefined)
       throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
     if (migration.tag !== tag)
-      throw failed(migration.tag, { problem: `at this position, the database has applied the migration ${tag}` });
+      throw failed(migration.tag, {
+        problem: `at this position, the database has applied a different migration, ${tag}`,
+      });
     if (hashOf(migration.sql) !== hash)
       throw failed(tag, { problem: 'the migration was changed after it was applied' });
   }

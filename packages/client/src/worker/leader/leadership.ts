@@ -294,7 +294,7 @@ export class Leadership<Database extends WritableDatabase> {
     if (committed === undefined) return tell();
     committed().then(
       tell,
-      // Tabs are not notified of an undone commit. The work must not repeat it at once: the medium may still be full.
+      // Tabs are not notified of an undone commit. `work` must not retry it at once: the medium may still be full.
       (error: RockpoolError) => this.work.onRefused?.(error),
     );
   }

@@ -614,7 +614,7 @@ describe('a tab that cannot open', () => {
 });
 
 describe('a tab that cannot close its database properly', () => {
-  it('still tries again to lead after a failed opening, and reports both failures', async () => {
+  it('tries again to lead after it failed to open the database, and reports both failures', async () => {
     const browser = new FakeBrowser();
     const leader = browser.tab();
     await leader.membership.open();

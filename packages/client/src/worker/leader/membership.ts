@@ -447,7 +447,7 @@ export class Membership<Database extends WritableDatabase> {
       this.cancelRetry();
       this.link.fail(error);
       this.reads.fail(error);
-      this.election.stopWaiting(); // A queued step may wait for the lock.
+      this.election.stopWaiting(); // A queued step may be waiting for the lock.
       this.options.onEnded(error);
     }
     await this.step(() => this.leave());

@@ -55,6 +55,6 @@ export class TabReads implements Reads {
 
 function pendingSource(): PromiseWithResolvers<Reads> {
   const pending = Promise.withResolvers<Reads>();
-  pending.promise.catch(() => undefined); // Prevents an unhandled rejection if no read waits.
+  pending.promise.catch(() => undefined); // Prevents an unhandled rejection if no read is waiting.
   return pending;
 }

@@ -69,7 +69,7 @@ describe('the medium of an app that asks for durable storage', () => {
     expect(asked).toEqual(['opfs']);
   });
 
-  it('stays IndexedDB for a database that is stored there, unless files contain it too', async () => {
+  it('stays IndexedDB for a database that is stored there, unless it is also stored in files', async () => {
     const media = createMedia();
     await create(await media.medium('indexeddb'), 'budget');
     expect(await chosen(media)).toBe('indexeddb');

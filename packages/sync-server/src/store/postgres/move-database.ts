@@ -246,7 +246,7 @@ async function clearLeftovers(
     if (mark === null)
       throw new RockpoolError('config-invalid', {
         count: 1,
-        problems: `${name} already has a database ${databaseId}, which the directory does not name`,
+        problems: `${name} already has a database ${databaseId}, which the directory does not list`,
       });
     if (mark.moveId > moveId) throw moveEnded();
     await writeMark(connection, databaseId, { moveId, role: 'moved' });
