@@ -14,7 +14,8 @@ export default defineConfig({
   outDir: '../.rockpool/docs/site',
   cacheDir: '../.rockpool/docs/cache',
   cleanUrls: true,
-  // A link to a missing page fails the build. Anchors, and links out of docs/, are checked by scripts/docs/links.test.mjs.
+  // A link to a missing page fails the build. Anchors, and links out of docs/, are checked by
+  // scripts/docs/links.test.mjs.
   ignoreDeadLinks: false,
   head: [['link', { rel: 'icon', href: icon }]],
   markdown: { config: unlinkOutside },

@@ -181,8 +181,8 @@ function checkPages({ model, server, wasRestored }: World, ask: Ask): void {
     ),
   });
   if (vanishedFromPage !== null) throw new HistoryFailed(vanishedFromPage);
-  // A document that was compacted one time still accepts edits made to its previous version. A restored server may never have
-  // compacted it.
+  // A document that was compacted one time still accepts edits made to its previous version. A restored server may
+  // never have compacted it.
   const oneDocument = wasRestored ? new Set() : pagesOfOneDocument(model);
   const lostForNothing = ask(
     `SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND rule = 'lww' AND won_at_ms <> 0`,

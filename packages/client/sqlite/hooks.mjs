@@ -8,13 +8,15 @@ const HOOKS = [
   [
     'static void closeAllCursors(Vdbe *p){\n',
     'static int rockpoolScan(Vdbe*, Op*, VdbeCursor*);\nstatic void rockpoolSeek(Vdbe*, Op*);\nstatic int rockpoolGroup(Vdbe*, Op*);\nstatic void rockpoolEnd(Vdbe*);\nstatic void rockpoolFree(Vdbe*);\nstatic int rpScanMode;\n' +
-      // The first field of an RpScan: the number of rows that SQLite executes before it tries the translated loop. p4 of the loop's OP_Next, which SQLite does not use, points to the RpScan.
+      // The first field of an RpScan: the number of rows that SQLite executes before it tries the translated loop. p4
+      // of the loop's OP_Next, which SQLite does not use, points to the RpScan.
       'typedef struct RpWait RpWait;\nstruct RpWait { u32 nRow; };\n' +
       'static SQLITE_INLINE int rockpoolIsDue(Vdbe *p, Op *pOp){\n  RpWait *pWait = (RpWait*)pOp->p4.p;\n  if( pWait==0 ) return p->eRockpool==0 && ((p->aCounter[pOp->p5] & 63)==63 || rpScanMode==2);\n  if( pWait->nRow==0 ) return 1;\n  pWait->nRow--;\n  return 0;\n}\n' +
       'static void closeAllCursors(Vdbe *p){\n  if( p->pRockpool ) rockpoolEnd(p);\n',
   ],
   ['  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n', '  rockpoolFree(p);\n  vdbeFreeOpArray(db, p->aOp, p->nOp);\n  if( p->zSql ) sqlite3DbNNFreeNN(db, p->zSql);\n'],
-  // Calls rockpoolScan() after a step of a loop. For a statement without translations, that is only once, after 64 steps.
+  // Calls rockpoolScan() after a step of a loop. For a statement without translations, that is only once, after 64
+  // steps.
   [
     '  rc = sqlite3BtreeNext(pC->uc.pCursor, pOp->p3);\n\nnext_tail:\n',
     '  rc = sqlite3BtreeNext(pC->uc.pCursor, pOp->p3);\n' +
@@ -78,7 +80,8 @@ const JSON_HOOKS = [
     '  sqlite3ExprCodeGetColumnOfTable(pParse->pVdbe, pTab, iTable, iColumn, iReg);\n  if( p5==OPFLAG_JSONARG ){\n    rockpoolRaw(pParse->pVdbe);\n  }else if( p5 ){\n',
   ],
   ['  assert( (p5 & (OPFLAG_NOCHNG|OPFLAG_TYPEOFARG|OPFLAG_LENGTHARG))==p5 );\n', ''],
-  // Conversion of a value from the registers of a row: for constraints, generated columns, triggers, RETURNING and excluded.
+  // Conversion of a value from the registers of a row: for constraints, generated columns, triggers, RETURNING and
+  // excluded.
   [
     '            sqlite3VdbeAddOp2(v, OP_SCopy, iSrc, target);\n            sqlite3VdbeAddOp1(v, OP_RealAffinity, target);\n            return target;\n          }else{\n',
     `            sqlite3VdbeAddOp2(v, OP_SCopy, iSrc, target);\n            sqlite3VdbeAddOp1(v, OP_RealAffinity, target);\n            return target;\n          }else if( ${isBinary('pCol[0]')} && pExpr->op2!=OPFLAG_JSONARG ){\n            sqlite3VdbeAddOp2(v, OP_SCopy, iSrc, target);\n            sqlite3VdbeAddOp2(v, OP_Cast, target, SQLITE_AFF_JSON);\n            return target;\n          }else{\n`,

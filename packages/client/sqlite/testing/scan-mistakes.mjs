@@ -1,4 +1,5 @@
-// Plausible mistakes in the semantics of scan.c and its parts. The queries of scan.property.test.ts find each: node fuzz.mjs scan --mistakes
+// Plausible mistakes in the semantics of scan.c and its parts. The queries of scan.property.test.ts find each: node
+// fuzz.mjs scan --mistakes
 
 /**
  * `find`: a statement, which ends with a semicolon or a comment, or else an expression. `replace`: the mistake, which

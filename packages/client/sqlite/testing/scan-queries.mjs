@@ -1,4 +1,5 @@
-// Generates databases and queries that compare scan.c with SQLite: tables of all types, layouts and page sizes, and queries of all shapes that scan.c translates, and of some that it does not.
+// Generates databases and queries that compare scan.c with SQLite: tables of all types, layouts and page sizes, and
+// queries of all shapes that scan.c translates, and of some that it does not.
 
 /** @typedef {{ kind: 'database' | 'setup' | 'query', sql: string }} Line */
 

@@ -1,5 +1,6 @@
-// Runs scripts of SQLite's sqllogictest (https://sqlite.org/sqllogictest) with scans in all loops from the first row, and compares the answers with those in the scripts.
-// Usage: node sqllogictest.mjs FOLDER|FILE... Folders are searched for *.test. Nothing is fetched: the scripts are not part of this repository.
+// Runs scripts of SQLite's sqllogictest (https://sqlite.org/sqllogictest) with scans in all loops from the first row,
+// and compares the answers with those in the scripts. Usage: node sqllogictest.mjs FOLDER|FILE... Folders are searched
+// for *.test. Nothing is fetched: the scripts are not part of this repository.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -114,8 +114,8 @@ export interface RowHistory extends Subscribable<RowHistoryState> {
    * `columns`, writes only those columns. Restores a deleted row, unless `columns` are named, and deletes the row for a
    * version that deleted it. Columns that did not exist yet keep their values, and have their defaults in a row that
    * was deleted. Rejects like `at`, and with the errors of a write. With `columns`, also rejects with `config-invalid`
-   * if it is empty, with `row-missing` if the row no longer exists, and with `history-version-gone` if the version lacks
-   * one of these columns; the field `column` names it.
+   * if it is empty, with `row-missing` if the row no longer exists, and with `history-version-gone` if the version
+   * lacks one of these columns; the field `column` names it.
    */
   restore(version: number | string, options?: { readonly columns?: readonly string[] }): Promise<void>;
   /**

@@ -14,7 +14,10 @@ export interface StoredObject {
 export interface Destination {
   /** The name for log lines, without credentials. */
   readonly name: string;
-  /** Stores an object, and replaces any object with the same key. Once this resolves, the object is durable and complete. */
+  /**
+   * Stores an object, and replaces any object with the same key. Once this resolves, the object is durable and
+   * complete.
+   */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Null if there is no such object. */
   get(key: string): Promise<Uint8Array | null>;

@@ -140,9 +140,9 @@ function withNull(
 }
 
 /**
- * Restores the references to a parent that this changeset inserts or restores, unless its author had seen them as NULL: a
- * parent that is created again does not get its old children back. A reference that would now break a constraint stays
- * NULL.
+ * Restores the references to a parent that this changeset inserts or restores, unless its author had seen them as NULL:
+ * a parent that is created again does not get its old children back. A reference that would now break a constraint
+ * stays NULL.
  */
 function returnReferences(
   file: DatabaseFile,

@@ -81,8 +81,9 @@ export function withChange(row: RowState, change: RowEdit, columns: ColumnRules)
 }
 
 /**
- * Applies a change that the server has admitted. It was valid on the server, where changes may have been applied in a different order. Intermediate
- * values do not matter: if the merge produced a different value, the server delivers that value.
+ * Applies a change that the server has admitted. It was valid on the server, where changes may have been applied in a
+ * different order. Intermediate values do not matter: if the merge produced a different value, the server delivers that
+ * value.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return applyChange(row, change, columns, 'admitted');

@@ -109,8 +109,9 @@ export async function prepareSchema(connections: Connections, own: Schema): Prom
 }
 
 /**
- * Returns the tables in the state in which another instance left them. Throws `schema-incompatible` if an instance with the schema
- * `own` cannot serve them, and `database-unavailable` if another version of the server has changed their format.
+ * Returns the tables in the state in which another instance left them. Throws `schema-incompatible` if an instance with
+ * the schema `own` cannot serve them, and `database-unavailable` if another version of the server has changed their
+ * format.
  */
 export async function followTables(connections: Connections, own: Schema): Promise<StoredTables> {
   const [[storageFormat, stored] = []] = await connections.query(
