@@ -116,12 +116,12 @@ export function failureLines(failure, level, seed) {
 
 /**
  * @param {string} text may contain colors
- * @returns {string[]} its first lines that are not empty
+ * @returns {string[]} its first lines, without empty ones and places in other packages
  */
 export function shortened(text) {
   return stripVTControlCharacters(text)
     .split('\n')
-    .filter((line) => line.trim() !== '')
+    .filter((line) => line.trim() !== '' && !line.includes('node_modules'))
     .slice(0, reasonLines);
 }
 

@@ -75,8 +75,13 @@ it('lists the slowest files first, with their total time over all runners', () =
 });
 
 describe('the summary of a failure', () => {
-  it('repeats the beginning of the reason, without colors and empty lines', () => {
-    const reason = ['\u001B[31mexpected 1\u001B[39m', '', ...Array.from({ length: 40 }, (_, row) => `line ${row}`)];
+  it('repeats the beginning of the reason, without colors, empty lines and places in other packages', () => {
+    const reason = [
+      '\u001B[31mexpected 1\u001B[39m',
+      '',
+      '  at run (/a/node_modules/vitest/run.js:1)',
+      ...Array.from({ length: 40 }, (_, row) => `line ${row}`),
+    ];
     const { failures } = readReport(
       lines({ event: 'end', file, name: 'a', state: 'failed', ms: 1, reason: reason.join('\n') }),
     );
