@@ -233,3 +233,42 @@ describe('a reference of two columns under ON DELETE SET NULL', () => {
     expect(inRooms.server.query('SELECT column_name, lost_value FROM rockpool_conflict')).toEqual([['house', 'inn']]);
   });
 });
+
+describe('a reference by a BLOB key under ON DELETE SET NULL', () => {
+  const houses = table('houses', [column('id', 'blob', { notNull: true }), column('name', 'text')]);
+  const guests = table('guests', [column('id', 'text', { notNull: true }), column('house_id', 'blob')], {
+    foreignKeys: [
+      {
+        columns: ['house_id'],
+        foreignTable: 'houses',
+        foreignColumns: ['id'],
+        onDelete: 'set null',
+        onUpdate: 'no action',
+      },
+    ],
+  });
+  const schema = buildSchema([houses, guests]);
+  const inHouses = serverUnderTest({ schema });
+
+  async function open(principal: string): Promise<TestConnection> {
+    const connection = await inHouses.server.connect();
+    connection.hello(await inHouses.server.token('editor', principal), DATABASE, { schemaHash: schema.hash });
+    connection.site.logEpoch = (await connection.next('welcome')).logEpoch;
+    await connection.delivery();
+    return connection;
+  }
+
+  it('returns with a parent inserted by an author who had not seen the NULL [MR-80]', async () => {
+    const [a, b] = [await open('ann'), await open('ben')];
+    const inn = Uint8Array.of(1, 2, 3);
+    await a.commit([insert('houses', inn, { name: 'inn' })]);
+    await a.commit([insert('guests', 'g', { house_id: inn })]);
+    await a.commit([remove('houses', inn)]);
+    expect(inHouses.server.query('SELECT house_id FROM guests')).toEqual([[null]]);
+    b.site.write([insert('houses', inn, { name: 'again' })], { base: 0 });
+    b.push();
+    expect((await b.decided(1)).outcomes).toMatchObject([{ kind: 'admitted' }]);
+    expect(inHouses.server.query('SELECT house_id FROM guests')).toEqual([[inn]]);
+    expect(inHouses.server.query('SELECT count(*) FROM rockpool_nulled_reference')).toEqual([[0n]]);
+  });
+});

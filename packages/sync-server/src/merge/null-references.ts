@@ -1,4 +1,4 @@
-import { EXISTENCE_COLUMN_ID, hasSeen, RockpoolError, type Version } from '@rockpool/shared';
+import { cellValuesEqual, EXISTENCE_COLUMN_ID, hasSeen, RockpoolError, type Version } from '@rockpool/shared';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -165,7 +165,7 @@ function returnReferences(
       (columnId, at) =>
         (known.nulled.get(columnId)?.watermark ?? 0) > seenUpTo &&
         known.nulled.get(columnId)?.watermark !== version.watermark &&
-        known.row.cells.get(columnId)?.value === values[at],
+        cellValuesEqual(known.row.cells.get(columnId)?.value ?? null, values[at] ?? null),
     );
     if (!isReference) continue;
     const nulled = new Map(known.nulled);
