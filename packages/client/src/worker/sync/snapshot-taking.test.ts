@@ -14,7 +14,11 @@ describe('taking snapshot files', () => {
       discard: async () => void calls.push('discard'),
     };
     let taken = Promise.withResolvers<void>();
-    const taking = createSnapshotTaking({ source, dispatch: () => taken.resolve(), onProblem: expect.unreachable });
+    const taking = createSnapshotTaking({
+      source,
+      dispatch: () => taken.resolve(),
+      onProblem: (error) => expect.unreachable(error.code),
+    });
     const takeOne = async (): Promise<void> => {
       taken = Promise.withResolvers();
       taking.take(() => true);
