@@ -1,4 +1,4 @@
-import { finishImport } from './files/replace-database.ts';
+import { finishImport } from './files/finish-import.ts';
 import { holdWriterLock } from './locks/storage-locks.ts';
 import type { Generation } from './log/generation.ts';
 import { LogMaintenance } from './log/log-maintenance.ts';

@@ -1,13 +1,11 @@
 import { snapshotLockName } from '../locks/storage-locks.ts';
-import { generationFromHeader } from '../log/generation.ts';
 import { LogWriter } from '../log/log-writer.ts';
-import { pendingImport, readLog } from '../log/recovery.ts';
+import { readLog } from '../log/recovery.ts';
 import type { FileMedium } from '../media/medium.ts';
-import { GuardedFile } from '../media/guarded-file.ts';
+import type { GuardedFile } from '../media/guarded-file.ts';
 import { openFiles } from '../open-files.ts';
-import type { OpenFiles } from '../open-files.ts';
 import { StorageError } from '../storage-error.ts';
-import { stagedName, storageFileNames } from '../storage-name.ts';
+import { finishImport } from './finish-import.ts';
 
 /** Size of one write. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -58,29 +56,6 @@ export async function replaceWithStaged(
   }
 }
 
-/** Finishes an import that has been decided, if there is one. */
-export async function finishImport(name: string, medium: FileMedium, files: OpenFiles): Promise<void> {
-  const header = pendingImport(files.segments);
-  if (header === undefined) return;
-  const staged = await medium.open(storageFileNames(stagedName(name))[0], false);
-  if (staged === undefined)
-    throw new StorageError('storage-corrupt', { what: 'the staged file of an import is missing' });
-  const source = new GuardedFile(staged);
-  try {
-    copy(source, files.database);
-  } finally {
-    source.close();
-  }
-  const writer = new LogWriter(files.segments, header.pageSizeBytes, 0);
-  writer.setState(generationFromHeader(header), 'done');
-  writer.flush();
-  await removeStaged(name, medium);
-}
-
-export async function removeStaged(name: string, medium: FileMedium): Promise<void> {
-  for (const fileName of storageFileNames(stagedName(name))) await medium.remove(fileName);
-}
-
 /** Writes zeros beyond the end of the database. The log holds the database's size, so they are not part of it. */
 function makeRoom(database: GuardedFile, sizeBytes: number): void {
   const before = database.sizeBytes();
@@ -92,16 +67,4 @@ function makeRoom(database: GuardedFile, sizeBytes: number): void {
     database.truncate(before);
     throw error;
   }
-}
-
-function copy(from: GuardedFile, to: GuardedFile): void {
-  const sizeBytes = from.sizeBytes();
-  const buffer = new Uint8Array(CHUNK_BYTES);
-  for (let at = 0; at < sizeBytes; at += CHUNK_BYTES) {
-    const chunk = buffer.subarray(0, Math.min(CHUNK_BYTES, sizeBytes - at));
-    from.readOrZeros(chunk, at);
-    to.write(chunk, at);
-  }
-  to.truncate(sizeBytes);
-  to.flush();
 }

@@ -8,7 +8,7 @@ import { checkStorageName, stagedName } from '../storage-name.ts';
 import type { Storage } from '../storage.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
 import type { ImportSource } from './checked-chunks.ts';
-import { removeStaged } from './replace-database.ts';
+import { removeStaged } from './finish-import.ts';
 import { assertRoom } from './room.ts';
 import { writeStaged } from './write-staged.ts';
 

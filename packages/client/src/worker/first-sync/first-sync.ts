@@ -1,5 +1,5 @@
 import type { Schema } from '@rockpool/shared';
-import { importFile, storageSizes, type Medium, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
+import { storageSizes, type Medium, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
@@ -35,7 +35,7 @@ export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
     builtMs: answerWithinMs,
     ...(nextBytesMs === undefined ? {} : { nextBytesMs }),
   };
-  const { adoptSnapshot, downloadSnapshot } = await loadSnapshotCode();
+  const { adoptSnapshot, downloadSnapshot, importFile } = await loadSnapshotCode();
   const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, timeouts });
   if (downloaded === null) return false;
   const { module } = await runtime;

@@ -2,7 +2,6 @@ import { RockpoolError } from '@rockpool/shared';
 import {
   deleteStorage,
   exportFile,
-  importFile,
   listStorages,
   quarantineStorage,
   storageSizes,
@@ -46,7 +45,7 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
       withStorageFailures(async () => {
         const { medium } = await chooseMedium(persistence, name);
         const runtime = await loadSqlite();
-        const { prepareRestored } = await loadPart('restore', () => import('./prepare-restored.ts'));
+        const { importFile, prepareRestored } = await loadPart('restore', () => import('./restore-code.ts'));
         await importFile({
           name,
           medium,
