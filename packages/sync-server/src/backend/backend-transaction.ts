@@ -133,7 +133,7 @@ function asSent(
   const sent = new Map(values);
   for (const group of together) {
     if (group.some((columnId) => values.has(columnId)))
-      for (const columnId of group) sent.set(columnId, values.get(columnId) ?? stored.get(columnId) ?? null);
+      for (const columnId of group) sent.set(columnId, (values.has(columnId) ? values : stored).get(columnId) ?? null);
   }
   for (const [columnId, { capture }] of byColumn) {
     const [now, before] = [values.get(columnId), stored.get(columnId)];

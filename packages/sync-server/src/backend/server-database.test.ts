@@ -90,6 +90,14 @@ describe('a backend write', () => {
     ).toEqual([[2n, 1n]]);
   });
 
+  it('sets a column of a group to NULL, and keeps the other columns of the group', async () => {
+    await backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 0, price: 3, currency: 'EUR' }));
+    await backend.transaction((tx) => tx.update('products', { id: 'p' }, { price: null }));
+    expect(tested.server.query('SELECT price, currency FROM products')).toEqual([[null, 'EUR']]);
+    await backend.transaction((tx) => tx.update('products', { id: 'p' }, { price: 4, currency: null }));
+    expect(tested.server.query('SELECT price, currency FROM products')).toEqual([[4n, null]]);
+  });
+
   it('is atomic, and reports why it was rejected', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const twice = (): Promise<unknown> =>
