@@ -112,6 +112,22 @@ describe('a database that is not in use', () => {
     expect(readdirSync(join(at('data'), 'databases'))).toEqual(['db-household.sqlite-forgotten']);
   });
 
+  it('is not replaced by an import', async () => {
+    await unloaded();
+    const command = (...flags: string[]): Promise<string[]> =>
+      lines((print) => runDatabases({ flags: ['--data', at('data'), ...flags], environment: {} }, print));
+    const server = await start();
+    await (await server.open(undefined, { databaseId: 'other' })).commit([insert('accounts', 'b', { name: 'b' })]);
+    await server.stop();
+    await command('export', 'other', at('file'));
+    const before = readdirSync(join(at('data'), 'databases')).sort();
+    await expect(command('import', DATABASE, at('file'))).rejects.toMatchObject({
+      code: 'config-invalid',
+      fields: { problems: `${DATABASE} already exists` },
+    });
+    expect(readdirSync(join(at('data'), 'databases')).sort()).toEqual(before);
+  });
+
   it('is never replaced by an empty database: while it cannot be fetched, its sessions end and the fetch is retried', async () => {
     const { site } = await unloaded();
     renameSync(at('copies'), at('away'));

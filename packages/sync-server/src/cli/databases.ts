@@ -144,8 +144,9 @@ function exportDatabase({ dataDir, databaseId, file, atMs, print }: Action): voi
 function importDatabase({ dataDir, databaseId, file, print }: Action): void {
   const lock = lockStopped(dataDir);
   try {
-    const path = databasePath(dataDir, databaseId);
-    refuseOverwrite(path);
+    // Includes unloaded databases and those whose file is missing: `replace` is for them.
+    if (databaseIds(dataDir, { withMissing: true }).includes(databaseId))
+      throwIfProblems([`${databaseId} already exists`]);
     inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is written
     install(dataDir, databaseId, file);
     print(`imported ${file} as ${databaseId}`);
