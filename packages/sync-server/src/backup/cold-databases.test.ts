@@ -12,8 +12,12 @@ import { runDatabases } from '../cli/databases.ts';
 import { runDoctor } from '../cli/doctor.ts';
 import { runRestoreCommand } from '../cli/restore.ts';
 import { databasePath } from '../store/data-directory.ts';
+import { beginFileChange, finishFileChange, type FileChange } from '../store/file-change.ts';
+import { readUnloadedMark, type UnloadedMark } from '../store/unloaded-mark.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import type { BackupRules } from './backup-rules.ts';
+import { ColdDatabases } from './cold-databases.ts';
+import { FolderDestination } from './folder-destination.ts';
 
 const ADMIN = 'a'.repeat(32);
 
@@ -185,6 +189,112 @@ describe('a database that is not in use', () => {
     expect(existsSync(path())).toBe(true);
     await (await cold.open()).commit([insert('accounts', 'b', { name: 'b' })]);
     expect(cold.events.map(({ event }) => event)).not.toContain('database-unloaded');
+  });
+});
+
+/** Sends no object before `release` is called. */
+class HeldDestination extends FolderDestination {
+  private readonly released = Promise.withResolvers<void>();
+
+  release(): void {
+    this.released.resolve();
+  }
+
+  override async get(key: string): Promise<Uint8Array | null> {
+    await this.released.promise;
+    return super.get(key);
+  }
+}
+
+/** Begins to fetch the unloaded database. Once `end` lets the fetch end, it returns the event that the fetch logs. */
+async function beginLateFetch(isHeld: () => boolean = () => false): Promise<{ readonly end: () => Promise<object> }> {
+  const destination = new HeldDestination(at('copies'));
+  const logged = Promise.withResolvers<object>();
+  const cold = new ColdDatabases({
+    dataDir: at('data'),
+    destination,
+    unloadAfterMs: null,
+    owns: () => true,
+    isInUse: () => true,
+    hold: () => Promise.resolve(),
+    isHeld,
+    isHeldBy: () => false,
+    release: () => undefined,
+    log: (event, fields) => logged.resolve({ event, ...fields }),
+    now: Date.now,
+    fetchWaitMs: 1,
+  });
+  onTestFinished(() => cold.close());
+  await expect(cold.prepare(DATABASE)).rejects.toMatchObject({ code: 'database-fetching' });
+  return {
+    end: () => {
+      destination.release();
+      return logged.promise;
+    },
+  };
+}
+
+function change(fileChange: FileChange): void {
+  beginFileChange(at('data'), DATABASE, fileChange);
+  finishFileChange(at('data'), DATABASE, () => undefined);
+}
+
+const databaseFiles = (): string[] => readdirSync(join(at('data'), 'databases')).sort();
+
+describe('a fetch that ends after its sessions have stopped waiting', () => {
+  const stopped = { event: 'database-fetch-failed', code: 'database-unavailable' };
+
+  it('installs the database', async () => {
+    const { rows } = await unloaded();
+    const fetch = await beginLateFetch();
+    expect(await fetch.end()).toMatchObject({ event: 'database-fetched' });
+    expect(databaseRows(path())).toEqual(rows);
+  });
+
+  it('does not bring back a database that was deleted meanwhile', async () => {
+    await unloaded();
+    const fetch = await beginLateFetch();
+    change({ kind: 'delete' });
+    expect(await fetch.end()).toMatchObject(stopped);
+    expect(databaseFiles()).toEqual(['db-household.sqlite-forgotten']);
+    expect(readdirSync(join(at('data'), 'fetching'))).toEqual([]);
+  });
+
+  it('does not replace a database that clients have created again after it was deleted', async () => {
+    await unloaded();
+    const fetch = await beginLateFetch();
+    change({ kind: 'delete' });
+    const server = await start({}, { backup: undefined as never });
+    await (await server.open()).commit([insert('accounts', 'b', { name: 'b' })]);
+    expect(await fetch.end()).toMatchObject(stopped);
+    expect(server.query('SELECT id FROM accounts')).toEqual([['b']]);
+    expect(databaseFiles().filter((name) => name.includes('replaced'))).toEqual([]);
+  });
+
+  it('does not touch a database that was unloaded again meanwhile', async () => {
+    await unloaded();
+    const fetch = await beginLateFetch();
+    const mark = readUnloadedMark(path()) as UnloadedMark;
+    change({ kind: 'unload', mark: { ...mark, unloadedMs: mark.unloadedMs + 1 } });
+    expect(await fetch.end()).toMatchObject(stopped);
+    expect(existsSync(path())).toBe(false);
+  });
+
+  it('does not interfere with an operation that has begun', async () => {
+    const { rows } = await unloaded();
+    let isHeld = false;
+    const fetch = await beginLateFetch(() => isHeld);
+    isHeld = true;
+    expect(await fetch.end()).toMatchObject(stopped);
+    expect(existsSync(path())).toBe(false);
+    // Only the record of the operation exists, as when the disk was full.
+    const interrupted = await beginLateFetch();
+    beginFileChange(at('data'), DATABASE, { kind: 'delete' });
+    expect(await interrupted.end()).toMatchObject(stopped);
+    expect(existsSync(path())).toBe(false);
+    rmSync(`${path()}-changing`);
+    expect(await (await beginLateFetch()).end()).toMatchObject({ event: 'database-fetched' });
+    expect(databaseRows(path())).toEqual(rows);
   });
 });
 

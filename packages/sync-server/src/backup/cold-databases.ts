@@ -37,6 +37,7 @@ export interface ColdDatabasesOptions {
   readonly isInUse: (databaseId: string) => boolean;
   /** See Databases.hold. */
   readonly hold: (databaseId: string, error: RockpoolError) => Promise<void>;
+  readonly isHeld: (databaseId: string) => boolean;
   readonly isHeldBy: (databaseId: string, error: RockpoolError) => boolean;
   /** Does nothing if the database is held with a different error. */
   readonly release: (databaseId: string, error: RockpoolError) => void;
@@ -77,7 +78,8 @@ export class ColdDatabases {
 
   /**
    * Fetches the database if it is unloaded. Throws `database-fetching` if that takes longer than a client waits: the
-   * fetch continues, and a later call waits for it again. Throws `backup-damaged`, or `backup-unavailable`.
+   * fetch continues, and a later call waits for it again. Throws `backup-damaged` or `backup-unavailable`, and
+   * `database-unavailable` if an operator changes the database meanwhile.
    */
   async prepare(databaseId: string): Promise<void> {
     const mark = readUnloadedMark(databasePath(this.options.dataDir, databaseId));
@@ -139,6 +141,11 @@ export class ColdDatabases {
       },
     });
     if (stateSum !== mark.stateSum) throw damaged(mark.generation, 'the fetched copy is not the one that was unloaded');
+    // Nothing below waits, so no operation can begin before the file is installed.
+    if (!this.isStillUnloaded(databaseId, mark)) {
+      rmSync(path, { force: true });
+      throw new RockpoolError('database-unavailable', { problem: 'the database was changed while it was fetched' });
+    }
     acceptFile(path);
     const staged = incomingPath(dataDir);
     renameSync(path, staged);
@@ -146,6 +153,19 @@ export class ColdDatabases {
     beginFileChange(dataDir, databaseId, { kind: 'install', staged: basename(staged), isCopied: true });
     finishFileChange(dataDir, databaseId, () => undefined);
     this.unloadedCount--;
+  }
+
+  /**
+   * Whether the database is the one that was unloaded: while it is fetched, an operator may delete or replace it, and
+   * clients may create it again.
+   */
+  private isStillUnloaded(databaseId: string, mark: UnloadedMark): boolean {
+    const { dataDir, isHeld } = this.options;
+    const path = databasePath(dataDir, databaseId);
+    if (isHeld(databaseId) || isFileChanging(path)) return false;
+    // Null if a file exists.
+    const current = readUnloadedMark(path);
+    return current !== null && current.unloadedMs === mark.unloadedMs && current.stateSum === mark.stateSum;
   }
 
   private async planOf(databaseId: string, { generation }: { readonly generation: string }): Promise<RestorePlan> {

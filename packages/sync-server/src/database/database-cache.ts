@@ -129,6 +129,10 @@ export class DatabaseCache {
     return this.open.has(databaseId) || this.opening.has(databaseId) || this.held.has(databaseId);
   }
 
+  isHeld(databaseId: string): boolean {
+    return this.held.has(databaseId);
+  }
+
   isHeldBy(databaseId: string, error: RockpoolError): boolean {
     return this.held.get(databaseId) === error;
   }

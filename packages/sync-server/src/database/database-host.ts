@@ -235,6 +235,7 @@ export class DatabaseHost implements Databases {
       owns: owns ?? (() => true),
       isInUse: (databaseId) => this.cache.isInUse(databaseId),
       hold: (databaseId, error) => this.hold(databaseId, error),
+      isHeld: (databaseId) => this.cache.isHeld(databaseId),
       isHeldBy: (databaseId, error) => this.cache.isHeldBy(databaseId, error),
       release: (databaseId, error) => this.cache.release(databaseId, error),
       log,
