@@ -22,16 +22,8 @@ export class DirectSession implements Subscriber {
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
     this.database = database;
     this.replica = replica;
-    const {
-      siteId,
-      databaseIdentity,
-      logEpoch,
-      cursor,
-      logHashes: links,
-      lastAckedSequence,
-      changelog,
-      hashes,
-    } = replica.site;
+    const { siteId, databaseIdentity, logEpoch, cursor, logHashes, lastAckedSequence, changelog, hashes } =
+      replica.site;
     void database.join(
       this,
       {
@@ -44,7 +36,7 @@ export class DirectSession implements Subscriber {
         siteId,
         logEpoch,
         cursor,
-        cursorHash: links.get(cursor) ?? FIRST_LOG_HASH,
+        cursorHash: logHashes.get(cursor) ?? FIRST_LOG_HASH,
         lastAckedSequence,
         decidedHash: hashes[lastAckedSequence] as Uint8Array,
         lastSequence: changelog.length,

@@ -45,7 +45,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
     send: (bytes) => void heard.push(decodeServerMessage(bytes)),
     fail: () => live.leave(subscriber),
   };
-  const { siteId, databaseIdentity, logEpoch, cursor, logHashes: links, lastAckedSequence, changelog, hashes } = site;
+  const { siteId, databaseIdentity, logEpoch, cursor, logHashes, lastAckedSequence, changelog, hashes } = site;
   void live.join(
     subscriber,
     {
@@ -58,7 +58,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
       siteId,
       logEpoch,
       cursor,
-      cursorHash: links.get(cursor) ?? FIRST_LOG_HASH,
+      cursorHash: logHashes.get(cursor) ?? FIRST_LOG_HASH,
       lastAckedSequence,
       decidedHash: hashes[lastAckedSequence] as Uint8Array,
       lastSequence: changelog.length,

@@ -55,8 +55,8 @@ describe('the local database of a client', () => {
 
   it('proves its database by log epoch or log hash if it has no database identity yet', async () => {
     const site = await known(DATABASE, 'mine');
-    const { databaseIdentity, logEpoch, cursor, logHashes: links } = site;
-    const cursorHash = links.get(cursor) as Uint8Array;
+    const { databaseIdentity, logEpoch, cursor, logHashes } = site;
+    const cursorHash = logHashes.get(cursor) as Uint8Array;
     for (const shown of [
       { logEpoch, cursor: 0, cursorHash: FIRST_LOG_HASH },
       { logEpoch: randomBytes(16), cursor, cursorHash },

@@ -73,8 +73,8 @@ const askRoutes: Intrusion = async (intruder, victim) => {
 
 /** Opens the attacker's own database with a cursor, or a snapshot position, of the victim's log. */
 const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
-  const { logEpoch, cursor, logHashes: links, hashes } = victim.writer.site;
-  const logHash = links.get(cursor) ?? FIRST_LOG_HASH;
+  const { logEpoch, cursor, logHashes, hashes } = victim.writer.site;
+  const logHash = logHashes.get(cursor) ?? FIRST_LOG_HASH;
   const connection = await intruder.connect();
   connection.hello(intruder.token, intruder.databaseId, {
     databaseIdentity: intruder.writer.site.databaseIdentity,
@@ -82,7 +82,7 @@ const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
     cursor: key % 2 === 0 ? cursor : 0,
     cursorHash: logHash,
     decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH,
-    snapshot: logEpoch === null ? 'refused' : { logEpoch, watermark: cursor, logHash: logHash },
+    snapshot: logEpoch === null ? 'refused' : { logEpoch, watermark: cursor, logHash },
   });
   // The file belongs to another log, so the server offers its own file or sends everything.
   if (!(await connection.next('welcome')).takeSnapshot) await connection.next('delivery');
