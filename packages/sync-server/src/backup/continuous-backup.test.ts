@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -7,13 +7,15 @@ import { until } from '../../../../tests/kit/until.ts';
 import { copied } from '../../testing/backup-state.ts';
 import { insert, update } from '../../testing/changeset.ts';
 import { databaseRows } from '../../testing/database-rows.ts';
+import { MemoryDestination } from '../../testing/memory-destination.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { DATABASE, TestServer } from '../../testing/test-server.ts';
 import { runRestoreCommand } from '../cli/restore.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
-import { databasePath } from '../store/data-directory.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { databasePath, removeDatabaseFiles } from '../store/data-directory.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
-import { isCopied } from './continuous-backup.ts';
+import { ContinuousBackup, isCopied } from './continuous-backup.ts';
 import { readCopyFacts, recordPath } from './copy-record.ts';
 
 let folder: string;
@@ -356,5 +358,61 @@ describe('a restore', () => {
     });
     await restore('earlier', '--at', iso(firstMs));
     expect(existsSync(pathIn('earlier'))).toBe(true);
+  });
+});
+
+describe('the copies of one open database', () => {
+  interface Copies {
+    readonly backup: ContinuousBackup;
+    readonly destination: MemoryDestination;
+    readonly sql: SqliteFile;
+    readonly events: string[];
+    /** The databases that the backup has opened. */
+    readonly opened: string[];
+  }
+
+  function prepare(): Copies {
+    const [destination, events, opened] = [new MemoryDestination(), [] as string[], [] as string[]];
+    const sql = new SqliteFile(pathIn('data'));
+    sql.transaction(() => sql.exec('CREATE TABLE rockpool_log (watermark INTEGER PRIMARY KEY)'));
+    const backup = new ContinuousBackup({
+      dataDir: at('data'),
+      destination,
+      run: 'run',
+      intervalMs: 1,
+      keepMs: 60_000,
+      owns: () => true,
+      open: (databaseId) => Promise.resolve(opened.push(databaseId)),
+      onDamaged: () => undefined,
+      log: (event) => void events.push(event),
+      now: Date.now,
+    });
+    onTestFinished(() => backup.close());
+    return { backup, destination, sql, events, opened };
+  }
+
+  it('begin later if the record of the copies cannot be read when the database is opened', async () => {
+    const { backup, sql, events } = prepare();
+    mkdirSync(recordPath(pathIn('data')));
+    backup.attach(DATABASE, sql);
+    await until(() => events.includes('backup-failed'));
+    rmdirSync(recordPath(pathIn('data')));
+    await backup.flush(60_000);
+    expect(readCopyFacts(pathIn('data'))).toMatchObject({ copies: 0 });
+    expect(backup.state.pending).toBe(0);
+    sql.close();
+  });
+
+  it('do not create a database again that is deleted while it is copied', async () => {
+    const { backup, destination, sql, opened } = prepare();
+    destination.onPut = (key) => {
+      if (!key.startsWith('databases/')) return 'store';
+      sql.close();
+      removeDatabaseFiles(pathIn('data'));
+      return 'store';
+    };
+    backup.attach(DATABASE, sql);
+    await until(() => backup.state.pending === 0);
+    expect(opened).toEqual([]);
   });
 });

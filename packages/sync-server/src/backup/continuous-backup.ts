@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import { PageSums } from '../sqlite/page-sums.ts';
@@ -292,6 +292,8 @@ export class ContinuousBackup {
         await new Promise((resolve) => setImmediate(resolve));
         if (this.isClosed || this.gate.isClosed || this.due.size + this.running.size >= MAX_COPIES) return;
         this.unfinished.delete(databaseId);
+        // Opening a database that was deleted meanwhile would create it again.
+        if (!existsSync(databasePath(this.options.dataDir, databaseId))) continue;
         this.opening = databaseId;
         // A database that cannot be opened now is copied as soon as a client can open it.
         await this.options

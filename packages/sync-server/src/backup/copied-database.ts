@@ -1,7 +1,6 @@
-import { utimesSync } from 'node:fs';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { PageSums } from '../sqlite/page-sums.ts';
-import { recordPath, type CopyFacts } from './copy-record.ts';
+import type { CopyFacts } from './copy-record.ts';
 import { differingPages } from './differing-pages.ts';
 import { OpenFile } from './open-file.ts';
 import { PageCopier, type PageCopierOptions } from './page-copier.ts';
@@ -22,9 +21,10 @@ export class CopiedDatabase {
   private readonly options: PageCopierOptions;
   private readonly events: CopiedDatabaseEvents;
   private readonly file: OpenFile;
-  // Null until the copy of an earlier opening has ended.
+  // Null until `begin` has succeeded.
   private copier: PageCopier | null = null;
   private copying: Promise<boolean> | null = null;
+  private isBeginning = false;
   private isFileClosed = false;
   private readonly end = Promise.withResolvers<void>();
 
@@ -65,26 +65,24 @@ export class CopiedDatabase {
 
   /**
    * Finds the changes before this opening that the copy lacks. `earlier` resolves once the copy of an earlier opening
-   * has ended.
+   * has ended. If this fails, the next copy tries again.
    */
   async begin(earlier: Promise<void>): Promise<void> {
-    await earlier;
-    if (this.isFileClosed) return this.endWith(false);
-    const copier = new PageCopier(this.options);
-    const { facts } = copier;
-    if (facts !== null) {
-      // If the server is killed from now on, the record must not state that the copy is complete.
-      copier.setComplete(false);
-      // Compares even after a clean closing, because a program that makes no backup may have used the file since.
-      await this.compare(copier, facts);
+    this.isBeginning = true;
+    try {
+      await earlier;
+      if (!this.isFileClosed) this.copier = await this.openCopier();
+    } finally {
+      this.isBeginning = false;
+      if (this.isFileClosed) this.finish();
     }
-    this.copier = copier;
-    if (this.isFileClosed) return this.finish(copier);
-    if (facts === null || this.file.hasChanges) this.changed();
+    if (this.isFileClosed) return;
+    if (this.facts === null || this.file.hasChanges) this.changed();
   }
 
   /** Copies the differences. Returns whether there were any. Call again only after it has settled. */
   async copy(): Promise<boolean> {
+    if (this.copier === null && !this.isBeginning && !this.isFileClosed) await this.begin(Promise.resolve());
     const { copier } = this;
     if (copier === null || this.isFileClosed) return false;
     this.copyingSinceMs = this.uncopiedSinceMs;
@@ -98,13 +96,30 @@ export class CopiedDatabase {
     } finally {
       this.copying = null;
       this.copyingSinceMs = null;
-      if (this.isFileClosed) this.finish(copier);
+      if (this.isFileClosed) this.finish();
     }
   }
 
   private changed(): void {
     this.uncopiedSinceMs ??= this.options.now();
     this.events.onChange();
+  }
+
+  private async openCopier(): Promise<PageCopier> {
+    const copier = new PageCopier(this.options);
+    try {
+      const { facts } = copier;
+      if (facts !== null) {
+        // If the server is killed from now on, the record must not state that the copy is complete.
+        copier.setComplete(false);
+        // Compares even after a clean closing, because a program that makes no backup may have used the file since.
+        await this.compare(copier, facts);
+      }
+      return copier;
+    } catch (error) {
+      copier.close();
+      throw error;
+    }
   }
 
   /** Every page that is not in the log has its checksum beside the file, unless none was ever written. */
@@ -130,21 +145,21 @@ export class CopiedDatabase {
   private closed(): void {
     this.isFileClosed = true;
     // A running `copy` or `begin` finishes the database when it ends.
-    if (this.copying === null && this.copier !== null) this.finish(this.copier);
+    if (this.copying === null && !this.isBeginning) this.finish();
   }
 
-  private finish(copier: PageCopier): void {
-    const isComplete = copier.facts !== null && !this.file.hasChanges && this.uncopiedSinceMs === null;
+  /** Ends the database even if its record cannot be written: the next opening copies nothing before that. */
+  private finish(): void {
+    const { copier } = this;
+    const isComplete = this.facts !== null && !this.file.hasChanges && this.uncopiedSinceMs === null;
     this.copier = null;
-    copier.setComplete(isComplete);
-    // Records the time of the last use, from which cold databases are determined.
-    if (copier.facts !== null) utimesSync(recordPath(this.options.databasePath), new Date(), new Date());
-    copier.close();
-    this.endWith(isComplete);
-  }
-
-  private endWith(isComplete: boolean): void {
-    this.events.onClosed(isComplete);
-    this.end.resolve();
+    try {
+      copier?.setComplete(isComplete);
+      copier?.setUsed(new Date());
+    } finally {
+      copier?.close();
+      this.events.onClosed(isComplete);
+      this.end.resolve();
+    }
   }
 }

@@ -1,8 +1,10 @@
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/kit/level.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { CopiedHistory } from '../../testing/copied-history.ts';
+import { recordPath } from './copy-record.ts';
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('insert'), rows: fc.integer({ min: 1, max: 40 }) }) },
@@ -61,6 +63,49 @@ it('the backup contains the last changes of a killed server after another progra
     await history.copy();
     const last = history.states.at(-1);
     expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(last?.rows);
+  } finally {
+    history.close();
+  }
+});
+
+it('a copy ends although the file was closed and its record removed meanwhile, and the next opening is copied', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  await history.copy();
+  history.commit(filler(10, 100));
+  history.destination.onPut = () => {
+    history.close();
+    rmSync(recordPath(history.path));
+    return 'store';
+  };
+  expect(await history.copy()).toBe(true);
+  await history.copied.ended;
+  history.destination.onPut = () => 'store';
+  await history.reopen();
+  try {
+    history.commit(filler(10, 100));
+    await history.copy();
+    expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(history.states.at(-1)?.rows);
+  } finally {
+    history.close();
+  }
+});
+
+it('a database is copied later if its record cannot be read when it is opened, and ends if it is closed before', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  history.close();
+  mkdirSync(recordPath(history.path));
+  await expect(history.reopen()).rejects.toMatchObject({ code: 'EISDIR' });
+  history.close();
+  await history.copied.ended;
+  await expect(history.reopen()).rejects.toMatchObject({ code: 'EISDIR' });
+  try {
+    expect(history.copied.isPending).toBe(true);
+    await expect(history.copy()).rejects.toMatchObject({ code: 'EISDIR' });
+    rmdirSync(recordPath(history.path));
+    history.commit(filler(10, 100));
+    expect(await history.copy()).toBe(true);
+    expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(history.states.at(-1)?.rows);
+    expect(history.copied.isPending).toBe(false);
   } finally {
     history.close();
   }

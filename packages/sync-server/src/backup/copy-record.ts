@@ -1,4 +1,14 @@
-import { closeSync, constants, fdatasyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  futimesSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { StateSum } from './state-sum.ts';
 
@@ -124,6 +134,11 @@ export class CopyRecord {
     if (this.facts.isComplete === isComplete) return;
     this.setFacts({ ...this.facts, isComplete });
     fdatasyncSync(this.descriptor);
+  }
+
+  /** Sets the modification time, which is the time of the last use of the database. The file may have been removed. */
+  setUsed(time: Date): void {
+    futimesSync(this.descriptor, time, time);
   }
 
   close(): void {

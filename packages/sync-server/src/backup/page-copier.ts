@@ -64,6 +64,11 @@ export class PageCopier {
     this.record?.setComplete(isComplete);
   }
 
+  /** Records the time of the last use, from which cold databases are determined. */
+  setUsed(time: Date): void {
+    this.record?.setUsed(time);
+  }
+
   /** Makes the next copy begin a generation. */
   startOver(): void {
     this.reason = 'scheduled';
