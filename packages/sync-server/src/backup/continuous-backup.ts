@@ -90,12 +90,12 @@ export class ContinuousBackup {
   /** Copies a database from now on. This thread has just opened it. */
   attach(databaseId: string, sql: SqliteFile): void {
     const earlier = this.open.get(databaseId)?.ended ?? Promise.resolve();
-    this.unfinished.delete(databaseId);
     const database: CopiedDatabase = new CopiedDatabase(sql, this.copierOptions(databaseId), {
       onChange: () => this.changed(databaseId),
       onClosed: (isComplete) => this.closed(databaseId, database, isComplete),
       onDamaged: (error) => this.failedOne(databaseId, error),
     });
+    this.unfinished.delete(databaseId);
     this.open.set(databaseId, database);
     void database.begin(earlier).catch((error: unknown) => this.failedOne(databaseId, error));
   }

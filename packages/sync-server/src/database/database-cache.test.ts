@@ -59,6 +59,27 @@ describe('the open databases', () => {
     await cache.closeAll();
   });
 
+  it('are closed if the backup cannot copy them, and opened again by the next session', async () => {
+    const attached: string[] = [];
+    const failures: unknown[] = [];
+    const cache = new DatabaseCache({
+      store: new SqliteStore(folder, TEST_SCHEMA),
+      retention: RETENTION,
+      onFailure: (_, error) => void failures.push(error),
+      backup: {
+        attach: (databaseId) => {
+          if (attached.push(databaseId) === 1) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+        },
+        isPending: () => false,
+      },
+    });
+    await expect(cache.get('a')).rejects.toMatchObject({ code: 'database-unavailable' });
+    expect([failures.length, cache.count]).toEqual([1, 0]);
+    expect((await cache.get('a')).file.sql.get('SELECT 1')).toEqual([1n]);
+    expect(attached).toEqual(['a', 'a']);
+    await cache.closeAll();
+  });
+
   it('are closed, least recently used first, if too many are idle', async () => {
     const cache = new DatabaseCache({
       store: new SqliteStore(folder, TEST_SCHEMA),

@@ -220,6 +220,8 @@ export class DatabaseCache {
       return live;
     } catch (error) {
       const failure = storeFailure(error);
+      // The backup could not attach: sessions would write what no copy contains.
+      if (live !== null) this.lose(databaseId, live, failure);
       if (failure.code === 'database-damaged') this.damaged.add(databaseId);
       if (failure.code === 'database-damaged' || failure !== error) onFailure(databaseId, failure);
       throw failure;
