@@ -1,21 +1,37 @@
 import { expect, it, vi } from 'vitest';
 import { Connections } from '../postgres/connection.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { SlowLink } from '../../testing/slow-link.ts';
 import { busContract } from './bus.contract.ts';
 import type { BusMessage } from './bus.ts';
 import { PostgresBus } from './postgres-bus.ts';
 
 const postgres = postgresUnderTest();
 
-async function makeBus(url: string, errors: unknown[] = []): Promise<PostgresBus> {
-  const connections = new Connections(url);
-  const bus = new PostgresBus(connections, (error) => void errors.push(error));
+async function makeBus(
+  url: string,
+  errors: unknown[] = [],
+  { answerDeadlineMs, probeIntervalMs }: { answerDeadlineMs?: number; probeIntervalMs?: number } = {},
+): Promise<PostgresBus> {
+  const connections = new Connections(url, { ...(answerDeadlineMs !== undefined && { answerDeadlineMs }) });
+  const bus = new PostgresBus(connections, (error) => void errors.push(error), probeIntervalMs);
   const close = bus.close.bind(bus);
   bus.close = async () => {
     await close();
     await connections.close();
   };
   return bus;
+}
+
+/** Publishes until the bus itself has received the message. */
+async function publishUntilReceived(bus: PostgresBus, databaseId: string): Promise<void> {
+  let isReceived = false;
+  const stop = bus.subscribe('members', (message) => void (isReceived ||= message.databaseId === databaseId));
+  while (!isReceived) {
+    bus.publish({ kind: 'members', databaseId });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  stop();
 }
 
 busContract('of PostgreSQL', async () => {
@@ -27,24 +43,33 @@ it('a bus over PostgreSQL listens again after its connection ended, and ignores 
   const { url, name } = await postgres.server.createDatabase();
   const errors: unknown[] = [];
   const bus = await makeBus(url, errors);
-  const received: BusMessage[] = [];
-  bus.subscribe('members', (message) => void received.push(message));
-  const publishUntilReceived = async (databaseId: string): Promise<void> => {
-    while (received.at(-1)?.databaseId !== databaseId) {
-      bus.publish({ kind: 'members', databaseId });
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  };
-  await publishUntilReceived('before');
+  await publishUntilReceived(bus, 'before');
   await postgres.server.query(name, `SELECT pg_notify('rockpool', 'not a message')`);
   await postgres.server.query(
     name,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
   );
-  await publishUntilReceived('after');
+  await publishUntilReceived(bus, 'after');
   expect(bus.state).toMatchObject({ isConnected: true, reconnects: 1 });
   expect(errors.length).toBeGreaterThanOrEqual(2);
   await bus.close();
+});
+
+it('a bus over PostgreSQL listens again after its connection fell silent without being closed', async () => {
+  const link = await SlowLink.open(postgres.server.port, 0);
+  const { name } = await postgres.server.createDatabase();
+  const errors: unknown[] = [];
+  const bus = await makeBus(postgres.server.urlOf(name, link.port), errors, {
+    answerDeadlineMs: 1_000,
+    probeIntervalMs: 500,
+  });
+  await publishUntilReceived(bus, 'before');
+  link.fallSilent();
+  await publishUntilReceived(bus, 'after');
+  expect(bus.state.reconnects).toBeGreaterThanOrEqual(1);
+  expect(errors).toContainEqual(new Error('Query read timeout'));
+  await bus.close();
+  await link.close();
 });
 
 it('a bus over PostgreSQL closes a connection on which LISTEN fails, such as one to a standby before failover', async () => {

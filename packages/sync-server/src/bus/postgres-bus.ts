@@ -9,6 +9,10 @@ const CHANNEL = 'rockpool';
 /** Delay after a connection was lost. Messages published meanwhile are lost too; see Bus. */
 const RECONNECT_DELAY_MS = 500;
 
+/** A listening connection whose probe is not answered is given up after 10 to 15 s, like one to NATS. */
+const PROBE_INTERVAL_MS = 5_000;
+const UNANSWERED_INTERVALS = 2;
+
 /**
  * A bus over LISTEN and NOTIFY. A message is sent after the commit that it announces, in a separate transaction: NOTIFY
  * holds a lock on the whole PostgreSQL database until its COMMIT, so inside a transaction that waits for the disk, only
@@ -17,20 +21,27 @@ const RECONNECT_DELAY_MS = 500;
 export class PostgresBus implements Bus {
   private readonly connections: Connections;
   private readonly onError: (error: unknown) => void;
+  private readonly probeIntervalMs: number;
   private readonly local = new InProcessBus();
   private listening: PoolClient | null = null;
   private queue: BusMessage[] = [];
   private isSending = false;
   private isClosed = false;
   private reconnect: NodeJS.Timeout | null = null;
+  private nextProbe: NodeJS.Timeout | null = null;
   // Messages are missed until LISTEN has succeeded.
   private isListening = false;
   private listens = 0;
   private lost = 0;
 
-  constructor(connections: Connections, onError: (error: unknown) => void) {
+  constructor(
+    connections: Connections,
+    onError: (error: unknown) => void,
+    probeIntervalMs: number = PROBE_INTERVAL_MS,
+  ) {
     this.connections = connections;
     this.onError = onError;
+    this.probeIntervalMs = probeIntervalMs;
     void this.listen();
   }
 
@@ -55,6 +66,7 @@ export class PostgresBus implements Bus {
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.reconnect !== null) clearTimeout(this.reconnect);
+    if (this.nextProbe !== null) clearTimeout(this.nextProbe);
     const { listening } = this;
     this.listening = null;
     this.isListening = false;
@@ -90,6 +102,7 @@ export class PostgresBus implements Bus {
         if (this.listening !== client) return;
         this.listening = null;
         this.isListening = false;
+        if (this.nextProbe !== null) clearTimeout(this.nextProbe);
         client.release(true);
         this.listenLater(error);
       };
@@ -98,17 +111,38 @@ export class PostgresBus implements Bus {
       client.on('notification', ({ payload }) => this.onNotification(payload));
       if (this.isClosed) return client.release(true);
       this.listening = client;
-      await client.query(`LISTEN ${CHANNEL}`).then(() => this.onListening(client), onLost);
+      await this.ask(client, `LISTEN ${CHANNEL}`).then(() => this.onListening(client, onLost), onLost);
     } catch (error) {
       this.listenLater(error);
     }
   }
 
-  private onListening(client: PoolClient): void {
+  private onListening(client: PoolClient, onLost: (error: unknown) => void): void {
     // The connection may have been lost or closed meanwhile.
     if (this.listening !== client) return;
     this.isListening = true;
     this.listens++;
+    this.probeLater(client, onLost);
+  }
+
+  /**
+   * A listener sends nothing, so the operating system reports no error if the network or the machine of PostgreSQL has
+   * failed. Each probe is sent once the previous one is answered.
+   */
+  private probeLater(client: PoolClient, onLost: (error: unknown) => void): void {
+    if (this.listening !== client) return;
+    this.nextProbe = setTimeout(
+      () => void this.ask(client, 'SELECT 1').then(() => this.probeLater(client, onLost), onLost),
+      this.probeIntervalMs,
+    );
+    this.nextProbe.unref();
+  }
+
+  /** Rejects without an answer in time. The other statements of the pool may take longer: see Connections. */
+  private async ask(client: PoolClient, sql: string): Promise<void> {
+    // The driver takes this setting of a pool also for one statement, which its types omit.
+    const statement = { text: sql, query_timeout: UNANSWERED_INTERVALS * this.probeIntervalMs };
+    await client.query(statement);
   }
 
   private listenLater(error: unknown): void {
