@@ -76,4 +76,17 @@ describe('the outbox', () => {
     expect(changelog.head().sequence).toBe(7);
     database.close();
   });
+
+  it('prunes changesets while outcomes keep arriving more than once an hour', () => {
+    const database = withChangesets(400);
+    const { outbox } = database;
+    for (let i = 1; i <= 400; i++) outbox.markAcknowledged(i, (i * HOUR_MS) / 2);
+    outbox.prune(200 * HOUR_MS);
+    // The 63rd outcome is the last one from before the 32nd hour.
+    expect(sequencesIn(database).slice(0, 2)).toEqual([63, 64]);
+    expect(database.connection.value('SELECT count(*) FROM rockpool_decided')).toBe(170);
+    outbox.prune(200 * HOUR_MS + ADMITTED_RETENTION_MS + 1);
+    expect(sequencesIn(database)).toEqual([400]);
+    database.close();
+  });
 });

@@ -8,7 +8,9 @@ import type { Changelog } from './changelog.ts';
  */
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
 
-// Deliveries may arrive several times a second, but pruning needs the time of an outcome only to the hour.
+// Deliveries may arrive several times a second, but pruning needs the time of an outcome only to the hour. Each hour of
+// the wall clock has its own row with the time of its last outcome, so that outcomes that follow closely do not postpone
+// pruning, and nothing is pruned early.
 const ACKNOWLEDGED_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** Consecutive changesets for one push. */
@@ -68,15 +70,10 @@ export class Outbox {
    * Raises the last acknowledged sequence, and never lowers it. Call it in the transaction that applies the outcomes.
    */
   markAcknowledged(upTo: number, nowMs: number): void {
-    const last = this.last();
-    if (last !== undefined && last[0] >= upTo) return;
-    if (last !== undefined && nowMs >= last[1] && nowMs - last[1] < ACKNOWLEDGED_RESOLUTION_MS) {
-      this.connection.run(
-        'UPDATE rockpool_decided SET up_to = ?, decided_ms = ? WHERE up_to = ?',
-        upTo,
-        nowMs,
-        last[0],
-      );
+    const [acked, decidedMs] = this.last() ?? [-1, -1];
+    if (acked >= upTo) return;
+    if (decidedMs <= nowMs && decidedMs >= nowMs - (nowMs % ACKNOWLEDGED_RESOLUTION_MS)) {
+      this.connection.run('UPDATE rockpool_decided SET up_to = ?, decided_ms = ? WHERE up_to = ?', upTo, nowMs, acked);
     } else this.connection.run('INSERT INTO rockpool_decided (up_to, decided_ms) VALUES (?, ?)', upTo, nowMs);
   }
 
