@@ -107,6 +107,32 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  it('lists rejected changesets in the order in which they were written', () => {
+    const { database, sync } = fiveWritten();
+    const keys = (): unknown[] => database.rejected.list().map(({ changeset }) => changeset.groups[0]?.keys[0]?.[0]);
+    const reject = (...sequences: readonly number[]): void => {
+      sync.applyDelivery(
+        testDelivery({
+          from: 2,
+          to: 2,
+          lastAckedSequence: sequences.at(-1) as number,
+          outcomes: sequences.map((sequence) => ({ kind: 'rejected', code: 'constraint-check', fields: {}, sequence })),
+        }),
+      );
+    };
+    reject(3, 4);
+    sync.becomeNewSite(5);
+    expect(keys()).toEqual(['c', 'd']);
+    write(database, "INSERT INTO account (id) VALUES ('f')");
+    reject(1, 2);
+    sync.becomeNewSite(3);
+    expect(keys()).toEqual(['c', 'd', 'e', 'f']);
+    expect(database.rejected.rejectedWith('constraint-check', 0)).toEqual(
+      database.rejected.list().map(({ changeset }) => changeset.sequence),
+    );
+    database.close();
+  });
+
   it('keeps the first site, sequence and hash of each changeset as its origin, also under a third site id', () => {
     const { database, sync } = fiveWritten();
     const { siteId } = database;
