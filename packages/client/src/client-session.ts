@@ -37,6 +37,10 @@ export class ClientSession {
   readonly presence: TabPresence;
   readonly status: StatusStore;
   readonly onProblem: (error: RockpoolError) => void;
+  /** How many calls of `leave` check that all is sent. Meanwhile, `accept` rejects. */
+  leaving = 0;
+  /** Resolves when the accepted writes have settled. */
+  settled: Promise<unknown> = Promise.resolve();
   private readonly options: ClientOptions;
   private readonly environment: ClientEnvironment;
   private readonly openOptions: OpenOptions;
@@ -100,9 +104,21 @@ export class ClientSession {
     action?: WriteAction,
     requestId: string = newId(),
   ): Promise<readonly StatementOutcome[]> {
-    const { outcomes, update } = await this.call((worker) => worker.write(statements, action, requestId));
+    const { outcomes, update } = await this.accept(() =>
+      this.call((worker) => worker.write(statements, action, requestId)),
+    );
     this.status.hear(update);
     return outcomes;
+  }
+
+  /** Runs a write or a transaction. Rejects with `client-closed` while the app leaves the database. */
+  async accept<T>(run: () => Promise<T>): Promise<T> {
+    if (this.leaving > 0) throw new RockpoolError('client-closed');
+    const { settled } = this;
+    const running = run();
+    const before = (): Promise<unknown> => settled;
+    this.settled = running.then(before, before);
+    return running;
   }
 
   /** Runs `onEnd` as soon as the client begins to close, before live queries and presence end. */

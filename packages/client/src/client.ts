@@ -231,7 +231,8 @@ export interface Client {
   /**
    * Closes the client and deletes the database and its branches from this device; the server's copy stays. Rejects with
    * `changes-unsent` while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy`
-   * while another tab has the database open.
+   * while another tab has the database open. The check waits for the writes of this tab, and further writes reject with
+   * `client-closed` unless it fails.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 

@@ -5,6 +5,7 @@ import type { Client } from './client.ts';
 import type { PersistenceChoice } from './rpc/persistence.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { openClient } from './open-client.ts';
+import type { EncodedRows } from './rpc/rows-transfer.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
 
@@ -13,12 +14,16 @@ class Workers {
   readonly tabs: TabApi[] = [];
   readonly ended: RockpoolError[] = [];
   readonly problems: string[] = [];
+  /** The result of every query. */
+  answer = (): EncodedRows => ({ names: [], columns: [], rowCount: 0 });
 
   readonly environment: ClientEnvironment = {
     connect: () => {
       const api = {
         open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), null),
         ping: async () => undefined,
+        write: async () => ({ outcomes: [{ changes: 1 }], update: null }),
+        query: async () => this.answer(),
         close: async () => undefined,
       };
       return { call: (run) => run(api as unknown as Remote<WorkerApi>), end: (error) => void this.ended.push(error) };
@@ -59,3 +64,24 @@ it('a client reports a stuck worker that holds a database in memory without repl
   expect([workers.tabs.length, workers.ended, workers.problems]).toEqual([1, [], ['worker-stuck']]);
   await client.close();
 });
+
+it.each([0, 1])(
+  'a client refuses writes while it checks that all is sent, and after it found %i unsent',
+  async (count) => {
+    const workers = new Workers();
+    const client = await workers.open('durable');
+    const write = (): Promise<unknown> => client.execute('INSERT INTO page VALUES (1)');
+    const during: Promise<unknown>[] = [];
+    workers.answer = () => {
+      during.push(write().catch((error: unknown) => error));
+      const columns = [count, 0].map((value) => ({ kind: 'mixed', values: [value] }) as const);
+      return { names: ['pendingCount', 'rejectedCount'], columns, rowCount: 1 };
+    };
+    const left = await client.leave().catch((error: unknown) => error);
+    expect(await Promise.all(during)).toMatchObject([{ code: 'client-closed' }]);
+    if (count === 0) return expect(left).toBeUndefined();
+    expect(left).toMatchObject({ code: 'changes-unsent' });
+    expect(await write()).toMatchObject({ changes: 1 });
+    await client.close();
+  },
+);

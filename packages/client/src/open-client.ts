@@ -81,10 +81,7 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
       tryNow: () => session.call((worker) => worker.syncNow()),
     },
     async leave({ discardUnsent = false } = {}) {
-      if (!discardUnsent)
-        await (
-          await rareCalls()
-        ).requireAllSent(async (statement) => decodeRows(await session.call((worker) => worker.query(statement))));
+      if (!discardUnsent) await (await rareCalls()).requireAllSent(session);
       await session.close();
       await environment.deleteDatabase(name);
     },
@@ -148,7 +145,10 @@ function writesOf(session: ClientSession, hasServer: boolean): Writes {
       begin((requestId) => execute<Row>(session, requestId, given, params)),
     batch: (given, { atomic = false } = {}) => begin((requestId) => batch(session, requestId, given, atomic)),
     transaction: (body, options: TransactionOptions & OwnOptions = {}) =>
-      begin((requestId) => runTransaction(transactions, requestId, body, options, own), options.requestId),
+      begin(
+        (requestId) => session.accept(() => runTransaction(transactions, requestId, body, options, own)),
+        options.requestId,
+      ),
     undo: () => history.undo(),
     redo: () => history.redo(),
     conflicts: {

@@ -1,6 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
+import type { Remote } from 'comlink';
+import { decodeRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
-import type { SqlRow } from '../rpc/sql-value.ts';
+import type { WorkerApi } from '../rpc/worker-api.ts';
 
 /** Counts the pending changesets, and the rejected ones that the user has not decided. */
 const UNSENT: SqlStatement = {
@@ -10,10 +12,28 @@ const UNSENT: SqlStatement = {
   params: [],
 };
 
-/** Throws `changes-unsent` with the counts unless both are zero. */
-export async function requireAllSent(query: (statement: SqlStatement) => Promise<readonly SqlRow[]>): Promise<void> {
-  const [counts] = await query(UNSENT);
-  const pendingCount = Number(counts?.['pendingCount']);
-  const rejectedCount = Number(counts?.['rejectedCount']);
-  if (pendingCount > 0 || rejectedCount > 0) throw new RockpoolError('changes-unsent', { pendingCount, rejectedCount });
+/** The part of a session that this check uses. */
+export interface WritingSession {
+  leaving: number;
+  readonly settled: Promise<unknown>;
+  call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Refuses further writes of this tab, waits for those under way, and throws `changes-unsent` with the counts unless
+ * both are zero. Writes are accepted again only if it throws: a later write would be deleted with the database.
+ */
+export async function requireAllSent(session: WritingSession): Promise<void> {
+  session.leaving++;
+  try {
+    await session.settled;
+    const [counts] = decodeRows(await session.call((worker) => worker.query(UNSENT)));
+    const pendingCount = Number(counts?.['pendingCount']);
+    const rejectedCount = Number(counts?.['rejectedCount']);
+    if (pendingCount > 0 || rejectedCount > 0)
+      throw new RockpoolError('changes-unsent', { pendingCount, rejectedCount });
+  } catch (thrown) {
+    session.leaving--;
+    throw thrown;
+  }
 }

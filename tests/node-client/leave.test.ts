@@ -1,0 +1,41 @@
+import { afterEach, expect, it } from 'vitest';
+import { createDevice } from '#client/node/index.ts';
+import type { Client } from '#client/index.ts';
+import { buildSchema } from '#shared/index.ts';
+import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
+
+const schema = buildSchema([sampleTable('note', [sampleColumn('id', 'text', { notNull: true })])]);
+const clients: Client[] = [];
+
+async function open(): Promise<Client> {
+  const client = await createDevice().createClient({ name: 'notes', schema });
+  clients.push(client);
+  return client;
+}
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+
+it('a client leaves its database only after the writes under way, which are unsent then', async () => {
+  const client = await open();
+  await client.listBranches(); // Loads the code of `leave`, which would take longer than the transaction.
+  const begun = Promise.withResolvers<void>();
+  const transaction = client.transaction(
+    () => {
+      begun.resolve();
+      return new Promise<void>(() => undefined);
+    },
+    { timeoutMs: 500 },
+  );
+  const ended = transaction.catch((error: unknown) => error);
+  await begun.promise;
+  await new Promise((resolve) => setTimeout(resolve)); // A write in the same turn would count as the body's own.
+  const write = client.execute("INSERT INTO note VALUES ('a')");
+  const error = { code: 'changes-unsent', fields: { pendingCount: 1, rejectedCount: 0 } };
+  await expect(client.leave()).rejects.toMatchObject(error);
+  await write;
+  expect(await ended).toMatchObject({ code: 'transaction-timeout' });
+  await client.execute("INSERT INTO note VALUES ('b')");
+  expect(await client.query('SELECT id FROM note')).toHaveLength(2);
+});
