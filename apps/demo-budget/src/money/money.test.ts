@@ -122,6 +122,29 @@ describe('a sum in an amount field', () => {
     expect(parseTypedAmount(text, 'EUR', text.includes(',5') ? 'comma' : 'point')).toEqual({ ok: true, value: minor });
   });
 
+  it.each([
+    ['1,200+50', 'EUR', 'point', 125_000],
+    ['1.200+50', 'EUR', 'comma', 125_000],
+    ['1,200*3', 'JPY', 'point', 3_600],
+    ['1.200*3', 'JPY', 'comma', 3_600],
+    ['12*1,195', 'EUR', 'point', 1_434_000],
+    ['12*1.195', 'EUR', 'comma', 1_434_000],
+  ] as const)('groups thousands like an amount typed alone: %s (%s, decimal %s)', (text, currency, mark, minor) => {
+    expect(parseTypedAmount(text, currency, mark)).toEqual({ ok: true, value: minor });
+  });
+
+  it.each([
+    ['12*1,195', 'EUR', 'comma', 1_434],
+    ['12*1,1955', 'EUR', 'point', 1_435],
+    ['500*1.08', 'JPY', 'point', 540],
+    ['2*1.2345', 'KWD', 'point', 2_469],
+  ] as const)(
+    'may have factors with more decimals than the currency: %s (%s, decimal %s)',
+    (text, currency, mark, minor) => {
+      expect(parseTypedAmount(text, currency, mark)).toEqual({ ok: true, value: minor });
+    },
+  );
+
   it.each(['1/0', '(1+2', '1++', '1+2)'])('is rejected: %s', (text) => {
     expect(parseTypedAmount(text, 'EUR', 'point').ok).toBe(false);
   });

@@ -44,12 +44,13 @@ export function evaluateSum(
       if (left.shift() !== ')') problem ??= unreadable;
       return inner;
     }
-    // A factor may have more decimals than the currency: `12*1.195`.
-    const decimal = /^\d+[.,](\d{3,})$/.exec(token ?? '');
-    if (decimal !== null && (decimal[1] ?? '').length > minorDigits(currency))
-      return { top: BigInt((token ?? '').replace(/[.,]/, '')), bottom: 10n ** BigInt((decimal[1] ?? '').length) };
     const read = readNumber(token ?? '');
     if (!read.ok) {
+      // A factor may have more decimals than the currency: `12*1.195`. Comes second, because `1,200` is a number with
+      // grouped thousands where the comma is not the decimal mark.
+      const decimals = /^\d+[.,](\d+)$/.exec(token ?? '')?.[1] ?? '';
+      if (decimals.length > minorDigits(currency))
+        return { top: BigInt((token ?? '').replace(/[.,]/, '')), bottom: 10n ** BigInt(decimals.length) };
       problem ??= read.problem.code === 'amount-missing' ? unreadable : read.problem;
       return { top: 0n, bottom: 1n };
     }
