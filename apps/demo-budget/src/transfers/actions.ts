@@ -40,7 +40,8 @@ export async function addTransfer(
 
 /**
  * Turns an entry into one side of a transfer. The other side is a matching entry of the other account, for example from
- * its bank's statement, or else a new entry. Both sides keep their days. Resolves to whether a match existed.
+ * its bank's statement, or else a new entry. Both sides keep their days. A split entry loses its parts, because their
+ * categories would still count as spending. Resolves to whether a match existed.
  */
 export async function makeTransfer(
   writer: Writer,
@@ -66,13 +67,14 @@ export async function makeTransfer(
           sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'} WHERE id = ?`,
           params: [transferId, found.id],
         };
-  await writer.batch([side, otherSide]);
+  await writer.batch([side, otherSide, withoutParts(transferId)]);
   return found !== undefined;
 }
 
 /**
  * Writes the differences to both sides in one transaction. If two people change one transfer at once, both sides get
- * the later day or amount, because the writes of a transaction have one stamp.
+ * the later day or amount, because the writes of a transaction have one stamp. Deletes parts of a side, which another
+ * device may have added while this one made the transfer.
  */
 export async function changeTransfer(
   writer: Writer,
@@ -94,5 +96,12 @@ export async function changeTransfer(
       params: [id, after.amountMinor, after.otherMinor, transferId],
     });
   }
-  if (statements.length > 0) await writer.batch(statements);
+  if (statements.length > 0) await writer.batch([...statements, withoutParts(transferId)]);
+}
+
+function withoutParts(transferId: string): SqlStatement {
+  return {
+    sql: 'DELETE FROM parts WHERE entryId IN (SELECT id FROM entries WHERE transferId = ?)',
+    params: [transferId],
+  };
 }

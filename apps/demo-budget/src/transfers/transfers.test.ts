@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
-import { addEntry, deleteEntries, setCategory, unlock } from '../entries/actions.ts';
+import { addEntry, changeEntry, deleteEntries, setCategory, unlock } from '../entries/actions.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { activityByMonth } from '../queries/envelopes.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
@@ -115,6 +115,26 @@ describe('a transfer', () => {
       { amountMinor: 3_000, notes: 'March', categoryId: null, otherAccountName: 'Checking' },
     ]);
     expect(balances()).toEqual([7_000, 0, 3_000]);
+  });
+
+  it('has no parts, which would count as spending', async () => {
+    const parts = [
+      { id: '', categoryId: saving, amountMinor: -2_000, notes: '' },
+      { id: '', categoryId: null, amountMinor: -3_000, notes: '' },
+    ];
+    const fields = { date: '2025-03-01', payee: 'ATM', notes: '', categoryId: null, amountMinor: -5_000 };
+    const spent = (): unknown[] => writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31']);
+    const id = await addEntry(writer, checking, fields, parts);
+    expect(spent()).not.toEqual([]);
+    await makeTransfer(writer, id, cash, withdrawal, 'none');
+    expect(writer.rows('SELECT id FROM parts')).toEqual([]);
+    expect(spent()).toEqual([]);
+
+    // Another device split the entry meanwhile.
+    await changeEntry(writer, id, { fields, parts: [] }, fields, parts);
+    const transferId = rowsOf(checking)[0]?.transferId ?? '';
+    await changeTransfer(writer, { id, transferId }, withdrawal, { ...withdrawal, notes: 'at the bank' });
+    expect(spent()).toEqual([]);
   });
 
   it('is deleted on both sides, unless one of them is reconciled', async () => {
