@@ -8,9 +8,9 @@ import { applyRules } from '../rules/apply.ts';
 import { splitAmount, type RulePart } from '../rules/rule-split.ts';
 import { readRules } from '../rules/rule.ts';
 import { partChanges } from '../splits/part-changes.ts';
-import { matchImport } from '../schedules/match-imports.ts';
+import { matchImport, openMatchedDays, type MatchedDay } from '../schedules/match-imports.ts';
 import type { Writer } from '../writer.ts';
-import { deleteEntries } from '../entries/actions.ts';
+import { deletionOf } from '../entries/actions.ts';
 import type { ImportDraft } from './rows/preview.ts';
 
 /**
@@ -24,11 +24,17 @@ export interface ImportProgress {
   readonly totalCount: number;
 }
 
+/** What an import wrote, so that it can be taken back. */
+export interface Imported {
+  /** The ids of the new entries. */
+  readonly addedIds: readonly string[];
+  readonly matchedDays: readonly MatchedDay[];
+}
+
 /**
  * Writes the entries of a plan, in slices. Rules set payee, notes, status, category and parts; without a category from
  * a rule, an entry receives the one that the file names, or otherwise the payee's last category. Scheduled entries that
- * the file contains are marked as entered. Off-budget entries receive no category. Resolves to the ids of the new
- * entries.
+ * the file contains are marked as entered. Off-budget entries receive no category.
  *
  * @param drafts in the order of the file, which may be oldest or newest first.
  * @param addsCategories adds the file's categories that the budget does not have
@@ -39,7 +45,7 @@ export async function importEntries(
   drafts: readonly ImportDraft[],
   onProgress: (progress: ImportProgress) => void = () => {},
   addsCategories: boolean = false,
-): Promise<string[]> {
+): Promise<Imported> {
   const [account] = await writer.query<AccountKindRow>(kindOfAccount, [accountId]);
   const hasCategories = account?.kind !== 'off-budget';
   const categoryIds = await lastCategoryOfPayees(writer);
@@ -81,12 +87,12 @@ export async function importEntries(
     onProgress({ writtenCount: from + slice.length, totalCount: drafts.length });
   }
   const added = new Set(addedIds);
-  await matchImport(
+  const matchedDays = await matchImport(
     writer,
     accountId,
     drafts.filter(({ importKey }) => added.has(importKey)),
   );
-  return addedIds;
+  return { addedIds, matchedDays };
 }
 
 /** Leaves an entry unchanged that another device has imported and split meanwhile. */
@@ -117,11 +123,18 @@ async function categoriesOf(
 /** Entries deleted per transaction. Only their ids are sent. */
 const entriesPerDelete = 5_000;
 
-/** Deletes the entries that an import added, except those reconciled since. Resolves to the number deleted. */
-export async function takeImportBack(writer: Writer, addedIds: readonly string[]): Promise<number> {
+/**
+ * Deletes the entries that an import added, except those reconciled since, and makes their scheduled entries due again.
+ * Resolves to the number deleted.
+ */
+export async function takeImportBack(writer: Writer, { addedIds, matchedDays }: Imported): Promise<number> {
   let count = 0;
-  for (let from = 0; from < addedIds.length; from += entriesPerDelete)
-    count += await deleteEntries(writer, addedIds.slice(from, from + entriesPerDelete));
+  for (let from = 0; from < addedIds.length; from += entriesPerDelete) {
+    const [insertion, deletion] = deletionOf(addedIds.slice(from, from + entriesPerDelete));
+    const isLast = from + entriesPerDelete >= addedIds.length;
+    const results = await writer.batch([insertion, deletion, ...(isLast ? [openMatchedDays(matchedDays)] : [])]);
+    count += results[1]?.changes ?? 0;
+  }
   return count;
 }
 

@@ -15,7 +15,7 @@ import { useAction, useSave, useTask } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
-import { importEntries, takeImportBack, type ImportProgress } from './actions.ts';
+import { importEntries, takeImportBack, type Imported, type ImportProgress } from './actions.ts';
 import { decodeAs, divideBy, guessFormats, type ChosenFile, type FormatChoice } from './chosen-file.ts';
 import type { Encoding } from './file/encoding.ts';
 import { fileProblemSentence, type Delimiter } from './file/problem.ts';
@@ -41,7 +41,7 @@ export interface ReviewStepProps {
 }
 
 interface Done {
-  readonly addedIds: readonly string[];
+  readonly imported: Imported;
   readonly duplicateCount: number;
   readonly skippedCount: number;
 }
@@ -106,12 +106,12 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     setProgress({ writtenCount: 0, totalCount: entries.length });
     run(async () => {
       try {
-        const addedIds = await importEntries(client, account.id, entries, setProgress, addsCategories);
+        const imported = await importEntries(client, account.id, entries, setProgress, addsCategories);
         const profile = profileOf(file.table, formats);
         if (profile !== undefined) await saveProfile(client, account.id, profile);
         setDone({
-          addedIds,
-          duplicateCount: duplicateCount + entries.length - addedIds.length,
+          imported,
+          duplicateCount: duplicateCount + entries.length - imported.addedIds.length,
           skippedCount: skippedCount + alikeCount,
         });
       } finally {
@@ -244,10 +244,10 @@ interface ImportDoneProps {
 function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactNode {
   const client = useClient();
   const save = useSave();
-  const count = done.addedIds.length;
+  const count = done.imported.addedIds.length;
   const takeBack = (): void =>
     save(
-      () => takeImportBack(client, done.addedIds),
+      () => takeImportBack(client, done.imported),
       (gone) =>
         gone === 1
           ? 'Import undone: 1 entry removed.'

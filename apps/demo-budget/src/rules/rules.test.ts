@@ -94,7 +94,7 @@ describe('stored rules', () => {
       categoryName: '',
     };
     await importEntries(writer, accountId, [draft]);
-    await expect(importEntries(writer, accountId, [draft])).resolves.toEqual([]);
+    await expect(importEntries(writer, accountId, [draft])).resolves.toEqual({ addedIds: [], matchedDays: [] });
     expect(writer.rows('SELECT id, payee, notes, categoryId FROM entries')).toEqual([
       { id: 'imported-1', payee: 'Market', notes: 'by card', categoryId: food },
     ]);

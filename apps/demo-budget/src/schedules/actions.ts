@@ -122,6 +122,7 @@ export function markEntered(scheduleId: string, date: string): SqlStatement {
   return doneWith(scheduleId, date, 'entered');
 }
 
-function dayKey(scheduleId: string, date: string): string {
+/** The id of a day's row, and of the entry that is created for it. */
+export function dayKey(scheduleId: string, date: string): string {
   return `${scheduleId}/${date}`;
 }

@@ -1,8 +1,9 @@
+import type { SqlStatement } from '@rockpool/client';
 import type { ImportDraft } from '../import/rows/preview.ts';
 import { findAlike } from '../import/rows/likeness.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
 import type { Writer } from '../writer.ts';
-import { markEntered, type DueDay } from './actions.ts';
+import { dayKey, markEntered, type DueDay } from './actions.ts';
 import { dayAfter, openDays } from './occurrences.ts';
 
 /** The bank may book a few days late, and a schedule may be due just after the statement ends. */
@@ -47,21 +48,43 @@ export async function scheduledInImport(
   });
 }
 
+/** A day of a schedule that an import marked as entered. */
+export interface MatchedDay {
+  /** The id of the row in `scheduleDays`. */
+  readonly dayId: string;
+  /** The imported entry. */
+  readonly entryId: string;
+}
+
 /**
  * Marks scheduled entries as entered if an import contains them, and gives the imported entries the category of the
- * schedule if they have none.
+ * schedule if they have none. Resolves to the days that it marked, without those that another device or tab marked
+ * meanwhile.
  */
-export async function matchImport(writer: Writer, accountId: string, drafts: readonly ImportDraft[]): Promise<number> {
+export async function matchImport(
+  writer: Writer,
+  accountId: string,
+  drafts: readonly ImportDraft[],
+): Promise<MatchedDay[]> {
   const matches = await scheduledInImport(writer, accountId, drafts);
-  if (matches.length === 0) return 0;
-  await writer.batch(
-    matches.flatMap(({ schedule, date, draft }) => [
-      markEntered(schedule.id, date),
-      {
-        sql: 'UPDATE entries SET categoryId = ? WHERE id = ? AND categoryId IS NULL AND ? IS NOT NULL',
-        params: [schedule.categoryId, draft.importKey, schedule.categoryId],
-      },
-    ]),
-  );
-  return matches.length;
+  if (matches.length === 0) return [];
+  const results = await writer.batch([
+    ...matches.map(({ schedule, date }) => markEntered(schedule.id, date)),
+    ...matches.map(({ schedule, draft }) => ({
+      sql: 'UPDATE entries SET categoryId = ? WHERE id = ? AND categoryId IS NULL AND ? IS NOT NULL',
+      params: [schedule.categoryId, draft.importKey, schedule.categoryId],
+    })),
+  ]);
+  return matches
+    .filter((_, index) => results[index]?.changes === 1)
+    .map(({ schedule, date, draft }) => ({ dayId: dayKey(schedule.id, date), entryId: draft.importKey }));
+}
+
+/** The statement that opens matched days again whose imported entries are deleted. */
+export function openMatchedDays(matched: readonly MatchedDay[]): SqlStatement {
+  return {
+    sql: `DELETE FROM scheduleDays WHERE id IN (
+            SELECT value ->> 'dayId' FROM json_each(?) WHERE value ->> 'entryId' NOT IN (SELECT id FROM entries))`,
+    params: [JSON.stringify(matched)],
+  };
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
-import { importEntries } from '../import/actions.ts';
+import { importEntries, takeImportBack } from '../import/actions.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type ScheduleFields } from './actions.ts';
@@ -150,5 +150,43 @@ it('a scheduled entry that a statement has is marked as entered, and gives the e
     { id: 'a', categoryId: 'starter-home' },
     { id: 'b', categoryId: null },
     { id: 'c', categoryId: null },
+  ]);
+});
+
+it('a scheduled entry is due again after its import is undone, unless the imported entry stays', async () => {
+  const writer = memoryWriter();
+  const accountId = await addAccount(writer, { name: 'A', kind: 'checking', currency: 'EUR', openingMinor: 0 });
+  await addSchedule(writer, {
+    accountId,
+    otherAccountId: null,
+    payee: 'Landlord',
+    notes: '',
+    categoryId: null,
+    amountMinor: -60_000,
+    firstDate: '2025-01-01',
+    every: 1,
+    unit: 'month',
+    lastDate: null,
+  });
+  const [schedule] = writer.rows<ScheduleRow>(schedulesByPayee);
+  if (schedule === undefined) throw new Error('no schedule');
+  await skipDay(writer, { schedule, date: '2025-01-01' });
+  const row = { notes: '', categoryName: '', amountMinor: -60_000, payee: 'Landlord' };
+  const imported = await importEntries(writer, accountId, [
+    { ...row, importKey: 'a', date: '2025-01-02' },
+    { ...row, importKey: 'b', date: '2025-02-03' },
+    { ...row, importKey: 'c', date: '2025-03-03' },
+  ]);
+  const days = (): unknown[] => writer.rows('SELECT date, outcome FROM scheduleDays ORDER BY date');
+  expect(days()).toEqual([
+    { date: '2025-01-01', outcome: 'skipped' },
+    { date: '2025-02-01', outcome: 'entered' },
+    { date: '2025-03-01', outcome: 'entered' },
+  ]);
+  await writer.execute("UPDATE entries SET status = 'reconciled' WHERE id = 'c'");
+  await expect(takeImportBack(writer, imported)).resolves.toBe(2);
+  expect(days()).toEqual([
+    { date: '2025-01-01', outcome: 'skipped' },
+    { date: '2025-03-01', outcome: 'entered' },
   ]);
 });
