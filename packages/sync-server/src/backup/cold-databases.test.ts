@@ -90,6 +90,16 @@ describe('a database that is not in use', () => {
     expect(readdirSync(join(at('copies'), 'databases', 'db-household'))).toHaveLength(1);
   });
 
+  it('does not count as unloaded once it is deleted', async () => {
+    await unloaded();
+    const server = await start();
+    const deleted = await server.ask('DELETE', `/admin/api/databases/${DATABASE}?confirm=${DATABASE}`, {
+      token: ADMIN,
+    });
+    expect(deleted.status).toBe(200);
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/^rockpool_databases_unloaded 0$/m);
+  });
+
   it('is reported as unloaded by the admin list, the doctor, the command and the backup', async () => {
     await unloaded();
     const server = await start();

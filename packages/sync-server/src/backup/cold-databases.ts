@@ -58,8 +58,7 @@ interface Fetch {
  * removed only after the copy was read back and compared with it; until then the database cannot be opened.
  */
 export class ColdDatabases {
-  /** The number of databases that only the destination holds. */
-  unloadedCount = 0;
+  private readonly unloaded: Set<string>;
   private readonly options: ColdDatabasesOptions;
   private readonly fetches = new Map<string, Fetch>();
   private readonly timer: NodeJS.Timeout | null;
@@ -70,7 +69,7 @@ export class ColdDatabases {
     this.options = options;
     const { dataDir, owns, unloadAfterMs } = options;
     const known = databaseIds(dataDir, { withMissing: true }).filter(owns);
-    this.unloadedCount = known.filter((id) => readUnloadedMark(databasePath(dataDir, id)) !== null).length;
+    this.unloaded = new Set(known.filter((id) => readUnloadedMark(databasePath(dataDir, id)) !== null));
     const intervalMs = Math.min(MAX_PASS_INTERVAL_MS, (unloadAfterMs ?? Infinity) / 2);
     this.timer = unloadAfterMs === null ? null : setInterval(() => void this.pass(), intervalMs);
     this.timer?.unref();
@@ -94,6 +93,16 @@ export class ColdDatabases {
       const { fetchedBytes, totalBytes } = fetch;
       throw new RockpoolError('database-fetching', { fetchedBytes, totalBytes });
     }
+  }
+
+  /** The number of databases that only the destination holds. */
+  get unloadedCount(): number {
+    return this.unloaded.size;
+  }
+
+  /** Call after an operation that may have deleted or replaced the database. */
+  recount(databaseId: string): void {
+    if (readUnloadedMark(databasePath(this.options.dataDir, databaseId)) === null) this.unloaded.delete(databaseId);
   }
 
   /** Unloads every database that was not opened for long enough. */
@@ -152,7 +161,7 @@ export class ColdDatabases {
     renameSync(`${path}-sums`, `${staged}-sums`);
     beginFileChange(dataDir, databaseId, { kind: 'install', staged: basename(staged), isCopied: true });
     finishFileChange(dataDir, databaseId, () => undefined);
-    this.unloadedCount--;
+    this.unloaded.delete(databaseId);
   }
 
   /**
@@ -243,7 +252,7 @@ export class ColdDatabases {
       };
       beginFileChange(dataDir, databaseId, { kind: 'unload', mark });
       finishFileChange(dataDir, databaseId, () => undefined);
-      this.unloadedCount++;
+      this.unloaded.add(databaseId);
       log('database-unloaded', { database: databaseId, bytes: mark.sizeBytes });
     } finally {
       release(databaseId, error);

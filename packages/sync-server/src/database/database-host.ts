@@ -150,6 +150,7 @@ export class DatabaseHost implements Databases {
 
   release(databaseId: string): void {
     this.cache.release(databaseId);
+    this.cold?.recount(databaseId);
   }
 
   get openCount(): number {
