@@ -3,6 +3,7 @@ import { LogWriter } from '../log/log-writer.ts';
 import { pendingImport } from '../log/recovery.ts';
 import type { FileMedium } from '../media/medium.ts';
 import { GuardedFile } from '../media/guarded-file.ts';
+import { openFiles } from '../open-files.ts';
 import type { OpenFiles } from '../open-files.ts';
 import { StorageError } from '../storage-error.ts';
 import { stagedName, storageFileNames } from '../storage-name.ts';
@@ -27,6 +28,16 @@ export async function finishImport(name: string, medium: FileMedium, files: Open
   writer.setState(generationFromHeader(header), 'done');
   writer.flush();
   await removeStaged(name, medium);
+}
+
+/** Like `finishImport`, for a database that is not open. The caller holds the writer's lock. */
+export async function finishInterruptedImport(name: string, medium: FileMedium): Promise<void> {
+  const files = await openFiles(medium, name, false);
+  try {
+    if (files !== undefined) await finishImport(name, medium, files);
+  } finally {
+    files?.close();
+  }
 }
 
 export async function removeStaged(name: string, medium: FileMedium): Promise<void> {

@@ -43,9 +43,9 @@ async function build(disk: SimulatedDisk, module: TestModule, name: string, mark
   await close();
 }
 
-/** Returns which of the two databases a crash left, after checking that it is whole. */
-async function survivingDatabase(image: CrashImage, module: TestModule): Promise<string> {
-  const { connection, close } = await open(image.restore(), module, NAME);
+/** Returns which database a disk has, after checking that it is whole. */
+async function contentOf(disk: SimulatedDisk, module: TestModule): Promise<string> {
+  const { connection, close } = await open(disk, module, NAME);
   const check = connection.value('PRAGMA integrity_check');
   const isThere = connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'entry'") === 1;
   const rows = isThere ? connection.run('SELECT DISTINCT mark, count(*) FROM entry') : [['nothing', 0]];
@@ -53,6 +53,26 @@ async function survivingDatabase(image: CrashImage, module: TestModule): Promise
   connection.run('CREATE TABLE after(x); INSERT INTO after VALUES (1)');
   await close();
   return `${String(check)}: ${rows.map((row) => row.join(' × ')).join(', ')}`;
+}
+
+async function exportedBlob(mark: string, rows: number, module: TestModule): Promise<Blob> {
+  const disk = new SimulatedDisk();
+  await build(disk, module, 'source', mark, rows);
+  return new Blob([await exportedBytes(await exportFile('source', disk.medium()))]);
+}
+
+/** Imports `third` over what the crash left, and a file that `check` refuses. */
+async function expectNextImports(image: CrashImage, left: string, third: Blob, module: TestModule): Promise<void> {
+  const disk = image.restore();
+  await importFile({ name: NAME, medium: disk.medium(), source: third });
+  expect(await contentOf(disk, module)).toBe('ok: third × 5');
+  const unchanged = image.restore();
+  const check = (): never => {
+    throw new Error('refused');
+  };
+  const refused = importFile({ name: NAME, medium: unchanged.medium(), source: third, check });
+  await expect(refused).rejects.toThrow('refused');
+  expect(await contentOf(unchanged, module)).toBe(left);
 }
 
 describe('a crash after any call of an import', () => {
@@ -63,9 +83,8 @@ describe('a crash after any call of an import', () => {
   ] as const) {
     it(`leaves either the old database or the new one complete: an import ${title} [CT-import]`, async () => {
       const module = await loadNodeSqlite();
-      const source = new SimulatedDisk();
-      await build(source, module, 'source', 'new', newRows);
-      const blob = new Blob([await exportedBytes(await exportFile('source', source.medium()))]);
+      const blob = await exportedBlob('new', newRows, module);
+      const third = await exportedBlob('third', 5, module);
       const before = new SimulatedDisk({ keepCalls: true });
       if (oldRows > 0) await build(before, module, NAME, 'old', oldRows);
       const from = before.callCount;
@@ -78,11 +97,12 @@ describe('a crash after any call of an import', () => {
       let firstNew = Infinity;
       for (const image of crashImages(before, seededRandom(7), 2)) {
         if (image.callCount < from) continue;
-        const content = await survivingDatabase(image, module);
+        const content = await contentOf(image.restore(), module);
         seen.set(content, (seen.get(content) ?? 0) + 1);
         if (content === newContent) firstNew = Math.min(firstNew, image.callCount);
         // Once importFile has returned, the new database stays.
         if (image.callCount === before.calls.length) expect(content).toBe(newContent);
+        await expectNextImports(image, content, third, module);
       }
       expect([...seen.keys()].sort()).toEqual([newContent, oldContent].sort());
       expect([...seen.values()].reduce((sum, count) => sum + count)).toBeGreaterThan(30);
@@ -94,9 +114,7 @@ describe('a crash after any call of an import', () => {
 describe('a full disk', () => {
   it('makes an import fail, whichever of its writes it affects, and the old database is kept [CT-import-full]', async () => {
     const module = await loadNodeSqlite();
-    const source = new SimulatedDisk();
-    await build(source, module, 'source', 'new', 90);
-    const blob = new Blob([await exportedBytes(await exportFile('source', source.medium()))]);
+    const blob = await exportedBlob('new', 90, module);
     const outcomes = new Set<string>();
     for (let failing = 1; failing < 200; failing += 1) {
       const disk = new SimulatedDisk();

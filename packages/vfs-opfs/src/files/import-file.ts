@@ -11,7 +11,7 @@ import type { Storage } from '../storage.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
 import { checkedChunks } from './checked-chunks.ts';
 import type { ImportSource } from './checked-chunks.ts';
-import { removeStaged } from './finish-import.ts';
+import { finishInterruptedImport, removeStaged } from './finish-import.ts';
 import { replaceWithStaged } from './replace-database.ts';
 import { assertRoom } from './room.ts';
 import { storageSizes } from './storage-files.ts';
@@ -61,6 +61,8 @@ export async function importFile(options: ImportOptions): Promise<void> {
   }
   const release = await holdWriterLock(medium.locks, name, timeoutMs);
   try {
+    // It needs the staged file, which this import replaces.
+    await finishInterruptedImport(name, medium);
     const sizeBytes = await prepare(name, medium, source, timeoutMs, check);
     await replaceWithStaged(name, medium, sizeBytes, timeoutMs);
   } catch (error) {
