@@ -7,6 +7,7 @@ import { checkStorageName, storageFileNames } from '../storage-name.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
 import { snapshotSource, streamOf } from './byte-source.ts';
 import type { ByteSource } from './byte-source.ts';
+import { finishInterruptedImport } from './finish-import.ts';
 
 const LOOK_AGAIN_MS = 20;
 const MOST_ATTEMPTS = 100;
@@ -88,11 +89,15 @@ async function openLog(name: string, medium: FileMedium): Promise<ByteSource | u
 }
 
 /**
- * Opens a database file without a valid log: just imported, or with a log that cannot be read. The caller holds the
- * writer's lock, because a writer changes the file.
+ * Opens a database file without a valid log: just imported, or with a log that cannot be read. Finishes an interrupted
+ * import, because the file is a mix of two databases until then; it stays one if the staged file is missing. The caller
+ * holds the writer's lock, because a writer changes the file.
  */
 async function openWithoutLog(name: string, medium: FileMedium): Promise<ByteSource> {
   try {
+    await finishInterruptedImport(name, medium).catch((error: unknown) => {
+      if (!(error instanceof StorageError && error.code === 'storage-corrupt')) throw error;
+    });
     const opened = await medium.open(storageFileNames(name)[0], false);
     if (opened === undefined) throw new StorageError('storage-missing', { name });
     const file = new GuardedFile(opened);

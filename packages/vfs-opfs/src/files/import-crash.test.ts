@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { pendingImport } from '../log/recovery.ts';
+import { openFiles } from '../open-files.ts';
 import { openStorage } from '../open-storage.ts';
 import { crashImages, seededRandom } from '../../testing/crash-images.ts';
 import type { CrashImage } from '../../testing/crash-images.ts';
@@ -10,6 +12,7 @@ import { TestConnection } from '../../testing/test-connection.ts';
 import type { TestModule } from '../../testing/test-connection.ts';
 import { exportFile } from './export-file.ts';
 import { importFile } from './import-file.ts';
+import { quarantineStorage } from './quarantine-storage.ts';
 
 const NAME = 'ledger';
 
@@ -61,6 +64,22 @@ async function exportedBlob(mark: string, rows: number, module: TestModule): Pro
   return new Blob([await exportedBytes(await exportFile('source', disk.medium()))]);
 }
 
+/** Returns what a backup of what the crash left contains, taken before any opening and after a quarantine. */
+async function exportedContents(image: CrashImage, module: TestModule): Promise<string[]> {
+  const quarantined = image.restore();
+  const newName = await quarantineStorage(NAME, quarantined.medium());
+  const contents: string[] = [];
+  for (const [name, medium] of [
+    [NAME, image.restore().medium()],
+    [NAME, image.restore().medium({ isExclusive: true })],
+    [newName, quarantined.medium()],
+  ] as const) {
+    const files = new Map([[`${NAME}.sqlite`, await exportedBytes(await exportFile(name, medium))]]);
+    contents.push(await contentOf(new SimulatedDisk({ files }), module));
+  }
+  return contents;
+}
+
 /** Imports `third` over what the crash left, and a file that `check` refuses. */
 async function expectNextImports(image: CrashImage, left: string, third: Blob, module: TestModule): Promise<void> {
   const disk = image.restore();
@@ -102,6 +121,8 @@ describe('a crash after any call of an import', () => {
         if (content === newContent) firstNew = Math.min(firstNew, image.callCount);
         // Once importFile has returned, the new database stays.
         if (image.callCount === before.calls.length) expect(content).toBe(newContent);
+        if (image.restore().file(`${NAME}.sqlite`) !== undefined)
+          expect(await exportedContents(image, module)).toEqual([content, content, content]);
         await expectNextImports(image, content, third, module);
       }
       expect([...seen.keys()].sort()).toEqual([newContent, oldContent].sort());
@@ -109,6 +130,27 @@ describe('a crash after any call of an import', () => {
       expect(firstNew).toBeLessThan(before.calls.length);
     });
   }
+});
+
+it('an interrupted import without its staged file can be exported, but neither opened nor continued', async () => {
+  const module = await loadNodeSqlite();
+  const source = await exportedBlob('new', 30, module);
+  const before = new SimulatedDisk({ keepCalls: true });
+  await importFile({ name: NAME, medium: before.medium(), source });
+  let interrupted = 0;
+  for (const image of crashImages(before, seededRandom(7), 1)) {
+    const disk = image.restore();
+    const files = await openFiles(disk.medium(), NAME, false);
+    if (files === undefined || pendingImport(files.segments) === undefined) continue;
+    interrupted += 1;
+    await disk.medium().remove(`${NAME}~import.sqlite`);
+    const sizeBytes = files.database.sizeBytes();
+    await expect(open(disk, module, NAME)).rejects.toMatchObject({ code: 'storage-corrupt' });
+    const next = importFile({ name: NAME, medium: disk.medium(), source });
+    await expect(next).rejects.toMatchObject({ code: 'storage-corrupt' });
+    expect(await exportedBytes(await exportFile(NAME, disk.medium()))).toHaveLength(sizeBytes);
+  }
+  expect(interrupted).toBeGreaterThan(5);
 });
 
 describe('a full disk', () => {
