@@ -29,13 +29,17 @@ let live: LiveDatabase;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  live = new LiveDatabase(openDatabaseFile(join(folder, 'a.sqlite'), TEST_SCHEMA), {
-    onFailure: (error) => expect.unreachable(String(error)),
-  });
+  live = open();
 });
 afterEach(() => {
   void live.close();
 });
+
+function open(): LiveDatabase {
+  return new LiveDatabase(openDatabaseFile(join(folder, 'a.sqlite'), TEST_SCHEMA), {
+    onFailure: (error) => expect.unreachable(String(error)),
+  });
+}
 
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
@@ -103,6 +107,28 @@ it('a live database keeps the entry of a newer session when the older session of
   live.leave(first);
   connect(site);
   expect(ended).toEqual(['first', 'second session-replaced']);
+});
+
+it('a live database refuses the pushes that arrive while it ends, after it has ended their session', async () => {
+  const site = new TestSite();
+  const { subscriber } = connect(site);
+  const happened: string[] = [];
+  subscriber.fail = ({ code }) => void happened.push(`failed ${code}`);
+  const ending = live.end(new RockpoolError('database-unavailable'));
+  live.push(
+    subscriber,
+    {
+      type: 'push',
+      previousHash: site.hashes[0] as Uint8Array,
+      olderEpochUpTo: 0,
+      changesets: withAges([site.write([insert('accounts', 'x', { name: 'Cash' })])], site.nowMs()),
+    },
+    { principal: 'a', receivedMs: NOW_MS },
+    (refusal) => void happened.push(`refused ${refusal?.code ?? ''}`),
+  );
+  await ending;
+  live = open();
+  expect(happened).toEqual(['failed database-unavailable', 'refused database-unavailable']);
 });
 
 it('a live database removes a session when its first delivery fails', () => {

@@ -75,6 +75,8 @@ export class LiveDatabase {
   private reading = 0;
   // Set while the database is being closed for an operator: pushes then wait for the next session.
   private isEnding = false;
+  // The pushes that arrived since then. They are refused once the sessions have ended.
+  private readonly undecided: ((refusal: RockpoolError) => void)[] = [];
   private ended: RockpoolError | null = null;
 
   /** A commit to a plain DatabaseFile counts as durable at once. */
@@ -159,7 +161,8 @@ export class LiveDatabase {
 
   /** See SessionPushes.push. */
   push(subscriber: Subscriber, push: Push, author: PushAuthor, settled: (refusal: RockpoolError | null) => void): void {
-    if (!this.isEnding) this.pushes.push(subscriber, push, author, settled);
+    if (this.isEnding) this.undecided.push(settled);
+    else this.pushes.push(subscriber, push, author, settled);
   }
 
   /** Throws `frame-unexpected` for a confirmation of a delivery or an outcome that was never sent. */
@@ -250,6 +253,7 @@ export class LiveDatabase {
     await this.queue.drainAll();
     this.ended = error;
     this.lose(error);
+    for (const settled of this.undecided.splice(0)) settled(error);
   }
 
   /**

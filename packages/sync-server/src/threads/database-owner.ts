@@ -134,6 +134,7 @@ export class DatabaseOwner {
     database.push(session, message.push, { principal, receivedMs, trace }, (refusal) =>
       this.outbox.add({
         kind: 'settled',
+        session: message.session,
         call: message.call,
         refusal: refusal?.toData() ?? null,
         ...(trace !== undefined && { stages: trace.stages }),

@@ -43,6 +43,9 @@ interface Joined {
   onDifference: ((tableIds: readonly number[]) => void) | null;
 }
 
+/** Takes the decision of a push. */
+type Settle = (refusal: RockpoolError | null, stages: readonly TracedStage[]) => void;
+
 interface Call {
   readonly resolve: (answer: Snapshot | PastState | Uint8Array | null | undefined) => void;
   readonly reject: (error: RockpoolError) => void;
@@ -68,7 +71,9 @@ export class DatabaseThread {
   private readonly outbox: Outbox<ToOwner>;
   private readonly sessions = new Map<number, Joined>();
   private readonly numbers = new Map<Subscriber, number>();
-  private readonly settles = new Map<number, (refusal: RockpoolError | null, stages: readonly TracedStage[]) => void>();
+  // The undecided pushes of each session, by call. They outlive the end of a session at the client's request, because
+  // the owner still decides them.
+  private readonly settles = new Map<number, Map<number, Settle>>();
   private readonly calls = new Map<number, Call>();
   private lastNumber = 0;
   private closing: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
@@ -210,7 +215,9 @@ export class DatabaseThread {
   ): void {
     this.ofSession(subscriber, (session) => {
       const call = ++this.lastNumber;
-      this.settles.set(call, (refusal, stages) => {
+      const settles = this.settles.get(session) ?? new Map<number, Settle>();
+      this.settles.set(session, settles);
+      settles.set(call, (refusal, stages) => {
         trace?.stages.push(...stages);
         settled(refusal);
       });
@@ -284,13 +291,13 @@ export class DatabaseThread {
     const calls = [...this.calls.values()];
     this.sessions.clear();
     this.numbers.clear();
-    this.settles.clear();
     this.calls.clear();
     for (const { reject } of calls) reject(unavailable());
     for (const { subscriber, reject } of sessions) {
       reject(unavailable());
       subscriber.fail(unavailable());
     }
+    for (const session of [...this.settles.keys()]) this.refusePushes(session, unavailable());
   }
 
   private receive(message: FromOwner): void {
@@ -304,14 +311,8 @@ export class DatabaseThread {
         return this.sessions.get(message.session)?.resolve();
       case 'failed':
         return this.failed(message.session, RockpoolError.fromData(message.error));
-      case 'settled': {
-        const settled = this.settles.get(message.call);
-        this.settles.delete(message.call);
-        return settled?.(
-          message.refusal === null ? null : RockpoolError.fromData(message.refusal),
-          message.stages ?? [],
-        );
-      }
+      case 'settled':
+        return this.settled(message);
       case 'audit-differs':
         return this.sessions.get(message.session)?.onDifference?.(message.tableIds);
       case 'snapshot':
@@ -346,13 +347,33 @@ export class DatabaseThread {
     return answered;
   }
 
+  private settled({ session, call, refusal, stages = [] }: Extract<FromOwner, { readonly kind: 'settled' }>): void {
+    const settles = this.settles.get(session);
+    const settle = settles?.get(call);
+    settles?.delete(call);
+    if (settles?.size === 0) this.settles.delete(session);
+    settle?.(refusal === null ? null : RockpoolError.fromData(refusal), stages);
+  }
+
   private failed(session: number, error: RockpoolError): void {
     const joined = this.sessions.get(session);
-    if (joined === undefined) return;
-    this.sessions.delete(session);
-    this.numbers.delete(joined.subscriber);
-    joined.reject(error);
-    joined.subscriber.fail(error);
+    if (joined !== undefined) {
+      this.sessions.delete(session);
+      this.numbers.delete(joined.subscriber);
+      joined.reject(error);
+      joined.subscriber.fail(error);
+    }
+    this.refusePushes(session, error);
+  }
+
+  /**
+   * Settles the undecided pushes of a session that the owner has ended: the owner ignores those that it receives
+   * afterwards, and decides the others for nobody.
+   */
+  private refusePushes(session: number, error: RockpoolError): void {
+    const settles = this.settles.get(session);
+    this.settles.delete(session);
+    for (const settle of settles?.values() ?? []) settle(error, []);
   }
 }
 

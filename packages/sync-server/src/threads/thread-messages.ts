@@ -113,6 +113,7 @@ export type FromOwner =
   | { readonly kind: 'failed'; readonly session: number; readonly error: ErrorData }
   | {
       readonly kind: 'settled';
+      readonly session: number;
       readonly call: number;
       readonly refusal: ErrorData | null;
       /** The stages of a push whose span is recorded. */

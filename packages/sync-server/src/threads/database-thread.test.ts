@@ -1,0 +1,106 @@
+import { encodeSchema, FIRST_LOG_HASH, PROTOCOL_VERSION, RockpoolError, type Hello } from '@rockpool/shared';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { insert, withAges } from '../../testing/changeset.ts';
+import { TestSite } from '../../testing/test-client.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import type { SessionDatabase } from '../database/live-database.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
+import { damagedError } from '../store/file-damage.ts';
+import { DatabaseThread } from './database-thread.ts';
+
+const DATABASE = 'household';
+
+let thread: DatabaseThread;
+beforeEach(async () => {
+  thread = new DatabaseThread(
+    {
+      ...{ index: 0, count: 1, dataDir: temporaryFolder(), schema: encodeSchema(TEST_SCHEMA), olderSchemas: [] },
+      ...{ postgres: null, postgresConnections: 0, nats: undefined, documentThreads: 1, rules: { scrub: null } },
+    },
+    {
+      log: () => undefined,
+      onRestart: () => undefined,
+      onFollowed: () => undefined,
+      onStart: () => undefined,
+      onCommit: () => undefined,
+    },
+  );
+  await thread.ready();
+});
+afterEach(() => thread.close());
+
+interface TestSession {
+  readonly database: SessionDatabase;
+  readonly subscriber: Subscriber;
+  /** Resolves when the session fails. */
+  readonly failed: Promise<RockpoolError>;
+  /** The refusals of the pushes that are settled. */
+  readonly refusals: (RockpoolError | null)[];
+  push(): void;
+}
+
+async function join(): Promise<TestSession> {
+  const site = new TestSite();
+  const { promise: failed, resolve } = Promise.withResolvers<RockpoolError>();
+  const database = thread.open(DATABASE);
+  const subscriber: Subscriber = {
+    site: Buffer.from(site.siteId).toString('hex'),
+    hasEnded: false,
+    send: () => undefined,
+    fail: resolve,
+  };
+  const hello: Hello = {
+    ...{ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: DATABASE, databaseIdentity: null },
+    ...{ schemaHash: TEST_SCHEMA.hash, siteId: site.siteId, logEpoch: null, cursor: 0, cursorHash: FIRST_LOG_HASH },
+    ...{ lastAckedSequence: 0, decidedHash: site.hashes[0] as Uint8Array, lastSequence: 0 },
+    ...{ fullResync: false, snapshot: 'refused' },
+  };
+  const nowMs = Date.now();
+  await database.join(subscriber, hello, { principal: { id: 'ann' }, canWrite: true, rows: 'everything', nowMs });
+  const refusals: (RockpoolError | null)[] = [];
+  const changesets = withAges([site.write([insert('accounts', 'x', { name: 'x' })])], nowMs);
+  return {
+    database,
+    subscriber,
+    failed,
+    refusals,
+    push: () =>
+      database.push(
+        subscriber,
+        { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets },
+        { principal: 'ann', receivedMs: nowMs },
+        (refusal) => void refusals.push(refusal),
+      ),
+  };
+}
+
+/** Ends the sessions of the database on the owning thread, which ignores the messages of these sessions afterwards. */
+function takeOffline(): void {
+  thread.tell({ kind: 'take-offline', databaseId: DATABASE, error: damagedError('page-checksum').toData() });
+}
+
+it('a database thread refuses the pushes of a session that fails before they arrive', async () => {
+  const session = await join();
+  takeOffline();
+  session.push();
+  expect(await session.failed).toMatchObject({ code: 'database-damaged' });
+  expect(session.refusals).toMatchObject([{ code: 'database-damaged' }]);
+});
+
+it('a database thread refuses the pushes of a session that fails while its client leaves', async () => {
+  const session = await join();
+  takeOffline();
+  session.push();
+  session.database.leave(session.subscriber);
+  await thread.hold('other', new RockpoolError('database-unavailable')); // all earlier messages have their response
+  expect(session.refusals).toMatchObject([{ code: 'database-damaged' }]);
+});
+
+it('a database thread decides the pushes of a client that has left', async () => {
+  const session = await join();
+  session.push();
+  session.database.leave(session.subscriber);
+  await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
+  expect(session.refusals).toEqual([null]);
+});
