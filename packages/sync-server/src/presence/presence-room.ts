@@ -86,6 +86,8 @@ export class PresenceRoom implements RelayedRoom {
   ): void {
     for (const { stateJson } of states) if (stateJson !== null) requireJson(stateJson);
     const tabs = this.tabsByMember.get(member) ?? this.join(member, filter);
+    // The states of the others may have ended the session, for example if the client does not read.
+    if (!this.tabsByMember.has(member)) return;
     const siteId = this.siteOf(member, sender.principal.id);
     for (const state of states) this.put(siteId, tabs, sender, state);
     if (statesOf(tabs).length > MAX_PRESENCE_STATES)
@@ -214,6 +216,12 @@ export class PresenceRoom implements RelayedRoom {
     if (this.localUpdates.size > 0) this.relay?.publishStates([...this.localUpdates.values()]);
     this.update = new Map();
     this.localUpdates = new Map();
+    // Set before anything is sent: a member that leaves meanwhile is reported with the next update, after this one.
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.scheduleUpdate();
+    }, this.intervalMs);
+    this.timer.unref();
     for (const member of [...this.tabsByMember.keys()]) {
       const filter = this.filterByMember.get(member);
       if (filter === undefined) {
@@ -223,11 +231,6 @@ export class PresenceRoom implements RelayedRoom {
       const readable = readablePresence(states, filter);
       if (readable.length > 0) member.send(...encodePresence(readable, false, DELIVERY_PART_BYTES));
     }
-    this.timer = setTimeout(() => {
-      this.timer = null;
-      this.scheduleUpdate();
-    }, this.intervalMs);
-    this.timer.unref();
   }
 }
 

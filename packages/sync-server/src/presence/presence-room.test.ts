@@ -1,0 +1,78 @@
+import { decodeServerMessage, type PresenceState } from '@rockpool/shared';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { PresenceRoom, type PresenceMember } from './presence-room.ts';
+
+const INTERVAL_MS = 100;
+const NOW_MS = 1_763_683_200_000;
+
+let room: PresenceRoom;
+beforeEach(() => {
+  vi.useFakeTimers();
+  room = new PresenceRoom(null, INTERVAL_MS);
+});
+afterEach(() => {
+  room.close();
+  vi.useRealTimers();
+});
+
+interface TestMember extends PresenceMember {
+  /** What the member sees: the JSON of each present state, by principal. */
+  readonly shown: Map<string, string>;
+}
+
+/** A member that leaves when it is sent something, as a session does whose client has too much unread, if `isSlow`. */
+function member(site: number, isSlow: () => boolean = () => false): TestMember {
+  const shown = new Map<string, string>();
+  const joined: TestMember = {
+    site: site.toString(16).padStart(32, '0'),
+    shown,
+    send: (...messages) => {
+      if (isSlow()) return room.leave(joined);
+      for (const bytes of messages) {
+        const message = decodeServerMessage(bytes);
+        if (message.type !== 'presence-update') continue;
+        for (const { principal, stateJson } of message.seen)
+          if (stateJson === null) shown.delete(principal);
+          else shown.set(principal, stateJson);
+      }
+    },
+  };
+  return joined;
+}
+
+function show(shownBy: PresenceMember, id: string, stateJson: string): void {
+  const state: PresenceState = { tabId: new Uint8Array(16), topic: '', stateJson };
+  room.show(shownBy, { principal: { id }, nowMs: NOW_MS }, [state]);
+}
+
+function afterUpdates(): void {
+  vi.advanceTimersByTime(3 * INTERVAL_MS);
+}
+
+it('a presence room does not show a member whose session ends when it joins', () => {
+  const watcher = member(1);
+  show(watcher, 'ann', '1');
+  afterUpdates();
+  show(
+    member(2, () => true),
+    'ben',
+    '2',
+  );
+  afterUpdates();
+  expect([...watcher.shown]).toEqual([['ann', '1']]);
+  expect(room.localStates()).toHaveLength(1);
+});
+
+it('a presence room does not show a member whose session ends when its own update is sent', () => {
+  let isSlow = false;
+  const slow = member(1, () => isSlow);
+  show(slow, 'ann', '1');
+  const watcher = member(2);
+  show(watcher, 'ben', '2');
+  afterUpdates();
+  isSlow = true;
+  show(slow, 'ann', '3');
+  afterUpdates();
+  expect([...watcher.shown]).toEqual([['ben', '2']]);
+  expect(vi.getTimerCount()).toBe(0);
+});
