@@ -1,5 +1,5 @@
-import { RockpoolError } from '@rockpool/shared';
-import { isUnflushed } from './synced-writes.ts';
+import { toRockpoolError } from '@rockpool/shared';
+import { isUnflushed, mayBeCommitted } from './synced-writes.ts';
 
 /** More steps than a user undoes. Steps also end when the changelog no longer keeps their transactions. */
 const MOST_STEPS = 1_000;
@@ -10,11 +10,17 @@ export interface UndoHistoryOptions {
   readonly newId: () => string;
 }
 
+interface Step {
+  readonly requestId: string;
+  /** The id of an undo of this transaction whose outcome is unknown. */
+  newRequestId?: string;
+}
+
 /** The transactions of this tab that were done and undone, by request id. Runs one step at a time. */
 export class UndoHistory {
   private readonly options: UndoHistoryOptions;
-  private readonly done: string[] = [];
-  private readonly undone: string[] = [];
+  private readonly done: Step[] = [];
+  private readonly undone: Step[] = [];
   private steps: Promise<unknown> = Promise.resolve();
 
   constructor(options: UndoHistoryOptions) {
@@ -43,30 +49,33 @@ export class UndoHistory {
   }
 
   private add(requestId: string): void {
-    this.done.push(requestId);
+    this.done.push({ requestId });
     if (this.done.length > MOST_STEPS) this.done.shift();
     this.undone.length = 0;
   }
 
-  private step(from: string[], to: string[]): Promise<boolean> {
+  private step(from: Step[], to: Step[]): Promise<boolean> {
     const step = this.steps.then(() => this.takeBackLast(from, to));
     this.steps = step.catch(() => undefined);
     return step;
   }
 
-  private async takeBackLast(from: string[], to: string[]): Promise<boolean> {
-    for (let requestId = from.pop(); requestId !== undefined; requestId = from.pop()) {
-      const newRequestId = this.options.newId();
-      try {
-        await this.options.undo(requestId, newRequestId);
-      } catch (thrown) {
-        // The transaction changed no synced row, so it is not a step for the user.
-        if (thrown instanceof RockpoolError && thrown.code === 'undo-refused' && thrown.fields['problem'] === 'nothing')
-          continue;
-        if (isUnflushed(thrown)) to.push(newRequestId);
-        throw thrown;
+  private async takeBackLast(from: Step[], to: Step[]): Promise<boolean> {
+    for (let step = from.at(-1); step !== undefined; step = from.at(-1)) {
+      const newRequestId = (step.newRequestId ??= this.options.newId());
+      const error = await this.options.undo(step.requestId, newRequestId).then(() => null, toRockpoolError);
+      // Another reason passes, so the step is tried again. An undo that may be committed keeps its id: it must not run
+      // twice. Any other gets a new id, because a leader repeats its refusal of a request.
+      if (error !== null && error.recovery !== 'ask-user') {
+        if (!mayBeCommitted(error)) delete step.newRequestId;
+        throw error;
       }
-      to.push(newRequestId);
+      // A write in the meantime may have added a step, or cleared the redo steps.
+      from.splice(from.indexOf(step), 1);
+      // The transaction changed no synced row, so it is not a step for the user.
+      if (error?.fields['problem'] === 'nothing') continue;
+      if (error === null || isUnflushed(error)) to.push({ requestId: newRequestId });
+      if (error !== null) throw error;
       return true;
     }
     return false;

@@ -1,5 +1,4 @@
 import { isErrorCode, RockpoolError, type ErrorCode, type ErrorData } from '@rockpool/shared';
-import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog, DecodedChangeset } from './changelog.ts';
 
@@ -48,28 +47,31 @@ export class RejectedTable {
    * delivery must not read them all.
    */
   sequences(after: number = Number.MIN_SAFE_INTEGER): Set<number> {
-    return new Set(this.oldestFirst('AND sequence > ?', after));
+    if (this.count() === 0) return new Set();
+    return new Set(
+      this.connection
+        .rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > ?', after)
+        .map(([sequence]) => sequence as number),
+    );
   }
 
   /** The sequences that the server rejected with this code, oldest first. */
   rejectedWith(code: ErrorCode, lastAckedSequence: number): number[] {
-    return this.oldestFirst('AND code = ? AND sequence <= ?', code, lastAckedSequence);
-  }
-
-  /** Sequences below 0 are not in order of age: those of a later change of the site id are lower. */
-  private oldestFirst(condition: string, ...params: readonly SqlValue[]): number[] {
     if (this.count() === 0) return [];
     return this.connection
       .rows(
-        `SELECT sequence FROM rockpool_parked JOIN rockpool_changelog USING (sequence) WHERE closed = 0 ${condition} ORDER BY stamp_us`,
-        ...params,
+        'SELECT sequence FROM rockpool_parked WHERE closed = 0 AND code = ? AND sequence <= ? ORDER BY sequence',
+        code,
+        lastAckedSequence,
       )
       .map(([sequence]) => sequence as number);
   }
 
   /** All rejected changesets, oldest first. */
   list(): StoredRejection[] {
-    return this.oldestFirst('').map((sequence) => this.get(sequence));
+    return this.connection
+      .rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 ORDER BY sequence')
+      .map(([sequence]) => this.get(sequence as number));
   }
 
   /** Throws `changeset-not-rejected` if the changeset is not rejected. */
