@@ -12,9 +12,9 @@ import type {
   DirectMessage,
   LeaderRequest,
   LeaderStatus,
-  ReadWork,
   StatusMessage,
 } from './channel-message.ts';
+import { callReads } from './forwarded-reads.ts';
 import type { CommitNotice, CommitPosition } from '../invalidate/commit-notice.ts';
 import { LeaderTransactions, type WriterTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
@@ -330,10 +330,6 @@ export class Leadership<Database extends WritableDatabase> {
   private statusMessage(): StatusMessage {
     return { kind: 'status', leaderTerm: this.leaderTerm, statusNumber: this.statusNumber, status: this.status };
   }
-}
-
-function callReads(reads: Reads, { method, args }: ReadWork): Promise<unknown> {
-  return (reads[method] as (...given: readonly unknown[]) => Promise<unknown>)(...args);
 }
 
 /** The author of a request, and its deadline. */

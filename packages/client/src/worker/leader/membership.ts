@@ -14,11 +14,11 @@ import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
 import { createLifeLocks } from './life-locks.ts';
 import { createLeaderLink, REQUEST_DEADLINE_MS, type LeaderLink } from './leader-link.ts';
+import { forwardedReads } from './forwarded-reads.ts';
 import type { OpenedDatabase } from './opened-database.ts';
-import { remoteReads } from './remote-reads.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
 import { optionsProblem, type TabOptions } from './tab-options.ts';
-import { TabReads } from './tab-reads.ts';
+import { createTabReads, type TabReads } from './tab-reads.ts';
 
 /*
  * One tab among those that share a database.
@@ -89,13 +89,14 @@ const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-pr
 
 export class Membership<Database extends WritableDatabase> {
   /** Waits while this tab cannot read, because its role changes or its page is suspended. */
-  readonly reads: TabReads = new TabReads();
+  readonly reads: TabReads = createTabReads();
   private readonly options: MembershipOptions<Database>;
   private readonly tabId: string;
   private readonly election: ReturnType<typeof createElection>;
   private readonly link: LeaderLink;
   private readonly transactionLocks: ReturnType<typeof createLifeLocks>;
   private readonly commits = createCommitFollower();
+  /** Through the leader, for media where only one tab may open the files. */
   private readonly remoteReads: Reads;
   private readonly writing = new Set<Promise<unknown>>();
   private channel: TabChannel | null = null;
@@ -126,7 +127,7 @@ export class Membership<Database extends WritableDatabase> {
       send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }),
     });
     this.transactionLocks = createLifeLocks(options.locks, `rockpool:${options.scope}:transaction`, options.onProblem);
-    this.remoteReads = remoteReads(this.link);
+    this.remoteReads = forwardedReads((call) => this.link.ask(call));
   }
 
   /** Joins. Resolves when reading and writing work; rejects if they cannot. */

@@ -1,5 +1,7 @@
 import { toRockpoolError, type RockpoolError } from '@rockpool/shared';
 import type { Reads } from '../../rpc/reads.ts';
+import type { ReadWork } from './channel-message.ts';
+import { callReads, forwardedReads } from './forwarded-reads.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import type { WriterQueue } from './writer-queue.ts';
 
@@ -12,21 +14,16 @@ export function readsBeside(
   writerQueue: WriterQueue,
   onProblem: (error: RockpoolError) => void,
 ): Reads {
-  /** Calls `read` in a task in which no transaction is open; one may begin in the next task. */
-  async function outsideTransactions<T>(read: (reads: Reads) => Promise<T>): Promise<T> {
-    if (!writerQueue.isHeld) return read(opened.reads);
+  /** Calls in a task in which no transaction is open; one may begin in the next task. */
+  async function outsideTransactions(call: ReadWork): Promise<unknown> {
+    if (!writerQueue.isHeld) return callReads(opened.reads, call);
     const beside = await opened.readsBeside?.().catch((thrown: unknown) => onProblem(toRockpoolError(thrown)));
-    if (beside !== undefined) return read(beside);
-    return new Promise((resolve) => writerQueue.take(() => resolve(read(opened.reads))));
+    if (beside !== undefined) return callReads(beside, call);
+    return new Promise((resolve) => writerQueue.take(() => resolve(callReads(opened.reads, call))));
   }
   return {
-    query: (statement) => outsideTransactions((reads) => reads.query(statement)),
-    queryAll: (statements) => outsideTransactions((reads) => reads.queryAll(statements)),
-    dependencies: (statement) => outsideTransactions((reads) => reads.dependencies(statement)),
-    rowSyncState: (tableName, key) => outsideTransactions((reads) => reads.rowSyncState(tableName, key)),
-    writeStates: (requestIds) => outsideTransactions((reads) => reads.writeStates(requestIds)),
+    ...forwardedReads(outsideTransactions),
     // Needs no connection.
     backup: () => opened.reads.backup(),
-    listRejected: () => outsideTransactions((reads) => reads.listRejected()),
   };
 }
