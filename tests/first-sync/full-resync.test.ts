@@ -305,7 +305,7 @@ it('is not downloaded repeatedly from a server that accepts none of its files', 
   const mine = await device({ held: () => (++asked, other) });
   mine.start();
   await mine.upToDate();
-  expect(asked).toBe(4);
+  expect(asked).toBe(3);
   expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
   await writer.close();
 });

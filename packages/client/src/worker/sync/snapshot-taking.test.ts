@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { createSnapshotTaking, type SnapshotSource } from './snapshot-taking.ts';
 
@@ -32,5 +33,32 @@ describe('taking snapshot files', () => {
     taking.delivered();
     await takeOne();
     expect(calls.at(-1)).toBe('take');
+  });
+
+  it('resumes a download that makes progress, however often the connection is cut', async () => {
+    const calls: string[] = [];
+    const source: SnapshotSource = {
+      async take({ onProgress }) {
+        calls.push('take');
+        onProgress({ receivedBytes: calls.length * 100, totalBytes: 600 });
+        if (calls.length < 6) throw new RockpoolError('network-unreachable');
+        return { position, path: 'snapshot' };
+      },
+      discard: async () => void calls.push('discard'),
+    };
+    const events: string[] = [];
+    const attempts = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
+    const taking = createSnapshotTaking({
+      source,
+      dispatch: ({ type }) => attempts[events.push(type) - 1]?.resolve(),
+      onProblem: (error) => expect.unreachable(error.code),
+    });
+    for (const { promise } of attempts) {
+      taking.take(() => true);
+      await promise;
+    }
+    expect(events).toEqual([...Array.from({ length: 5 }, () => 'failed'), 'snapshot-taken']);
+    expect(calls).toEqual(Array.from({ length: 6 }, () => 'take'));
+    expect(taking.offer).toEqual(position);
   });
 });

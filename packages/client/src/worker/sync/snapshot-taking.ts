@@ -120,7 +120,6 @@ class Taking implements SnapshotTaking {
     const stop = new AbortController();
     this.taking = stop;
     this.file = null;
-    this.filesInARow++;
     let hasMoved = false;
     const events: SnapshotEvents = {
       onProgress: (moved) => {
@@ -134,10 +133,11 @@ class Taking implements SnapshotTaking {
       },
     };
     try {
-      const takesMore = this.filesInARow <= MOST_FILES_IN_A_ROW;
+      const takesMore = this.filesInARow < MOST_FILES_IN_A_ROW;
       const taken = await (takesMore ? source.take(events, stop.signal) : source.discard());
       if (!isConnected()) return;
       this.progress = null;
+      if (taken) this.filesInARow++;
       this.file = taken ?? null;
       this.takesFiles = this.file !== null;
       this.furthestBytes = 0;
