@@ -13,15 +13,15 @@ class FakeDatabase {
   readonly numbers: Record<string, number> = { a: 1, b: 1 };
   readonly ran: string[] = [];
   costMs = 0;
-  private readonly time: { nowMs: number };
+  private readonly time: { elapsedMs: number };
 
-  constructor(time: { nowMs: number }) {
+  constructor(time: { elapsedMs: number }) {
     this.time = time;
   }
 
   query(sql: string): EncodedRows {
     this.ran.push(sql);
-    this.time.nowMs += this.costMs;
+    this.time.elapsedMs += this.costMs;
     const values = sql.split(' ').map((table) => {
       const number = this.numbers[table];
       if (number === undefined) throw new RockpoolError('query-invalid', { table });
@@ -45,6 +45,9 @@ class FakeDatabase {
   /** The query behind a view. */
   view: readonly string[] = [];
 
+  /** Reads of rows wait for this promise. */
+  whenRead: Promise<void> = Promise.resolve();
+
   /** The read of a query's dependencies waits for this promise. */
   whenAsked: Promise<void> = Promise.resolve();
 
@@ -60,13 +63,15 @@ interface World {
   readonly runner: LiveRunner;
   readonly problems: readonly string[];
   breakSending(isBroken: boolean): void;
+  /** Sets the wall clock, and no other clock. */
+  setWallClock(byMs: number): void;
   /** The results that the page received since the last call. */
   takeEvents(): string[];
   tick(durationMs?: number): Promise<void>;
 }
 
 function createWorld(): World {
-  const time = { nowMs: 0 };
+  const time = { elapsedMs: 0, wallOffsetMs: 0 };
   const database = new FakeDatabase(time);
   const events: WorkerEvent[] = [];
   const problems: string[] = [];
@@ -74,14 +79,17 @@ function createWorld(): World {
   let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   const runner = createLiveRunner({
     reads: {
-      queryAll: async (statements) => statements.map(({ sql }) => database.outcome(sql)),
+      queryAll: async (statements) => {
+        await database.whenRead;
+        return statements.map(({ sql }) => database.outcome(sql));
+      },
       dependencies: ({ sql }) => database.dependencies(sql),
     },
     clock: {
-      nowMs: () => time.nowMs,
-      elapsedMs: () => time.nowMs,
+      nowMs: () => time.elapsedMs + time.wallOffsetMs,
+      elapsedMs: () => time.elapsedMs,
       after(delayMs, callback) {
-        timers.push({ dueMs: time.nowMs + delayMs, callback });
+        timers.push({ dueMs: time.elapsedMs + delayMs, callback });
         return () => undefined;
       },
     },
@@ -95,6 +103,7 @@ function createWorld(): World {
     database,
     problems,
     breakSending: (isBroken) => void (sendFails = isBroken),
+    setWallClock: (byMs) => void (time.wallOffsetMs += byMs),
     runner,
     takeEvents: () =>
       events.splice(0).flatMap((event) => {
@@ -106,9 +115,9 @@ function createWorld(): World {
         });
       }),
     async tick(durationMs = 0) {
-      time.nowMs += durationMs;
-      const due = timers.filter(({ dueMs }) => dueMs <= time.nowMs);
-      timers = timers.filter(({ dueMs }) => dueMs > time.nowMs);
+      time.elapsedMs += durationMs;
+      const due = timers.filter(({ dueMs }) => dueMs <= time.elapsedMs);
+      timers = timers.filter(({ dueMs }) => dueMs > time.elapsedMs);
       for (const { callback } of due) callback();
       await new Promise((resolve) => setTimeout(resolve));
     },
@@ -271,6 +280,32 @@ describe('a live query', () => {
     expect(database.ran).toHaveLength(1);
     await tick(1);
     expect(database.ran).toHaveLength(2);
+  });
+
+  it('continues after the wall clock was set back', async () => {
+    const { runner, tick, database, setWallClock } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    setWallClock(-3_600_000);
+    runner.touch({ tables: ['a'], changes: [] });
+    await tick();
+    expect(database.ran).toHaveLength(2);
+  });
+
+  it('pauses for a second at most, also after a round during which the device slept', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    const woken = Promise.withResolvers<void>();
+    database.whenRead = woken.promise;
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    await tick(600_000);
+    woken.resolve();
+    await tick();
+    expect(takeEvents()).toEqual(['1: 1']);
+    database.numbers['a'] = 2;
+    runner.touch({ tables: ['a'], changes: [] });
+    await tick(1_000);
+    expect(takeEvents()).toEqual(['1: 2']);
   });
 });
 

@@ -53,7 +53,11 @@ interface LiveUpdate {
   readonly transferables: readonly ArrayBuffer[];
 }
 
-const REST_AFTER_FAULT_MS = 1_000;
+/**
+ * The longest pause between two rounds, and the pause after a failed one. A round may have taken long because the device
+ * slept, not because of its queries.
+ */
+const LONGEST_REST_MS = 1_000;
 
 const NO_ROWS: EncodedRows = { names: [], columns: [], rowCount: 0 };
 
@@ -115,22 +119,24 @@ class Runner implements LiveRunner {
   }
 
   /**
-   * Plans one round per tick, regardless of the number of commits, and uses at most half of the worker's time, so that
+   * Plans one round per tick, regardless of the number of commits, and rests for as long as the last one took, so that
    * writes continue under heavy queries.
    */
   private plan(): void {
     if (this.isPlanned) return;
     this.isPlanned = true;
-    this.options.clock.after(Math.max(0, this.restUntilMs - this.options.clock.nowMs()), () => void this.runInTurn());
+    const { clock } = this.options;
+    clock.after(Math.max(0, this.restUntilMs - clock.elapsedMs()), () => void this.runInTurn());
   }
 
   private async runInTurn(): Promise<void> {
-    const startedMs = this.options.clock.nowMs();
+    const { clock } = this.options;
+    const startedMs = clock.elapsedMs();
     const restMs = await this.runDue().then(
-      () => this.options.clock.nowMs() - startedMs,
+      () => clock.elapsedMs() - startedMs,
       (thrown: unknown) => this.startOver(thrown),
     );
-    this.restUntilMs = this.options.clock.nowMs() + Math.max(0, restMs);
+    this.restUntilMs = clock.elapsedMs() + Math.min(restMs, LONGEST_REST_MS);
     this.isPlanned = false;
     // Whether a commit arrived during this round.
     if ([...this.watchedById.values()].some(({ isDue }) => isDue)) this.plan();
@@ -144,7 +150,7 @@ class Runner implements LiveRunner {
     for (const watched of this.watchedById.values())
       Object.assign(watched, { rows: NO_ROWS, error: null, hasResult: false, isDue: true });
     this.options.onProblem(toRockpoolError(thrown));
-    return REST_AFTER_FAULT_MS;
+    return LONGEST_REST_MS;
   }
 
   private async runDue(): Promise<void> {
