@@ -81,7 +81,7 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
     tuning,
     onError,
   });
-  maintenance.scheduleShortening();
+  maintenance.onRecovered();
   const store = new WriterStore(view, log, tuning.recordSizeBytes, newPageSizeBytes, options.isStrict, () =>
     maintenance.onCommit(),
   );

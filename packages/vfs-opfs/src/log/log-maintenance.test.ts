@@ -106,3 +106,26 @@ it('is flushed again after a failed flush, whether a timer or a caller started t
     while (storage.dirtySinceMs !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 });
+
+it.each([
+  ['in the active segment', Infinity, ['one.sqlite-log1']],
+  ['in a sealed segment', CHECKPOINT_AFTER_BYTES, ['one.sqlite-log1', 'one.sqlite-log0']],
+])(
+  'commits of a killed writer %s count as unflushed, and are flushed without another commit',
+  async (_, limit, segments) => {
+    const disk = new SimulatedDisk();
+    const medium = disk.medium();
+    const tuning = { checkpointAfterBytes: limit, flushWithinMs: Infinity };
+    const connection = new TestConnection(module, await openStorage({ name: 'one', medium, role: 'writer', tuning }));
+    connection.run('CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)');
+    connection.run(LONG_TRANSACTION);
+    medium.kill();
+    const flushed = new Set<string>();
+    disk.fault = ({ kind, file }) => void (kind === 'flush' && flushed.add(file));
+    await write(disk, { checkpointAfterBytes: Infinity, flushWithinMs: 5 }, [], async (storage) => {
+      expect(storage.dirtySinceMs).toBeDefined();
+      while (storage.dirtySinceMs !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+      expect([...flushed]).toEqual(expect.arrayContaining(segments));
+    });
+  },
+);

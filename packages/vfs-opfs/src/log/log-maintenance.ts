@@ -44,27 +44,30 @@ export class LogMaintenance {
     this.#context = context;
   }
 
-  /** Time of the oldest commit that is not flushed, in milliseconds since 1970; `undefined` when all are flushed. */
+  /**
+   * Time of the oldest commit that is not flushed, in milliseconds since 1970; `undefined` when all are flushed.
+   * Recovered commits count from the opening.
+   */
   get dirtySinceMs(): number | undefined {
     return this.#dirtySinceMs;
   }
 
   /**
-   * Schedules a WAL checkpoint for a long log that was found at opening; otherwise every further opening would read it
-   * again, even if nothing is written. The delay lets the opening tab do its own work first.
+   * Schedules the flush of recovered commits, whose writer may have died before it flushed them. Schedules a WAL
+   * checkpoint for a long log; otherwise every further opening would read it again, even if nothing is written. The
+   * delay lets the opening tab do its own work first.
    */
-  scheduleShortening(): void {
+  onRecovered(): void {
     const { view, tuning } = this.#context;
+    if (view.active.lastRecordAt === 0 && view.sealed === undefined) return;
+    this.#becomeDirty();
     if ((!this.#isLong && view.sealed === undefined) || tuning.flushWithinMs === Infinity) return;
     this.#shortenTimer = setTimeout(() => this.#shorten(), tuning.flushWithinMs);
   }
 
   onCommit(): void {
     if (!this.#context.log.isDirty) this.#dirtySinceMs = undefined;
-    else if (this.#dirtySinceMs === undefined) {
-      this.#dirtySinceMs = Date.now();
-      this.#flushLater();
-    }
+    else if (this.#dirtySinceMs === undefined) this.#becomeDirty();
     if (this.#isLong) this.#shorten();
   }
 
@@ -109,6 +112,11 @@ export class LogMaintenance {
       this.#context.onError(error);
     }
     if (!this.#isInBackground) this.#checkpointInBackground();
+  }
+
+  #becomeDirty(): void {
+    this.#dirtySinceMs = Date.now();
+    this.#flushLater();
   }
 
   #flushLater(): void {
