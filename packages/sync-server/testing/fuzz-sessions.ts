@@ -1,26 +1,11 @@
 import fc from 'fast-check';
-import {
-  decodeServerMessage,
-  encodeMessage,
-  FIRST_LOG_HASH,
-  FrameAssembler,
-  MAX_MESSAGE_BYTES,
-  messageToFrames,
-  PROTOCOL_VERSION,
-  type ServerMessage,
-} from '@rockpool/shared';
 import { expect } from 'vitest';
-import { Gate } from '../src/auth/gate.ts';
 import { LiveDatabase } from '../src/database/live-database.ts';
-import type { Logger } from '../src/observe/log-line.ts';
-import { ServerMetrics } from '../src/observe/server-metrics.ts';
-import { SESSION_LIMITS } from '../src/session/limits.ts';
-import { ConnectionQuota } from '../src/session/connection-quota.ts';
-import { Session } from '../src/session/session.ts';
 import { openDatabaseFile } from '../src/store/database-file.ts';
 import { untilCommitted } from './direct-session.ts';
 import { hostileFrames } from './hostile-frames.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
+import { beginSession, greet, sessionServices, type SessionServices } from './socketless-session.ts';
 import { usedMemory } from './used-memory.ts';
 
 /** A database keeps an outcome for each rejected changeset. */
@@ -61,33 +46,6 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
   void database.close();
 }
 
-type SessionServices = ConstructorParameters<typeof Session>[1];
-
-function sessionServices(database: LiveDatabase, log: Logger): SessionServices {
-  const gate = new Gate({
-    authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }),
-    authorize: () => true,
-    now: () => 0,
-    log,
-  });
-  return {
-    gate,
-    readableRows: () => 'everything',
-    openDatabase: () => database,
-    address: null,
-    onDamaged: (_, error) => {
-      throw error;
-    },
-    now: () => 0,
-    log,
-    limits: SESSION_LIMITS,
-    connectionQuota: new ConnectionQuota(Infinity),
-    metrics: new ServerMetrics(),
-    onAuthenticated: () => undefined,
-    onClosed: () => undefined,
-  };
-}
-
 async function sendHostileFrames(services: SessionServices, count: number, firstSeed: number): Promise<void> {
   let sent = 0;
   for (let run = 0; sent < count; run++) {
@@ -99,46 +57,11 @@ async function sendHostileFrames(services: SessionServices, count: number, first
 }
 
 async function sendInOneSession(services: SessionServices, frames: readonly Uint8Array[]): Promise<void> {
-  const received: ServerMessage[] = [];
-  const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
-  const socket = {
-    send: (frame: Uint8Array) => {
-      const message = assembler.add(frame);
-      if (message !== null) received.push(decodeServerMessage(message));
-    },
-    unreadBytes: () => 0,
-    pause: () => undefined,
-    resume: () => undefined,
-    close: () => undefined,
-    terminate: () => undefined,
-  };
-  const session = new Session(socket, services);
+  const { session, received } = beginSession(services);
   if (frames.length % 3 !== 0) await greet(session);
   for (const frame of frames) session.receive(frame);
   await untilCommitted();
   session.disconnected();
   const failure = received.find((message) => message.type === 'failure');
   if (failure !== undefined) expect(failure.code).not.toBe('internal');
-}
-
-async function greet(session: Session): Promise<void> {
-  const hello = encodeMessage({
-    type: 'hello',
-    protocolVersion: PROTOCOL_VERSION,
-    token: '',
-    databaseId: 'household',
-    databaseIdentity: null,
-    siteId: crypto.getRandomValues(new Uint8Array(16)),
-    schemaHash: TEST_SCHEMA.hash,
-    logEpoch: null,
-    cursor: 0,
-    cursorHash: FIRST_LOG_HASH,
-    lastAckedSequence: 0,
-    decidedHash: new Uint8Array(16),
-    lastSequence: 0,
-    fullResync: false,
-    snapshot: 'accepted',
-  });
-  for (const frame of messageToFrames(hello)) session.receive(frame);
-  await untilCommitted();
 }

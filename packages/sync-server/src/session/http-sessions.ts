@@ -64,7 +64,7 @@ export class HttpSessions {
         to?.wake();
       },
       unreadBytes: () => this.sessions.get(id)?.unreadBytes ?? 0,
-      // A client sends its next request only after the response to the previous one.
+      // Requests cannot be paused. A session ends if too much of what it sent waits (session.ts).
       pause: () => undefined,
       resume: () => undefined,
       close: end,

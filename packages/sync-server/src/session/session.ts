@@ -45,13 +45,21 @@ export const CLOSE_FAILURE = 4000;
 const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
 
 /**
+ * The maximum total size of the pushes and held messages of one session on a connection that cannot be paused: its next
+ * message ends the session. A client waits for outcomes before it sends a further megabyte, so it has at most that and
+ * one changeset of the maximum size in flight.
+ */
+const MAX_UNPAUSED_BYTES = MAX_WAITING_PUSH_BYTES + MAX_MESSAGE_BYTES;
+
+/**
  * The maximum number of messages that wait while an earlier one is handled: as many as fit into one read of the socket.
  */
 const MAX_HELD_MESSAGES = 1_000;
 
-interface HeldMessage {
+interface ReceivedMessage {
   readonly message: ClientMessage;
   readonly receivedMs: number;
+  readonly sizeBytes: number;
 }
 
 export interface SessionContext {
@@ -102,7 +110,8 @@ export class Session implements Subscriber {
   private authorizedMs: number;
   // Later messages wait while an asynchronous permission check runs.
   private isAsking = false;
-  private held: HeldMessage[] = [];
+  private held: ReceivedMessage[] = [];
+  private heldBytes = 0;
   // Whether rights changed while the session was joining.
   private mustReauthorize = false;
   private waitingPushBytes = 0;
@@ -145,9 +154,14 @@ export class Session implements Subscriber {
     try {
       if (!this.rate.take(this.lastHeardMs))
         throw new RockpoolError('rate-limited', { framesPerSecond: this.context.limits.framesPerSecond });
-      const message = this.assembler.add(frame);
-      if (message !== null)
-        this.accept(decodeClientMessage(this.isOpen() ? unpack(message) : message), this.lastHeardMs);
+      const assembled = this.assembler.add(frame);
+      if (assembled === null) return;
+      const bytes = this.isOpen() ? unpack(assembled) : assembled;
+      this.accept({
+        message: decodeClientMessage(bytes),
+        receivedMs: this.lastHeardMs,
+        sizeBytes: bytes.length,
+      });
     } catch (error) {
       this.fail(this.asFailure(error));
     }
@@ -228,15 +242,11 @@ export class Session implements Subscriber {
     );
   }
 
-  private accept(message: ClientMessage, receivedMs: number): void {
+  private accept(received: ReceivedMessage): void {
+    const { message, receivedMs } = received;
     this.context.metrics.messagesReceived.add(1, { type: message.type });
     const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
-    if (problem === 'held') {
-      if (this.held.length >= MAX_HELD_MESSAGES)
-        throw new RockpoolError('frame-unexpected', { problem: 'too many messages arrived before the first answer' });
-      this.held.push({ message, receivedMs });
-      return;
-    }
+    if (problem === 'held') return this.hold(received);
     if (problem !== null) throw new RockpoolError(problem, { message: message.type });
     if (message.type === 'hello') return this.greet(message);
     // The deadline timer runs once a second, but an expired token must not be used in between.
@@ -258,10 +268,26 @@ export class Session implements Subscriber {
     });
   }
 
+  private hold(received: ReceivedMessage): void {
+    if (this.held.length >= MAX_HELD_MESSAGES)
+      throw new RockpoolError('frame-unexpected', { problem: 'too many messages arrived before the first answer' });
+    this.requireRoom();
+    this.heldBytes += received.sizeBytes;
+    this.held.push(received);
+  }
+
   private acceptHeld(): void {
     const held = this.held;
     this.held = [];
-    for (const { message, receivedMs } of held) if (this.isOpen()) this.accept(message, receivedMs);
+    this.heldBytes = 0;
+    for (const received of held) if (this.isOpen()) this.accept(received);
+  }
+
+  /** Throws `rate-limited` if the client has sent too much that waits, although it should have been paused. */
+  private requireRoom(): void {
+    const waitingBytes = this.waitingPushBytes + this.heldBytes;
+    if (waitingBytes > MAX_UNPAUSED_BYTES)
+      throw new RockpoolError('rate-limited', { waitingBytes, limitBytes: MAX_UNPAUSED_BYTES });
   }
 
   private perform(message: Exclude<ClientMessage, Hello>, receivedMs: number, allowed: boolean): void {
@@ -334,6 +360,7 @@ export class Session implements Subscriber {
   private push(push: Push, receivedMs: number): void {
     const { principal, database } = this;
     if (principal === null || database === null) return;
+    this.requireRoom();
     let sizeBytes = 0;
     for (const { body } of push.changesets) sizeBytes += body.length;
     this.waitingPushBytes += sizeBytes;

@@ -1,0 +1,56 @@
+import { encodeMessage, messageToFrames, type Push } from '@rockpool/shared';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LiveDatabase } from '../database/live-database.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { beginSession, greet, sessionServices } from '../../testing/socketless-session.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import type { Session } from './session.ts';
+
+const MIB = 1024 * 1024;
+
+let database: LiveDatabase;
+beforeEach(() => {
+  database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: () => undefined });
+});
+afterEach(() => {
+  void database.close();
+});
+
+/** Pushes one changeset of this size, which is decided only in a later turn of the event loop. */
+function push(session: Session, sizeBytes: number): void {
+  const message: Push = {
+    type: 'push',
+    previousHash: new Uint8Array(16),
+    olderEpochUpTo: 0,
+    changesets: [{ sequence: 1, stampUs: 1, ageUs: 0, base: 0, body: new Uint8Array(sizeBytes) }],
+  };
+  for (const frame of messageToFrames(encodeMessage(message))) session.receive(frame);
+}
+
+describe('a client that sends although it is paused, as over plain HTTP', () => {
+  it('may have one changeset of the maximum size in flight, and is ended when much more waits for its commit', async () => {
+    const { session, received } = beginSession(sessionServices(database, () => undefined));
+    await greet(session);
+    for (const sizeMib of [1, 48, 32]) push(session, sizeMib * MIB);
+    expect(session.hasEnded).toBe(false);
+    push(session, 1);
+    expect(received.at(-1)).toMatchObject({
+      type: 'failure',
+      code: 'rate-limited',
+      fields: { waitingBytes: 81 * MIB, limitBytes: 72 * MIB },
+    });
+  });
+
+  it('is ended when much more waits for a permission check', async () => {
+    let isSlow = false;
+    const authorize = (): boolean | Promise<boolean> => !isSlow || new Promise(() => undefined);
+    const { session, received } = beginSession(sessionServices(database, () => undefined, authorize));
+    await greet(session);
+    isSlow = true;
+    // The first message is being checked; the others wait for it.
+    for (const sizeMib of [1, 48, 32]) push(session, sizeMib * MIB);
+    expect(session.hasEnded).toBe(false);
+    push(session, 1);
+    expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'rate-limited' });
+  });
+});
