@@ -19,7 +19,7 @@ import { OwnTransactions } from './tab/own-transactions.ts';
 import { createRejectedStore } from './tab/rejected-store.ts';
 import { toResultColumns } from './tab/result-columns.ts';
 import { toStatement } from './tab/sql.ts';
-import { streamRows, type StreamSource } from './tab/stream-rows.ts';
+import { streamRows } from './tab/stream-rows.ts';
 import { SyncedWrites } from './tab/synced-writes.ts';
 import { runTransaction, type OwnOptions, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
@@ -63,11 +63,8 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
     },
     history: async (table, key) =>
       (await rareCalls()).openRowHistory(client, session, options, { table, key, loadPlaces: documents }),
-    past: async (moment, { onProgress } = {}) => {
-      const { openPast } = await loadPart('history', () => import('./open-past.ts'));
-      const found = 'name' in moment ? await (await rareCalls()).findNamedMoment(client, schema, moment) : moment;
-      return openPast(session, found, onProgress);
-    },
+    past: async (moment, given) =>
+      (await loadPart('history', () => import('./open-past.ts'))).openPast(client, session, schema, moment, given),
     planRestore: async (selection) =>
       (await rareCalls()).openRestorePlan(client, session, options, { selection, loadDocuments: documents }),
     branch: async (branch) => (await branches()).create(branch),
@@ -92,11 +89,6 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
 }
 
 function readsOf(session: ClientSession): Pick<Client, 'query' | 'columns' | 'stream' | 'rowSyncState' | 'backup'> {
-  const streams: StreamSource = {
-    openStream: (streamId, statement) => session.call((worker) => worker.openStream(streamId, statement)),
-    nextChunk: (streamId) => session.call((worker) => worker.nextChunk(streamId)),
-    closeStream: (streamId) => session.call((worker) => worker.closeStream(streamId)),
-  };
   return {
     async query<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): Promise<Row[]> {
       const statement = toStatement(given, params);
@@ -107,7 +99,7 @@ function readsOf(session: ClientSession): Pick<Client, 'query' | 'columns' | 'st
       return toResultColumns(await session.call((worker) => worker.query(statement)));
     },
     stream: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
-      streamRows(streams, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
+      streamRows(session, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
     async rowSyncState(table, key) {
       const rowSyncState = await session.call((worker) => worker.rowSyncState(table, toKeyValues(key)));
       return withSent(rowSyncState, session.status.current.sentUpTo ?? 0);

@@ -1,20 +1,25 @@
+import type { Schema } from '@rockpool/shared';
 import { proxy } from 'comlink';
-import type { PastState } from './interface/past-state.ts';
+import type { Client } from './client.ts';
+import type { PastMoment, PastOptions, PastState } from './interface/past-state.ts';
 import type { ClientSession } from './client-session.ts';
-import { openPastState, type KnownMoment } from './history/past-state.ts';
+import { openPastState } from './history/past-state.ts';
+import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import type { PastAnswer } from './rpc/past-state.ts';
-import type { SnapshotProgress } from './rpc/snapshot-progress.ts';
 
 /** See Client.past. */
-export function openPast(
+export async function openPast(
+  client: Pick<Client, 'query' | 'transaction'>,
   session: Pick<ClientSession, 'call'>,
-  moment: KnownMoment,
-  onProgress: ((progress: SnapshotProgress) => void) | undefined,
+  schema: Schema,
+  moment: PastMoment,
+  { onProgress }: PastOptions = {},
 ): Promise<PastState> {
+  const { findNamedMoment } = await loadPart('history', () => import('./rare-calls.ts'));
   const report = onProgress === undefined ? null : proxy(onProgress);
   return openPastState(
     { newId, ask: (ask) => session.call((worker) => worker.past(ask, report) as Promise<PastAnswer>) },
-    moment,
+    'name' in moment ? await findNamedMoment(client, schema, moment) : moment,
   );
 }

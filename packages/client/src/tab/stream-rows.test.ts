@@ -14,9 +14,12 @@ class FakeSource implements StreamSource {
     this.chunkCount = chunkCount;
   }
 
-  openStream = async (): Promise<void> => undefined;
-  nextChunk = async (): Promise<EncodedRows | null> => (this.asked++ < this.chunkCount ? ROW : null);
-  closeStream = async (): Promise<void> => void this.closed++;
+  call: StreamSource['call'] = (run) =>
+    run({
+      openStream: async () => undefined,
+      nextChunk: async () => (this.asked++ < this.chunkCount ? ROW : null),
+      closeStream: async () => void this.closed++,
+    });
 }
 
 const STATEMENT = { sql: 'SELECT 1', params: [] };

@@ -110,8 +110,3 @@ export class SyncedWrites {
 export function isUnflushed(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-unflushed';
 }
-
-/** Returns whether a write that failed with this error may be committed, or may be committed later. */
-export function mayBeCommitted({ code, fields }: RockpoolError): boolean {
-  return code === 'worker-stuck' || 'timesAsked' in fields;
-}

@@ -73,6 +73,65 @@ describe('the history of a tab', () => {
     expect(undone).toEqual(['a']);
   });
 
+  const reasons = [
+    { error: new RockpoolError('storage-full'), sameId: false },
+    {
+      error: new RockpoolError('leader-unreachable', { problem: 'the leader was not elected in time' }),
+      sameId: false,
+    },
+    { error: new RockpoolError('leader-unreachable', { waitedMs: 10_000, timesAsked: 5 }), sameId: true },
+    { error: new RockpoolError('worker-stuck'), sameId: true },
+  ];
+  it.each(reasons)('tries a step again that failed with $error.message, sameId: $sameId', async ({ error, sameId }) => {
+    const tried: string[][] = [];
+    let lastId = 0;
+    let failsWith: RockpoolError | null = error;
+    const history = new UndoHistory({
+      newId: () => `u${++lastId}`,
+      undo: async (...ids) => {
+        tried.push(ids);
+        if (failsWith !== null) throw failsWith;
+      },
+    });
+    await history.remember('older', Promise.resolve());
+    await history.remember('a', Promise.resolve());
+    await expect(history.undo()).rejects.toBe(error);
+    failsWith = null;
+    expect(await history.undo()).toBe(true);
+    failsWith = error;
+    await expect(history.redo()).rejects.toBe(error);
+    failsWith = null;
+    expect(await history.redo()).toBe(true);
+    const [undo, redo] = sameId ? ['u1', 'u2'] : ['u2', 'u4'];
+    expect(tried).toEqual([
+      ['a', 'u1'],
+      ['a', undo],
+      [undo, sameId ? 'u2' : 'u3'],
+      [undo, redo],
+    ]);
+  });
+
+  it('keeps a newer write above a step that failed while it was written', async () => {
+    const tried: string[] = [];
+    let write: (() => Promise<unknown>) | null = null;
+    const history = new UndoHistory({
+      newId: () => 'u',
+      undo: async (requestId) => {
+        tried.push(requestId);
+        if (write === null) return;
+        await write();
+        throw new RockpoolError('storage-full');
+      },
+    });
+    await history.remember('a', Promise.resolve());
+    write = () => history.remember('b', Promise.resolve());
+    await expect(history.undo()).rejects.toThrow();
+    write = null;
+    await history.undo();
+    await history.undo();
+    expect(tried).toEqual(['a', 'b', 'a']);
+  });
+
   it('runs concurrent steps one after the other', async () => {
     const { history, undone, write } = createWorld();
     await write('a');

@@ -1,5 +1,5 @@
 import { toRockpoolError } from '@rockpool/shared';
-import { isUnflushed, mayBeCommitted } from './synced-writes.ts';
+import { isUnflushed } from './synced-writes.ts';
 
 /** More steps than a user undoes. Steps also end when the changelog no longer keeps their transactions. */
 const MOST_STEPS = 1_000;
@@ -13,7 +13,7 @@ export interface UndoHistoryOptions {
 interface Step {
   readonly requestId: string;
   /** The id of an undo of this transaction whose outcome is unknown. */
-  newRequestId?: string;
+  newId?: string;
 }
 
 /** The transactions of this tab that were done and undone, by request id. Runs one step at a time. */
@@ -62,12 +62,12 @@ export class UndoHistory {
 
   private async takeBackLast(from: Step[], to: Step[]): Promise<boolean> {
     for (let step = from.at(-1); step !== undefined; step = from.at(-1)) {
-      const newRequestId = (step.newRequestId ??= this.options.newId());
+      const newRequestId = (step.newId ??= this.options.newId());
       const error = await this.options.undo(step.requestId, newRequestId).then(() => null, toRockpoolError);
       // Another reason passes, so the step is tried again. An undo that may be committed keeps its id: it must not run
       // twice. Any other gets a new id, because a leader repeats its refusal of a request.
       if (error !== null && error.recovery !== 'ask-user') {
-        if (!mayBeCommitted(error)) delete step.newRequestId;
+        if (error.code !== 'worker-stuck' && !('timesAsked' in error.fields)) delete step.newId;
         throw error;
       }
       // A write in the meantime may have added a step, or cleared the redo steps.
