@@ -11,8 +11,9 @@ export interface RejectedChangesets extends Subscribable<readonly RejectedChange
   list(): Promise<RejectedChangeset[]>;
   /**
    * Applies the same changes to the current rows, and adds the same amounts to counters. Rejects with the constraint
-   * that still fails, with `row-missing` if a row that it changes no longer exists, with `changeset-undecided` while
-   * the server may still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
+   * that still fails, with `row-missing` if a row that it changes no longer exists, with `document-gone` or
+   * `document-place-missing` if a document that it edits is NULL or no longer has the place, with `changeset-undecided`
+   * while the server may still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
    */
   retry(sequence: number): Promise<void>;
   /**

@@ -51,5 +51,6 @@ export {
   invertChange,
   mergeJsonTexts,
   type ChangedJson,
+  type ChangedPlace,
   type JsonChange,
 } from './json-change.ts';

@@ -1,8 +1,21 @@
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES } from '@rockpool/shared';
+import {
+  buildSchema,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  type ErrorCode,
+  type Outcome,
+} from '@rockpool/shared';
 import { createDocument, decodeDocumentCell, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
+import {
+  admitted,
+  testDelivery,
+  testGroup,
+  testSync,
+  testWelcome,
+  type TestSync,
+} from '../../../testing/worker/sync-steps.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 
@@ -68,4 +81,83 @@ it('a document that was deleted, inserted again and edited is not merged with th
   sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 4, outcomes }));
   expect(content()).toBe('{"title":"Trip"}');
   database.close();
+});
+
+/** The outcomes of changesets 1 to 3: the first is admitted, the others are rejected with these codes. */
+function decided(second: ErrorCode, third: ErrorCode): Outcome[] {
+  const rejection = { kind: 'rejected', fields: {} } as const;
+  return [...admitted(1, 1), { ...rejection, sequence: 2, code: second }, { ...rejection, sequence: 3, code: third }];
+}
+
+/** One document and two edits of it, each a changeset. */
+function written(...contents: readonly [string, string, string]): { database: OpenDatabase; sync: TestSync } {
+  const database = openInMemory({ schema });
+  const sync = testSync(database);
+  sync.greet(testWelcome());
+  write(database, `INSERT INTO page (id, content) VALUES ('p', '${contents[0]}')`);
+  for (const content of contents.slice(1)) write(database, `UPDATE page SET content = '${content}'`);
+  return { database, sync };
+}
+
+const rejectedIn = (database: OpenDatabase): number[] => database.listRejected().map(({ sequence }) => sequence);
+const contentOf = (database: OpenDatabase): unknown => database.connection.value('SELECT content FROM page');
+
+describe('a dependent edit', () => {
+  it('stays rejected if the place that it changes does not exist without the rejected edit', () => {
+    const { database, sync } = written(
+      '{"items":[]}',
+      '{"items":[{"id":"x","body":"a"}]}',
+      '{"items":[{"id":"x","body":"hello"}]}',
+    );
+    sync.applyDelivery(
+      testDelivery({ to: 1, lastAckedSequence: 3, outcomes: decided('constraint-check', 'document-gap') }),
+    );
+    expect([rejectedIn(database), contentOf(database)]).toEqual([[2, 3], '{"items":[]}']);
+    expect(() => database.retryRejected(3)).toThrow(
+      expect.objectContaining({ code: 'document-place-missing', fields: { table: 'page', column: 'content' } }),
+    );
+    database.retryRejected(2);
+    database.retryRejected(3);
+    expect([rejectedIn(database), contentOf(database)]).toEqual([[], '{"items":[{"body":"hello","id":"x"}]}']);
+    database.close();
+  });
+
+  it('stays rejected if the place has a newer value, which the user may overwrite by a retry', () => {
+    const { database, sync } = written('{"n":1}', '{"n":1,"m":1}', '{"n":2,"m":1}');
+    const reject = decided('constraint-check', 'document-gap');
+    // A newer value in place of the rejected one, before the outcome of the dependent edit arrives.
+    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 2, outcomes: reject.slice(0, 2) }));
+    write(database, `UPDATE page SET content = '{"n":3}'`);
+    sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 3, outcomes: reject.slice(2) }));
+    expect([rejectedIn(database), contentOf(database)]).toEqual([[2, 3], '{"n":3}']);
+    database.retryRejected(3);
+    expect([rejectedIn(database), contentOf(database)]).toEqual([[2], '{"n":2}']);
+    database.close();
+  });
+
+  it('is written again if the place has the old value or the new one', () => {
+    for (const now of ['{"n":1}', '{"n":2}']) {
+      const { database, sync } = written(now, '{"m":1,"n":1}', '{"m":1,"n":2}');
+      sync.applyDelivery(
+        testDelivery({ to: 1, lastAckedSequence: 3, outcomes: decided('constraint-check', 'document-gap') }),
+      );
+      expect([rejectedIn(database), contentOf(database)]).toEqual([[2], '{"n":2}']);
+      database.close();
+    }
+  });
+
+  it('is not written again by the user while its document is NULL or its row is gone', () => {
+    const { database, sync } = written('{"n":1}', '{"n":2}', '{"n":3}');
+    sync.applyDelivery(
+      testDelivery({ to: 1, lastAckedSequence: 3, outcomes: decided('constraint-check', 'constraint-check') }),
+    );
+    write(database, 'UPDATE page SET content = NULL');
+    expect(() => database.retryRejected(2)).toThrow(
+      expect.objectContaining({ code: 'document-gone', fields: { table: 'page', column: 'content' } }),
+    );
+    write(database, 'DELETE FROM page');
+    expect(() => database.retryRejected(2)).toThrow(expect.objectContaining({ code: 'row-missing' }));
+    expect(rejectedIn(database)).toEqual([2, 3]);
+    database.close();
+  });
 });

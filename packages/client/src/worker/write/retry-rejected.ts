@@ -36,6 +36,7 @@ export interface RejectedParts {
  * - `changeset-not-rejected` if it is not rejected,
  * - `changeset-undecided` if the server may still admit it, because it would then take effect twice,
  * - `row-missing` if a row that it updates is gone, because the rest would be only a part of what its author wrote,
+ * - `document-gone` or `document-place-missing` if the same is true of a document or a place in it,
  * - a constraint's error if it still does not fit.
  */
 export function retryRejected(parts: RejectedParts, sequence: number, requestId: string | null = null): WriteOutcome {
@@ -44,8 +45,8 @@ export function retryRejected(parts: RejectedParts, sequence: number, requestId:
 
 /**
  * Retries a rejected changeset without asking the user: only if the values that it replaces are unchanged, so that it
- * overwrites no newer values. Document edits and counter deltas apply to any value. Throws `document-gap` otherwise,
- * and leaves the changeset rejected.
+ * overwrites no newer values. In a document, each place that it changes is such a value; a place may also have the new
+ * value already. Counter deltas apply to any value. Throws `document-gap` otherwise, and leaves the changeset rejected.
  */
 export function retryIfUnchanged(parts: RejectedParts, sequence: number): WriteOutcome {
   return retryWithTriggersOff(parts, sequence, null, requireUnchanged);
@@ -150,11 +151,16 @@ function writesOf(
   check: CheckRow,
 ): RowWrite[] {
   const writer = writers.ofGroup(captured);
-  const textOf = (key: readonly CellValue[], columnId: number): CellValue =>
-    writer.read(key).values.get(columnId) ?? null;
   const table = tablesById.get(captured.tableId) ?? writer.table;
+  const textOf = (key: readonly CellValue[], columnId: number): CellValue => {
+    const now = writer.read(key);
+    if (!now.exists) check(now, { kind: captured.kind, before: new Map() }, table);
+    return now.values.get(columnId) ?? null;
+  };
   const group =
-    table.merge.documents.length === 0 ? captured : documentSupport().documentsAsJson(table, captured, old, textOf);
+    table.merge.documents.length === 0
+      ? captured
+      : documentSupport().documentsAsJson(table, captured, old, check === requireUnchanged, textOf);
   return Array.from({ length: group.rowCount }, (_, row) => {
     const key = group.keys.map((part) => part[row] as CellValue);
     const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
