@@ -1,6 +1,6 @@
 export { openStorage } from './open-storage.ts';
 export type { Durability, OpenStorageOptions, Role, Storage } from './storage.ts';
-export { deleteStorage, listStorages, storageSizes } from './files/storage-files.ts';
+export { deleteStorage, listNamesInUse, listStorages, storageSizes } from './files/storage-files.ts';
 export { exportFile } from './files/export-file.ts';
 export { importFile } from './files/import-file.ts';
 export type { ImportOptions } from './files/import-file.ts';

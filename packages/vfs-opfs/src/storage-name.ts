@@ -24,6 +24,11 @@ export function storageNameOf(fileName: string): string | undefined {
   return ALLOWED.test(name) ? name : undefined;
 }
 
+/** Returns the storage that a file belongs to: a database, a log segment, or a staged import and its log. */
+export function ownerOf(fileName: string): string {
+  return fileName.replace(/(~import)?\.sqlite(-log[01])?$/, '');
+}
+
 /**
  * The name under which an import is prepared before it replaces `name`. `checkStorageName` rejects it for storages, so
  * it is never listed.

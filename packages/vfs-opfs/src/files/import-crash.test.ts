@@ -153,36 +153,49 @@ it('an interrupted import without its staged file can be exported, but neither o
   expect(interrupted).toBeGreaterThan(5);
 });
 
-describe('a full disk', () => {
-  it('makes an import fail, whichever of its writes it affects, and the old database is kept [CT-import-full]', async () => {
-    const module = await loadNodeSqlite();
-    const blob = await exportedBlob('new', 90, module);
-    const outcomes = new Set<string>();
-    for (let failing = 1; failing < 200; failing += 1) {
-      const disk = new SimulatedDisk();
-      await build(disk, module, NAME, 'old', 40);
-      let writes = 0;
-      disk.fault = (call) => {
-        if (call.kind !== 'write') return undefined;
-        writes += 1;
-        return writes === failing ? 'negative' : undefined;
-      };
-      const failure: unknown = await importFile({ name: NAME, medium: disk.medium(), source: blob }).catch(
-        (error: unknown) => error,
-      );
-      if (writes < failing) break;
-      disk.fault = undefined;
-      const { connection, close } = await open(disk, module, NAME);
-      expect(connection.value('PRAGMA integrity_check')).toBe('ok');
-      const mark = String(connection.value('SELECT mark FROM entry'));
-      expect(connection.value('SELECT count(*) FROM entry')).toBe(mark === 'old' ? 40 : 90);
-      await close();
-      // The caller receives no error for a failed copy of the old log, because the next WAL checkpoint repeats the
-      // copy.
-      if (failure === undefined) expect(mark).toBe('new');
-      else expect(failure).toMatchObject({ code: 'storage-full' });
-      outcomes.add(`${mark}, ${failure === undefined ? 'imported' : 'failed'}`);
-    }
-    expect(outcomes).toContain('old, failed');
-  });
+describe('a failing disk', () => {
+  it.each([
+    ['full disk', 'write', 'negative'],
+    ['disk that reports too little of a write', 'write', 'negative-after-write'],
+    ['disk that takes half of a write', 'write', 'short'],
+    ['disk that refuses a flush', 'flush', 'lost'],
+  ] as const)(
+    'makes an import fail, whichever of its calls it affects, and the old database is kept, with nothing beside it: a %s [CT-import-full]',
+    async (_, kind, fault) => {
+      const module = await loadNodeSqlite();
+      const blob = await exportedBlob('new', 90, module);
+      const outcomes = new Set<string>();
+      for (let failing = 1; failing < 400; failing += 1) {
+        const disk = new SimulatedDisk({ canLosePower: true });
+        await build(disk, module, NAME, 'old', 40);
+        let calls = 0;
+        // Every second time the power fails afterwards, and nothing that was not flushed survives.
+        const losesPower = failing % 2 === 0;
+        disk.fault = (call) => {
+          if (call.kind !== kind) return undefined;
+          calls += 1;
+          return calls === failing >> 1 ? fault : undefined;
+        };
+        const failure: unknown = await importFile({ name: NAME, medium: disk.medium(), source: blob }).catch(
+          (error: unknown) => error,
+        );
+        if (calls < failing >> 1) break;
+        disk.fault = undefined;
+        const isStaged = (await disk.medium().list()).some((file) => file.includes('~import'));
+        if (losesPower) disk.losePower(() => 0);
+        const { connection, close } = await open(disk, module, NAME);
+        expect(connection.value('PRAGMA integrity_check')).toBe('ok');
+        const mark = String(connection.value('SELECT mark FROM entry'));
+        expect(connection.value('SELECT count(*) FROM entry')).toBe(mark === 'old' ? 40 : 90);
+        await close();
+        // The caller receives no error for a failed copy of the old log, because the next WAL checkpoint repeats the
+        // copy.
+        if (failure === undefined) expect(mark).toBe('new');
+        else expect(failure).toMatchObject({ code: kind === 'write' ? 'storage-full' : 'storage-lost' });
+        if (mark === 'old' && !losesPower) expect(isStaged).toBe(false);
+        outcomes.add(`${mark}, ${failure === undefined ? 'imported' : 'failed'}`);
+      }
+      expect(outcomes).toContain('old, failed');
+    },
+  );
 });

@@ -1,11 +1,12 @@
 import { snapshotLockName } from '../locks/storage-locks.ts';
 import { LogWriter } from '../log/log-writer.ts';
-import { readLog } from '../log/recovery.ts';
+import { pendingImport, readLog } from '../log/recovery.ts';
 import type { FileMedium } from '../media/medium.ts';
 import type { GuardedFile } from '../media/guarded-file.ts';
 import { openFiles } from '../open-files.ts';
+import type { OpenFiles } from '../open-files.ts';
 import { StorageError } from '../storage-error.ts';
-import { finishImport } from './finish-import.ts';
+import { finishImport, removeStaged } from './finish-import.ts';
 
 /** Size of one write. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -17,7 +18,7 @@ const CHUNK_BYTES = 1024 * 1024;
  * A kill between any two calls is harmless because of their order: reserve space for the new file; write and flush one
  * sector, the header `importing`, which decides the import; copy the staged file over the database file; flush it;
  * write `done`. Before the decision the old database is unchanged; after it, every writer that opens repeats the copy.
- * After the decision, no step needs more space.
+ * After the decision, no step needs more space. A failure before it removes the staged file.
  */
 export async function replaceWithStaged(
   name: string,
@@ -25,12 +26,14 @@ export async function replaceWithStaged(
   sizeBytes: number,
   timeoutMs: number,
 ): Promise<void> {
-  const files = await openFiles(medium, name, false);
-  const log = files === undefined ? undefined : readLog(files.segments);
-  if (files === undefined || log?.active === undefined)
-    throw new StorageError('storage-failed', { operation: 'import', reason: 'the database has no log' });
+  let files: OpenFiles | undefined;
   let release: (() => void) | undefined;
+  let isDecided = false;
   try {
+    files = await openFiles(medium, name, false);
+    const log = files === undefined ? undefined : readLog(files.segments);
+    if (files === undefined || log?.active === undefined)
+      throw new StorageError('storage-failed', { operation: 'import', reason: 'the database has no log' });
     release = await medium.locks.request(snapshotLockName(name, log.active.number), 'exclusive', timeoutMs);
     if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'a reader', timeoutMs });
     makeRoom(files.database, sizeBytes);
@@ -47,12 +50,25 @@ export async function replaceWithStaged(
       'importing',
     );
     writer.flush();
+    isDecided = true;
     // A reader that opens now must not mistake the old generation for the content of the database file.
     writer.setState(log.active, 'done');
     await finishImport(name, medium, files);
+  } catch (error) {
+    if (!isDecided && !mayBeDecided(files)) await removeStaged(name, medium).catch(() => undefined);
+    throw error;
   } finally {
     release?.();
-    files.close();
+    files?.close();
+  }
+}
+
+/** Whether the header `importing` may reach the disk: a write or a flush that failed may have stored it. */
+function mayBeDecided(files: OpenFiles | undefined): boolean {
+  try {
+    return files !== undefined && pendingImport(files.segments) !== undefined;
+  } catch {
+    return true;
   }
 }
 

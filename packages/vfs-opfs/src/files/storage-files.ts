@@ -1,6 +1,6 @@
 import { holdWriterLock } from '../locks/storage-locks.ts';
 import type { Medium, StorageSizes } from '../media/medium.ts';
-import { checkStorageName, stagedName, storageFileNames, storageNameOf } from '../storage-name.ts';
+import { checkStorageName, ownerOf, stagedName, storageFileNames, storageNameOf } from '../storage-name.ts';
 
 /** Names of the databases on a medium, including quarantined ones. */
 export async function listStorages(medium: Medium): Promise<readonly string[]> {
@@ -10,6 +10,15 @@ export async function listStorages(medium: Medium): Promise<readonly string[]> {
     .map(storageNameOf)
     .filter((name) => name !== undefined)
     .sort();
+}
+
+/**
+ * Names with any file on a medium: those of `listStorages`, and those of which only an interrupted import or a log is
+ * left, which `deleteStorage` removes too.
+ */
+export async function listNamesInUse(medium: Medium): Promise<readonly string[]> {
+  const fileNames = await medium.list();
+  return 'openWriter' in medium ? fileNames : [...new Set(fileNames.map(ownerOf))];
 }
 
 /** Returns `undefined` when the database does not exist. */

@@ -2,6 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import {
   deleteStorage,
   exportFile,
+  listNamesInUse,
   listStorages,
   quarantineStorage,
   storageSizes,
@@ -26,7 +27,7 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
     deleteDatabase: (name) =>
       withStorageFailures(async () => {
         for (const { medium } of await places())
-          for (const stored of await listStorages(medium))
+          for (const stored of await listNamesInUse(medium))
             if (stored === name || isBranchOf(stored, name)) await deleteStorage(stored, medium);
       }),
     quarantineDatabase: (name) =>
