@@ -1,9 +1,17 @@
-import { auditedColumnIds, columnIdOf, TableFingerprint, type AuditedTable } from '@rockpool/shared';
+import {
+  auditedColumnIds,
+  columnIdOf,
+  encodeMessage,
+  TableFingerprint,
+  type AuditAnswer,
+  type AuditedTable,
+  type CellValue,
+} from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, toBody, type Change } from '../../testing/changeset.ts';
-import { ACCOUNTS, TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { ACCOUNTS, ENTRIES, TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { TableAudits } from './table-audits.ts';
 
 let database: LiveDatabase;
@@ -22,6 +30,25 @@ function accounts(rows: readonly (readonly [id: string, name: string])[], rangeC
       auditedColumnIds(ACCOUNTS).map((columnId) => (columnId === columnIdOf('name') ? name : null)),
     );
   return { tableId: ACCOUNTS.id, sums: [...fingerprint.sums] };
+}
+
+/** The table `entries` of a client with these rows, in 64 ranges. */
+function entries(rows: ReadonlyMap<string, readonly CellValue[]>): AuditedTable {
+  const fingerprint = new TableFingerprint(ENTRIES, 64);
+  for (const [id, cells] of rows) fingerprint.add([id], cells);
+  return { tableId: ENTRIES.id, sums: [...fingerprint.sums] };
+}
+
+/** The cells of the rows in an answer, by id. */
+function rowsOf({ groups }: AuditAnswer): Map<string, readonly CellValue[]> {
+  return new Map(
+    groups.flatMap(({ rowCount, keys, values }) =>
+      Array.from({ length: rowCount }, (_, row): [string, CellValue[]] => [
+        keys[0]?.[row] as string,
+        values.map((column) => column[row] ?? null),
+      ]),
+    ),
+  );
 }
 
 describe('an audit', () => {
@@ -64,6 +91,53 @@ describe('an audit', () => {
     });
     expect(differing.map(({ ranges }) => ranges.length)).toEqual([1]);
     expect(groups.map(({ keys }) => keys)).toEqual([[['y']]]);
+  });
+
+  it('sends at most 4 MiB of rows at a time, and more if a single range has more', async () => {
+    const note = 'x'.repeat(500_000);
+    for (let row = 0; row < 20; row++) await write(insert('entries', `e${row}`, { amount: 1n, note }));
+    const watermark = await write(insert('entries', 'large', { amount: 1n, receipt: new Uint8Array(5_000_000) }));
+    const sizes: number[] = [];
+    const repaired = new Map<string, readonly CellValue[]>();
+    const audits = new TableAudits(database.file);
+    for (let isEqual = false; !isEqual;) {
+      const answer = await audits.answer({ type: 'audit', cursor: watermark, tables: [entries(repaired)] });
+      isEqual = answer.differing.length === 0;
+      sizes.push(encodeMessage(answer).length);
+      for (const [id, cells] of rowsOf(answer)) repaired.set(id, cells);
+    }
+    expect(repaired.size).toBe(21);
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(sizes.filter((size) => size > 4 * 1024 * 1024)).toHaveLength(1);
+  });
+
+  it('has one limit for the rows of all tables', async () => {
+    const name = 'x'.repeat(2_000);
+    await write(insert('entries', 'e', { amount: 1n, note: name }));
+    const watermark = await write(insert('accounts', 'x', { name }));
+    const audits = new TableAudits(database.file, { answerBytes: 3_000, rangeBytes: 3_000 });
+    const ask = (...tables: AuditedTable[]): Promise<AuditAnswer> =>
+      audits.answer({ type: 'audit', cursor: watermark, tables });
+    const first = await ask(entries(new Map()), accounts([], 64));
+    expect(first.differing.map(({ tableId }) => tableId)).toEqual([ENTRIES.id]);
+    const second = await ask(entries(rowsOf(first)), accounts([], 64));
+    expect(second.differing.map(({ tableId }) => tableId)).toEqual([ACCOUNTS.id]);
+    expect(await ask(entries(rowsOf(first)), accounts([['x', name]], 64))).toMatchObject({ differing: [] });
+  });
+
+  it('names a range that no row falls into if every range that differs is too large for a message', async () => {
+    await write(insert('accounts', 'x', { name: 'x'.repeat(2_000) }));
+    const watermark = await write(insert('entries', 'e', { amount: 1n, note: 'small' }));
+    const audits = new TableAudits(database.file, { answerBytes: 1_000, rangeBytes: 1_000 });
+    const ask = (...tables: AuditedTable[]): Promise<AuditAnswer> =>
+      audits.answer({ type: 'audit', cursor: watermark, tables });
+    const first = await ask(accounts([], 64), entries(new Map()));
+    expect(first.differing.map(({ tableId }) => tableId)).toEqual([ENTRIES.id]);
+    expect(await ask(accounts([], 64), entries(rowsOf(first)))).toMatchObject({
+      compared: true,
+      differing: [{ tableId: ACCOUNTS.id, ranges: [64] }],
+      groups: [],
+    });
   });
 
   it('is refused for an unknown table', async () => {

@@ -13,13 +13,20 @@ import {
 } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
+import { ANSWER_LIMITS, AnswerRoom, RangeRows, rowBytes, type AnswerLimits } from './answer-room.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
-/**
- * Maximum number of cells in one response: one to a few megabytes. A single range may exceed it. The next
- * audit finds the remaining differences.
- */
-const MAX_ANSWER_CELLS = 100_000;
+/** The size of a slice after which it ends early: a table may have values of some megabytes. */
+const SLICE_BYTES = 1024 * 1024;
+
+/** A fingerprint of a table, and the sizes of its ranges if it has several. */
+interface KnownTable {
+  readonly fingerprint: TableFingerprint;
+  /** See rowBytes. Documents count as their JSON. */
+  readonly rangeBytes: Float64Array;
+}
+
+const NOT_COMPARED = { type: 'audit-answer', compared: false, differing: [], groups: [] } as const;
 
 /**
  * Compares the tables of clients with the server's by fingerprint. Reads tables in slices, one per turn of the event
@@ -28,12 +35,14 @@ const MAX_ANSWER_CELLS = 100_000;
  */
 export class TableAudits {
   private readonly file: DatabaseFile;
-  private readonly fingerprints = new Map<string, Promise<TableFingerprint | null>>();
+  private readonly limits: AnswerLimits;
+  private readonly fingerprints = new Map<string, Promise<KnownTable | null>>();
   private watermark = 0;
   private isClosed = false;
 
-  constructor(file: DatabaseFile) {
+  constructor(file: DatabaseFile, limits: AnswerLimits = ANSWER_LIMITS) {
     this.file = file;
+    this.limits = limits;
   }
 
   /**
@@ -42,23 +51,36 @@ export class TableAudits {
   async answer({ cursor, tables }: Audit): Promise<AuditAnswer> {
     const differing: DifferingTable[] = [];
     const groups: ChangeGroup[] = [];
+    const room = new AnswerRoom(this.limits);
+    const tooLarge: DifferingTable[] = [];
     for (const { tableId, sums } of tables) {
       const table = this.file.tableById.get(tableId);
       if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId });
       const rangeCount = sums.length / 2;
       const mine = await this.fingerprint(table, rangeCount, cursor);
-      if (mine === null) return { type: 'audit-answer', cursor, compared: false, differing: [], groups: [] };
-      const ranges = differingRanges(mine.sums, sums);
+      if (mine === null) return { ...NOT_COMPARED, cursor };
+      const ranges = differingRanges(mine.fingerprint.sums, sums);
       if (ranges.length === 0) continue;
-      if (rangeCount === 1) differing.push({ tableId, ranges: [] });
-      else {
-        const found = await this.readRanges(table, rangeCount, ranges, cursor);
-        if (found === null) return { type: 'audit-answer', cursor, compared: false, differing: [], groups: [] };
-        differing.push({ tableId, ranges: found.ranges });
-        if (found.group.rowCount > 0) groups.push(found.group);
+      if (rangeCount === 1) {
+        differing.push({ tableId, ranges: [] });
+        continue;
       }
+      const chosen = room.choose(ranges, mine.rangeBytes);
+      const rows = await this.readRanges(table, rangeCount, chosen, room, cursor);
+      if (rows === null) return { ...NOT_COMPARED, cursor };
+      const carried = rows.ranges;
+      if (carried.length > 0) differing.push({ tableId, ranges: carried });
+      else tooLarge.push({ tableId, ranges: [rangeCount] });
+      groups.push(...rows.toGroups());
     }
-    return { type: 'audit-answer', cursor, compared: true, differing, groups };
+    // Tables that did not fit differ too, and the next audit finds them.
+    return {
+      type: 'audit-answer',
+      cursor,
+      compared: true,
+      differing: differing.length > 0 ? differing : tooLarge,
+      groups,
+    };
   }
 
   /** Stops reading: the file is about to close. */
@@ -66,7 +88,7 @@ export class TableAudits {
     this.isClosed = true;
   }
 
-  private fingerprint(table: StoredTable, rangeCount: number, cursor: number): Promise<TableFingerprint | null> {
+  private fingerprint(table: StoredTable, rangeCount: number, cursor: number): Promise<KnownTable | null> {
     if (this.watermark !== cursor) this.fingerprints.clear();
     this.watermark = cursor;
     const name = `${table.schema.id}:${rangeCount}`;
@@ -75,56 +97,37 @@ export class TableAudits {
     return known;
   }
 
-  private async read(table: StoredTable, rangeCount: number, cursor: number): Promise<TableFingerprint | null> {
+  private async read(table: StoredTable, rangeCount: number, cursor: number): Promise<KnownTable | null> {
     const fingerprint = new TableFingerprint(table.schema, rangeCount);
-    const whole = await this.forEachRow(table, cursor, (key, cells) => fingerprint.add(key, cells));
-    return whole ? fingerprint : null;
+    const rangeBytes = new Float64Array(rangeCount);
+    const whole = await this.forEachRow(table, cursor, (key, cells, sizeBytes) => {
+      fingerprint.add(key, cells);
+      if (rangeCount === 1) return;
+      const range = fingerprint.rangeOfKey(key);
+      rangeBytes[range] = (rangeBytes[range] as number) + sizeBytes;
+    });
+    return whole ? { fingerprint, rangeBytes } : null;
   }
 
-  /** The rows of as many ranges as fit into one response, at least one. Null if the log has grown. */
+  /** The rows of these ranges, as far as the answer has room for them. Null if the log has grown. */
   private async readRanges(
     table: StoredTable,
     rangeCount: number,
     ranges: readonly number[],
+    room: AnswerRoom,
     cursor: number,
-  ): Promise<{ readonly ranges: number[]; readonly group: ChangeGroup } | null> {
+  ): Promise<RangeRows | null> {
     const fingerprint = new TableFingerprint(table.schema, rangeCount);
     const columnIds = auditedColumnIds(table.schema);
-    const rowsByRange = new Map<number, { readonly key: readonly CellValue[]; readonly cells: readonly CellValue[] }[]>(
-      ranges.map((range) => [range, []]),
-    );
-    const whole = await this.forEachRow(
-      table,
-      cursor,
-      (key, cells) =>
-        void rowsByRange
-          .get(fingerprint.rangeOfKey(key))
-          ?.push({ key, cells: this.withStates(table, columnIds, key, cells) }),
-    );
+    const rows = new RangeRows(table, columnIds, ranges, room);
+    if (ranges.length === 0) return rows;
+    const whole = await this.forEachRow(table, cursor, (key, cells) => {
+      const range = fingerprint.rangeOfKey(key);
+      if (rows.has(range)) rows.add(range, key, this.withStates(table, columnIds, key, cells));
+    });
     if (!whole) return null;
-    const carried: number[] = [];
-    const group = {
-      tableId: table.schema.id,
-      kind: 'insert' as const,
-      rowCount: 0,
-      keys: table.keys.map((): CellValue[] => []),
-      columnIds,
-      values: columnIds.map((): CellValue[] => []),
-    };
-    for (const [range, rows] of rowsByRange) {
-      if (
-        carried.length > 0 &&
-        (group.rowCount + rows.length) * (group.keys.length + columnIds.length) > MAX_ANSWER_CELLS
-      )
-        break;
-      carried.push(range);
-      group.rowCount += rows.length;
-      for (const { key, cells } of rows) {
-        key.forEach((part, index) => group.keys[index]?.push(part));
-        cells.forEach((cell, index) => group.values[index]?.push(cell));
-      }
-    }
-    return { ranges: carried, group };
+    room.take(rows.sizeBytes);
+    return rows;
   }
 
   /** Replaces the JSON of documents with their states, which a client needs for a repair. */
@@ -143,16 +146,22 @@ export class TableAudits {
   private async forEachRow(
     table: StoredTable,
     cursor: number,
-    body: (key: readonly CellValue[], cells: readonly CellValue[]) => void,
+    body: (key: readonly CellValue[], cells: readonly CellValue[], sizeBytes: number) => void,
   ): Promise<boolean> {
     const keyCount = table.keys.length;
     for (let after: readonly CellValue[] | null = null; ;) {
       if (this.isClosed || this.file.log.watermark !== cursor) return false;
-      const rows = this.file.sql.all(auditSliceSql(table.schema, after === null), ...(after ?? []));
-      for (const row of rows) body(row.slice(0, keyCount), row.slice(keyCount));
-      const last = rows.at(-1);
-      if (last === undefined) return true;
-      after = last.slice(0, keyCount);
+      let last: readonly CellValue[] | null = null;
+      let sliceBytes = 0;
+      for (const row of this.file.sql.some(auditSliceSql(table.schema, after === null), ...(after ?? []))) {
+        last = row.slice(0, keyCount);
+        const sizeBytes = rowBytes(row);
+        body(last, row.slice(keyCount), sizeBytes);
+        sliceBytes += sizeBytes;
+        if (sliceBytes > SLICE_BYTES) break;
+      }
+      if (last === null) return true;
+      after = last;
       await new Promise((resolve) => void setImmediate(resolve));
     }
   }

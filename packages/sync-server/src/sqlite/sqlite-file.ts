@@ -98,6 +98,14 @@ export class SqliteFile implements WarmFile {
     yield* this.database.prepare(sql).iterate() as unknown as Iterable<SqlRow>;
   }
 
+  /**
+   * Yields one row at a time until the caller has enough. The same statement must not run before the caller has
+   * finished.
+   */
+  *some(sql: string, ...parameters: readonly CellValue[]): Generator<SqlRow> {
+    yield* this.prepared(sql).iterate(...parameters) as unknown as Iterable<SqlRow>;
+  }
+
   /** Commits when `body` returns, and rolls back when it throws. */
   transaction<Result>(body: () => Result): Result {
     this.warm();

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PendingIndex } from '../apply/pending-index.ts';
 import { syncProgress } from '../sync/sync-progress.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { toAuditDatabase } from './audit-database.ts';
 import { ANSWER_DEADLINE_MS, IdleAudit } from './idle-audit.ts';
@@ -15,13 +16,12 @@ let reported: RockpoolError[];
 let unrepaired: RockpoolError[];
 let failures: unknown[];
 let audit: IdleAudit;
-let close: () => void;
+let database: OpenDatabase;
 
 beforeEach(() => {
   vi.useFakeTimers();
   [sent, reported, unrepaired, failures] = [[], [], [], []];
-  const database = openInMemory({ schema: buildSchema([page]) });
-  close = () => database.close();
+  database = openInMemory({ schema: buildSchema([page]) });
   audit = new IdleAudit({
     database: toAuditDatabase({
       database,
@@ -41,7 +41,7 @@ beforeEach(() => {
 
 afterEach(() => {
   audit.stop();
-  close();
+  database.close();
   expect(failures).toEqual([]);
   vi.useRealTimers();
 });
@@ -125,6 +125,20 @@ it('an idle audit repairs and reports differing ranges, and waits for the interv
   expect(sent).toEqual([]);
   vi.advanceTimersByTime(2_000);
   expect(sent).toHaveLength(1);
+});
+
+it('an idle audit leaves all rows as they are if the differing ranges are too large for a message, until a full resync', () => {
+  database.connection.exec("INSERT INTO page (id, title) VALUES ('p', 'kept')");
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  for (let round = 0; round < 20 && unrepaired.length === 0; round++) {
+    const rangeCount = (sent.at(-1)?.tables[0]?.sums.length ?? 0) / 2;
+    audit.handleAnswer(answer({ differing: [{ tableId: page.id, ranges: rangeCount === 1 ? [] : [rangeCount] }] }));
+    vi.advanceTimersByTime(100);
+  }
+  expect(unrepaired.map(({ code }) => code)).toEqual(['replica-diverged']);
+  expect(reported.every(({ fields }) => fields['rowCount'] === 0)).toBe(true);
+  expect(database.connection.value('SELECT title FROM page')).toBe('kept');
 });
 
 it('an unanswered idle audit is reported, and the next is sent only after the interval, even over a new connection', () => {
