@@ -16,7 +16,7 @@ export interface RenumberOptions {
  * recognizes it if a copy of this file has sent it too.
  *
  * - Changesets before `firstOwn` are on the server already and are kept for a restored server (kept-changesets.ts).
- * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox.
+ * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox, and keep their order.
  * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
  *   changesets that take over their sequences.
  *
@@ -28,7 +28,10 @@ export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn
   // Removes the entries of masked changesets whose outcome the server has from another copy of the file: a delivery
   // contains their rows.
   connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, lastAckedSequence);
-  const rejected = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
+  // Rejected changesets are listed by sequence, so that those of an earlier change of the site id move below the newer
+  // ones.
+  const rejected =
+    'SELECT sequence FROM rockpool_parked WHERE closed = 1 OR sequence < ? ORDER BY closed, sequence DESC';
   let lowest = lowestSequence(connection);
   for (const [sequence] of connection.rows(rejected, firstOwn)) {
     moveChangeset(connection, sequence as number, --lowest);
