@@ -1,4 +1,4 @@
-import type { Client, RestorePlan, RestoreSelection } from '#client/index.ts';
+import { RockpoolError, type Client, type RestorePlan, type RestoreSelection } from '#client/index.ts';
 import { createDevice } from '#client/node/index.ts';
 import { defineSchema } from '#client/schema/index.ts';
 import { shows, useClientsOfServer } from '#kit/clients-of-server.ts';
@@ -82,6 +82,23 @@ describe('a planned restore', () => {
     expect(await entries(ann)).toEqual(before);
     await ann.undo();
     expect(await entries(ann)).toEqual(after);
+  });
+
+  it('is applied once, even if its commit is reported as not flushed', async () => {
+    const ann = await open('ann');
+    await write(ann, `INSERT INTO entry (id) VALUES ('e')`);
+    await write(ann, `UPDATE entry SET hits = hits + 4`);
+    const [{ version } = { version: null }] = (await (await ann.history('entry', 'e')).page()).versions;
+    const plan = await planOf(ann, { version: version ?? 0 });
+    const { transaction } = ann;
+    ann.transaction = (...given: Parameters<typeof transaction>) =>
+      Object.assign(
+        transaction(...given).then(() => Promise.reject(new RockpoolError('storage-unflushed'))),
+        { synced: Promise.resolve() },
+      );
+    await expect(plan.apply()).rejects.toMatchObject({ code: 'storage-unflushed' });
+    await expect(plan.apply()).rejects.toMatchObject({ code: 'storage-unflushed' });
+    expect(await ann.query('SELECT hits FROM entry')).toEqual([{ hits: 0 }]);
   });
 
   it('reverts one transaction, only in the named tables', async () => {

@@ -21,6 +21,7 @@ import type {
   RestoreSelection,
 } from '../interface/restore-plan.ts';
 import { toSqlValue } from '../history/history-row.ts';
+import { isUnflushed } from '../tab/synced-writes.ts';
 
 /** The maximum `timeoutMs` of a transaction. */
 const TIMEOUT_MS = 8_000;
@@ -92,7 +93,7 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
     // Applies once: a second restore would subtract from counters twice.
     apply(options = {}) {
       applied ??= apply(options).catch((thrown: unknown) => {
-        applied = null;
+        if (!isUnflushed(thrown)) applied = null;
         throw thrown;
       });
       return applied;
