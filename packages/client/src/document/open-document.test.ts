@@ -34,6 +34,7 @@ async function openPage(
   initial: Content,
   isFlushed: () => boolean = () => true,
   isReadable: () => boolean = () => true,
+  isWritable: () => boolean = () => true,
 ): Promise<{
   document: LiveDocument<Content>;
   body: () => Y.Text;
@@ -51,6 +52,7 @@ async function openPage(
         isReadable() ? Promise.resolve(JSON.stringify(stored)) : Promise.reject(new RockpoolError('client-closed')),
       follow: (listener) => ((tell = listener), () => undefined),
       change: (changeJson) => {
+        if (!isWritable()) return Promise.reject(new RockpoolError('storage-full'));
         take(JSON.parse(changeJson) as JsonChange);
         return isFlushed()
           ? Promise.resolve(JSON.stringify(stored))
@@ -131,6 +133,22 @@ it('an open document reports an unflushed change and does not repeat it', async 
   body().insert(0, 'a ');
   await document.saved();
   expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
+});
+
+it.each(['saved', 'close'] as const)('%s() tries a write that has failed again', async (call) => {
+  let isWritable = false;
+  const { document, body, stored } = await openPage(
+    { body: 'tide', n: 1 },
+    () => true,
+    () => true,
+    () => isWritable,
+  );
+  body().insert(0, 'spring ');
+  await expect(document.saved()).rejects.toMatchObject({ code: 'storage-full' });
+  isWritable = true;
+  await document[call]();
+  expect(stored()).toEqual({ body: 'spring tide', n: 1 });
+  expect(document.current.error).toBeNull();
 });
 
 it('an open document reports a failed read, and still closes without losing changes', async () => {

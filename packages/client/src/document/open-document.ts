@@ -159,6 +159,7 @@ class DocumentSync<Value> {
   }
 
   async saved(): Promise<void> {
+    if (this.isDirty && this.state === 'open') this.wake(); // Tries a failed write again.
     while (this.work !== null) await this.work;
     if (this.error !== null && this.isUnsaved) throw this.error;
     if (this.state === 'gone' && this.isDirty) throw goneError(this.place);
