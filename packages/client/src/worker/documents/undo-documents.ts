@@ -27,7 +27,9 @@ export function withDocumentTexts(
   const documents = documentColumns(table);
   const inTexts = ({ columnIds, values }: BeforeGroup): BeforeGroup => ({
     columnIds,
-    values: values.map((column, index) => (documents.has(columnIds[index] as number) ? column.map(toText) : column)),
+    values: values.map((column, index) =>
+      documents.has(columnIds[index] as number) ? column.map(documentContent) : column,
+    ),
   });
   if (group.kind === 'update') return { group, before };
   return { group: { ...group, ...inTexts(group) }, before: inTexts(before) };
@@ -43,7 +45,7 @@ export function undoDocument(
   before: CellValue,
   rule: DocumentRule,
 ): CellValue | undefined {
-  if (!isDocumentEdit(written)) return text === toText(written) ? before : undefined;
+  if (!isDocumentEdit(written)) return text === documentContent(written) ? before : undefined;
   const change = typeof before === 'string' ? (JSON.parse(before) as JsonChange | null) : null;
   if (change === null) return text;
   if (typeof text !== 'string') return undefined;
@@ -51,7 +53,8 @@ export function undoDocument(
   return overwritten.length === 0 ? canonicalJson(value) : undefined;
 }
 
-function toText(value: CellValue): CellValue {
+/** The JSON of a whole document, given as content or as a state. */
+export function documentContent(value: CellValue): CellValue {
   if (!(value instanceof Uint8Array)) return value;
   const cell = decodeDocumentCell(value);
   return cell.kind === 'content' ? cell.json : documentText(value);
