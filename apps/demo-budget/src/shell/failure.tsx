@@ -1,7 +1,9 @@
 import { RockpoolError } from '@rockpool/client';
+import { useClient } from '@rockpool/client/react';
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
+import { lastChangeset } from './last-changeset.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
 import { WorkToast, type RunningWork } from './work-toast.tsx';
@@ -18,8 +20,9 @@ interface Failure {
 interface Actions {
   /**
    * Runs a user action and reports a failure. Local writes are too fast for a waiting state. `words` describe the
-   * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If a retry
-   * may succeed, one is offered.
+   * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If the action
+   * changed nothing, there is no button, and "Nothing changed." replaces fixed words. If a retry may succeed, one is
+   * offered.
    */
   readonly run: <T>(action: () => Promise<T>, words?: Words<T>) => void;
   /**
@@ -88,6 +91,12 @@ function mayWorkLater(error: unknown): boolean {
   return error instanceof RockpoolError && (error.recovery === 'retry' || error.recovery === 'free-space');
 }
 
+function doneWith<T>(words: Words<T>, value: T, hasWritten: boolean): Done | null {
+  if (words === '') return null;
+  if (!hasWritten && typeof words === 'string') return { sentence: 'Nothing changed.', offer: null };
+  return { sentence: typeof words === 'string' ? words : words(value), offer: hasWritten ? 'undo' : null };
+}
+
 /** Shows the last failure until an action succeeds or the user dismisses it, and the last action with "Undo". */
 export function FailureNotice({ page, children }: { readonly page: string; readonly children: ReactNode }): ReactNode {
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -102,6 +111,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
     setFailure(null);
   }
   const report = useCallback((error: unknown) => setFailure({ sentence: errorSentence(error), again: null }), []);
+  const client = useClient();
   const mayWrite = useMayWrite();
   const write = useCallback(
     async <T,>(action: () => Promise<T>, words: Words<T>, again: (() => void) | null): Promise<boolean> => {
@@ -110,10 +120,12 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         return false;
       }
       try {
+        const before = await lastChangeset(client);
         const value = await action();
+        // The action is done: a failed read must not report it as failed.
+        const hasWritten = (await lastChangeset(client).catch(() => undefined)) !== before;
         setFailure(null);
-        const sentence = typeof words === 'string' ? words : words(value);
-        setDone(sentence === '' ? null : { sentence, offer: 'undo' });
+        setDone(doneWith(words, value, hasWritten));
         return true;
       } catch (error) {
         if (error === stopped) setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
@@ -121,7 +133,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         return false;
       }
     },
-    [mayWrite],
+    [client, mayWrite],
   );
   const run = useCallback<Actions['run']>(
     (action, words = '') => {

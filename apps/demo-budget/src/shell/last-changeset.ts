@@ -1,0 +1,13 @@
+import type { Client } from '@rockpool/client';
+
+/**
+ * The sequence of the last changeset that this device has written; null if it has written none. An action during which
+ * it stays the same changed no synced row: its statements matched no row or wrote the values that were there. Such an
+ * action is not a step of `client.undo`, which would undo the one before it.
+ */
+export async function lastChangeset(client: Pick<Client, 'query'>): Promise<number | null> {
+  const [row] = await client.query<{ readonly sequence: number | null }>(
+    'SELECT max(sequence) AS sequence FROM rockpool_changelog',
+  );
+  return row?.sequence ?? null;
+}
