@@ -129,9 +129,16 @@ const camtEntry = (
 ): string =>
   `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>${sign}</CdtDbtInd>${status}<BookgDt><Dt>2025-01-31</Dt></BookgDt><AcctSvcrRef>R${amount}</AcctSvcrRef><NtryDtls>${details}</NtryDtls></Ntry>`;
 
+const ofx = (...amounts: readonly [string, string]): string =>
+  `OFXHEADER:100\nDATA:OFXSGML\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>KWD<BANKACCTFROM><ACCTID>1234</BANKACCTFROM><BANKTRANLIST>${amounts.map((amount, index) => `<STMTTRN><TRNTYPE>OTHER<DTPOSTED>20250131<TRNAMT>${amount}<FITID>${index}<NAME>${['Coffee', 'Wages'][index]}</STMTTRN>`).join('')}</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>\n`;
+
 const fiftyThousand = `Date,Description,Amount\n${Array.from({ length: 50_000 }, (_, index) => `${new Date(1_600_000_000_000 + index * 3_600_000).toISOString().slice(0, 10)},Shop ${index % 90},-${index % 100}.${String(index % 97).padStart(2, '0')}`).join('\n')}\n`;
 
 const coffee: Row = ['2025-01-31', -350, 'Coffee'];
+const threeDecimals: readonly Row[] = [
+  ['2025-01-31', -1_500, 'Coffee'],
+  ['2025-01-31', 1_900, 'Wages'],
+];
 const wages: Row = ['2025-01-25', 190_000, 'Wages'];
 
 const shapes: readonly Shape[] = [
@@ -346,6 +353,39 @@ const shapes: readonly Shape[] = [
     rows: [coffee, wages],
   },
   { title: 'a QIF file that is cut off', file: '!Type:Bank\nD31/01/2025\nT-3,50\nPCof', refused: 'incomplete' },
+  {
+    title: 'a QIF file whose amounts may be thousands or have three decimals',
+    file: '!Type:Bank\nD31/01/2025\nT-1.500\nPCoffee\n^\nD25/01/2025\nT1.900\nPWages\n^\n',
+    currency: 'KWD',
+    asks: true,
+  },
+  {
+    title: 'an OFX file in a currency with three decimals',
+    file: ofx('-1.500', '1.900'),
+    currency: 'KWD',
+    rows: threeDecimals,
+  },
+  {
+    title: 'an OFX file in a currency with three decimals after a comma',
+    file: ofx('-1,500', '1,900'),
+    currency: 'KWD',
+    rows: threeDecimals,
+  },
+  {
+    title: 'an OFX file that writes both decimal marks',
+    file: ofx('-1,500', '1.900'),
+    currency: 'KWD',
+    asks: true,
+  },
+  {
+    title: 'a CAMT.053 statement in a currency with three decimals',
+    file: camt(
+      camtEntry('1.500', 'DBIT', '<TxDtls><RltdPties><Cdtr><Nm>Coffee</Nm></Cdtr></RltdPties></TxDtls>') +
+        camtEntry('1.900', 'CRDT', '<TxDtls><RltdPties><Dbtr><Nm>Wages</Nm></Dbtr></RltdPties></TxDtls>'),
+    ).replaceAll('EUR', 'KWD'),
+    currency: 'KWD',
+    rows: threeDecimals,
+  },
   {
     title: 'a CAMT.053 statement, with a collected entry and a pending one',
     file: camt(

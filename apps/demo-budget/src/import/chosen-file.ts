@@ -106,7 +106,24 @@ export interface FormatChoice {
 
 /** Guesses the meaning of a file's columns and cells. */
 export function guessFormats({ format, table }: ChosenFile): FormatChoice {
-  return { ...formatsOfColumns(table, format === 'csv' ? guessColumns(table) : statementColumns), turnSigns: false };
+  const formats = formatsOfColumns(table, format === 'csv' ? guessColumns(table) : statementColumns);
+  const isGrouped = format === 'csv' || format === 'qif';
+  return { ...formats, ...(isGrouped ? {} : markWithoutGroups(table, formats)), turnSigns: false };
+}
+
+/**
+ * Neither CAMT nor OFX groups thousands, so `1.500` has three decimals. The mark is a point in CAMT, and a point or a
+ * comma in OFX. Stays open if a file contains both.
+ */
+function markWithoutGroups(
+  table: Table,
+  { decimalMark, decimalMarkOpen }: Pick<FormatChoice, 'decimalMark' | 'decimalMarkOpen'>,
+): Pick<FormatChoice, 'decimalMark' | 'decimalMarkOpen'> {
+  if (!decimalMarkOpen) return { decimalMark, decimalMarkOpen };
+  const amounts = table.rows.map(({ cells }) => cells[statementColumns.amount ?? -1] ?? '');
+  const hasComma = amounts.some((amount) => amount.includes(','));
+  const hasPoint = amounts.some((amount) => amount.includes('.'));
+  return { decimalMark: hasComma ? 'comma' : 'point', decimalMarkOpen: hasComma && hasPoint };
 }
 
 /** Guesses the formats of the cells, for the chosen columns. */

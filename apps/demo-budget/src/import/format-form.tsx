@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { DecimalMark } from '../money/parse.ts';
 import { formatsOfColumns, type ChosenFile, type FormatChoice } from './chosen-file.ts';
+import { DecimalMarkChoice, decimalMarkQuestion } from './decimal-mark-choice.tsx';
 import { delimiters } from './file/delimiter.ts';
 import { delimiterName, type Delimiter } from './file/problem.ts';
 import { EncodingChoice } from './encoding-choice.tsx';
@@ -36,11 +36,6 @@ export const dateOrderWords: Readonly<Record<DateOrder, string>> = {
   'month-day-year': '12/31/2025 (month first)',
   'year-month-day': '2025-12-31 (year first)',
   'year-day-month': '2025-31-12 (year, then day)',
-};
-
-const decimalMarkWords: Readonly<Record<DecimalMark, string>> = {
-  comma: '1.234,56 (comma)',
-  point: '1,234.56 (point)',
 };
 
 /** Shows the detected formats and lets the user correct them. */
@@ -107,23 +102,7 @@ export function FormatForm({ file, formats, onEncoding, onDelimiter, onFormats }
             ))}
           </select>
         </label>
-        <label>
-          Decimal mark
-          <select
-            value={formats.decimalMarkOpen ? '' : formats.decimalMark}
-            aria-invalid={formats.decimalMarkOpen}
-            onChange={(event) =>
-              onFormats({ ...formats, decimalMark: event.target.value as DecimalMark, decimalMarkOpen: false })
-            }
-          >
-            {formats.decimalMarkOpen && <option value="">Please choose</option>}
-            {Object.entries(decimalMarkWords).map(([mark, words]) => (
-              <option key={mark} value={mark}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
+        <DecimalMarkChoice formats={formats} onFormats={onFormats} />
         <TurnSigns formats={formats} onFormats={onFormats} />
       </div>
       {formats.dateOrderOpen && (
@@ -131,11 +110,7 @@ export function FormatForm({ file, formats, onEncoding, onDelimiter, onFormats }
           The dates in this file are ambiguous, such as 4 May or 5 April. Choose the date order.
         </p>
       )}
-      {formats.decimalMarkOpen && (
-        <p className="problem">
-          The amounts in this file are ambiguous, such as 1.234 or 1234. Choose the decimal mark.
-        </p>
-      )}
+      {formats.decimalMarkOpen && <p className="problem">{decimalMarkQuestion}</p>}
     </section>
   );
 }

@@ -1,8 +1,10 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
+import { guessFormats, readChosenFile, type FormatChoice } from './chosen-file.ts';
 import { ImportSummary, type ImportSummaryProps } from './import-summary.tsx';
 import { PreviewTable } from './preview-table.tsx';
 import type { PreviewRow } from './rows/preview.ts';
+import { StatementForm } from './statement-form.tsx';
 
 const draft = {
   importKey: 'k',
@@ -99,6 +101,29 @@ describe('the preview', () => {
       />,
     );
     expect(html).not.toContain('<img');
+  });
+});
+
+describe('the form of a statement', () => {
+  it('asks for the decimal mark of a QIF file that both marks read', async () => {
+    const text = '!Type:Bank\nD31/01/2025\nT-1.500\nPCoffee\n^\n';
+    const chosen = await readChosenFile('statement.qif', new Blob([text]));
+    if (!chosen.ok) throw new Error(chosen.problem.code);
+    const form = (formats: FormatChoice): string =>
+      renderToStaticMarkup(
+        <StatementForm
+          file={chosen.value}
+          formats={formats}
+          onEncoding={() => {}}
+          onFile={() => {}}
+          onFormats={() => {}}
+        />,
+      );
+    const formats = guessFormats(chosen.value);
+    expect(form(formats)).toContain('Choose the decimal mark.');
+    const answered = form({ ...formats, decimalMark: 'point', decimalMarkOpen: false });
+    expect(answered).not.toContain('Choose the decimal mark.');
+    expect(answered).toContain('<option value="point" selected="">');
   });
 });
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { locale } from '../shell/locale.ts';
 import type { ChosenFile, FileFormat, FormatChoice } from './chosen-file.ts';
+import { DecimalMarkChoice, decimalMarkQuestion } from './decimal-mark-choice.tsx';
 import { EncodingChoice } from './encoding-choice.tsx';
 import type { Encoding } from './file/encoding.ts';
 import { dateOrderWords } from './format-form.tsx';
@@ -19,7 +20,7 @@ const formatWords: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ofx: 'OF
 
 /**
  * For files whose format states almost everything: the user chooses which statement to import, and the order of dates
- * in a QIF file, which does not state it.
+ * and the decimal mark of a QIF file, which does not state them.
  */
 export function StatementForm({ file, formats, onEncoding, onFile, onFormats }: StatementFormProps): ReactNode {
   const statement = file.statements.find(({ table }) => table === file.table);
@@ -72,6 +73,9 @@ export function StatementForm({ file, formats, onEncoding, onFile, onFormats }: 
             </select>
           </label>
         )}
+        {(file.format === 'qif' || formats.decimalMarkOpen) && (
+          <DecimalMarkChoice formats={formats} onFormats={onFormats} />
+        )}
         <TurnSigns formats={formats} onFormats={onFormats} />
       </div>
       {formats.dateOrderOpen && (
@@ -79,6 +83,7 @@ export function StatementForm({ file, formats, onEncoding, onFile, onFormats }: 
           The dates in this file are ambiguous, such as 4 May or 5 April. Choose the date order.
         </p>
       )}
+      {formats.decimalMarkOpen && <p className="problem">{decimalMarkQuestion}</p>}
     </section>
   );
 }
