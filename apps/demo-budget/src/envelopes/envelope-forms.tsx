@@ -5,7 +5,7 @@ import { setCategoryNote, setKeepsOverspent } from '../categories/actions.ts';
 import { removeGoal, setGoal } from '../goals/actions.ts';
 import { GoalForm } from '../goals/goal-form.tsx';
 import type { GoalRow } from '../queries/goals.ts';
-import { useAction, useSave } from '../shell/failure.tsx';
+import { useSave } from '../shell/failure.tsx';
 import { move } from './actions.ts';
 import { EnvelopeNote } from './envelope-note.tsx';
 import type { Envelope } from './envelopes.ts';
@@ -61,8 +61,8 @@ export interface GoalBelowProps extends Omit<MoveBelowProps, 'envelopes'> {
 /** The form below an envelope with its note, goal and history. */
 export function GoalBelow({ envelope, goal, currency, month, onClose }: GoalBelowProps): ReactNode {
   const client = useClient();
-  const run = useAction();
   const save = useSave();
+  const saveNote = useSave();
   const view = useView();
   const [showsHistory, setShowsHistory] = useState(false);
   const { categoryId, name, note } = envelope;
@@ -71,7 +71,7 @@ export function GoalBelow({ envelope, goal, currency, month, onClose }: GoalBelo
       <EnvelopeNote
         name={name}
         note={note}
-        onNote={(next) => run(() => setCategoryNote(client, categoryId, next), 'Note saved.')}
+        onNote={(next, leave) => saveNote(() => setCategoryNote(client, categoryId, next), 'Note saved.', leave)}
       />
       <GoalForm
         categoryName={name}
