@@ -1,8 +1,14 @@
-import type { RockpoolError } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 import { SimulatedDisk, SimulatedExtents } from '@rockpool/vfs-opfs/testing';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { testRuntime, testSchema } from '../../../testing/worker/test-database.ts';
+import { loadPackCode } from '../changelog/load-pack-code.ts';
 import { createLocalOpener, type OpenLocal } from './open-local.ts';
+
+vi.mock('../changelog/load-pack-code.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../changelog/load-pack-code.ts')>();
+  return { ...original, loadPackCode: vi.fn(original.loadPackCode) };
+});
 
 const PAGE_BYTES = 8192;
 
@@ -213,4 +219,28 @@ it('closing fails with a RockpoolError if IndexedDB has undone the last commit',
   refuse(true);
   write('a');
   await expect(close({ handsOver: false })).rejects.toMatchObject({ name: 'RockpoolError', code: 'storage-full' });
+});
+
+it('a database can be opened again by the same worker after a part of the code could not be loaded', async () => {
+  const disk = new SimulatedDisk();
+  const open = opener(disk, []);
+  const { database, close } = await open('writer', () => undefined);
+  for (let i = 0; i < 130; i++)
+    database.write({
+      id: `${i}`,
+      statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [`${i}`, `${i}`] }],
+    });
+  database.connection.run('BEGIN IMMEDIATE');
+  database.outbox.markAcknowledged(130, 1000);
+  database.outbox.pack();
+  database.connection.run('COMMIT');
+  expect(database.changelog.packs.isEmpty).toBe(false);
+  await close({ handsOver: false });
+  for (const role of ['writer', 'reader'] as const) {
+    vi.mocked(loadPackCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'packs' }));
+    await expect(open(role, () => undefined)).rejects.toMatchObject({ code: 'code-unloadable' });
+    const again = await open('writer', () => undefined);
+    expect(again.database.connection.value('SELECT count(*) FROM account')).toBe(130);
+    await again.close({ handsOver: false });
+  }
 });

@@ -224,10 +224,11 @@ async function connect(
   runtime: SqliteRuntime,
   { schema, migrations, databaseId, principal }: AppOptions,
 ): Promise<Connected> {
+  let opened: OpenDatabase | undefined;
   try {
     // One Emscripten module; each package declares the part that it uses.
     storage.register(runtime.module as unknown as StorageModule);
-    const opened = openDatabase({
+    const database = openDatabase({
       runtime,
       path: storage.path,
       vfsName: storage.vfsName,
@@ -242,25 +243,25 @@ async function connect(
       flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
       storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
     });
+    opened = database;
     // The installed schema is valid only once it is stored.
-    await storage.committed().catch((thrown: unknown) => {
-      opened.close();
-      throw thrown;
-    });
+    await storage.committed();
     // Another bundle may have added the first document; `loadCode` knows only this bundle's schema.
-    if (documentTables(opened.schema.tables).size > 0) await loadDocumentSupport();
+    if (documentTables(database.schema.tables).size > 0) await loadDocumentSupport();
     // Without packs, nothing waits for this code. A leader that fails to load it does not pack.
     const packCode = loadPackCode();
-    if (opened.changelog.packs.isEmpty) packCode.catch(() => undefined);
+    if (database.changelog.packs.isEmpty) packCode.catch(() => undefined);
     else await packCode;
     return {
-      database: opened,
+      database,
       close: async (leavesLog = false) => {
-        opened.close();
+        database.close();
         await storage.close({ leavesLog }).catch(rethrowFailure);
       },
     };
   } catch (thrown) {
+    // A storage with an open connection cannot be closed.
+    opened?.close();
     await storage.close().catch(() => undefined);
     return rethrowFailure(thrown);
   }
