@@ -26,5 +26,6 @@ export type {
 } from './media/medium.ts';
 export type { LockMode, StorageLocks } from './locks/storage-locks.ts';
 export type { StorageSignals } from './locks/storage-signals.ts';
+export { resultCodeOf } from './sqlite/result-code.ts';
 export type { SqliteModule } from './sqlite/sqlite-module.ts';
 export type { Tuning } from './tuning.ts';

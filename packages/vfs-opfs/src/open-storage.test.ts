@@ -10,7 +10,7 @@ import type { Storage } from './storage.ts';
 import { exportedBytes } from '../testing/exported-bytes.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
-import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
+import { TestConnection } from '../testing/test-connection.ts';
 import type { TestModule } from '../testing/test-connection.ts';
 
 let module: TestModule;
@@ -120,7 +120,8 @@ describe('an open storage', () => {
     const storage = await openStorage({ name: 'one', medium: memoryMedium(), role: 'writer' });
     const connection = new TestConnection(module, storage);
     connection.run(CREATE);
-    expect(() => new TestConnection(module, storage)).toThrow(TestSqliteError);
+    const SQLITE_BUSY = 5;
+    expect(() => new TestConnection(module, storage)).toThrow(expect.objectContaining({ resultCode: SQLITE_BUSY }));
     expect(storage.lastError?.code).toBe('storage-busy');
     await expectCode(storage.close(), 'storage-busy');
     connection.close();

@@ -1,4 +1,4 @@
-import { buildSchema, DEFAULT_TOKENIZE, type RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_TOKENIZE, type Schema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/vfs-opfs';
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../../src/worker/database/open-database.ts';
 import { loadPackCode } from '../../src/worker/changelog/load-pack-code.ts';
@@ -6,7 +6,7 @@ import { loadTableShapes } from '../../src/worker/file/load-table-shapes.ts';
 import { loadDocumentSupport } from '../../src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../src/worker/sqlite/load-sqlite.node.ts';
 import type { SqliteRuntime } from '../../src/worker/sqlite/sqlite-runtime.ts';
-import { storageFailure } from '../../src/worker/storage/storage-failure.ts';
+import { failureBehind } from '../../src/worker/storage/storage-failure.ts';
 import { testTable } from './table-schema.ts';
 
 export const testRuntime: SqliteRuntime = await loadSqlite();
@@ -96,13 +96,11 @@ export async function openStored(
   const storage = await openStorage({ name: STORED_NAME, medium, role });
   try {
     storage.register(testRuntime.module);
-    const storageError = (): RockpoolError | null =>
-      storage.lastError === undefined ? null : storageFailure(storage.lastError);
     const database = openInMemory({
       path: storage.path,
       vfsName: storage.vfsName,
       role,
-      storageError,
+      storageError: failureBehind(storage),
       flush: () => storage.flush(),
       ...options,
     });

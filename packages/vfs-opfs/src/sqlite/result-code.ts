@@ -10,7 +10,7 @@ export function storageErrorOf(error: unknown): StorageError {
   });
 }
 
-/** Returns SQLite's nearest result code. Callers handle FULL and BUSY specifically. */
+/** Returns the primary result code that the VFS returns to SQLite for a failure: the nearest one. */
 export function resultCodeOf(error: StorageError): number {
   switch (error.code) {
     case 'storage-full':

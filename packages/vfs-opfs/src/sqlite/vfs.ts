@@ -320,8 +320,7 @@ export class Vfs {
     if (database === undefined) return SQLITE_CANTOPEN;
     for (const open of this.#openDatabases.values()) {
       if (open.database !== database) continue;
-      database.onError(new StorageError('storage-busy', { reason: 'a storage serves one connection at a time' }));
-      return SQLITE_CANTOPEN;
+      return report(open, new StorageError('storage-busy', { reason: 'a storage serves one connection at a time' }));
     }
     if (!database.store.isReadOnly) this.#comparer ??= pieceComparerOf(this.#module);
     this.#openDatabases.set(file, { database, store: database.store, lock: LOCK_NONE });

@@ -62,8 +62,8 @@ export interface OpenDatabaseOptions {
   readonly elapsedMs?: () => number;
   /** Makes all commits so far survive a power loss. Default: does nothing. */
   readonly flush?: () => void;
-  /** The reason for the storage's last failure; see ConnectionOptions. */
-  readonly storageError?: () => RockpoolError | null;
+  /** The reason for a storage failure; see ConnectionOptions. */
+  readonly storageError?: (primaryCode: number) => RockpoolError | null;
 }
 
 /** The local database, with the parts that sync uses. Only a writer may change anything. */

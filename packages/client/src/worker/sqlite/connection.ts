@@ -29,15 +29,18 @@ export interface ConnectionOptions {
    * Default false.
    */
   readonly isOnlyWriter?: boolean;
-  /** Called after a storage failure: the VFS knows the reason, while SQLite reports only the failure. */
-  readonly storageError?: () => RockpoolError | null;
+  /**
+   * Called after a storage failure with its primary result code: the VFS knows the reason, while SQLite reports only the
+   * failure. Null if the VFS did not cause it, as when SQLite finds damage.
+   */
+  readonly storageError?: (primaryCode: number) => RockpoolError | null;
 }
 
 /** One connection to one database. All calls are synchronous; errors are RockpoolErrors. */
 export class Connection {
   readonly runtime: SqliteRuntime;
   readonly handle: Pointer;
-  private readonly storageError: () => RockpoolError | null;
+  private readonly storageError: (primaryCode: number) => RockpoolError | null;
   private readonly isOnlyWriter: boolean;
   private readonly authorizer: Authorizer;
   private readonly cache: StatementCache<Statement> = new StatementCache();
@@ -265,7 +268,7 @@ export class Connection {
       phase,
       offset,
     });
-    return error.code.startsWith('storage-') ? (this.storageError() ?? error) : error;
+    return error.code.startsWith('storage-') ? (this.storageError(primaryCode) ?? error) : error;
   }
 
   /** Called by `RowCapture` when it begins or ends recording changes of this connection. */

@@ -18,7 +18,7 @@ import { Meta } from '../file/meta.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { blobOf } from './backups.ts';
 import type { ChosenMedium, StorageEnvironment } from './choose-medium.ts';
-import { storageFailure } from './storage-failure.ts';
+import { failureBehind, storageFailure } from './storage-failure.ts';
 
 /** The operations on databases that are closed. */
 export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnvironment): DatabasesApi {
@@ -56,7 +56,7 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
             const connection = new Connection(runtime, {
               path: storage.path,
               vfsName: storage.vfsName,
-              storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
+              storageError: failureBehind(storage),
             });
             try {
               prepareRestored(

@@ -244,3 +244,27 @@ it('a database can be opened again by the same worker after a part of the code c
     await again.close({ handsOver: false });
   }
 });
+
+it('damage that SQLite finds after a failure of the storage is reported as damage', async () => {
+  const disk = new SimulatedDisk();
+  const first = await opener(disk, [])('writer', () => undefined);
+  const name = 'Ada'.repeat(100);
+  for (let i = 0; i < 100; i++)
+    first.database.write({
+      id: `${i}`,
+      statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [`${i}`, `${name}${i}`] }],
+    });
+  const rootPage = first.database.connection.value(
+    "SELECT rootpage FROM sqlite_schema WHERE name = 'account'",
+  ) as number;
+  await first.close({ handsOver: false });
+  await damage(disk, await lastPageOf(disk, rootPage));
+  const { database, close } = await opener(disk, [])('writer', () => undefined);
+  disk.fault = ({ kind }) => (kind === 'write' ? 'quota' : undefined);
+  const createTable = (): unknown => database.connection.exec('CREATE TABLE other (a)');
+  expect(createTable).toThrow(expect.objectContaining({ code: 'storage-full' }));
+  disk.fault = undefined;
+  const readAll = (): unknown => database.connection.rows('SELECT amount FROM account');
+  expect(readAll).toThrow(expect.objectContaining({ code: 'storage-corrupt' }));
+  await close({ handsOver: false });
+});

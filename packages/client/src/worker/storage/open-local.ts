@@ -22,7 +22,7 @@ import { Backups } from './backups.ts';
 import { isCorrupt, quarantine, type QuarantinedDatabase } from './quarantine.ts';
 import { flushNow, SharedFlush } from './shared-flush.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
-import { storageFailure } from './storage-failure.ts';
+import { failureBehind, storageFailure } from './storage-failure.ts';
 
 export interface LocalOptions {
   readonly name: string;
@@ -241,7 +241,7 @@ async function connect(
       nowMs: () => Date.now(),
       // IndexedDB has no flush; its own durability applies to every commit.
       flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
-      storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
+      storageError: failureBehind(storage),
     });
     opened = database;
     // The installed schema is valid only once it is stored.

@@ -1,5 +1,5 @@
 import { isErrorCode, RockpoolError, toRockpoolError } from '@rockpool/shared';
-import { StorageError } from '@rockpool/vfs-opfs';
+import { resultCodeOf, StorageError, type Storage } from '@rockpool/vfs-opfs';
 
 /** Translates a failure of the storage package into the client's codes. */
 export function storageFailure(thrown: unknown): RockpoolError {
@@ -14,4 +14,15 @@ export function storageFailure(thrown: unknown): RockpoolError {
   if (code === 'storage-snapshot-lost')
     return new RockpoolError('storage-lost', { reason: 'snapshot', ...fields }, { cause: thrown });
   return new RockpoolError('internal', { storage: code, ...fields }, { cause: thrown });
+}
+
+/**
+ * Returns the last failure of a storage if SQLite's primary result code is what the VFS returned for it. Otherwise it is
+ * an older failure, and SQLite has found a different one by itself.
+ */
+export function failureBehind(storage: Pick<Storage, 'lastError'>): (primaryCode: number) => RockpoolError | null {
+  return (primaryCode) => {
+    const { lastError } = storage;
+    return lastError !== undefined && resultCodeOf(lastError) === primaryCode ? storageFailure(lastError) : null;
+  };
 }
