@@ -45,7 +45,8 @@ export class ClientSession {
   private readonly environment: ClientEnvironment;
   private readonly openOptions: OpenOptions;
   private readonly worker: TabWorker;
-  private readonly tab: TabApi;
+  /** Receives the events of the present worker; null once there is none. */
+  private tab: TabApi | null = null;
   private readonly onClose: (() => void)[] = [];
   private closing: Promise<void> | null = null;
   private tokenSource: (() => Promise<string>) | null = null;
@@ -63,11 +64,7 @@ export class ClientSession {
       onStuck: (stuck) => this.showStuck(stuck),
     });
     const { worker } = this;
-    this.live = createLiveQueries({
-      watch: (queryId, statement) => worker.call((api) => api.watch(queryId, statement)),
-      unwatch: (queryId) => worker.call((api) => api.unwatch(queryId)),
-      runs: () => worker.call((api) => api.liveQueryRuns()),
-    });
+    this.live = createLiveQueries(worker);
     this.presence = createTabPresence({
       tabId: newId(),
       show: (tabId, states) => worker.call((api) => api.showPresence(tabId, states)),
@@ -79,7 +76,6 @@ export class ClientSession {
       persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
       role: 'none',
     });
-    this.tab = { onEvent: (event) => this.onEvent(event), token: () => this.askToken() };
   }
 
   /** Rejects like `createClient`. */
@@ -88,7 +84,7 @@ export class ClientSession {
       await this.worker.call((worker) => this.openIn(worker));
       if (this.openOptions.persistence !== 'memory') this.worker.watch();
     } catch (error) {
-      this.worker.end(new RockpoolError('client-closed'));
+      this.endWorker();
       throw error;
     }
     this.followPage();
@@ -131,7 +127,13 @@ export class ClientSession {
   }
 
   private async openIn(worker: Remote<WorkerApi>): Promise<void> {
-    this.status.hear(await worker.open(this.openOptions, proxy(this.tab)));
+    // Events of a worker that was replaced or ended may still arrive.
+    const tab: TabApi = {
+      onEvent: (event) => (this.tab === tab ? this.onEvent(event) : undefined),
+      token: () => this.askToken(),
+    };
+    this.tab = tab;
+    this.status.hear(await worker.open(this.openOptions, proxy(tab)));
   }
 
   private async reopen(worker: Remote<WorkerApi>): Promise<void> {
@@ -220,8 +222,13 @@ export class ClientSession {
       await Promise.race([this.worker.call((worker) => worker.close()), overdue]);
     } finally {
       clearTimeout(deadline);
-      this.worker.end(closed);
+      this.endWorker();
     }
+  }
+
+  private endWorker(): void {
+    this.tab = null;
+    this.worker.end(new RockpoolError('client-closed'));
   }
 }
 

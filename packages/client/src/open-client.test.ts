@@ -5,6 +5,7 @@ import type { Client } from './client.ts';
 import type { PersistenceChoice } from './rpc/persistence.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { openClient } from './open-client.ts';
+import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { EncodedRows } from './rpc/rows-transfer.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
@@ -44,6 +45,12 @@ class Workers {
   sayStuck(): void {
     void this.tabs[0]?.onEvent({ kind: 'problem', error: new RockpoolError('worker-stuck').toData() });
   }
+
+  /** An update of the status by the worker that was started at this index. */
+  showPending(index: number, updateNumber: number, pendingCount: number): void {
+    const status = { ...INITIAL_STATUS, role: 'leader', state: 'pushing', pendingCount } as const;
+    void this.tabs[index]?.onEvent({ kind: 'status', update: { number: updateNumber, status } });
+  }
 }
 
 it('a client replaces a stuck worker and reports it', async () => {
@@ -55,6 +62,32 @@ it('a client replaces a stuck worker and reports it', async () => {
   expect(workers.problems).toEqual(['worker-stuck']);
   expect(client.status.current).toMatchObject({ state: 'opening', reason: { code: 'worker-stuck' } });
   await client.close();
+});
+
+it('a client ignores late events of a worker that was replaced', async () => {
+  const workers = new Workers();
+  const client = await workers.open('durable');
+  const pendingCount = (): number => client.status.current.pendingCount;
+  workers.showPending(0, 50, 1);
+  expect(pendingCount()).toBe(1);
+  workers.sayStuck();
+  await expect.poll(() => workers.tabs.length).toBe(2);
+  workers.showPending(0, 51, 2);
+  expect(pendingCount()).toBe(1);
+  workers.showPending(1, 0, 3);
+  expect(pendingCount()).toBe(3);
+  workers.sayStuck();
+  expect([workers.tabs.length, workers.problems]).toEqual([2, ['worker-stuck']]);
+  await client.close();
+});
+
+it('a closed client starts no worker for a late report', async () => {
+  const workers = new Workers();
+  const client = await workers.open('durable');
+  await client.close();
+  workers.sayStuck();
+  expect([workers.tabs.length, workers.ended.map(({ code }) => code)]).toEqual([1, ['client-closed']]);
+  expect(workers.problems).toEqual([]);
 });
 
 it('a client reports a stuck worker that holds a database in memory without replacing it', async () => {

@@ -31,9 +31,12 @@ function createWorld(): {
   const calls: string[] = [];
   sent = result();
   const queries = createLiveQueries({
-    watch: async (queryId, statement) => void calls.push(`watch ${queryId} ${statement.sql}`),
-    unwatch: async (queryId) => void calls.push(`unwatch ${queryId}`),
-    runs: async () => [],
+    call: (run) =>
+      run({
+        watch: async (queryId, statement) => void calls.push(`watch ${queryId} ${statement.sql}`),
+        unwatch: async (queryId) => void calls.push(`unwatch ${queryId}`),
+        liveQueryRuns: async () => [],
+      }),
   });
   return { queries, calls, live: (sql) => queries.live<Row>({ sql, params: [] }) };
 }

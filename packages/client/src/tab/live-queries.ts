@@ -4,16 +4,14 @@ import type { LiveQueryInspection } from '../live-query-inspection.ts';
 import { applyDiff } from '../rpc/rows-diff.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlRow } from '../rpc/sql-value.ts';
-import type { LiveQueryRuns, LiveResult, WorkerEvent } from '../rpc/worker-api.ts';
+import type { LiveResult, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { callListener, createListeners, type Listeners } from './listeners.ts';
 import { iterateStates, subscribeUntil } from './subscriptions.ts';
 import { statementKey } from './sql.ts';
 
-/** The worker's interface for live queries. */
+/** Calls the worker's methods for live queries. */
 export interface LiveSource {
-  watch(queryId: number, statement: SqlStatement): Promise<void>;
-  unwatch(queryId: number): Promise<void>;
-  runs(): Promise<readonly LiveQueryRuns[]>;
+  call<T>(run: (worker: Pick<WorkerApi, 'watch' | 'unwatch' | 'liveQueryRuns'>) => Promise<T>): Promise<T>;
 }
 
 export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
@@ -97,7 +95,7 @@ class PageQueries implements LiveQueries {
   }
 
   async inspect(): Promise<LiveQueryInspection> {
-    return { runs: await this.source.runs(), watchedById: this.watchedById };
+    return { runs: await this.source.call((worker) => worker.liveQueryRuns()), watchedById: this.watchedById };
   }
 
   end(error: RockpoolError): void {
@@ -130,17 +128,19 @@ class PageQueries implements LiveQueries {
   }
 
   private askFor(watched: Watched): void {
-    this.source.watch(watched.queryId, watched.statement).catch((thrown: unknown) => {
-      if (this.ended === null)
-        setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
-    });
+    this.source
+      .call((worker) => worker.watch(watched.queryId, watched.statement))
+      .catch((thrown: unknown) => {
+        if (this.ended === null)
+          setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
+      });
   }
 
   private forget(key: string, watched: Watched): void {
     this.watchedByKey.delete(key);
     this.watchedById.delete(watched.queryId);
     // A terminated worker runs no queries.
-    if (this.ended === null) this.source.unwatch(watched.queryId).catch(() => undefined);
+    if (this.ended === null) this.source.call((worker) => worker.unwatch(watched.queryId)).catch(() => undefined);
   }
 
   private subscribe(key: string, statement: SqlStatement, listener: (state: LiveState<SqlRow>) => void): () => void {
