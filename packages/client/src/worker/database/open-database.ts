@@ -136,7 +136,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
       // Documents that only other bundles declare are not converted.
       if (documentTables(schema.tables).size > 0) documentSupport().storeDocuments(connection, installed.schema);
     }
-    requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
+    requirePrincipal(connection, meta, principal, role);
     if (role === 'writer') bindDatabase(meta, databaseId);
     return assemble(options, connection, meta, installed);
   } catch (error) {

@@ -1,6 +1,14 @@
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
-import { openStored } from '../../../testing/worker/test-database.ts';
+import {
+  admitted,
+  testDelivery,
+  testEpoch,
+  testGroup,
+  testSync,
+  testWelcome,
+} from '../../../testing/worker/sync-steps.ts';
+import { account, openStored } from '../../../testing/worker/test-database.ts';
 
 const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
 
@@ -33,6 +41,80 @@ describe('the principal of a database', () => {
     await again.close();
     await (await openStored(medium, { principal: 'ben' })).close();
     await expect(openStored(medium, { principal: 'ada' }).then(({ close }) => close())).resolves.toBeUndefined();
+  });
+
+  it('keeps the changesets of the first user from a server that was restored after a second one signed in', async () => {
+    const medium = memoryMedium();
+    const ada = await openStored(medium, { principal: 'ada' });
+    ada.database.write(write);
+    const adasSync = testSync(ada.database);
+    adasSync.greet(testWelcome());
+    adasSync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    await ada.close();
+    const { database, close } = await openStored(medium, { principal: 'ben' });
+    database.write({ id: 'v', statements: [{ sql: "INSERT INTO account (id) VALUES ('b')", params: [] }] });
+    const sync = testSync(database);
+    const restored = testWelcome({ logEpoch: testEpoch(2), fullResync: true });
+    expect(sync.greet(restored)).toEqual({ kind: 'new-site', firstOwn: 2 });
+    sync.becomeNewSite(2);
+    expect(sync.greet(restored)).toEqual({ kind: 'fits' });
+    sync.applyDelivery(testDelivery({ whole: true }));
+    expect(sync.nextPush(0, 1e9)?.changesets).toMatchObject([{ sequence: 1, origin: { sequence: 2 } }]);
+    expect(sync.nextPush(1, 1e9)).toBe(null);
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([['b']]);
+    // A second restore finds nothing that was kept.
+    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    sync.greet(testWelcome({ logEpoch: testEpoch(3), fullResync: true }));
+    sync.applyDelivery(testDelivery({ whole: true }));
+    expect(sync.nextPush(0, 1e9)?.changesets).toHaveLength(1);
+    await close();
+  });
+
+  it('keeps changesets of an earlier site id of the first user from the server, too', async () => {
+    const medium = memoryMedium();
+    const ada = await openStored(medium, { principal: 'ada' });
+    ada.database.write(write);
+    const adasSync = testSync(ada.database);
+    adasSync.greet(testWelcome());
+    adasSync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    adasSync.becomeNewSite(2);
+    await ada.close();
+    const { database, close } = await openStored(medium, { principal: 'ben' });
+    const sync = testSync(database);
+    expect(sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true }))).toEqual({ kind: 'fits' });
+    sync.applyDelivery(testDelivery({ whole: true }));
+    expect(sync.nextPush(0, 1e9)).toBe(null);
+    await close();
+  });
+
+  it('decides which dependent edits are retried without asking', async () => {
+    const medium = memoryMedium();
+    const ada = await openStored(medium, { principal: 'ada' });
+    ada.database.write(write);
+    ada.database.write({ id: 'x', statements: [{ sql: "INSERT INTO account (id) VALUES ('c')", params: [] }] });
+    const gap = { kind: 'rejected', code: 'document-gap', fields: {} } as const;
+    const adasSync = testSync(ada.database);
+    adasSync.greet(testWelcome());
+    const reasons = [{ ...gap, sequence: 1, code: 'constraint-check' } as const, { ...gap, sequence: 2 }];
+    // The second one depends on a row that is there, and stays rejected until it is gone.
+    adasSync.applyDelivery(
+      testDelivery({
+        to: 1,
+        lastAckedSequence: 2,
+        outcomes: reasons,
+        groups: [testGroup('insert', account, [{ id: 'c' }])],
+      }),
+    );
+    expect(adasSync.counts()).toMatchObject({ pendingCount: 0, rejectedCount: 2 });
+    await ada.close();
+    const { database, close } = await openStored(medium, { principal: 'ben' });
+    const sync = testSync(database);
+    sync.greet(testWelcome({ lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.applyDelivery(
+      testDelivery({ from: 1, to: 2, lastAckedSequence: 2, groups: [testGroup('delete', account, [{ id: 'c' }])] }),
+    );
+    expect(sync.counts()).toMatchObject({ pendingCount: 0, rejectedCount: 2 });
+    await close();
   });
 
   it('must be the same for a follower', async () => {

@@ -7,6 +7,8 @@ export type MetaKey =
   | 'storage_format' // integer, see internal-tables.ts
   | 'site_id' // 16 bytes, created with the database; changes when the file turns out to be a copy
   | 'principal' // text, the user that the app has signed in; absent before the first sign-in
+  // integer, the first changeset that may be sent for the principal; absent if the principal has never changed
+  | 'first_of_principal'
   | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
   | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
   | 'is_restored' // 1: restored from a backup, and must become a new site before it sends; absent or NULL: it is not
@@ -93,6 +95,11 @@ export class Meta {
   /** Null before the first welcome. */
   get logEpoch(): Uint8Array | null {
     return (this.get('log_epoch') ?? null) as Uint8Array | null;
+  }
+
+  /** The first sequence of the present principal. Earlier changesets are not sent again. */
+  get firstOfPrincipal(): number {
+    return (this.get('first_of_principal') ?? -Infinity) as number;
   }
 
   /** Null before the database was opened with sync, and in a file that predates this key. */

@@ -22,18 +22,22 @@ export interface NewSiteOptions {
  * Those before it are on the server under the old site. Pending ones also leave the visible rows; they come back in
  * deliveries as another site's writes. Returns the names of the touched tables. A write on top of such a change counts
  * as concurrent with it, because its base is older: a cell still goes to the later write, but an update of a row that
- * was inserted this way loses and goes to the conflict log.
+ * was inserted this way loses and goes to the conflict log. Changesets of an earlier principal are deleted, except rejected
+ * ones.
  */
 export function becomeNewSite(
   database: OpenDatabase,
   pending: PendingIndex,
   progress: SyncProgress,
-  { firstOwn, logEpoch }: NewSiteOptions,
+  { firstOwn: wanted, logEpoch }: NewSiteOptions,
 ): ReadonlySet<string> {
   const { connection, tablesById, meta, changelog } = database;
+  const { firstOfPrincipal } = meta;
+  const firstOwn = Math.max(wanted, firstOfPrincipal);
   try {
     return inApplyTransaction(database, () => {
       changelog.packs.unpackAfter(0);
+      if (firstOfPrincipal > 0) forgetEarlierPrincipal(database);
       for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
       const leaving = new Map(
         pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]),
@@ -65,6 +69,15 @@ export function becomeNewSite(
   } finally {
     pending.clear();
   }
+}
+
+/** Every changeset of the new site belongs to the present principal. Rejected ones of both are below 0. */
+function forgetEarlierPrincipal({ connection, meta }: OpenDatabase): void {
+  connection.run(
+    'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)',
+    meta.firstOfPrincipal,
+  );
+  meta.set('first_of_principal', 1);
 }
 
 function whereEditsAre({ outbox, rejected }: OpenDatabase): (sequence: number) => EditVisibility {

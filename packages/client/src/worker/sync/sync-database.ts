@@ -160,7 +160,7 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
     lastAckedSequence: outbox.lastAckedSequence(),
     lastSequence: changelog.head().sequence,
     hashOf: (sequence) => changelog.findHash(sequence),
-    firstRetained: () => changelog.firstRetained(),
+    firstRetained: () => Math.max(changelog.firstRetained(), meta.firstOfPrincipal),
     hasResolvedAfter: (sequence) => rejected.hasResolvedAfter(sequence),
   });
   if (verdict.kind !== 'fits') return verdict;
