@@ -41,7 +41,7 @@ export function documentsAsJson(
     const columnId = group.columnIds[index] as number;
     const rule = documents.get(columnId);
     if (rule === undefined) return column;
-    const fields = { table: table.name, column: table.columns.find(({ id }) => id === columnId)?.name ?? null };
+    const fields = { table: table.name, column: table.columns.find(({ id }) => id === columnId)?.name ?? '' };
     return column.map((value, row) => {
       const key = group.keys.map((part) => part[row] as CellValue);
       const text = textOf(key, columnId);
