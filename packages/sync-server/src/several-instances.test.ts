@@ -1,6 +1,7 @@
 import { buildSchema, encodeSchema, type Schema } from '@rockpool/shared';
 import { createDocument, documentText, encodeDocumentCell, parseJson } from '@rockpool/shared/document';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN, askAdmin } from '../testing/admin-client.ts';
 import type { Ask } from '../testing/ask-server.ts';
 import { insert, update, withAges } from '../testing/changeset.ts';
 import { HttpSessionClient } from '../testing/http-session-client.ts';
@@ -11,6 +12,8 @@ import { column, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
 import { DATABASE, TestServer } from '../testing/test-server.ts';
 import { deliveredRows } from '../testing/delivered-rows.ts';
 import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
+import { until } from '../../../tests/kit/until.ts';
+import { PostgresAdministration } from './store/postgres/administration.ts';
 
 const postgres = postgresUnderTest();
 
@@ -192,6 +195,21 @@ describe('several instances on one PostgreSQL server', () => {
       ).status;
     expect((await Promise.all([accept(), accept(), accept()])).sort((x, y) => x - y)).toEqual([200, 400, 400]);
     expect((await a.open(undefined, { principal: 'eve', databaseId: DATABASE, role: 'viewer' })).site.cursor).toBe(0);
+  });
+
+  it('forget the members of a database that one instance, or the command, has deleted', async () => {
+    const [a, b] = [await start({ admin: { token: ADMIN_TOKEN } }), await start()];
+    const addZoe = async (): Promise<void> => {
+      await (await a.open()).close();
+      await a.sync.members.setRole(DATABASE, 'zoe', 'owner');
+      await until(() => b.sync.members.list(DATABASE).length === 1);
+    };
+    await addZoe();
+    expect((await askAdmin(a, 'DELETE', `/databases/${DATABASE}?confirm=${DATABASE}`)).status).toBe(200);
+    await until(() => b.sync.members.list(DATABASE).length === 0);
+    await addZoe();
+    await PostgresAdministration.use(url, (administration) => administration.delete(DATABASE));
+    await until(() => [a, b].every(({ sync }) => sync.members.list(DATABASE).length === 0));
   });
 
   it('write and follow changes for the host program', async () => {

@@ -1,4 +1,4 @@
-import type { Role } from './role.ts';
+import { isRole, type Role } from './role.ts';
 
 export interface Member {
   readonly principal: string;
@@ -9,6 +9,11 @@ export interface Member {
 /** A member of a database. */
 export interface StoredMember extends Member {
   readonly databaseId: string;
+}
+
+/** `row`: database id, principal and role. */
+export function toStoredMember([databaseId, principal, role]: readonly unknown[]): StoredMember {
+  return { databaseId: databaseId as string, principal: principal as string, role: isRole(role) ? role : null };
 }
 
 /**
@@ -59,11 +64,27 @@ export function invitationId(codeHash: Uint8Array): string {
 /** Returns the role of a principal with the current role `held` (undefined: not a member), or throws. */
 export type JudgeAcceptance = (databaseId: string, held: Role | null | undefined, offered: Role) => Role;
 
+export interface RecentMembers {
+  /** Members that were added or changed, and possibly others. */
+  readonly members: readonly StoredMember[];
+  /** How many members are stored, in all databases: fewer than a caller knows if some were deleted. */
+  readonly count: number;
+}
+
 /** Stores members and invitations. Writes are durable when the call returns or resolves. */
 export interface MemberStore {
   readAll(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
-  /** Returns members that another instance or the command may have changed recently. */
-  readRecent(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
+  /**
+   * Returns what another instance or the command may have changed since `readAll` or `readRecent` last succeeded. Null
+   * if nothing has changed.
+   */
+  readRecent(): RecentMembers | null | Promise<RecentMembers | null>;
+  /**
+   * Returns up to `limit` members of all databases, in the order of the store's keys, beginning after `after`, or with
+   * the first one.
+   */
+  readPage(after: StoredMember | null, limit: number): readonly StoredMember[] | Promise<readonly StoredMember[]>;
+  readDatabase(databaseId: string): readonly StoredMember[] | Promise<readonly StoredMember[]>;
   /**
    * Sets a role. A principal who may no longer manage members loses the invitations that they created, in every
    * database if the role is that of EVERY_DATABASE.

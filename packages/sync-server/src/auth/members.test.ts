@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { InProcessBus } from '../bus/in-process-bus.ts';
+import { membersPath } from '../store/data-directory.ts';
 import type { MemberStore } from './member-store.ts';
 import { Members } from './members.ts';
 import type { Principal } from './principal.ts';
+import { SqliteMembers } from './sqlite-members.ts';
 
 let aheadMs = 0;
 const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
@@ -255,6 +259,25 @@ describe('a principal who is revoked everywhere', () => {
   });
 });
 
+it('members of a deleted database are forgotten, and other instances receive a message', async () => {
+  const bus = new InProcessBus();
+  const store = new SqliteMembers(membersPath(temporaryFolder()));
+  const members = new Members({
+    store,
+    bus,
+    onChanged: () => undefined,
+    onError: (error) => expect.unreachable(String(error)),
+    now: Date.now,
+  });
+  await members.setRole(DATABASE, 'zoe', 'owner');
+  const announced: string[] = [];
+  bus.subscribe('members', ({ databaseId }) => void announced.push(databaseId));
+  await members.forgetDatabase(DATABASE);
+  expect(announced).toEqual([DATABASE]);
+  expect([members.list(DATABASE), store.readDatabase(DATABASE)]).toEqual([[], []]);
+  members.close();
+});
+
 describe('members that could not be loaded at first', () => {
   it('are loaded again, and a session waits for them', async () => {
     const errors: unknown[] = [];
@@ -265,7 +288,7 @@ describe('members that could not be loaded at first', () => {
         if (readCount < 3) throw new Error('the store is unavailable');
         return [{ databaseId: DATABASE, principal: 'ann', role: 'viewer' as const }];
       },
-      readRecent: async () => [],
+      readRecent: async () => null,
       close: () => undefined,
     } as unknown as MemberStore;
     const members = new Members({

@@ -12,6 +12,7 @@ import {
   type StoredMember,
 } from './member-store.ts';
 import type { Principal } from './principal.ts';
+import { RoleCache } from './role-cache.ts';
 import { higherRole, roleAllows, type Operation, type Role } from './role.ts';
 
 export interface InvitationRequest {
@@ -39,15 +40,6 @@ export interface MemberLimits {
 /** A school invites a few hundred people in a week. */
 export const MEMBER_LIMITS: MemberLimits = { maxInvitations: 500, maxMembers: 10_000 };
 
-/**
- * Interval of the polls for changes that the bus does not announce: those by the command, and those of other instances
- * whose message was lost.
- */
-const POLL_INTERVAL_MS = 2_000;
-
-/** The delay before members that failed to load are loaded again. */
-const LOAD_AGAIN_MS = 500;
-
 export interface MembersOptions {
   readonly store: MemberStore;
   /** Null if there is one instance. */
@@ -69,33 +61,23 @@ export interface MembersOptions {
 export class Members {
   private readonly options: MembersOptions;
   private readonly unsubscribe: (() => void) | undefined;
-  // Cached in memory, because every message checks it: database id → principal → role.
-  private readonly roles = new Map<string, Map<string, Role | null>>();
-  // Pending until the members are loaded. Until then, no operation is allowed.
-  private loading: Promise<void> | null = null;
-  private readonly pollTimer: NodeJS.Timeout | undefined;
-  private isClosed = false;
+  private readonly roles: RoleCache;
 
   constructor(options: MembersOptions) {
     this.options = options;
-    const { store, bus } = options;
-    const stored = store.readAll();
-    if (stored instanceof Promise) this.loading = this.load(stored);
-    else this.rememberAll(stored);
-    // Callers of `allows` receive the rejection instead.
-    this.loading?.catch(() => undefined);
-    this.unsubscribe = bus?.subscribe('members', () => void this.poll());
-    this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
-    this.pollTimer.unref();
+    this.roles = new RoleCache(options);
+    this.unsubscribe = options.bus?.subscribe('members', ({ databaseId }) => this.roles.follow(databaseId));
   }
 
+  /** Until the roles are loaded, no operation is allowed. */
   allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
-    if (this.loading !== null) return this.loading.then(() => this.allowsNow(principal, databaseId, operation));
+    const { loading } = this.roles;
+    if (loading !== null) return loading.then(() => this.allowsNow(principal, databaseId, operation));
     return this.allowsNow(principal, databaseId, operation);
   }
 
   list(databaseId: string): Member[] {
-    return [...(this.roles.get(databaseId) ?? [])]
+    return [...this.roles.rolesIn(databaseId)]
       .map(([principal, role]) => ({ principal, role }))
       .sort((a, b) => (a.principal < b.principal ? -1 : 1));
   }
@@ -171,25 +153,27 @@ export class Members {
       return held === undefined ? offered : higherRole(held, offered);
     });
     if (member === null) throw new RockpoolError('invitation-invalid');
-    this.announce(member);
+    this.roles.set(member);
+    this.announce(member.databaseId);
     return { databaseId: member.databaseId, role: member.role };
   }
 
   /**
-   * Deletes the members and invitations of a deleted database. Its sessions lose the rights that stored roles gave
-   * them.
+   * Deletes the members and invitations of a deleted database. Its sessions at every instance lose the rights that
+   * stored roles gave them.
    */
   forgetDatabase(databaseId: string): void | Promise<void> {
     const forgotten = this.options.store.forgetDatabase(databaseId);
-    this.roles.delete(databaseId);
-    this.options.onChanged();
-    return forgotten;
+    const forget = (): void => {
+      this.roles.delete(databaseId);
+      this.announce(databaseId);
+    };
+    return forgotten instanceof Promise ? forgotten.then(forget) : forget();
   }
 
   close(): void {
-    this.isClosed = true;
     this.unsubscribe?.();
-    clearInterval(this.pollTimer);
+    this.roles.close();
     this.options.store.close();
   }
 
@@ -198,15 +182,15 @@ export class Members {
     databaseId: string,
     operation: Operation,
   ): boolean {
-    if (this.roles.get(EVERY_DATABASE)?.get(id) === null) return false;
-    const stored = this.roles.get(databaseId)?.get(id);
+    if (this.roles.roleOf(EVERY_DATABASE, id) === null) return false;
+    const stored = this.roles.roleOf(databaseId, id);
     return roleAllows(stored === undefined ? (databases.includes(databaseId) ? role : null) : stored, operation);
   }
 
   private requireRoom(databaseId: string, principal: string): void {
-    const members = this.roles.get(databaseId);
+    const members = this.roles.rolesIn(databaseId);
     const { maxMembers } = this.options.limits ?? MEMBER_LIMITS;
-    if (members !== undefined && members.size >= maxMembers && !members.has(principal))
+    if (members.size >= maxMembers && !members.has(principal))
       throw new RockpoolError('quota-exceeded', { quota: 'members', limit: maxMembers });
   }
 
@@ -214,58 +198,13 @@ export class Members {
     const written = this.options.store.write(member);
     // With a synchronous store the role is in effect when this returns.
     if (written instanceof Promise) await written;
-    this.announce(member);
+    this.roles.set(member);
+    this.announce(member.databaseId);
   }
 
-  private announce(member: StoredMember): void {
-    this.remember(member);
+  private announce(databaseId: string): void {
     this.options.onChanged();
-    this.options.bus?.publish({ kind: 'members', databaseId: member.databaseId });
-  }
-
-  /** Loads what other instances and the command have changed. */
-  private async poll(): Promise<void> {
-    try {
-      const recent = await this.options.store.readRecent();
-      const isUpdate = recent.some(
-        ({ databaseId, principal, role }) => this.roles.get(databaseId)?.get(principal) !== role,
-      );
-      for (const member of recent) this.remember(member);
-      if (isUpdate) this.options.onChanged();
-    } catch (error) {
-      this.options.onError(error);
-    }
-  }
-
-  /**
-   * Retries until the members are loaded. Sessions wait until then: an instance that started while the store was
-   * unreachable must not refuse every client.
-   */
-  private async load(first: Promise<readonly StoredMember[]>): Promise<void> {
-    const { store, onError, loadAgainMs = LOAD_AGAIN_MS } = this.options;
-    let reading = first;
-    for (;;) {
-      try {
-        return this.rememberAll(await reading);
-      } catch (error) {
-        if (!this.isClosed) onError(error);
-      }
-      await new Promise((resolve) => void setTimeout(resolve, loadAgainMs).unref());
-      // Loading from a closed store would reject, and no caller would handle that.
-      if (this.isClosed) break;
-      reading = Promise.resolve(store.readAll());
-    }
-    throw new RockpoolError('auth-unavailable');
-  }
-
-  private rememberAll(members: readonly StoredMember[]): void {
-    for (const member of members) this.remember(member);
-    this.loading = null;
-  }
-
-  private remember({ databaseId, principal, role }: StoredMember): void {
-    const members = this.roles.get(databaseId) ?? new Map<string, Role | null>();
-    this.roles.set(databaseId, members.set(principal, role));
+    this.options.bus?.publish({ kind: 'members', databaseId });
   }
 }
 

@@ -15,8 +15,42 @@ beforeEach(async () => {
 });
 afterEach(() => connections.close());
 
+/**
+ * Gives the database a clock that a test sets. PostgreSQL looks up `now()` in it first. Only later connections use it.
+ */
+async function createClock(name: string): Promise<(aheadS: number) => Promise<unknown>> {
+  await postgres.server.query(
+    name,
+    `CREATE SCHEMA clock; CREATE TABLE clock.ahead AS SELECT interval '0 s' AS time;
+     CREATE FUNCTION clock.now() RETURNS timestamptz STABLE LANGUAGE sql AS 'SELECT pg_catalog.now() + time FROM clock.ahead';
+     GRANT USAGE ON SCHEMA clock TO PUBLIC; GRANT SELECT ON clock.ahead TO PUBLIC;
+     ALTER DATABASE ${name} SET search_path = clock, pg_catalog`,
+  );
+  return (aheadS) => postgres.server.query(name, `UPDATE clock.ahead SET time = interval '${aheadS} s'`);
+}
+
+it('a poll returns what was written since the last successful one, however long ago that was', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  const setClock = await createClock(name);
+  const own = new Connections(url);
+  await prepareSchema(own, TEST_SCHEMA);
+  const ready = (): Promise<void> => Promise.resolve();
+  const [here, there] = [new PostgresMembers(own, ready), new PostgresMembers(own, ready)];
+  const ann = { databaseId: 'household', principal: 'ann' };
+  await there.write({ ...ann, role: 'owner' });
+  expect(await here.readAll()).toEqual([{ ...ann, role: 'owner' }]);
+  await there.write({ ...ann, role: 'editor' });
+  await setClock(120);
+  expect(await here.readRecent()).toEqual({ members: [{ ...ann, role: 'editor' }], count: 1 });
+  await there.write({ ...ann, role: null });
+  await setClock(240);
+  expect(await here.readRecent()).toEqual({ members: [{ ...ann, role: null }], count: 1 });
+  expect(await here.readRecent()).toEqual({ members: [], count: 1 });
+  await own.close();
+});
+
 it.each<[string, (members: PostgresMembers) => Promise<unknown>, unknown]>([
-  ['a poll', (members) => members.readRecent(), []],
+  ['a poll', (members) => members.readRecent(), { members: [], count: 0 }],
   ['an acceptance', (members) => members.acceptInvitation(new Uint8Array(32), 'ann', 0, () => 'viewer'), null],
 ])('%s that begins before the tables exist waits for them', async (_, use, answer) => {
   const tables = Promise.withResolvers<void>();

@@ -5,34 +5,69 @@ import {
   type Invitation,
   type JudgeAcceptance,
   type MemberStore,
+  type RecentMembers,
   type StoredInvitation,
   type StoredMember,
+  toStoredMember,
 } from './member-store.ts';
 import { isRole, roleAllows, type Role } from './role.ts';
 
 const MEMBER = `${NAMESPACE}.rockpool_member`;
 const INVITATION = `${NAMESPACE}.rockpool_invitation`;
 
-/** How far back a poll reads: several times the poll interval of instances. */
-const RECENT = '1 minute';
+/**
+ * How long before the last read a poll begins, because a write is stored under the time at which its transaction began,
+ * and becomes visible when it commits.
+ */
+const OVERLAP = '1 minute';
+
+const NOW_S = 'extract(epoch FROM now())::float8';
 
 /** Stores members in PostgreSQL, shared by all instances. The tables are created with those of the databases. */
 export class PostgresMembers implements MemberStore {
   private readonly connections: Connections;
   private readonly tablesReady: () => Promise<void>;
   private preparing: Promise<void> | null = null;
+  // When the last successful read began, by PostgreSQL's clock. Null before the first one.
+  private lastReadS: number | null = null;
 
   constructor(connections: Connections, tablesReady: () => Promise<void>) {
     this.connections = connections;
     this.tablesReady = tablesReady;
   }
 
-  readAll(): Promise<StoredMember[]> {
-    return this.read('');
+  async readAll(): Promise<StoredMember[]> {
+    const [[nowS] = []] = await this.query(`SELECT ${NOW_S}`);
+    const rows = await this.query(`SELECT database_id, principal, role FROM ${MEMBER}`);
+    this.lastReadS = nowS as number;
+    return rows.map(toStoredMember);
   }
 
-  readRecent(): Promise<StoredMember[]> {
-    return this.read(` WHERE written_at > now() - interval '${RECENT}'`);
+  async readRecent(): Promise<RecentMembers> {
+    // Has at least one row, of which the principal is NULL if no member has changed.
+    const rows = await this.query(
+      `SELECT database_id, principal, role, ${NOW_S}, (SELECT count(*)::float8 FROM ${MEMBER}) FROM (VALUES (0)) AS poll
+       LEFT JOIN ${MEMBER} ON written_at > coalesce(timestamptz 'epoch' + $1::float8 * interval '1 second', now()) - interval '${OVERLAP}'`,
+      [this.lastReadS],
+    );
+    const [[, , , nowS, count] = []] = rows;
+    this.lastReadS = nowS as number;
+    return { members: rows.filter(([, principal]) => principal !== null).map(toStoredMember), count: count as number };
+  }
+
+  async readPage(after: StoredMember | null, limit: number): Promise<StoredMember[]> {
+    const rows = await this.query(
+      `SELECT database_id, principal, role FROM ${MEMBER} WHERE (database_id, principal) > ($1, $2) ORDER BY database_id, principal LIMIT $3`,
+      [after?.databaseId ?? '', after?.principal ?? '', limit],
+    );
+    return rows.map(toStoredMember);
+  }
+
+  async readDatabase(databaseId: string): Promise<StoredMember[]> {
+    const rows = await this.query(`SELECT database_id, principal, role FROM ${MEMBER} WHERE database_id = $1`, [
+      databaseId,
+    ]);
+    return rows.map(toStoredMember);
   }
 
   async write({ databaseId, principal, role }: StoredMember): Promise<void> {
@@ -111,15 +146,6 @@ export class PostgresMembers implements MemberStore {
       `WITH members AS (DELETE FROM ${MEMBER} WHERE database_id = $1) DELETE FROM ${INVITATION} WHERE database_id = $1`,
       [databaseId],
     );
-  }
-
-  private async read(where: string): Promise<StoredMember[]> {
-    const rows = await this.query(`SELECT database_id, principal, role FROM ${MEMBER}${where}`);
-    return rows.map(([databaseId, principal, role]) => ({
-      databaseId: databaseId as string,
-      principal: principal as string,
-      role: isRole(role) ? role : null,
-    }));
   }
 
   private async query(...request: Parameters<Connections['query']>): ReturnType<Connections['query']> {

@@ -5,8 +5,10 @@ import {
   type Invitation,
   type JudgeAcceptance,
   type MemberStore,
+  type RecentMembers,
   type StoredInvitation,
   type StoredMember,
+  toStoredMember,
 } from './member-store.ts';
 import { isRole, roleAllows, type Role } from './role.ts';
 
@@ -25,19 +27,33 @@ export class SqliteMembers implements MemberStore {
   }
 
   readAll(): StoredMember[] {
-    return this.sql.all('SELECT database_id, principal, role FROM member').map(([id, principal, role]) => ({
-      databaseId: id as string,
-      principal: principal as string,
-      role: isRole(role) ? role : null,
-    }));
+    return this.sql.all('SELECT database_id, principal, role FROM member').map(toStoredMember);
   }
 
-  /** Returns all members if the command has written to the file since the last call; otherwise none. */
-  readRecent(): StoredMember[] {
+  /** Returns all members if the command has written to the file since the last call. */
+  readRecent(): RecentMembers | null {
     const version = this.dataVersion();
-    if (version === this.readVersion) return [];
+    if (version === this.readVersion) return null;
+    const members = this.readAll();
     this.readVersion = version;
-    return this.readAll();
+    return { members, count: members.length };
+  }
+
+  readPage(after: StoredMember | null, limit: number): StoredMember[] {
+    return this.sql
+      .all(
+        'SELECT database_id, principal, role FROM member WHERE (database_id, principal) > (?, ?) ORDER BY database_id, principal LIMIT ?',
+        after?.databaseId ?? '',
+        after?.principal ?? '',
+        BigInt(limit),
+      )
+      .map(toStoredMember);
+  }
+
+  readDatabase(databaseId: string): StoredMember[] {
+    return this.sql
+      .all('SELECT database_id, principal, role FROM member WHERE database_id = ?', databaseId)
+      .map(toStoredMember);
   }
 
   write(member: StoredMember): void {

@@ -10,7 +10,7 @@ export type BusMessage =
       readonly head: number;
       readonly traceparent?: string;
     }
-  /** The members of a database have changed. */
+  /** The members of a database have changed or were deleted. */
   | { readonly kind: 'members'; readonly databaseId: string }
   /**
    * Presence at one instance: a `presence-update` of the protocol in base64. `asks` requests the presence of the other

@@ -83,7 +83,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   list: {
     takes: ['ID'],
     run: async (store, { ID }, print, exists) => {
-      const members = (await store.readAll()).filter(({ databaseId }) => databaseId === ID);
+      const members = await store.readDatabase(ID);
       if (members.length === 0 && !(await exists(ID))) throw new RockpoolError('storage-missing', { database: ID });
       for (const { principal, role } of members) print(`${principal}\t${role ?? 'revoked'}`);
     },
