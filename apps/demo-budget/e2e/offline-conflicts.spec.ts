@@ -117,6 +117,10 @@ test('a write made after seeing the other write is not a conflict, and a lost va
   await expect(conflicts(ben.page)).toHaveCount(1);
   await ben.page.getByRole('button', { name: 'Restore rolls' }).click();
   await expect(ledgerRow(anna.page, 'Baker')).toContainText('rolls');
+  await ben.page.keyboard.press('Control+z');
+  await expect(ledgerRow(anna.page, 'Baker')).toContainText('bread');
+  await ben.page.keyboard.press('Control+y');
+  await expect(ledgerRow(anna.page, 'Baker')).toContainText('rolls');
   for (const { page } of [anna, ben]) {
     await openSyncPage(page);
     await expect(conflicts(page)).toHaveCount(0);

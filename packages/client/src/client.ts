@@ -96,11 +96,11 @@ export interface Client {
   readonly sync: SyncControl;
 
   /**
-   * Undoes the newest transaction of this tab (`execute`, `batch` or `transaction`) that is not undone yet, up to a day
-   * back. Undo writes the old values as a new transaction, which syncs like any other: values that others wrote in
-   * other columns stay, amounts added to counters are subtracted, and edits of documents are reverted, except those of
-   * others. Resolves with false if there is nothing to undo. Skips transactions that changed no synced row. Typing in
-   * an open document is not a transaction of the tab; `LiveDocument.undoManager` undoes it.
+   * Undoes the newest transaction of this tab (`execute`, `batch`, `transaction` or `conflicts.restore`) that is not
+   * undone yet, up to a day back. Undo writes the old values as a new transaction, which syncs like any other: values
+   * that others wrote in other columns stay, amounts added to counters are subtracted, and edits of documents are
+   * reverted, except those of others. Resolves with false if there is nothing to undo. Skips transactions that changed
+   * no synced row. Typing in an open document is not a transaction of the tab; `LiveDocument.undoManager` undoes it.
    *
    * Rejects with `undo-refused` and changes nothing if the transaction cannot be undone. The field `problem` is
    * `changed`, `row-gone`, `row-back`, `referred-to`, `rejected`, `forgotten`, `schema`, or a constraint. The next

@@ -144,7 +144,8 @@ function writesOf(session: ClientSession, hasServer: boolean): Writes {
     undo: () => history.undo(),
     redo: () => history.redo(),
     conflicts: {
-      restore: async (id) => void (await session.write([], { kind: 'restore-conflict', conflictId: id })),
+      restore: async (id) =>
+        void (await begin((requestId) => session.write([], { kind: 'restore-conflict', conflictId: id }, requestId))),
     },
   };
 }
