@@ -35,6 +35,10 @@ describe('a follower of commit notices', () => {
     ).toEqual(['all', ['t'], null, null, null]);
   });
 
+  it('reports that everything may have changed after a change of the schema', () => {
+    expect(touchedBy(notice('e', 5), notice('e', 6, 'sqlite_master'), notice('e', 7))).toEqual(['all', 'all', ['t']]);
+  });
+
   it('reports once that everything may have changed if a notice is missing', () => {
     expect(touchedBy(notice('e', 5), notice('e', 7), notice('e', 8))).toEqual(['all', 'all', ['t']]);
     expect(touchedBy(notice('e', 5), { leaderTerm: 'e', commitNumber: 7 }, notice('e', 8))).toEqual([

@@ -1,5 +1,8 @@
 import type { Touched, TouchedTables } from '../../rpc/query-dependencies.ts';
 
+/** The touched table of a commit that changed the schema. */
+export const SCHEMA_TABLE = 'sqlite_master';
+
 /** A leader's notice of a commit. */
 export type CommitNotice = CommitPosition & TouchedTables;
 
@@ -19,7 +22,8 @@ export interface CommitFollower {
 
 /**
  * Within one leadership, a notice follows the last one, was seen already, or leaves a gap. After a gap, and under a
- * different leader, everything may have changed: the last notices of a leader can be lost with it.
+ * different leader, everything may have changed: the last notices of a leader can be lost with it. The same holds after
+ * a change of the schema, because views hide the tables that queries read.
  */
 export function createCommitFollower(): CommitFollower {
   let last: CommitPosition | null = null;
@@ -35,7 +39,9 @@ export function createCommitFollower(): CommitFollower {
       if (last !== null && last.leaderTerm === notice.leaderTerm && notice.commitNumber <= last.commitNumber)
         return null;
       moveTo(notice);
-      return isNext ? { tables: notice.tables, changes: notice.changes } : 'all';
+      return isNext && !notice.tables.includes(SCHEMA_TABLE)
+        ? { tables: notice.tables, changes: notice.changes }
+        : 'all';
     },
     observePosition(position) {
       if (last !== null && last.leaderTerm === position.leaderTerm && position.commitNumber <= last.commitNumber)

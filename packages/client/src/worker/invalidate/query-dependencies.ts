@@ -12,11 +12,12 @@ export function createDependencyReader(
   connection: Connection,
   schema: Schema,
 ): (statement: SqlStatement) => QueryDependencies {
-  const bTrees = knownBTrees(connection);
+  const bTreesNow = knownBTrees(connection);
   return ({ sql, params }) => {
+    const bTrees = bTreesNow();
     const statement = connection.prepare(sql, READ_POLICY);
     try {
-      const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTrees(), params) : new Map();
+      const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTrees, params) : new Map();
       return [...statement.columnsRead].map(
         ([table, columns]) =>
           ofSearchIndex(schema, table, columns) ?? {
@@ -33,13 +34,16 @@ export function createDependencyReader(
 
 /**
  * The b-trees of the current schema. They are read again only after a schema change, because reading them takes longer
- * than most queries.
+ * than most queries. The change may be that of another connection, and this one then forgets what its statements read.
  */
 function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {
   let known: { readonly version: SqlValue | undefined; readonly bTrees: ReadonlyMap<number, BTree> } | null = null;
   return () => {
     const version = connection.value('PRAGMA schema_version');
-    if (known === null || known.version !== version) known = { version, bTrees: bTreesOf(connection) };
+    if (known === null || known.version !== version) {
+      connection.dropIdleStatements();
+      known = { version, bTrees: bTreesOf(connection) };
+    }
     return known.bTrees;
   };
 }

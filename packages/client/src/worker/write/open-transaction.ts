@@ -80,6 +80,7 @@ export class OpenTransaction {
       const { connection } = this.writer.parts;
       connection.run(`ROLLBACK TO ${savepointName(depth)}`);
       connection.run(`RELEASE ${savepointName(depth)}`);
+      this.writer.forgetUndoneSchema();
     });
   }
 
@@ -112,6 +113,7 @@ export class OpenTransaction {
     const { capture, connection } = this.writer.parts;
     capture.end();
     if (connection.inTransaction) connection.run('ROLLBACK');
+    this.writer.forgetUndoneSchema();
     connection.setTriggers(true);
   }
 

@@ -9,6 +9,7 @@ import {
 } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it, vi } from 'vitest';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { createIdSource } from '../../new-id.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
@@ -202,6 +203,43 @@ describe('a write', () => {
       write(database, "INSERT INTO account (id) VALUES ('a')", 'DELETE FROM draft').touchedTables.toSorted(),
     ).toEqual(['account', 'draft']);
     database.close();
+  });
+
+  it('reports the tables of a trigger that a transaction has dropped and restored by a rollback', () => {
+    const insertIf = (condition: number): SqlStatement => ({
+      sql: 'INSERT INTO account (id) SELECT ? WHERE ?',
+      params: ['x', condition],
+    });
+    const dropping = [{ sql: 'DROP TRIGGER copy', params: [] }, insertIf(0)];
+    const rollingBack: readonly ((database: OpenDatabase) => void)[] = [
+      (database) => {
+        const statements = [...dropping, { sql: 'INSERT INTO account (id) VALUES (NULL)', params: [] }];
+        expect(() => database.write({ id: 'failing', statements })).toThrow();
+      },
+      (database) => {
+        const transaction = database.begin({ atomic: false });
+        for (const statement of dropping) transaction.execute(statement);
+        transaction.rollback();
+      },
+      (database) => {
+        const transaction = database.begin({ atomic: false });
+        transaction.savepoint(1);
+        for (const statement of dropping) transaction.execute(statement);
+        transaction.undo(1);
+        transaction.commit('undone');
+      },
+    ];
+    for (const rollBack of rollingBack) {
+      const database = openInMemory();
+      write(
+        database,
+        'CREATE TRIGGER copy AFTER INSERT ON account BEGIN INSERT INTO draft (text) VALUES (new.id); END',
+      );
+      rollBack(database);
+      const { touchedTables } = database.write({ id: 'after', statements: [insertIf(1)] });
+      expect(touchedTables.toSorted()).toEqual(['account', 'draft']);
+      database.close();
+    }
   });
 
   it('reports the tables that triggers and cascades touch', () => {

@@ -32,6 +32,7 @@ import { findCellBases } from './cell-bases.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from '../invalidate/table-changes.ts';
 import { commit } from './commit.ts';
+import { SCHEMA_TABLE } from '../invalidate/commit-notice.ts';
 import { createWritePolicy, isSearchLog } from '../sqlite/sql-policy.ts';
 
 export interface TransactionParts {
@@ -83,6 +84,8 @@ export class WriteTransaction {
   private readonly domains: ReadonlyMap<number, TableDomain>;
   private readonly documents: DocumentTables;
   private readonly lookups: LookupsByTable;
+  /** Whether a statement has changed the schema since the last rollback. */
+  private hasChangedSchema = false;
 
   constructor(parts: TransactionParts) {
     this.parts = parts;
@@ -158,7 +161,12 @@ export class WriteTransaction {
       } finally {
         statement.release();
       }
-      if (changesSchema) connection.dropIdleStatements();
+      if (changesSchema) {
+        // A redefined view changes the results and dependencies of any query: see createCommitFollower.
+        tablesWritten.add(SCHEMA_TABLE);
+        this.hasChangedSchema = true;
+        connection.dropIdleStatements();
+      }
     }
     return { results, tablesWritten };
   }
@@ -243,7 +251,15 @@ export class WriteTransaction {
       return result;
     } catch (error) {
       if (connection.inTransaction) connection.run('ROLLBACK');
+      this.forgetUndoneSchema();
       throw error;
     }
+  }
+
+  /** Call it after a rollback. Statements that were compiled in the transaction know the schema that it had. */
+  forgetUndoneSchema(): void {
+    if (!this.hasChangedSchema) return;
+    this.hasChangedSchema = false;
+    this.parts.connection.dropIdleStatements();
   }
 }
