@@ -247,6 +247,24 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual(['1: 5']);
   });
 
+  it('runs again after a failure that may pass, a second later, and sends the error once', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    database.whenRead = Promise.reject(new RockpoolError('leader-unreachable'));
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    expect(takeEvents()).toEqual(['1: leader-unreachable']);
+    await tick(999);
+    await tick(1);
+    expect(takeEvents()).toEqual([]);
+    database.whenRead = Promise.resolve();
+    await tick(999);
+    expect(database.ran).toEqual([]);
+    await tick(1);
+    expect(takeEvents()).toEqual(['1: 1']);
+    await tick(1_000);
+    expect(database.ran).toEqual(['a']);
+  });
+
   it('does not run without subscribers', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     runner.watch(1, { sql: 'a', params: [] });

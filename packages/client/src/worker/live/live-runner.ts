@@ -132,28 +132,27 @@ class Runner implements LiveRunner {
   private async runInTurn(): Promise<void> {
     const { clock } = this.options;
     const startedMs = clock.elapsedMs();
-    const restMs = await this.runDue().then(
-      () => clock.elapsedMs() - startedMs,
-      (thrown: unknown) => this.startOver(thrown),
-    );
-    this.restUntilMs = clock.elapsedMs() + Math.min(restMs, LONGEST_REST_MS);
+    const hasFailed = await this.runDue().catch((thrown: unknown) => this.startOver(thrown));
+    const endedMs = clock.elapsedMs();
+    this.restUntilMs = endedMs + (hasFailed ? LONGEST_REST_MS : Math.min(endedMs - startedMs, LONGEST_REST_MS));
     this.isPlanned = false;
-    // Whether a commit arrived during this round.
+    // Whether a commit arrived during this round, or a query failed.
     if ([...this.watchedById.values()].some(({ isDue }) => isDue)) this.plan();
   }
 
   /**
    * A failed round must not end all live queries. The rows of the page are unknown then, so the next round sends whole
-   * results. Returns how long to wait.
+   * results. Returns true.
    */
-  private startOver(thrown: unknown): number {
+  private startOver(thrown: unknown): boolean {
     for (const watched of this.watchedById.values())
       Object.assign(watched, { rows: NO_ROWS, error: null, hasResult: false, isDue: true });
     this.options.onProblem(toRockpoolError(thrown));
-    return LONGEST_REST_MS;
+    return true;
   }
 
-  private async runDue(): Promise<void> {
+  /** Returns whether a query failed for a reason that may pass. It is due again. */
+  private async runDue(): Promise<boolean> {
     const due = [...this.watchedById.values()].filter(({ isDue }) => isDue);
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await this.read(due);
@@ -168,6 +167,7 @@ class Runner implements LiveRunner {
     await Promise.all(
       due.filter(({ dependencies }) => dependencies === null).map((watched) => this.learnDependencies(watched)),
     );
+    return results.some(mayPass);
   }
 
   private noteRun(watched: Watched, result: QueryResult): void {
@@ -202,6 +202,8 @@ class Runner implements LiveRunner {
     const { queryId } = watched;
     if (this.watchedById.get(queryId) !== watched) return null;
     if ('error' in result) {
+      // No commit would run it again.
+      if (mayPass(result)) watched.isDue = true;
       const text = JSON.stringify(result.error);
       if (watched.error === text) return null;
       watched.error = text;
@@ -218,4 +220,9 @@ class Runner implements LiveRunner {
       ? null
       : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
   }
+}
+
+/** Whether the query failed for a reason that may pass, such as a leader that did not answer. */
+function mayPass(result: QueryResult): boolean {
+  return 'error' in result && result.error.recovery === 'retry';
 }
