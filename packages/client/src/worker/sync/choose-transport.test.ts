@@ -57,3 +57,31 @@ it('webSocketOrHttp stays with WebSockets if they open, however often they are c
     });
   expect(new Set(tried)).toEqual(new Set(['socket']));
 });
+
+it('webSocketOrHttp uses plain HTTP after two WebSockets that were closed because they did not open in time', () => {
+  const tried: string[] = [];
+  let elapsedMs = 0;
+  /** A transport that neither opens nor fails. */
+  const silent = (name: string): Transport => ({
+    connect() {
+      tried.push(name);
+      return { send: () => undefined, bufferedBytes: 0, close: () => undefined };
+    },
+  });
+  const transport = webSocketOrHttp(silent('socket'), silent('http'), () => elapsedMs);
+  const closeAfter = (durationMs: number): void => {
+    const connection = transport.connect('wss://example.org/sync', {
+      onOpen: () => undefined,
+      onFrame: () => undefined,
+      onClosed: () => undefined,
+    });
+    elapsedMs += durationMs;
+    connection.close();
+    connection.close();
+  };
+  // The app leaves before the socket could open.
+  for (let i = 0; i < 4; i++) closeAfter(100);
+  expect(new Set(tried.splice(0))).toEqual(new Set(['socket']));
+  for (let i = 0; i < 4; i++) closeAfter(15_000);
+  expect(tried).toEqual(['socket', 'socket', 'http', 'socket']);
+});

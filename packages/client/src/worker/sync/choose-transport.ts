@@ -9,6 +9,12 @@ import { webSocketTransport } from './web-socket-transport.ts';
  */
 const FAILURES_BEFORE_HTTP = 2;
 
+/**
+ * An attempt that is closed before it opens counts as failed after this time, because some proxies never answer the
+ * upgrade. A slow network opens a socket within this time; sync closes the attempt after 15 s.
+ */
+const OPENING_MS = 5_000;
+
 /** Returns the transport of this name. */
 export function transportNamed(name: TransportName): Transport {
   if (name === 'http') return httpWhenUsed;
@@ -20,24 +26,43 @@ export function transportNamed(name: TransportName): Transport {
  * connection is a WebSocket again, because a device that was merely offline must not stay on the slower path. If
  * sockets never opened before, one more failure is enough.
  */
-export function webSocketOrHttp(webSocket: Transport, http: Transport): Transport {
+export function webSocketOrHttp(
+  webSocket: Transport,
+  http: Transport,
+  elapsedMs: () => number = () => performance.now(),
+): Transport {
   let failures = 0;
   return {
     connect(url, events) {
       const overHttp = failures >= FAILURES_BEFORE_HTTP;
-      let hasOpened = false;
-      return (overHttp ? http : webSocket).connect(url, {
+      const startedMs = elapsedMs();
+      let isDecided = false;
+      const fail = (): void => {
+        if (!isDecided) failures = overHttp ? 0 : failures + 1;
+        isDecided = true;
+      };
+      const connection = (overHttp ? http : webSocket).connect(url, {
         ...events,
         onOpen(): void {
-          hasOpened = true;
+          isDecided = true;
           failures = overHttp ? FAILURES_BEFORE_HTTP - 1 : 0;
           events.onOpen();
         },
         onClosed(error): void {
-          if (!hasOpened) failures = overHttp ? 0 : failures + 1;
+          fail();
           events.onClosed(error);
         },
       });
+      return {
+        send: (frame) => connection.send(frame),
+        get bufferedBytes(): number {
+          return connection.bufferedBytes;
+        },
+        close(): void {
+          if (elapsedMs() - startedMs >= OPENING_MS) fail();
+          connection.close();
+        },
+      };
     },
   };
 }
