@@ -4,6 +4,13 @@ import type { Transport, TransportConnection, TransportEvents } from '../../rpc/
 /** The maximum size of a request with several frames. It is below the server's limit (1 MiB). */
 const REQUEST_BYTES = 512 * 1024;
 
+/** A response with status 2xx that has arrived whole. */
+interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 /**
  * Transfers the same frames by HTTP requests if WebSockets are blocked: some requests send, and one at a time waits for
  * messages.
@@ -43,7 +50,9 @@ class HttpConnection implements TransportConnection {
   }
 
   private async open(): Promise<void> {
-    const { sessionId } = (await (await this.request('POST', this.base)).json()) as { sessionId: string };
+    const received = await this.request('POST', this.base);
+    const sessionId = sessionIdOf(received);
+    if (sessionId === null) throw unreachable(received.status);
     this.address = `${this.base}/${encodeURIComponent(sessionId)}`;
     if (this.stop.signal.aborted) return;
     this.events.onOpen();
@@ -51,13 +60,13 @@ class HttpConnection implements TransportConnection {
   }
 
   private async poll(): Promise<void> {
-    const response = await this.request('GET', this.address);
-    const reader = new ByteReader(new Uint8Array(await response.arrayBuffer()), 'frame-invalid');
+    const { bytes, headers } = await this.request('GET', this.address);
+    const reader = new ByteReader(bytes, 'frame-invalid');
     while (reader.remaining > 0) {
       const frame = reader.lengthPrefixed().slice();
       if (!this.stop.signal.aborted) this.events.onFrame(frame);
     }
-    const closed = response.headers.get('rockpool-close');
+    const closed = headers.get('rockpool-close');
     // The close code, a space, and the reason.
     if (closed !== null)
       throw new RockpoolError('network-unreachable', { stage: 'http', closeCode: Number.parseInt(closed, 10) });
@@ -80,16 +89,25 @@ class HttpConnection implements TransportConnection {
     this.isSending = false;
   }
 
-  private async request(method: string, to: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
-    const response = await fetch(to, {
-      method,
-      cache: 'no-store',
-      signal: this.stop.signal,
-      ...(body !== undefined && { body }),
-    }).catch(() => null);
-    if (response === null || !response.ok)
-      throw new RockpoolError('network-unreachable', { stage: 'http', status: response?.status ?? 0 });
-    return response;
+  /** Reads the body as well, because the connection can be cut in the middle of it. */
+  private async request(method: string, to: string, body?: Uint8Array<ArrayBuffer>): Promise<Received> {
+    let status = 0;
+    try {
+      const response = await fetch(to, {
+        method,
+        cache: 'no-store',
+        signal: this.stop.signal,
+        ...(body !== undefined && { body }),
+      });
+      const { headers, ok } = response;
+      status = response.status;
+      // The server sends no HTML, so a page comes from a proxy, such as one that asks to sign in to the network.
+      if (ok && headers.get('content-type')?.startsWith('text/html') !== true)
+        return { status, headers, bytes: new Uint8Array(await response.arrayBuffer()) };
+    } catch {
+      // A browser does not report to a page why a request failed.
+    }
+    throw unreachable(status);
   }
 
   private guarded(work: () => Promise<void>): void {
@@ -100,5 +118,19 @@ class HttpConnection implements TransportConnection {
     if (this.stop.signal.aborted) return;
     this.stop.abort();
     this.events.onClosed(error);
+  }
+}
+
+function unreachable(status: number): RockpoolError {
+  return new RockpoolError('network-unreachable', { stage: 'http', status });
+}
+
+/** The id of the opened session; null if the response is not from a Rockpool server. */
+function sessionIdOf({ bytes }: Received): string | null {
+  try {
+    const { sessionId } = JSON.parse(new TextDecoder().decode(bytes)) as { sessionId?: unknown };
+    return typeof sessionId === 'string' ? sessionId : null;
+  } catch {
+    return null;
   }
 }
