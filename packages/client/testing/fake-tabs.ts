@@ -61,6 +61,8 @@ export interface FakeTabOptions {
   readonly failToClose?: () => RockpoolError | null;
   /** Runs before the file is opened. Default: nothing. */
   readonly beforeOpen?: () => Promise<void>;
+  /** Resolves when the medium has stored the commits of this tab. Default: at once. */
+  readonly committed?: () => Promise<void>;
   /** The tab is killed as soon as a commit with this SQL is in the file, before any tab learns of it. */
   readonly dieAfter?: string;
 }
@@ -119,7 +121,7 @@ export class FakeBrowser {
             const unclosed = options.failToClose?.() ?? null;
             if (unclosed !== null) throw unclosed;
           };
-          return { ...opened, close };
+          return { ...opened, close, ...(options.committed && { committed: options.committed }) };
         },
         // Like sync, the work reports that it is stopped.
         startWork: (tools) => ({

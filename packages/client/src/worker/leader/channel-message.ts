@@ -81,6 +81,8 @@ export interface AskMessage {
 }
 
 export type AnswerMessage =
+  /** The write has begun and may commit, so its author waits for the response without a deadline. */
+  | { readonly kind: 'begun'; readonly requestId: string }
   | { readonly kind: 'answer'; readonly requestId: string; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly requestId: string; readonly error: TransferredError };
 

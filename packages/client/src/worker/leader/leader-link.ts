@@ -6,15 +6,15 @@ import type { Clock } from './clock.ts';
 
 /**
  * A request without a response fails after this time, not counting time that the device slept. A hand-over takes 50 ms,
- * at worst 3 s; a frozen leader may never answer.
+ * at worst 3 s; a frozen leader may never answer. A write that the leader has begun does not fail while that tab leads.
  */
 export const REQUEST_DEADLINE_MS = 10_000;
 
 /**
- * The leader begins no request in the last second before its deadline, because it could commit after its author
- * received a failure.
+ * The leader begins no request in the last second before its deadline, so that its author learns of the beginning in
+ * time. Otherwise the request could commit after its author received a failure.
  */
-const RUNNING_TIME_MS = 1_000;
+const BEGUN_NOTICE_MS = 1_000;
 
 /**
  * All requests without a response are repeated together, so a new one may be repeated at once. Messages between tabs
@@ -49,6 +49,8 @@ export interface LeaderLink {
   onAnswer(message: AnswerMessage): void;
   /** Repeats all waiting requests to a new leader, in order. */
   onNewLeader(leader: LeaderAddress): void;
+  /** Called when the leader has left. No write is under way at it any more, so the deadlines hold again. */
+  onLeaderGone(): void;
   /** Called when this tab leads. Runs all waiting requests, in order. */
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;
   /** Called when the page is suspended. No request can be sent or answered meanwhile, so none fails. */
@@ -64,6 +66,8 @@ interface Waiting {
   readonly request: LeaderRequest;
   readonly settle: PromiseWithResolvers<unknown>;
   startedAwakeMs: number;
+  /** Whether the leader has begun the write. */
+  hasBegun: boolean;
   timesAsked: number;
   leadersAsked: number;
 }
@@ -74,7 +78,7 @@ export function createLeaderLink(options: LeaderLinkOptions): LeaderLink {
 
 class Link implements LeaderLink {
   private readonly options: LeaderLinkOptions;
-  /** The Map keeps the order in which requests were made, so the oldest deadline comes first. */
+  /** The Map keeps the order in which requests were made. */
   private readonly waitingById = new Map<string, Waiting>();
   /**
    * The clock of the deadlines. It stops while the device sleeps, and is independent of the wall clock. The response
@@ -100,6 +104,7 @@ class Link implements LeaderLink {
       request,
       settle: Promise.withResolvers(),
       startedAwakeMs: this.awakeMs(),
+      hasBegun: false,
       timesAsked: 0,
       leadersAsked: this.leader === null ? 0 : 1,
     };
@@ -114,6 +119,10 @@ class Link implements LeaderLink {
   onAnswer(message: AnswerMessage): void {
     const waiting = this.waitingById.get(message.requestId);
     if (waiting === undefined) return; // The request has been answered already.
+    if (message.kind === 'begun') {
+      waiting.hasBegun = true;
+      return;
+    }
     this.settle(waiting, ({ resolve, reject }) =>
       message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
     );
@@ -123,9 +132,15 @@ class Link implements LeaderLink {
   }
 
   onNewLeader(next: LeaderAddress): void {
+    this.onLeaderGone();
     this.leader = next;
     for (const waiting of this.waitingById.values()) waiting.leadersAsked++;
     this.askForAll();
+  }
+
+  onLeaderGone(): void {
+    this.leader = null;
+    for (const waiting of this.waitingById.values()) waiting.hasBegun = false;
   }
 
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void {
@@ -135,7 +150,7 @@ class Link implements LeaderLink {
   }
 
   pause(): void {
-    this.leader = null;
+    this.onLeaderGone();
     this.isPaused = true;
     this.watch();
   }
@@ -160,7 +175,7 @@ class Link implements LeaderLink {
     // A write outside an open transaction waits until that transaction ends, so the transaction cannot wait for the
     // write.
     const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
-    const latestStartMs = options.clock.nowMs() + this.remainingMs(waiting) - RUNNING_TIME_MS;
+    const latestStartMs = options.clock.nowMs() + this.remainingMs(waiting) - BEGUN_NOTICE_MS;
     options.send(leader.tabId, {
       kind: 'ask',
       leaderTerm: leader.leaderTerm,
@@ -188,25 +203,24 @@ class Link implements LeaderLink {
     return startedAwakeMs + REQUEST_DEADLINE_MS - this.awakeMs();
   }
 
-  /** One timer for all requests, which repeats those without a response or fails the oldest. */
+  /** One timer for all requests, which repeats those without a response, and fails those after their deadline. */
   private watch(): void {
     this.cancelTimer?.();
     this.cancelTimer = null;
-    const [oldest] = this.waitingById.values();
-    if (oldest === undefined || this.isPaused) return;
-    this.cancelTimer = this.options.clock.after(
-      Math.max(0, Math.min(RESEND_INTERVAL_MS, this.remainingMs(oldest))),
-      () => {
-        this.giveUpOverdue();
-        this.askForAll();
-        this.watch();
-      },
-    );
+    if (this.waitingById.size === 0 || this.isPaused) return;
+    let delayMs = RESEND_INTERVAL_MS;
+    for (const waiting of this.waitingById.values()) delayMs = Math.min(delayMs, this.remainingMs(waiting));
+    this.cancelTimer = this.options.clock.after(Math.max(0, delayMs), () => {
+      this.giveUpOverdue();
+      this.askForAll();
+      this.watch();
+    });
   }
 
   private giveUpOverdue(): void {
     for (const waiting of this.waitingById.values()) {
-      if (this.remainingMs(waiting) > 0) return;
+      if (waiting.hasBegun) waiting.startedAwakeMs = this.awakeMs();
+      if (this.remainingMs(waiting) > 0) continue;
       const { timesAsked, leadersAsked } = waiting;
       this.settle(waiting, ({ reject }) =>
         reject(new RockpoolError('leader-unreachable', { waitedMs: REQUEST_DEADLINE_MS, timesAsked, leadersAsked })),

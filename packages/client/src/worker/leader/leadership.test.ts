@@ -110,7 +110,7 @@ describe('a leader that receives a write', () => {
   it('reports the commit to all tabs before it answers the author', async () => {
     const { serve, posted } = createWorld();
     await serve({ requestId: 'a' });
-    expect(posted).toEqual(['commit', 'status', 'answer a']);
+    expect(posted).toEqual(['begun a', 'commit', 'status', 'answer a']);
   });
 
   it('ignores a request to a different leader', async () => {
@@ -141,7 +141,7 @@ describe('a leader that receives a write', () => {
     world.failNext = true;
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'b', afterRequestId: 'a' });
-    expect(world.posted).toEqual(['refused a', 'commit', 'status', 'answer b']);
+    expect(world.posted).toEqual(['begun a', 'refused a', 'begun b', 'commit', 'status', 'answer b']);
   });
 
   it('repeats its response to a repeated request, without a second commit notice', async () => {
@@ -149,7 +149,10 @@ describe('a leader that receives a write', () => {
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });
     expect(world.written).toEqual(['a']);
-    expect(world.posted).toEqual(['commit', 'status', 'answer a', 'status', 'answer a']);
+    expect(world.posted).toEqual([
+      ...['begun a', 'commit', 'status', 'answer a'],
+      ...['begun a', 'status', 'answer a'],
+    ]);
     expect(world.localCommits).toBe(1);
   });
 
@@ -159,7 +162,7 @@ describe('a leader that receives a write', () => {
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });
     expect(world.written).toEqual([]);
-    expect(world.posted).toEqual(['refused a', 'refused a']);
+    expect(world.posted).toEqual(['begun a', 'refused a', 'refused a']);
   });
 });
 
@@ -205,18 +208,18 @@ describe('a leader on a medium that stores commits in the background', () => {
     const serving = world.serve({ requestId: 'a' });
     await Promise.resolve();
     expect(world.written).toEqual(['a']);
-    expect(world.posted).toEqual([]);
+    expect(world.posted).toEqual(['begun a']);
     expect(world.localCommits).toBe(0);
     stored.resolve();
     await serving;
-    expect(world.posted).toEqual(['commit', 'status', 'answer a']);
+    expect(world.posted).toEqual(['begun a', 'commit', 'status', 'answer a']);
     expect(world.localCommits).toBe(1);
   });
 
   it("rejects the author's write if the medium refuses its commit, and reports the commit to no other tab", async () => {
     const world = createWorld({ committed: () => Promise.reject(new RockpoolError('storage-full')) });
     await world.serve({ requestId: 'a' });
-    expect(world.posted).toEqual(['refused a']);
+    expect(world.posted).toEqual(['begun a', 'refused a']);
     expect(world.localCommits).toBe(0);
   });
 
@@ -254,7 +257,7 @@ describe('a leader on a medium that stores commits in the background', () => {
     const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'a' })];
     stored.resolve();
     await Promise.all(serving);
-    expect(world.posted).toEqual(['commit', 'status', 'answer a']);
+    expect(world.posted).toEqual(['begun a', 'begun a', 'commit', 'status', 'answer a']);
   });
 });
 
@@ -264,16 +267,20 @@ describe('a leader that flushes commits before it reports them', () => {
     const world = createWorld({ flushed: () => flushed.promise });
     const serving = world.serve({ requestId: 'a' });
     await Promise.resolve();
-    expect([world.written, world.posted, world.localCommits]).toEqual([['a'], [], 0]);
+    expect([world.written, world.posted, world.localCommits]).toEqual([['a'], ['begun a'], 0]);
     flushed.resolve();
     await serving;
-    expect([world.posted, world.localCommits]).toEqual([['commit', 'status', 'answer a'], 1]);
+    expect([world.posted, world.localCommits]).toEqual([['begun a', 'commit', 'status', 'answer a'], 1]);
   });
 
   it('reports a failed flush to the author at every request; the commit remains, and sync and the other tabs are notified', async () => {
     const world = createWorld({ flushed: () => Promise.reject(new RockpoolError('storage-unflushed')) });
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });
-    expect([world.written, world.posted, world.localCommits]).toEqual([['a'], ['commit', 'refused a', 'refused a'], 1]);
+    expect([world.written, world.posted, world.localCommits]).toEqual([
+      ['a'],
+      ['begun a', 'commit', 'refused a', 'refused a'],
+      1,
+    ]);
   });
 });

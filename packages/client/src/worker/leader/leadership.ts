@@ -104,8 +104,8 @@ export class Leadership<Database extends WritableDatabase> {
   readonly reads: Reads;
   private readonly options: LeadershipOptions<Database>;
   private readonly answered: AnsweredRequests;
-  /** Follower requests in progress. */
-  private readonly begun = new Set<string>();
+  /** Follower requests in progress, and whether their writes have begun. */
+  private readonly inProgress = new Map<string, boolean>();
   private readonly writerQueue = new WriterQueue();
   private readonly transactions: LeaderTransactions<ServedOutcome>;
   private work: LeaderWork;
@@ -153,29 +153,36 @@ export class Leadership<Database extends WritableDatabase> {
       case 'write':
         return this.commit(
           { id, statements: request.statements, ...(request.action === undefined ? {} : { action: request.action }) },
-          asked.latestStartMs,
+          asked,
         );
     }
   }
 
   /**
    * Runs a follower's request, unless the request is for a different leader, has expired, or follows a write that has
-   * not arrived; in these cases the follower repeats it. A request that is repeated while it runs is answered once.
+   * not arrived; in these cases the follower repeats it. A request that is repeated while it runs is answered once. The
+   * follower learns when its write begins, and again when it repeats the request, because messages may be lost.
    */
   async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
-    const { answered, begun } = this;
+    const { answered, inProgress } = this;
     const { send, clock, watchOwner } = this.options;
-    if (leaderTerm !== this.leaderTerm || clock.nowMs() > latestStartMs || begun.has(requestId)) return;
-    if (afterRequestId !== null && !answered.has(afterRequestId) && !begun.has(afterRequestId)) return;
+    if (leaderTerm !== this.leaderTerm || clock.nowMs() > latestStartMs) return;
+    if (inProgress.get(requestId) === true) send(tabId, { kind: 'begun', requestId });
+    if (inProgress.has(requestId)) return;
+    if (afterRequestId !== null && !answered.has(afterRequestId) && !inProgress.has(afterRequestId)) return;
     const refusal = answered.refusalOf(requestId);
     if (refusal !== null) return send(tabId, { kind: 'refused', requestId, error: refusal });
     // A repeated step would take effect twice, because its id is not stored with its effect.
     if (request.kind === 'step' && answered.has(requestId)) return;
-    begun.add(requestId);
+    inProgress.set(requestId, false);
+    const onBegun = (): void => {
+      inProgress.set(requestId, true);
+      send(tabId, { kind: 'begun', requestId });
+    };
     try {
       const watch: WatchOwner = (onGone) =>
         request.kind === 'step' ? watchOwner(request.transactionId, onGone) : () => undefined;
-      const answer = await this.carryOut(requestId, request, { latestStartMs, watchOwner: watch });
+      const answer = await this.carryOut(requestId, request, { latestStartMs, onBegun, watchOwner: watch });
       if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
       if (request.kind === 'write') send(tabId, this.statusMessage());
       send(tabId, { kind: 'answer', requestId, answer });
@@ -185,7 +192,7 @@ export class Leadership<Database extends WritableDatabase> {
       if (request.kind !== 'read') answered.add(requestId, error, latestStartMs);
       send(tabId, { kind: 'refused', requestId, error });
     } finally {
-      begun.delete(requestId);
+      inProgress.delete(requestId);
     }
   }
 
@@ -221,12 +228,13 @@ export class Leadership<Database extends WritableDatabase> {
     return this.work.stop();
   }
 
-  private commit(request: WriteRequest, latestStartMs: number): Promise<readonly StatementOutcome[]> {
+  private commit(request: WriteRequest, { latestStartMs, onBegun }: Asked): Promise<readonly StatementOutcome[]> {
     const settled = Promise.withResolvers<readonly StatementOutcome[]>();
     const job = (): void => {
       try {
         if (this.options.clock.nowMs() > latestStartMs)
           throw new RockpoolError('leader-unreachable', { problem: 'the leader was not elected in time' });
+        onBegun();
         settled.resolve(this.writeNow(request));
       } catch (thrown) {
         settled.reject(thrown);
@@ -336,8 +344,14 @@ export class Leadership<Database extends WritableDatabase> {
 interface Asked {
   /** Wall time in ms. */
   readonly latestStartMs: number;
+  /** Called before a write runs. */
+  readonly onBegun: () => void;
   readonly watchOwner: WatchOwner;
 }
 
 /** Requests of this tab end with the tab. */
-const IN_THIS_TAB: Asked = { latestStartMs: Number.POSITIVE_INFINITY, watchOwner: () => () => undefined };
+const IN_THIS_TAB: Asked = {
+  latestStartMs: Number.POSITIVE_INFINITY,
+  onBegun: () => undefined,
+  watchOwner: () => () => undefined,
+};

@@ -374,6 +374,100 @@ describe('when the leader dies or messages are lost', () => {
     expect(error.fields).toMatchObject({ waitedMs: 10_000, leadersAsked: 1, timesAsked: 5 });
   });
 
+  describe('a write that the leader has begun', () => {
+    /** A leader whose medium stores no commit before `stored` resolves, and its follower. */
+    async function twoSlow(browser: FakeBrowser): Promise<{
+      readonly leader: FakeTab;
+      readonly follower: FakeTab;
+      readonly stored: PromiseWithResolvers<void>;
+    }> {
+      const stored = Promise.withResolvers<void>();
+      const leader = browser.tab({ committed: () => stored.promise });
+      await leader.membership.open();
+      const [follower] = await openTabs(browser, 1);
+      await settle();
+      return { leader, follower: follower as FakeTab, stored };
+    }
+
+    it('does not fail, however long it takes', async () => {
+      const browser = new FakeBrowser();
+      const { follower, stored } = await twoSlow(browser);
+      const waiting = write(follower, 'a');
+      await browser.advance(11_000);
+      stored.resolve();
+      expect(await waiting).toEqual([{ changes: 1 }]);
+      expect(browser.file.effects).toEqual(['a']);
+    });
+
+    it('does not fail if the first message about its beginning or its response is lost', async () => {
+      const browser = new FakeBrowser();
+      const { follower, stored } = await twoSlow(browser);
+      browser.isLost = ({ kind }) => kind === 'begun';
+      const waiting = write(follower, 'a');
+      await settle();
+      browser.isLost = ({ kind }) => kind === 'answer';
+      await browser.advance(31_000);
+      stored.resolve();
+      await settle();
+      browser.isLost = () => false;
+      await browser.advance(2_000);
+      expect(await waiting).toEqual([{ changes: 1 }]);
+      expect(browser.file.effects).toEqual(['a']);
+    });
+
+    it('does not fail if the page is suspended meanwhile', async () => {
+      const browser = new FakeBrowser();
+      const { follower, stored } = await twoSlow(browser);
+      const waiting = write(follower, 'a');
+      await settle();
+      await follower.membership.suspend();
+      await follower.membership.resume();
+      await browser.advance(31_000);
+      stored.resolve();
+      expect(await waiting).toEqual([{ changes: 1 }]);
+    });
+
+    it('does not extend the deadline of later requests', async () => {
+      const browser = new FakeBrowser();
+      const { follower, stored } = await twoSlow(browser);
+      const waiting = write(follower, 'a');
+      await browser.advance(1_000);
+      browser.isLost = (message) => message.kind === 'ask' && message.requestId === 'b';
+      const failed = codeOf(follower.membership.write([statement('b')], undefined, 'b'));
+      await browser.advance(10_000);
+      expect(await failed).toBe('leader-unreachable');
+      stored.resolve();
+      await waiting;
+      expect(browser.file.effects).toEqual(['a']);
+    });
+
+    it('goes to the next leader once if the leader dies', async () => {
+      const browser = new FakeBrowser();
+      const { leader, follower } = await twoSlow(browser);
+      const [third] = await openTabs(browser, 1);
+      const writes = [write(follower, 'a'), write(third as FakeTab, 'b')];
+      await browser.advance(31_000);
+      leader.kill();
+      await Promise.all(writes);
+      expect(browser.file.effects.toSorted()).toEqual(['a', 'b']);
+    });
+
+    it('fails after its deadline if the leader dies and no tab can open the database', async () => {
+      const browser = new FakeBrowser();
+      const leader = browser.tab({ committed: () => new Promise(() => undefined) });
+      await leader.membership.open();
+      const heir = browser.tab({
+        failToOpen: (role) => (role === 'writer' ? new RockpoolError('storage-busy') : null),
+      });
+      await heir.membership.open();
+      const failed = codeOf(write(heir, 'a'));
+      await browser.advance(31_000);
+      leader.kill();
+      await browser.advance(10_000);
+      expect(await failed).toBe('leader-unreachable');
+    });
+  });
+
   it('every tab treats everything as touched', async () => {
     const browser = new FakeBrowser();
     const [first, second, third] = await openTabs(browser, 3);

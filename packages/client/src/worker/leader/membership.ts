@@ -290,6 +290,7 @@ export class Membership<Database extends WritableDatabase> {
   private async lead(): Promise<void> {
     const { options, link, opened: asFollower } = this;
     this.hasFollowers = false; // The remaining tabs say hello to the new leader.
+    link.onLeaderGone();
     const opened = await options.openDatabase('writer', () => this.onUndone());
     if (this.ended !== null) return opened.close({ handsOver: true });
     this.opened = opened;
@@ -346,6 +347,7 @@ export class Membership<Database extends WritableDatabase> {
       case 'ask':
         this.hasFollowers = true;
         return void this.leadership?.serve(message);
+      case 'begun':
       case 'answer':
       case 'refused':
         return this.link.onAnswer(message);

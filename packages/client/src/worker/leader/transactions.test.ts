@@ -189,3 +189,20 @@ describe('when a tab dies or is suspended', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 });
+
+it('a commit that the leader has begun does not fail, however long it takes', async () => {
+  const browser = new FakeBrowser();
+  const stored = Promise.withResolvers<void>();
+  const leader = browser.tab({ committed: () => stored.promise });
+  await leader.membership.open();
+  const follower = browser.tab();
+  await follower.membership.open();
+  await settle();
+  await begin(follower, 'tx');
+  await run(follower, 'tx', 'a');
+  const committing = codeOf(follower.membership.commit('tx'));
+  await browser.advance(11_000);
+  stored.resolve();
+  expect(await committing).toBe('resolved');
+  expect(browser.file.effects).toEqual(['a']);
+});
