@@ -372,6 +372,63 @@ describe('the order of a merge', () => {
   });
 });
 
+describe('a write in the tab that merges', () => {
+  const writes: Record<string, (branch: Branch) => Promise<unknown>> = {
+    execute: (branch) => branch.execute("UPDATE entry SET note = 'late' WHERE id = 'f'"),
+    transaction: (branch) => branch.transaction((tx) => tx.execute("UPDATE entry SET note = 'late' WHERE id = 'f'")),
+    undo: (branch) => branch.undo(),
+  };
+  const noteOfF = async (of: Client): Promise<unknown> => (await of.query("SELECT note FROM entry WHERE id = 'f'"))[0];
+
+  it.each(Object.keys(writes))('fails after the merge, which deletes the branch: %s', async (name) => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'f'");
+    const merged = branch.merge();
+    await Promise.resolve(); // A merge begins in a later task, and a write before it is merged too.
+    const code = writes[name]!(branch).then(
+      () => 'written',
+      (error: { readonly code: string }) => error.code,
+    );
+    await merged;
+    expect(await code).toBe('branch-ended');
+    expect(await noteOfF(client)).toEqual({ note: 'ours' });
+  });
+
+  it('runs after a merge that failed', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'ours' WHERE id = 'f'");
+    await client.execute("UPDATE entry SET note = 'theirs' WHERE id = 'f'");
+    const merged = branch.merge().catch((error: unknown) => error);
+    await Promise.resolve();
+    const write = branch.execute("UPDATE entry SET note = 'late' WHERE id = 'f'");
+    expect(await merged).toMatchObject({ code: 'branch-conflicts' });
+    await write;
+    expect(await noteOfF(branch)).toEqual({ note: 'late' });
+    await branch.merge({ conflicts: 'branch' });
+    expect(await noteOfF(client)).toEqual({ note: 'late' });
+  });
+
+  it('fails in an open document too, which reports it', async () => {
+    const branch = await begin();
+    const document = await branch.document<{ body: string }>('entry', ['e'], 'details');
+    const merged = branch.merge();
+    await Promise.resolve();
+    document.change((value) => ({ ...value, body: 'late' }));
+    const saved = document.saved().catch((error: unknown) => error);
+    await merged;
+    expect(await saved).toMatchObject({ code: 'branch-ended' });
+  });
+
+  it('of two merges at once, the second finds the branch ended', async () => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET hits = hits + 1 WHERE id = 'e'");
+    const [first, second] = await Promise.allSettled([branch.merge(), branch.merge()]);
+    expect(first.status).toBe('fulfilled');
+    expect(second).toMatchObject({ reason: { code: 'branch-ended' } });
+    expect(await client.query("SELECT hits FROM entry WHERE id = 'e'")).toEqual([{ hits: 6 }]);
+  });
+});
+
 describe('the branch API', () => {
   it('rejects a branch of a branch', async () => {
     const branch = await begin();

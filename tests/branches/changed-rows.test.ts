@@ -42,6 +42,7 @@ async function changedRows(writes: number): Promise<unknown[]> {
     client: { query, transaction: branch.transaction },
     schema,
     loadDocuments: async () => branchDocuments,
+    onProblem: () => undefined,
   };
   const rows = await new BranchMerging(parts).changedRows();
   return rows.map(({ key, base, ours }) => [key, base && Object.fromEntries(base), ours && Object.fromEntries(ours)]);

@@ -277,7 +277,9 @@ export interface Branch extends Client {
   /**
    * Writes the changes of the branch to the origin as one ordinary transaction, which syncs, merges and can be undone
    * like any other, and ends the branch. Counters add the branch's difference, columns of a group change together, and
-   * documents receive the branch's edits. After an error, the branch is unchanged. Rejects with
+   * documents receive the branch's edits. Writes of this tab to the branch wait for the merge, and then reject with
+   * `branch-ended`. After an error, the branch is unchanged, and they run. If the merge is committed but could not be
+   * flushed, `onError` receives `storage-unflushed`. Rejects with
    * - `branch-conflicts`: the origin changed the same values since the branch began, and `conflicts` is not set
    * - `branch-schema-changed`: the origin has been migrated since. The branch can still be read
    * - `constraint-…`, `changeset-too-large`, `transaction-timeout`: as for any transaction of the origin

@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { BranchDocuments } from './branch/changed-rows.ts';
+import { WriteGate } from './branch/write-gate.ts';
 import type { Branch, Client } from './client.ts';
 import type { BranchInfo } from './interface/branch-merge.ts';
 import type { ClientOptions } from './interface/client-options.ts';
@@ -78,6 +79,7 @@ async function exists(connection: WorkerConnection, file: string): Promise<boole
 async function openOn(connection: WorkerConnection, file: string, parts: BranchesParts): Promise<Branch> {
   const { origin, options, environment, openClient, loadDocuments } = parts;
   const { sync: _, ...local } = options;
+  const gate = new WriteGate();
   let first: WorkerConnection | null = connection;
   const client = await openClient(
     { ...local, name: file, persistence: origin.status.current.persistence },
@@ -87,12 +89,12 @@ async function openOn(connection: WorkerConnection, file: string, parts: Branche
       connect(onWorkerProblem) {
         const connected = first ?? environment.connect(onWorkerProblem);
         first = null;
-        return connected;
+        return gate.around(connected);
       },
     },
   );
   const { schema, onError: onProblem = reportUncaught } = options;
-  return startBranch({ origin, client, file, environment, schema, loadDocuments, onProblem });
+  return startBranch({ origin, client, file, gate, environment, schema, loadDocuments, onProblem });
 }
 
 /** Creates branches of one file one at a time: otherwise two tabs could both find the same name free. */

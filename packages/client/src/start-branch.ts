@@ -4,9 +4,11 @@ import { BranchMerging, isMerged } from './branch/branch-merging.ts';
 import type { BranchDocuments } from './branch/changed-rows.ts';
 import { guardedCalls } from './branch/guarded-calls.ts';
 import { describeChange } from './branch/plan-merge.ts';
+import type { WriteGate } from './branch/write-gate.ts';
 import type { Branch, Client } from './client.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { liveQueryInspections } from './live-query-inspection.ts';
+import { newId } from './new-id.ts';
 import { branchName, type BranchStart } from './rpc/branch-file.ts';
 
 export interface BranchParts {
@@ -14,6 +16,8 @@ export interface BranchParts {
   /** The branch's own database. */
   readonly client: Client;
   readonly file: string;
+  /** Every write of this tab to the branch passes it. */
+  readonly gate: WriteGate;
   readonly environment: ClientEnvironment;
   readonly schema: Schema;
   readonly loadDocuments: () => Promise<BranchDocuments>;
@@ -24,7 +28,7 @@ export interface BranchParts {
  * Adds the operations of a branch to the client of its database. Rejects with `branch-ended` if it was merged before.
  */
 export async function startBranch(parts: BranchParts): Promise<Branch> {
-  const { client, origin, file, environment, onProblem } = parts;
+  const { client, origin, file, environment, gate, onProblem } = parts;
   const name = branchName(file);
   const start = await readStart(client);
   const ending = new BranchEnding({
@@ -39,6 +43,16 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
     throw new RockpoolError('branch-ended', { branch: name, by: 'merge' });
   }
   const merging = new BranchMerging({ ...parts, branchName: name, start });
+  let last: Promise<unknown> = Promise.resolve();
+  /** Merges and discards run one at a time, as long as the branch is open. */
+  function inOrder<T>(end: () => Promise<T>): Promise<T> {
+    const ended = last.then(() => {
+      ending.requireOpen();
+      return end();
+    });
+    last = ended.catch(() => undefined);
+    return ended;
+  }
   const branch: Branch = {
     ...guardedCalls(client, () => ending.ended, name),
     branchName: name,
@@ -55,17 +69,20 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
       ending.requireOpen();
       return merging.preview();
     },
-    async merge(options = {}) {
-      ending.requireOpen();
-      const merged = await merging.merge(options);
-      // The merge stays committed even if the file cannot be removed; the next opening removes it.
-      await ending.end('merge').catch(onProblem);
-      return merged;
-    },
-    async discard() {
-      ending.requireOpen();
-      await ending.end('discard');
-    },
+    merge: (options = {}) =>
+      inOrder(async () => {
+        const transactionId = newId();
+        gate.close(transactionId);
+        const merged = await merging.merge(options, transactionId).catch((thrown: unknown) => {
+          gate.open();
+          throw thrown;
+        });
+        gate.end(new RockpoolError('branch-ended', { branch: name, by: 'merge' }));
+        // The merge stays committed even if the file cannot be removed; the next opening removes it.
+        await ending.end('merge').catch(onProblem);
+        return merged;
+      }),
+    discard: () => inOrder(() => ending.end('discard')),
     leave: () => branch.discard(),
     close: () => ending.close(),
   };

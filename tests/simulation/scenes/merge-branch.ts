@@ -104,6 +104,7 @@ async function openBranch(world: World, device: Device, random: Random, mark: st
       client: client as unknown as BranchMergingParts['client'],
       schema,
       loadDocuments: async () => branchDocuments,
+      onProblem: () => undefined,
     },
     texts: () => readTables((sql) => readText(database, sql)),
   };

@@ -1,8 +1,10 @@
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError, type Schema } from '@rockpool/shared';
 import type { Client } from '../client.ts';
 import type { BranchMergeOptions, BranchPreview } from '../interface/branch-merge.ts';
 import type { Transaction } from '../interface/writes.ts';
 import type { BranchStart } from '../rpc/branch-file.ts';
+import { newId } from '../new-id.ts';
+import { isUnflushed } from '../tab/synced-writes.ts';
 import { readChangedRows, type BranchDocuments, type ChangedRow } from './changed-rows.ts';
 import { withDependentRows } from './dependent-rows.ts';
 import { describeChange, planMerge, type Decide, type PlannedMerge } from './plan-merge.ts';
@@ -22,6 +24,8 @@ export interface BranchMergingParts {
   readonly schema: Schema;
   /** Loads document support, and with it Yjs. */
   readonly loadDocuments: () => Promise<BranchDocuments>;
+  /** Called with `storage-unflushed` if the merge is committed but could not be flushed. */
+  readonly onProblem: (error: RockpoolError) => void;
 }
 
 /** Whether the origin already contains the transaction that merged the branch. */
@@ -58,26 +62,42 @@ export class BranchMerging {
     return toPreview(await this.plan(await this.changedRows(), query, () => 'branch'));
   }
 
-  /** Locks the branch against writes during the merge, so that the merge misses no write. */
-  async merge({ conflicts }: BranchMergeOptions): Promise<BranchPreview> {
-    const { origin, client } = this.parts;
-    let merged: BranchPreview | null = null;
+  /**
+   * Locks the branch against writes during the merge, so that the merge misses no write. The lock is the transaction
+   * with the given id. Resolves if the origin has committed the merge, even if an error was reported.
+   */
+  async merge({ conflicts }: BranchMergeOptions, transactionId: string = newId()): Promise<BranchPreview> {
+    const { origin, client, start, onProblem } = this.parts;
+    const stop = new AbortController();
+    let preview: BranchPreview | null = null;
+    let writing: Promise<unknown> = Promise.resolve();
+    const underLock = async (own: Transaction): Promise<void> => {
+      const changed = await this.readChanged((statement) => own.query(statement));
+      const body = async (tx: Transaction): Promise<void> => {
+        preview = await this.mergeIn(tx, changed, conflicts);
+      };
+      // With this request id, a repeated merge finds the result of the first one. Triggers do not run, because the
+      // changes already include what they wrote.
+      const options = { timeoutMs: TIMEOUT_MS, requestId: start.id, withoutTriggers: true, signal: stop.signal };
+      writing = origin.transaction(body, options);
+      await writing;
+    };
+    const lock = { timeoutMs: TIMEOUT_MS, requestId: transactionId };
     try {
-      await client.transaction(
-        async (own) => {
-          const changed = await this.readChanged((statement) => own.query(statement));
-          const body = (tx: Transaction): Promise<BranchPreview> => this.mergeIn(tx, changed, conflicts);
-          // With this request id, a repeated merge finds the result of the first one. Triggers do not run, because the
-          // changes already include what they wrote.
-          const options = { timeoutMs: TIMEOUT_MS, requestId: this.parts.start.id, withoutTriggers: true };
-          merged = await origin.transaction(body, options);
-        },
-        { timeoutMs: TIMEOUT_MS },
-      );
+      await client.transaction(underLock, lock);
     } catch (thrown) {
-      if (merged === null) throw thrown;
+      // The lock may have timed out before the merge. Without the lock, the merge must not be committed later.
+      stop.abort();
+      const failure = await writing.then(() => null, toRockpoolError);
+      if (preview === null || !(await this.isCommitted())) throw thrown;
+      if (failure !== null && isUnflushed(failure)) onProblem(failure);
     }
-    return merged as unknown as BranchPreview;
+    return preview as unknown as BranchPreview;
+  }
+
+  private async isCommitted(): Promise<boolean> {
+    const { origin, start } = this.parts;
+    return isMerged((statement) => origin.query(statement), start).catch(() => false);
   }
 
   private async mergeIn(
