@@ -46,6 +46,19 @@ describe('an open transaction', () => {
     expect(accounts(database)).toEqual([['a', 5]]);
   });
 
+  it('commits the writes around a savepoint that changed the schema and was rolled back', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: false });
+    transaction.execute(insert('a', 1));
+    transaction.savepoint(1);
+    transaction.execute(sql('CREATE VIEW names AS SELECT name FROM account'));
+    transaction.execute(insert('b', 2));
+    transaction.undo(1);
+    transaction.commit('request');
+    expect(accounts(database)).toEqual([['a', 1]]);
+    expect(database.changelog.read(1)?.groups.map(({ keys }) => keys)).toEqual([[['a']]]);
+  });
+
   it('keeps the writes of a released savepoint', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
