@@ -9,8 +9,8 @@ import type { Changelog } from './changelog.ts';
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
 
 // Deliveries may arrive several times a second, but pruning needs the time of an outcome only to the hour. Each hour of
-// the wall clock has its own row with the time of its last outcome, so that outcomes that follow closely do not postpone
-// pruning, and nothing is pruned early.
+// the wall clock has its own row with the time of its last outcome, so that outcomes that follow closely do not
+// postpone pruning, and nothing is pruned early.
 const ACKNOWLEDGED_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** Consecutive changesets for one push. */

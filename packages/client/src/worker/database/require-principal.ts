@@ -7,8 +7,8 @@ import type { Connection } from '../sqlite/connection.ts';
 /**
  * Prevents one user's writes from being sent as another's. A database belongs to no user until a user signs in; the
  * earlier writes then belong to that user too. It passes to a different user only when the first one has nothing left
- * to send. From then on, the first one's writes are not sent again, even to a server that was restored from a backup and
- * has lost them. `principal` is null when the app names no user.
+ * to send. From then on, the first one's writes are not sent again, even to a server that was restored from a backup
+ * and has lost them. `principal` is null when the app names no user.
  *
  * Throws `other-principal` with the number of pending changes, and then changes nothing.
  */

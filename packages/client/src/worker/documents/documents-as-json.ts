@@ -26,8 +26,8 @@ import { documentContent } from './undo-documents.ts';
  * current JSON with the recorded change applied. `textOf` reads the current value of a document column.
  *
  * An edit is converted as a whole or not at all. Throws `document-gone` if the column is NULL, and
- * `document-place-missing` if a place that the edit changes no longer exists. If `keepsNewer`, throws the latter also if
- * a place has neither the value that the changeset replaced nor the one that it wrote.
+ * `document-place-missing` if a place that the edit changes no longer exists. If `keepsNewer`, throws the latter also
+ * if a place has neither the value that the changeset replaced nor the one that it wrote.
  */
 export function documentsAsJson(
   table: TableSchema,

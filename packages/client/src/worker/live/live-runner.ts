@@ -54,8 +54,8 @@ interface LiveUpdate {
 }
 
 /**
- * The longest pause between two rounds, and the pause after a failed one. A round may have taken long because the device
- * slept, not because of its queries.
+ * The longest pause between two rounds, and the pause after a failed one. A round may have taken long because the
+ * device slept, not because of its queries.
  */
 const LONGEST_REST_MS = 1_000;
 

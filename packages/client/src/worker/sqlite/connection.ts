@@ -30,8 +30,8 @@ export interface ConnectionOptions {
    */
   readonly isOnlyWriter?: boolean;
   /**
-   * Called after a storage failure with its primary result code: the VFS knows the reason, while SQLite reports only the
-   * failure. Null if the VFS did not cause it, as when SQLite finds damage.
+   * Called after a storage failure with its primary result code: the VFS knows the reason, while SQLite reports only
+   * the failure. Null if the VFS did not cause it, as when SQLite finds damage.
    */
   readonly storageError?: (primaryCode: number) => RockpoolError | null;
 }

@@ -17,8 +17,8 @@ export function storageFailure(thrown: unknown): RockpoolError {
 }
 
 /**
- * Returns the last failure of a storage if SQLite's primary result code is what the VFS returned for it. Otherwise it is
- * an older failure, and SQLite has found a different one by itself.
+ * Returns the last failure of a storage if SQLite's primary result code is what the VFS returned for it. Otherwise it
+ * is an older failure, and SQLite has found a different one by itself.
  */
 export function failureBehind(storage: Pick<Storage, 'lastError'>): (primaryCode: number) => RockpoolError | null {
   return (primaryCode) => {

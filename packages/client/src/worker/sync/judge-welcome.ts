@@ -33,8 +33,8 @@ export interface OwnChangesets {
   /** Null if it was never written or has been pruned. */
   hashOf(sequence: number): Uint8Array | null;
   /**
-   * The start of the gapless run of changesets of the present principal that ends with the newest; `lastSequence + 1` if
-   * there is none.
+   * The start of the gapless run of changesets of the present principal that ends with the newest; `lastSequence + 1`
+   * if there is none.
    */
   firstRetained(): number;
   /** Whether the user has resolved rejected changesets after `sequence`, which must not be sent again. */

@@ -22,8 +22,8 @@ export interface NewSiteOptions {
  * Those before it are on the server under the old site. Pending ones also leave the visible rows; they come back in
  * deliveries as another site's writes. Returns the names of the touched tables. A write on top of such a change counts
  * as concurrent with it, because its base is older: a cell still goes to the later write, but an update of a row that
- * was inserted this way loses and goes to the conflict log. Changesets of an earlier principal are deleted, except rejected
- * ones.
+ * was inserted this way loses and goes to the conflict log. Changesets of an earlier principal are deleted, except
+ * rejected ones.
  */
 export function becomeNewSite(
   database: OpenDatabase,

@@ -46,8 +46,8 @@ export function retryRejected(parts: RejectedParts, sequence: number, requestId:
 /**
  * Retries a rejected changeset without asking the user: only if the values that it replaces are unchanged, so that it
  * overwrites no newer values. In a document, each place that it changes is such a value; a place may also have the new
- * value already. Counter deltas apply to any value. Throws `document-gap`, or like `retryRejected`, otherwise, and leaves
- * the changeset rejected.
+ * value already. Counter deltas apply to any value. Throws `document-gap`, or like `retryRejected`, otherwise, and
+ * leaves the changeset rejected.
  */
 export function retryIfUnchanged(parts: RejectedParts, sequence: number): WriteOutcome {
   return retryWithTriggersOff(parts, sequence, null, requireUnchanged);
