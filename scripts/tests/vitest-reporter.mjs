@@ -25,7 +25,7 @@ const nameOf = (test) => test.fullName;
  *
  * @param {import('vitest').TestError} error
  */
-const reasonOf = ({ message = '', diff = '', stack = '' }) =>
+const reasonOf = ({ message, diff = '', stack = '' }) =>
   [message, diff, stack.startsWith(`Error: ${message}`) ? stack.slice(message.length + 7) : stack].join('\n');
 
 export default class {
