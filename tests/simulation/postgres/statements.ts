@@ -87,6 +87,8 @@ export const STATEMENTS: readonly Statement[] = [
   }),
   // Every instance of a history has the same version: no column is missing.
   answering(/^SELECT relname \|\| '\.' \|\| attname FROM pg_attribute/, () => SHARED_COLUMNS.map((name) => [name])),
+  // The probe of the bus.
+  answering(/^SELECT 1$/, () => [['1']]),
   // No history uses these tables: any other statement on them is unknown.
   answering(/^\s*CREATE TABLE IF NOT EXISTS rockpool\.rockpool_/, () => []),
   answering(
