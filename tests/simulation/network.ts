@@ -176,6 +176,7 @@ export class SimulatedConnection {
   /** Bytes that one end has sent and the other end has not read yet. */
   bytesUp = 0;
   private bytesDown = 0;
+  private onDrained: (() => void) | null = null;
   /** The site that the hello names. */
   private site = '';
   private isEnded = false;
@@ -319,15 +320,23 @@ export class SimulatedConnection {
           if (hasOutcomes) this.outcomesUnderWay--;
           if (!isRead) this.bytesDown -= bytes.length;
           isRead = true;
+          if (this.bytesDown === 0) this.drained();
           this.toClient(() => this.clientEnd.onmessage?.({ data: bytes.slice().buffer }));
         });
       },
       unreadBytes: () => this.bytesDown,
+      whenDrained: (onDrained) => void (this.onDrained = onDrained),
       pause: () => this.up.hold(true),
       resume: () => this.up.hold(this.place.isPartitioned),
       close: (code) => this.down.send(() => this.clientHearsClose(code)),
       terminate: () => this.cut({ clientHears: !this.place.isPartitioned, serverHears: false }),
     };
+  }
+
+  private drained(): void {
+    const { onDrained } = this;
+    this.onDrained = null;
+    onDrained?.();
   }
 
   private sendDown(isDelivery: boolean, deliver: () => void): void {

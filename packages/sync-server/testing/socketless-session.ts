@@ -16,6 +16,7 @@ import { ServerMetrics } from '../src/observe/server-metrics.ts';
 import { SESSION_LIMITS } from '../src/session/limits.ts';
 import { ConnectionQuota } from '../src/session/connection-quota.ts';
 import { Session } from '../src/session/session.ts';
+import type { SessionSocket } from '../src/session/session-socket.ts';
 import { untilCommitted } from './direct-session.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
@@ -26,11 +27,12 @@ export function sessionServices(
   database: LiveDatabase,
   log: Logger,
   authorize: Authorize = () => true,
+  now: () => number = () => 0,
 ): SessionServices {
   const gate = new Gate({
     authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }),
     authorize,
-    now: () => 0,
+    now,
     log,
   });
   return {
@@ -41,7 +43,7 @@ export function sessionServices(
     onDamaged: (_, error) => {
       throw error;
     },
-    now: () => 0,
+    now,
     log,
     limits: SESSION_LIMITS,
     connectionQuota: new ConnectionQuota(Infinity),
@@ -51,8 +53,13 @@ export function sessionServices(
   };
 }
 
-/** Begins a session whose client reads everything at once, and sends although it is paused. */
-export function beginSession(services: SessionServices): {
+/**
+ * Begins a session whose client sends although it is paused, and by default reads everything at once.
+ */
+export function beginSession(
+  services: SessionServices,
+  reading: Partial<SessionSocket> = {},
+): {
   readonly session: Session;
   readonly received: ServerMessage[];
 } {
@@ -64,10 +71,12 @@ export function beginSession(services: SessionServices): {
       if (message !== null) received.push(decodeServerMessage(message));
     },
     unreadBytes: () => 0,
+    whenDrained: () => undefined,
     pause: () => undefined,
     resume: () => undefined,
     close: () => undefined,
     terminate: () => undefined,
+    ...reading,
   };
   return { session: new Session(socket, services), received };
 }

@@ -199,6 +199,8 @@ export function toSessionSocket(webSocket: WebSocket, stream: Duplex): SessionSo
       else stream.write(bytes);
     },
     unreadBytes: () => webSocket.bufferedAmount,
+    // Emitted after a write that exceeded the high-water mark, at most 64 KiB.
+    whenDrained: (onDrained) => void stream.once('drain', onDrained),
     pause: () => {
       if (isOpen()) webSocket.pause();
     },

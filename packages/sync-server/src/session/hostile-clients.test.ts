@@ -246,3 +246,21 @@ describe('a client that does not read', () => {
     expect(first.groups.reduce((rows, { rowCount }) => rows + rowCount, 0)).toBe(count);
   });
 });
+
+describe('a client with a slow link', () => {
+  it('receives a catch-up above the limit of unread bytes while others write', async () => {
+    const writer = await tested.server.open();
+    const note = 'x'.repeat(5_000_000);
+    const rows = 5; // more than the system buffers of a connection take
+    for (let row = 0; row < rows; row++) await writer.commit([insert('entries', `e${row}`, { amount: 1n, note })]);
+    const slow = await tested.server.connect();
+    const opening = slow.open(await tested.server.token(), DATABASE);
+    slow.socketForAbuse.pause();
+    const isOpened = (): boolean => tested.server.events.filter(({ event }) => event === 'session-opened').length > 1;
+    while (!isOpened()) await new Promise((resolve) => setImmediate(resolve));
+    for (let row = 0; row < 3; row++) await writer.commit([insert('accounts', `a${row}`, { name: `a${row}` })]);
+    slow.socketForAbuse.resume();
+    expect((await opening).first).toMatchObject({ from: 0, to: rows });
+    for (let row = 1; row <= 3; row++) expect(await slow.delivery()).toMatchObject({ to: rows + row });
+  });
+});

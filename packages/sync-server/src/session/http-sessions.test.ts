@@ -39,6 +39,22 @@ describe('a session over plain HTTP', () => {
     expect(await client.leave()).toBe(400);
   });
 
+  it('receives a catch-up in the order of its parts, over several polls', async () => {
+    const writer = await tested.server.open();
+    const note = 'x'.repeat(1_000_000);
+    for (let row = 0; row < 3; row++) await writer.commit([insert('entries', `e${row}`, { amount: 1n, note })]);
+    const client = await openSession();
+    await sayHello(client);
+    expect(await client.next()).toMatchObject({ type: 'welcome' });
+    const rows: unknown[] = [];
+    for (let message = await client.next(); ; message = await client.next()) {
+      if (message.type !== 'delivery-part' && message.type !== 'delivery') throw new Error(message.type);
+      rows.push(...message.groups.flatMap(({ keys }) => keys[0]));
+      if (message.type === 'delivery') break;
+    }
+    expect(rows).toEqual(['e0', 'e1', 'e2']);
+  });
+
   it('is refused, revoked and ended like any other session', async () => {
     const stranger = await openSession();
     await stranger.hello('noise', DATABASE);

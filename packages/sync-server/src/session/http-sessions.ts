@@ -13,6 +13,7 @@ interface HttpSession {
   readonly session: Session;
   readonly outgoing: Uint8Array[];
   unreadBytes: number;
+  onDrained: () => void;
   closed: Polled['closed'];
   wake: () => void;
 }
@@ -64,6 +65,10 @@ export class HttpSessions {
         to?.wake();
       },
       unreadBytes: () => this.sessions.get(id)?.unreadBytes ?? 0,
+      whenDrained: (onDrained) => {
+        const to = this.sessions.get(id);
+        if (to !== undefined) to.onDrained = onDrained;
+      },
       // Requests cannot be paused. A session ends if too much of what it sent waits (session.ts).
       pause: () => undefined,
       resume: () => undefined,
@@ -74,7 +79,10 @@ export class HttpSessions {
       },
     };
     const session = this.start(socket, address);
-    this.sessions.set(id, { session, outgoing, unreadBytes: 0, closed: null, wake: () => undefined });
+    this.sessions.set(id, {
+      ...{ session, outgoing, unreadBytes: 0, closed: null },
+      ...{ onDrained: () => undefined, wake: () => undefined },
+    });
     return id;
   }
 
@@ -111,6 +119,9 @@ export class HttpSessions {
     const writer = new ByteWriter();
     for (const frame of polled.outgoing.splice(0)) writer.lengthPrefixed(frame);
     polled.unreadBytes = 0;
+    const { onDrained } = polled;
+    polled.onDrained = () => undefined;
+    onDrained();
     if (polled.closed !== null) this.forget(id);
     return { frames: writer.finish(), closed: polled.closed };
   }

@@ -42,6 +42,7 @@ class InProcessPipe implements InProcessSession {
   private isPaused = false;
   /** Bytes that the client has not read. */
   private unreadBytes = 0;
+  private onDrained: (() => void) | null = null;
   private isOver = false;
   private isClosed = false;
 
@@ -50,6 +51,7 @@ class InProcessPipe implements InProcessSession {
     this.session = start({
       send: (frame) => this.deliver(frame),
       unreadBytes: () => this.unreadBytes,
+      whenDrained: (onDrained) => void (this.onDrained = onDrained),
       pause: () => void (this.isPaused = true),
       resume: () => {
         this.isPaused = false;
@@ -100,8 +102,15 @@ class InProcessPipe implements InProcessSession {
     this.unreadBytes += copy.length;
     setImmediate(() => {
       this.unreadBytes -= copy.length;
+      if (this.unreadBytes === 0) this.drained();
       if (!this.isClosed) this.client.receive(copy);
     });
+  }
+
+  private drained(): void {
+    const { onDrained } = this;
+    this.onDrained = null;
+    onDrained?.();
   }
 
   private end(code: number, reason: string): void {

@@ -20,7 +20,8 @@ export interface SessionLimits extends WaitingRoomLimits {
   readonly maxSessionsPerPrincipal: number;
   /**
    * The maximum number of bytes that a client may leave unread. Further bytes end the session with `slow-consumer`; the
-   * client catches up from its cursor.
+   * client catches up from its cursor. A batch that exceeds the limit, such as a large catch-up, is not counted while
+   * the client reads it.
    */
   readonly maxUnreadBytes: number;
 }

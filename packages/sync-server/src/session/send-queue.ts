@@ -1,29 +1,100 @@
-import { messageToFrames, RockpoolError } from '@rockpool/shared';
+import { DELIVERY_PART_BYTES, messageToFrames, RockpoolError } from '@rockpool/shared';
 import type { SessionSocket } from './session-socket.ts';
 
 /**
- * Sends messages as frames. Throws `slow-consumer` if the client has more unread bytes than the limit. Up to the limit,
- * messages of any size are sent, so that a large catch-up is sent even though the welcome before it is often still
- * unread.
+ * A socket receives further messages while less than this is unread, so that its progress shows: a socket reports only
+ * that it has no unread bytes left.
+ */
+const AHEAD_BYTES = DELIVERY_PART_BYTES;
+
+export interface SendQueueOptions {
+  readonly maxUnreadBytes: number;
+  /** How long the network may take for a part of a delivery. */
+  readonly silenceLimitMs: number;
+  readonly now: () => number;
+}
+
+/**
+ * Sends messages as frames. Throws `slow-consumer` if the client has more unread bytes than the limit.
+ *
+ *   ── new messages: up to the limit ── the large batch, of any size ── up to the limit ──► client
+ *
+ * Messages of any size are sent together while less than the limit is unread, so that a large catch-up is sent even
+ * though the welcome before it is often still unread. A batch that exceeds the limit is not counted until it is read: a
+ * client with a slow link would otherwise be cut by the next message, and start its catch-up over. Such a client must
+ * read (`requireProgress`).
  */
 export class SendQueue {
+  /** When the network last took everything that the socket had. */
+  drainedMs = 0;
   private readonly socket: SessionSocket;
-  private readonly maxUnreadBytes: number;
+  private readonly options: SendQueueOptions;
+  private readonly waiting: Uint8Array[] = [];
+  private waitingBytes = 0;
+  // Since when the socket has had as much as it may have. Null if it has less.
+  private waitingSinceMs: number | null = null;
+  // The bytes behind the large batch. Null if there is none.
+  private laterBytes: number | null = null;
 
-  constructor(socket: SessionSocket, maxUnreadBytes: number) {
+  constructor(socket: SessionSocket, options: SendQueueOptions) {
     this.socket = socket;
-    this.maxUnreadBytes = maxUnreadBytes;
+    this.options = options;
   }
 
   get unreadBytes(): number {
-    return this.socket.unreadBytes();
+    return this.socket.unreadBytes() + this.waitingBytes;
   }
 
   send(messages: readonly Uint8Array[]): void {
+    const { maxUnreadBytes } = this.options;
     const { unreadBytes } = this;
-    if (unreadBytes > this.maxUnreadBytes)
-      throw new RockpoolError('slow-consumer', { unreadBytes, limitBytes: this.maxUnreadBytes });
-    for (const message of messages) for (const frame of framesOf(message)) this.socket.send(frame);
+    const sizeBytes = messages.reduce((sum, { length }) => sum + length, 0);
+    if (this.laterBytes !== null && unreadBytes <= this.laterBytes) this.laterBytes = null;
+    if (this.laterBytes === null ? unreadBytes > maxUnreadBytes : this.laterBytes + sizeBytes > maxUnreadBytes)
+      throw this.tooSlow();
+    if (this.laterBytes !== null) this.laterBytes += sizeBytes;
+    else if (unreadBytes + sizeBytes > maxUnreadBytes) this.laterBytes = 0;
+    this.waiting.push(...messages);
+    this.waitingBytes += sizeBytes;
+    this.fill();
+  }
+
+  /**
+   * Throws `slow-consumer` if more than the limit is unread and the network takes less than a part of a delivery in the
+   * time after which a connection counts as silent.
+   */
+  requireProgress(nowMs: number): void {
+    if (this.waitingSinceMs === null || this.unreadBytes <= this.options.maxUnreadBytes) return;
+    const parts = Math.max(1, this.socket.unreadBytes() / DELIVERY_PART_BYTES);
+    if (nowMs - this.waitingSinceMs >= parts * this.options.silenceLimitMs) throw this.tooSlow();
+  }
+
+  /** Drops the messages that the socket has not received. */
+  clear(): void {
+    this.waiting.length = 0;
+    this.waitingBytes = 0;
+  }
+
+  private fill(): void {
+    while (this.socket.unreadBytes() < AHEAD_BYTES) {
+      const message = this.waiting.shift();
+      if (message === undefined) return;
+      this.waitingBytes -= message.length;
+      for (const frame of framesOf(message)) this.socket.send(frame);
+    }
+    if (this.waitingSinceMs !== null) return;
+    const { now } = this.options;
+    this.waitingSinceMs = now();
+    this.socket.whenDrained(() => {
+      this.waitingSinceMs = null;
+      this.drainedMs = now();
+      this.fill();
+    });
+  }
+
+  private tooSlow(): RockpoolError {
+    const { unreadBytes } = this;
+    return new RockpoolError('slow-consumer', { unreadBytes, limitBytes: this.options.maxUnreadBytes });
   }
 }
 

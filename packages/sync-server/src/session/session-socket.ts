@@ -3,6 +3,8 @@ export interface SessionSocket {
   send(frame: Uint8Array): void;
   /** Bytes that were sent but that the network has not taken yet. */
   unreadBytes(): number;
+  /** Calls `onDrained` once when no byte is unread. Call it only with more than 64 KiB unread. */
+  whenDrained(onDrained: () => void): void;
   /** Stops reading, so that later messages wait at the client. */
   pause(): void;
   resume(): void;

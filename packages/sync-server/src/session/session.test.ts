@@ -1,4 +1,4 @@
-import { encodeMessage, messageToFrames, type Push } from '@rockpool/shared';
+import { DELIVERY_PART_BYTES, encodeMessage, messageToFrames, SILENCE_LIMIT_MS, type Push } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
@@ -52,5 +52,63 @@ describe('a client that sends although it is paused, as over plain HTTP', () => 
     expect(session.hasEnded).toBe(false);
     push(session, 1);
     expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'rate-limited' });
+  });
+});
+
+describe('a client that does not read a large catch-up', () => {
+  const MINUTE_MS = 60_000;
+
+  it('is ended although it sends pings', async () => {
+    let nowMs = 0;
+    const services = sessionServices(
+      database,
+      () => undefined,
+      undefined,
+      () => nowMs,
+    );
+    let unreadBytes = 0;
+    const { session } = beginSession(services, {
+      send: (frame) => void (unreadBytes += frame.length),
+      unreadBytes: () => unreadBytes,
+    });
+    await greet(session);
+    session.send(...Array.from({ length: 40 }, () => new Uint8Array(DELIVERY_PART_BYTES)));
+    let minutes = 0;
+    for (; !session.hasEnded && minutes < 60; minutes++) {
+      nowMs += MINUTE_MS / 2;
+      for (const frame of messageToFrames(encodeMessage({ type: 'ping' }))) session.receive(frame);
+      session.checkDeadlines((nowMs += MINUTE_MS / 2));
+    }
+    expect(minutes).toBeLessThan(3);
+  });
+});
+
+describe('a client that reads a large catch-up without a pause', () => {
+  it('is not silent, although it sends nothing meanwhile', async () => {
+    let nowMs = 0;
+    const services = sessionServices(
+      database,
+      () => undefined,
+      undefined,
+      () => nowMs,
+    );
+    let unreadBytes = 0;
+    let onDrained: () => void = () => undefined;
+    const { session } = beginSession(services, {
+      send: (frame) => void (unreadBytes += frame.length),
+      unreadBytes: () => unreadBytes,
+      whenDrained: (callback) => void (onDrained = callback),
+    });
+    await greet(session);
+    session.send(...Array.from({ length: 40 }, () => new Uint8Array(DELIVERY_PART_BYTES)));
+    for (let part = 0; part < 40; part++) {
+      nowMs += SILENCE_LIMIT_MS / 2;
+      unreadBytes = 0;
+      onDrained();
+      session.checkDeadlines((nowMs += SILENCE_LIMIT_MS / 4));
+    }
+    expect(session.hasEnded).toBe(false);
+    session.checkDeadlines(nowMs + SILENCE_LIMIT_MS);
+    expect(session.hasEnded).toBe(true);
   });
 });

@@ -119,7 +119,8 @@ export class Session implements Subscriber {
   constructor(socket: SessionSocket, context: SessionContext) {
     this.socket = socket;
     this.context = context;
-    this.queue = new SendQueue(socket, context.limits.maxUnreadBytes);
+    const { maxUnreadBytes, silenceLimitMs } = context.limits;
+    this.queue = new SendQueue(socket, { maxUnreadBytes, silenceLimitMs, now: context.now });
     this.openedAtMs = context.now();
     this.lastHeardMs = this.openedAtMs;
     this.rate = new FrameRate(context.limits, this.openedAtMs);
@@ -206,12 +207,21 @@ export class Session implements Subscriber {
   /** Called every second or so. */
   checkDeadlines(nowMs: number): void {
     const problem = this.overdue(nowMs);
-    if (problem === null) return this.reauthorize(nowMs);
+    if (problem === null) return this.checkProgress(nowMs);
     if (problem !== 'silent') return this.fail(new RockpoolError(problem));
     this.context.metrics.socketsCut.add(1, { reason: 'silent' });
     this.log('session-silent', { phase: this.phase });
     this.end();
     this.socket.terminate();
+  }
+
+  private checkProgress(nowMs: number): void {
+    try {
+      this.queue.requireProgress(nowMs);
+      this.reauthorize(nowMs);
+    } catch (error) {
+      this.fail(toRockpoolError(error));
+    }
   }
 
   /** Checks the session's rights now. */
@@ -234,7 +244,9 @@ export class Session implements Subscriber {
   }
 
   private overdue(nowMs: number): ReturnType<typeof overdue> {
-    const { phase, openedAtMs, lastHeardMs } = this;
+    const { phase, openedAtMs } = this;
+    // A client that reads a large delivery without a pause sends nothing meanwhile.
+    const lastHeardMs = Math.max(this.lastHeardMs, this.queue.drainedMs);
     return overdue(
       { phase, openedAtMs, lastHeardMs, expiresAtMs: this.principal?.expiresAtMs ?? Infinity },
       this.context.limits,
@@ -445,6 +457,7 @@ export class Session implements Subscriber {
     this.phase = 'closed';
     this.remember(error);
     this.held = [];
+    this.queue.clear();
     this.database?.leave(this);
     if (this.principal !== null) this.context.connectionQuota.leave(this.principal.id);
     this.context.onClosed(this);
