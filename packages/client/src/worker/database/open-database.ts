@@ -115,8 +115,8 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
     path,
     readOnly: role === 'reader',
     isOnlyWriter: role === 'writer',
-    ...(vfsName === undefined ? {} : { vfsName }),
-    ...(storageError === undefined ? {} : { storageError }),
+    ...(vfsName !== undefined && { vfsName }),
+    ...(storageError !== undefined && { storageError }),
   });
   try {
     configure(connection, role);

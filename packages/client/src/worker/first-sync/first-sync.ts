@@ -33,7 +33,7 @@ export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
     tokenMs: answerWithinMs,
     firstByteMs: answerWithinMs,
     builtMs: answerWithinMs,
-    ...(nextBytesMs === undefined ? {} : { nextBytesMs }),
+    ...(nextBytesMs !== undefined && { nextBytesMs }),
   };
   const { adoptSnapshot, downloadSnapshot, importFile } = await loadSnapshotCode();
   const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, timeouts });

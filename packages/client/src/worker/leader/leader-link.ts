@@ -86,7 +86,8 @@ class Link implements LeaderLink {
    * request that took effect.
    */
   private readonly awakeMs: () => number;
-  private newestWriteId: string | null = null;
+  /** Empty before the first write. */
+  private newestWriteId = '';
   private leader: LeaderAddress | null = null;
   private isPaused = false;
   private failure: RockpoolError | null = null;
@@ -108,7 +109,7 @@ class Link implements LeaderLink {
       timesAsked: 0,
       leadersAsked: this.leader === null ? 0 : 1,
     };
-    const before = this.newestWriteId !== null && this.waitingById.has(this.newestWriteId) ? this.newestWriteId : null;
+    const before = this.waitingById.has(this.newestWriteId) ? this.newestWriteId : null;
     this.waitingById.set(waiting.id, waiting);
     if (request.kind === 'write') this.newestWriteId = waiting.id;
     this.send(waiting, before);
@@ -123,9 +124,9 @@ class Link implements LeaderLink {
       waiting.hasBegun = true;
       return;
     }
-    this.settle(waiting, ({ resolve, reject }) =>
-      message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
-    );
+    const { resolve, reject } = this.take(waiting);
+    if (message.kind === 'answer') resolve(message.answer);
+    else reject(decodeError(message.error));
     // The timer keeps running for the others: responses to later requests must not delay the repetition of an earlier
     // one.
     if (this.waitingById.size === 0) this.watch();
@@ -144,8 +145,7 @@ class Link implements LeaderLink {
   }
 
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void {
-    for (const waiting of [...this.waitingById.values()])
-      this.settle(waiting, ({ resolve }) => resolve(run(waiting.id, waiting.request)));
+    for (const waiting of [...this.waitingById.values()]) this.take(waiting).resolve(run(waiting.id, waiting.request));
     this.watch();
   }
 
@@ -163,7 +163,7 @@ class Link implements LeaderLink {
 
   fail(error: RockpoolError): void {
     this.failure = error;
-    for (const waiting of [...this.waitingById.values()]) this.settle(waiting, ({ reject }) => reject(error));
+    for (const waiting of [...this.waitingById.values()]) this.take(waiting).reject(error);
     this.watch();
   }
 
@@ -194,9 +194,10 @@ class Link implements LeaderLink {
     }
   }
 
-  private settle(waiting: Waiting, how: (settle: PromiseWithResolvers<unknown>) => void): void {
+  /** Returns the promise of a request that no longer waits. */
+  private take(waiting: Waiting): PromiseWithResolvers<unknown> {
     this.waitingById.delete(waiting.id);
-    how(waiting.settle);
+    return waiting.settle;
   }
 
   private remainingMs({ startedAwakeMs }: Waiting): number {
@@ -222,8 +223,8 @@ class Link implements LeaderLink {
       if (waiting.hasBegun) waiting.startedAwakeMs = this.awakeMs();
       if (this.remainingMs(waiting) > 0) continue;
       const { timesAsked, leadersAsked } = waiting;
-      this.settle(waiting, ({ reject }) =>
-        reject(new RockpoolError('leader-unreachable', { waitedMs: REQUEST_DEADLINE_MS, timesAsked, leadersAsked })),
+      this.take(waiting).reject(
+        new RockpoolError('leader-unreachable', { waitedMs: REQUEST_DEADLINE_MS, timesAsked, leadersAsked }),
       );
     }
   }

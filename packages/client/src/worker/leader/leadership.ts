@@ -151,10 +151,7 @@ export class Leadership<Database extends WritableDatabase> {
       case 'step':
         return this.transactions.ask(request.transactionId, request.ask, asked.watchOwner);
       case 'write':
-        return this.commit(
-          { id, statements: request.statements, ...(request.action === undefined ? {} : { action: request.action }) },
-          asked,
-        );
+        return this.commit({ ...request, id }, asked);
     }
   }
 
@@ -262,23 +259,25 @@ export class Leadership<Database extends WritableDatabase> {
    * Waits until the commit is stored, and flushed if strict durability requires that. Then reports the commit and
    * returns its results. Call it in the task of the commit.
    */
-  private async keep(outcome: ServedOutcome): Promise<readonly StatementOutcome[]> {
+  private async keep({
+    results,
+    touchedTables: tables,
+    changes,
+    repeated,
+  }: ServedOutcome): Promise<readonly StatementOutcome[]> {
     const { committed, flushed } = this.options.opened;
-    if (committed !== undefined) await committed();
+    if (committed) await committed();
     try {
       // Runs before sync is notified of the commit, because sync flushes what it sends, one commit after another.
-      if (flushed !== undefined) await flushed();
+      if (flushed) await flushed();
     } finally {
       // Reports the write even after a failed flush, which does not revert it.
-      this.tellWrite(outcome);
+      if (!repeated) {
+        this.tellCommit({ tables, changes });
+        this.work.onLocalCommit();
+      }
     }
-    return outcome.results;
-  }
-
-  private tellWrite({ touchedTables: tables, changes, repeated }: ServedOutcome): void {
-    if (repeated) return;
-    if (tables.length > 0) this.tellCommit({ tables, changes });
-    this.work.onLocalCommit();
+    return results;
   }
 
   private startWork(): LeaderWork {
@@ -286,7 +285,7 @@ export class Leadership<Database extends WritableDatabase> {
     const { database, committed } = opened;
     return startWork({
       database,
-      ...(committed === undefined ? {} : { committed }),
+      ...(committed !== undefined && { committed }),
       publishCommit: (touched) => this.publishCommit(touched),
       publishStatus: (status) => this.publishStatus(status),
       publishProblem: this.options.onProblem,
@@ -296,9 +295,7 @@ export class Leadership<Database extends WritableDatabase> {
 
   private publishCommit(touched: TouchedTables): void {
     const { committed } = this.options.opened;
-    const tell = (): void => {
-      if (touched.tables.length > 0) this.tellCommit(touched);
-    };
+    const tell = (): void => this.tellCommit(touched);
     if (committed === undefined) return tell();
     committed().then(
       tell,
@@ -308,6 +305,7 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   private tellCommit(touched: TouchedTables): void {
+    if (touched.tables.length === 0) return;
     this.commitNumber++;
     const notice = { ...this.position, ...touched };
     if (this.options.hasFollowers()) this.options.post({ kind: 'commit', ...notice });

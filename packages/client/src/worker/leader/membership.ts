@@ -174,10 +174,9 @@ export class Membership<Database extends WritableDatabase> {
     action?: WriteAction,
     requestId?: string,
   ): Promise<readonly StatementOutcome[]> {
-    const writing = this.carryOut(
-      { kind: 'write', statements, ...(action === undefined ? {} : { action }) },
-      requestId,
-    ) as Promise<readonly StatementOutcome[]>;
+    const writing = this.carryOut({ kind: 'write', statements, ...(action && { action }) }, requestId) as Promise<
+      readonly StatementOutcome[]
+    >;
     this.writing.add(writing);
     const remove = (): void => void this.writing.delete(writing);
     writing.then(remove, remove);

@@ -156,7 +156,6 @@ class Runner implements LiveRunner {
     const due = [...this.watchedById.values()].filter(({ isDue }) => isDue);
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await this.read(due);
-    due.forEach((watched, index) => this.noteRun(watched, results[index] as QueryResult));
     const updates = due.flatMap((watched, index) => this.take(watched, results[index] as QueryResult) ?? []);
     if (updates.length > 0)
       this.options.send(
@@ -168,12 +167,6 @@ class Runner implements LiveRunner {
       due.filter(({ dependencies }) => dependencies === null).map((watched) => this.learnDependencies(watched)),
     );
     return results.some(mayPass);
-  }
-
-  private noteRun(watched: Watched, result: QueryResult): void {
-    watched.runCount++;
-    watched.lastRunAtMs = this.options.clock.nowMs();
-    watched.lastRunMs = 'tookMs' in result ? result.tookMs : null;
   }
 
   /**
@@ -197,10 +190,13 @@ class Runner implements LiveRunner {
     Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
   }
 
-  /** Returns the update to send; null if the page already has the result or no longer watches the query. */
+  /** Notes the run. Returns the update to send; null if the page already has the result or no longer watches the query. */
   private take(watched: Watched, result: QueryResult): LiveUpdate | null {
     const { queryId } = watched;
     if (this.watchedById.get(queryId) !== watched) return null;
+    watched.runCount++;
+    watched.lastRunAtMs = this.options.clock.nowMs();
+    watched.lastRunMs = 'tookMs' in result ? result.tookMs : null;
     if ('error' in result) {
       // No commit would run it again.
       if (mayPass(result)) watched.isDue = true;
