@@ -240,8 +240,6 @@ export const STATEMENTS: readonly Statement[] = [
     backend.transaction?.cursors.delete(cursor);
     return [];
   }),
-  // The bus asks this of its listener, to notice a silent connection.
-  answering(/^SELECT 1$/, () => [[1]]),
   answering(/^LISTEN rockpool$/, ({ backend }) => {
     backend.listen();
     return [];
