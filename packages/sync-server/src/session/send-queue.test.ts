@@ -92,6 +92,24 @@ describe('the send queue', () => {
     expect(queue.unreadBytes).toBe(11);
   });
 
+  it('gives a socket that has had its part nothing more until it has none left', () => {
+    const most = DELIVERY_PART_BYTES - 100;
+    send(most, most, most);
+    expect(received).toEqual([most, most]);
+    unreadBytes = most;
+    send(10);
+    expect(received).toEqual([most, most]);
+    read();
+    expect(received).toEqual([most, most, most, 10]);
+  });
+
+  it('accepts another large batch while less than the limit of the first is unread', () => {
+    send(5_000);
+    unreadBytes = 100;
+    send(5_000);
+    expect(received).toEqual([5_000, 5_000]);
+  });
+
   it('sends nothing that waits after clear', () => {
     send(MIB, MIB);
     queue.clear();

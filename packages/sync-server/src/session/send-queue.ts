@@ -20,9 +20,9 @@ export interface SendQueueOptions {
  *   ── new messages: up to the limit ── the large batch, of any size ── up to the limit ──► client
  *
  * Messages of any size are sent together while less than the limit is unread, so that a large catch-up is sent even
- * though the welcome before it is often still unread. A batch that exceeds the limit is not counted until it is read: a
- * client with a slow link would otherwise be cut by the next message, and start its catch-up over. Such a client must
- * read (`requireProgress`).
+ * though the welcome before it is often still unread. A batch that exceeds the limit is not counted until less than the
+ * limit is unread again: a client with a slow link would otherwise be cut by the next message, and start its catch-up
+ * over. Such a client must read (`requireProgress`).
  */
 export class SendQueue {
   /** When the network last took everything that the socket had. */
@@ -49,7 +49,7 @@ export class SendQueue {
     const { maxUnreadBytes } = this.options;
     const { unreadBytes } = this;
     const sizeBytes = messages.reduce((sum, { length }) => sum + length, 0);
-    if (this.laterBytes !== null && unreadBytes <= this.laterBytes) this.laterBytes = null;
+    if (unreadBytes <= maxUnreadBytes) this.laterBytes = null;
     if (this.laterBytes === null ? unreadBytes > maxUnreadBytes : this.laterBytes + sizeBytes > maxUnreadBytes)
       throw this.tooSlow();
     if (this.laterBytes !== null) this.laterBytes += sizeBytes;
@@ -76,13 +76,14 @@ export class SendQueue {
   }
 
   private fill(): void {
+    // More messages would keep the socket from having none left, which is its only sign of progress.
+    if (this.waitingSinceMs !== null) return;
     while (this.socket.unreadBytes() < AHEAD_BYTES) {
       const message = this.waiting.shift();
       if (message === undefined) return;
       this.waitingBytes -= message.length;
       for (const frame of framesOf(message)) this.socket.send(frame);
     }
-    if (this.waitingSinceMs !== null) return;
     const { now } = this.options;
     this.waitingSinceMs = now();
     this.socket.whenDrained(() => {
