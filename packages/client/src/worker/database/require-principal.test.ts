@@ -1,3 +1,4 @@
+import { FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import {
@@ -41,6 +42,22 @@ describe('the principal of a database', () => {
     await again.close();
     await (await openStored(medium, { principal: 'ben' })).close();
     await expect(openStored(medium, { principal: 'ada' }).then(({ close }) => close())).resolves.toBeUndefined();
+  });
+
+  it('continues as a new site at a restored server that has only changesets of the first user', async () => {
+    const medium = memoryMedium();
+    const ada = await openStored(medium, { principal: 'ada' });
+    for (const id of ['a', 'b'])
+      ada.database.write({ id, statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [id] }] });
+    ada.database.outbox.markAcknowledged(2, Date.now());
+    await ada.close();
+    const { database, close } = await openStored(medium, { principal: 'ben' });
+    for (const id of ['c', 'd'])
+      database.write({ id, statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [id] }] });
+    // To the second user the server hides the hash of the first one's changesets.
+    const restored = testWelcome({ lastAckedSequence: 1, decidedHash: FIRST_PREVIOUS_HASH, fullResync: true });
+    expect(testSync(database).greet(restored)).toEqual({ kind: 'new-site', firstOwn: 3 });
+    await close();
   });
 
   it('keeps the changesets of the first user from a server that was restored after a second one signed in', async () => {

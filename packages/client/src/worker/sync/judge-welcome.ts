@@ -63,7 +63,10 @@ export function judgeWelcome(
     }
     const first = own.firstRetained();
     if (first === 1) return { kind: 'copied', pushAfter: 0 };
-    return first < own.lastSequence ? { kind: 'copied', pushAfter: first } : { kind: 'new-site', firstOwn: first };
+    // The server compares a push only if it continues what it has. Above that, every changeset is this database's own.
+    return first <= there && first < own.lastSequence
+      ? { kind: 'copied', pushAfter: first }
+      : { kind: 'new-site', firstOwn: first };
   }
   if (there >= own.lastAckedSequence) return { kind: 'fits' };
   const isComplete = hash !== null && own.firstRetained() <= there + 1 && !own.hasResolvedAfter(there);
