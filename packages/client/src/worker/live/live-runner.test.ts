@@ -255,14 +255,32 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual(['1: leader-unreachable']);
     await tick(999);
     await tick(1);
+    await tick();
     expect(takeEvents()).toEqual([]);
     database.whenRead = Promise.resolve();
     await tick(999);
     expect(database.ran).toEqual([]);
     await tick(1);
+    await tick();
     expect(takeEvents()).toEqual(['1: 1']);
     await tick(1_000);
     expect(database.ran).toEqual(['a']);
+  });
+
+  it('does not delay other queries by one that keeps failing', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    database.outcome = (sql) =>
+      sql === 'b'
+        ? { error: new RockpoolError('leader-unreachable').toData() }
+        : { rows: database.query(sql), tookMs: 0 };
+    runner.watch(1, { sql: 'a', params: [] });
+    runner.watch(2, { sql: 'b', params: [] });
+    await tick();
+    expect(takeEvents()).toEqual(['1: 1', '2: leader-unreachable']);
+    database.numbers['a'] = 2;
+    runner.touch({ tables: ['a'], changes: [] });
+    await tick();
+    expect(takeEvents()).toEqual(['1: 2']);
   });
 
   it('does not run without subscribers', async () => {

@@ -132,11 +132,14 @@ class Runner implements LiveRunner {
   private async runInTurn(): Promise<void> {
     const { clock } = this.options;
     const startedMs = clock.elapsedMs();
-    const hasFailed = await this.runDue().catch((thrown: unknown) => this.startOver(thrown));
+    const hasFailed = await this.runDue().then(
+      () => false,
+      (thrown: unknown) => this.startOver(thrown),
+    );
     const endedMs = clock.elapsedMs();
     this.restUntilMs = endedMs + (hasFailed ? LONGEST_REST_MS : Math.min(endedMs - startedMs, LONGEST_REST_MS));
     this.isPlanned = false;
-    // Whether a commit arrived during this round, or a query failed.
+    // Whether a commit arrived during this round, or the round failed.
     if ([...this.watchedById.values()].some(({ isDue }) => isDue)) this.plan();
   }
 
@@ -151,8 +154,7 @@ class Runner implements LiveRunner {
     return true;
   }
 
-  /** Returns whether a query failed for a reason that may pass. It is due again. */
-  private async runDue(): Promise<boolean> {
+  private async runDue(): Promise<void> {
     const due = [...this.watchedById.values()].filter(({ isDue }) => isDue);
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await this.read(due);
@@ -166,7 +168,17 @@ class Runner implements LiveRunner {
     await Promise.all(
       due.filter(({ dependencies }) => dependencies === null).map((watched) => this.learnDependencies(watched)),
     );
-    return results.some(mayPass);
+  }
+
+  /**
+   * Runs a query again that failed for a reason that may pass, such as a leader that did not answer: no commit would.
+   * Other queries do not wait for it.
+   */
+  private retryLater(watched: Watched): void {
+    this.options.clock.after(LONGEST_REST_MS, () => {
+      watched.isDue = true;
+      this.plan();
+    });
   }
 
   /**
@@ -198,8 +210,7 @@ class Runner implements LiveRunner {
     watched.lastRunAtMs = this.options.clock.nowMs();
     watched.lastRunMs = 'tookMs' in result ? result.tookMs : null;
     if ('error' in result) {
-      // No commit would run it again.
-      if (mayPass(result)) watched.isDue = true;
+      if (result.error.recovery === 'retry') this.retryLater(watched);
       const text = JSON.stringify(result.error);
       if (watched.error === text) return null;
       watched.error = text;
@@ -216,9 +227,4 @@ class Runner implements LiveRunner {
       ? null
       : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
   }
-}
-
-/** Whether the query failed for a reason that may pass, such as a leader that did not answer. */
-function mayPass(result: QueryResult): boolean {
-  return 'error' in result && result.error.recovery === 'retry';
 }
