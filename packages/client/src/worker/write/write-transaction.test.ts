@@ -228,6 +228,14 @@ describe('a write', () => {
         transaction.undo(1);
         transaction.commit('undone');
       },
+      (database) => {
+        const transaction = database.begin({ atomic: false });
+        transaction.execute({ sql: 'DROP TRIGGER copy', params: [] });
+        transaction.savepoint(1);
+        transaction.undo(1);
+        transaction.execute(insertIf(0));
+        transaction.rollback();
+      },
     ];
     for (const rollBack of rollingBack) {
       const database = openInMemory();

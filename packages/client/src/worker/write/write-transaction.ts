@@ -259,7 +259,6 @@ export class WriteTransaction {
   /** Call it after a rollback. Statements that were compiled in the transaction know the schema that it had. */
   forgetUndoneSchema(): void {
     if (!this.hasChangedSchema) return;
-    this.hasChangedSchema = false;
     this.parts.connection.dropIdleStatements();
   }
 }
