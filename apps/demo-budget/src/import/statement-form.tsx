@@ -73,7 +73,7 @@ export function StatementForm({ file, formats, onEncoding, onFile, onFormats }: 
             </select>
           </label>
         )}
-        {(file.format === 'qif' || formats.decimalMarkOpen) && (
+        {(file.format === 'qif' || file.format === 'ofx' || formats.decimalMarkOpen) && (
           <DecimalMarkChoice formats={formats} onFormats={onFormats} />
         )}
         <TurnSigns formats={formats} onFormats={onFormats} />

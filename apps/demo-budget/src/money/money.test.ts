@@ -145,6 +145,14 @@ describe('a sum in an amount field', () => {
     },
   );
 
+  it.each([
+    ['1,20+300', 'JPY'],
+    ['12.50+3.25', 'JPY'],
+    ['1.1955+2*3', 'EUR'],
+  ])('rejects a summand with more decimals than the currency: %s %s', (text, currency) => {
+    expect(parseTypedAmount(text, currency, 'point').ok).toBe(false);
+  });
+
   it.each(['1/0', '(1+2', '1++', '1+2)'])('is rejected: %s', (text) => {
     expect(parseTypedAmount(text, 'EUR', 'point').ok).toBe(false);
   });

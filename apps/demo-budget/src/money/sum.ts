@@ -36,9 +36,9 @@ export function evaluateSum(
   const left = [...(tokens ?? [])];
   let problem: AmountProblem | null = null;
 
-  const number = (): Fraction => {
+  const number = (isFactor: boolean): Fraction => {
     const token = left.shift();
-    if (token === '-') return negated(number());
+    if (token === '-') return negated(number(isFactor));
     if (token === '(') {
       const inner = sum();
       if (left.shift() !== ')') problem ??= unreadable;
@@ -49,18 +49,19 @@ export function evaluateSum(
       // A factor may have more decimals than the currency: `12*1.195`. Comes second, because `1,200` is a number with
       // grouped thousands where the comma is not the decimal mark.
       const decimals = /^\d+[.,](\d+)$/.exec(token ?? '')?.[1] ?? '';
-      if (decimals.length > minorDigits(currency))
+      if ((isFactor || isMultiplied()) && decimals.length > minorDigits(currency))
         return { top: BigInt((token ?? '').replace(/[.,]/, '')), bottom: 10n ** BigInt(decimals.length) };
       problem ??= read.problem.code === 'amount-missing' ? unreadable : read.problem;
       return { top: 0n, bottom: 1n };
     }
     return { top: BigInt(read.value), bottom: scale };
   };
+  const isMultiplied = (): boolean => left[0] === '*' || left[0] === '/';
   const product = (): Fraction => {
-    let result = number();
-    while (left[0] === '*' || left[0] === '/') {
+    let result = number(false);
+    while (isMultiplied()) {
       const isDivision = left.shift() === '/';
-      const factor = number();
+      const factor = number(true);
       if (isDivision && factor.top === 0n) problem ??= unreadable;
       else
         result = isDivision

@@ -60,9 +60,13 @@ export function useSave(): Save {
     (work, words, leave) => {
       if (saving.current) return;
       saving.current = true;
-      void save(work, words, leave).finally(() => {
-        saving.current = false;
-      });
+      const release = (): void => void (saving.current = false);
+      // Released once the values are saved: a form that stays open may save again while the notice is prepared.
+      const leaveSaved: typeof leave = (value) => {
+        release();
+        leave(value);
+      };
+      void save(work, words, leaveSaved).finally(release);
     },
     [save],
   );
