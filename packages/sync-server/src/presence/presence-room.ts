@@ -54,6 +54,9 @@ export class PresenceRoom implements RelayedRoom {
   private update = new Map<string, SeenPresence>();
   // The states of this instance, which are sent to the other instances.
   private localUpdates = new Map<string, SeenPresence>();
+  // The keys that are new since the last update. Their removal is sent to nobody: otherwise one session could make
+  // every other one read any number of states that come and go within an interval.
+  private readonly unknown = new Set<string>();
   private timer: NodeJS.Timeout | null = null;
 
   /** `relay` is null if the server is one instance. `intervalMs`: see shared/protocol/limits.ts. */
@@ -62,7 +65,9 @@ export class PresenceRoom implements RelayedRoom {
     this.intervalMs = intervalMs;
   }
 
+  /** From now on, others may know these states. */
   localStates(): readonly SeenPresence[] {
+    this.unknown.clear();
     return [...this.tabsByMember.values()].flatMap(statesOf);
   }
 
@@ -192,10 +197,19 @@ export class PresenceRoom implements RelayedRoom {
       sinceMs: tab.sinceMs,
       ...state,
     };
+    const key = keyOf(seen);
+    const isNew = !tab.byTopic.has(state.topic);
+    if (isNew && state.stateJson === null) return;
     if (state.stateJson === null) tab.byTopic.delete(state.topic);
     else tab.byTopic.set(state.topic, seen);
     if (tab.byTopic.size === 0) tabs.delete(tabName);
     else tabs.set(tabName, tab);
+    if (state.stateJson === null && this.unknown.delete(key)) {
+      this.update.delete(key);
+      this.localUpdates.delete(key);
+      return;
+    }
+    if (isNew && !this.update.has(key)) this.unknown.add(key);
     this.queueUpdate(seen);
   }
 
@@ -216,6 +230,7 @@ export class PresenceRoom implements RelayedRoom {
     if (this.localUpdates.size > 0) this.relay?.publishStates([...this.localUpdates.values()]);
     this.update = new Map();
     this.localUpdates = new Map();
+    this.unknown.clear();
     // Set before anything is sent: a member that leaves meanwhile is reported with the next update, after this one.
     this.timer = setTimeout(() => {
       this.timer = null;
