@@ -2,6 +2,7 @@ import { DELIVERY_PART_BYTES, encodeMessage, messageToFrames, SILENCE_LIMIT_MS, 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
+import { untilCommitted } from '../../testing/direct-session.ts';
 import { beginSession, greet, sessionServices } from '../../testing/socketless-session.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import type { Session } from './session.ts';
@@ -52,6 +53,25 @@ describe('a client that sends although it is paused, as over plain HTTP', () => 
     expect(session.hasEnded).toBe(false);
     push(session, 1);
     expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'rate-limited' });
+  });
+});
+
+describe('a session while the server’s clock is set back', () => {
+  it('ends soon after the right to read is revoked', async () => {
+    let nowMs = 60 * 60 * 1000;
+    let mayRead = true;
+    const services = sessionServices(
+      database,
+      () => undefined,
+      () => mayRead,
+      () => nowMs,
+    );
+    const { session, received } = beginSession(services);
+    await greet(session);
+    mayRead = false;
+    session.checkDeadlines((nowMs = 0));
+    await untilCommitted();
+    expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'auth-database-forbidden' });
   });
 });
 

@@ -422,7 +422,7 @@ export class Session implements Subscriber {
   private reauthorize(nowMs: number): void {
     const { principal, databaseId } = this;
     this.mustReauthorize ||= nowMs === Infinity && !this.isOpen();
-    if (principal === null || !this.isOpen() || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;
+    if (principal === null || !this.isOpen() || Math.abs(nowMs - this.authorizedMs) < REAUTHORIZE_INTERVAL_MS) return;
     this.authorizedMs = this.context.now();
     const { gate } = this.context;
     this.settle(async () => {
