@@ -216,13 +216,17 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
       readonly end: ServerEnd;
     }
 
+    let parts = 0;
+
     async function talk(): Promise<Talk> {
       const messages: ServerMessage[] = [];
       const failures: string[] = [];
       let isOpen = false;
+      parts = 0;
       const connection = connectOver(running.transport)(running.server.url, {
         onOpen: () => (isOpen = true),
         onMessage: (message) => messages.push(message),
+        onPart: () => (parts += 1),
         onFailed: ({ code }) => failures.push(code),
       });
       await until(() => isOpen && running.server.ends.length > 0);
@@ -238,7 +242,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
       fields: { text: 'x'.repeat(length) },
     });
 
-    it('assembles a message from several frames', async () => {
+    it('assembles a message from several frames, and reports each of them', async () => {
       const { messages, end } = await talk();
       const message = failure(MAX_FRAME_BYTES * 2);
       const frames = [...messageToFrames(encodeMessage(message))];
@@ -246,6 +250,7 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
       for (const frame of frames) end.socket.send(frame);
       await until(() => messages.length === 1);
       expect(messages).toEqual([message]);
+      expect(parts).toBe(frames.length - 1);
     });
 
     it('rejects a message over the size limit and ends the connection', async () => {

@@ -45,7 +45,10 @@ export interface TransportConnection {
    * ends; after its end, frames are dropped. The caller must not change the bytes afterwards.
    */
   send(frame: Uint8Array<ArrayBuffer>): void;
-  /** Bytes of frames that have not been sent yet, because the network or the server is slow. */
+  /**
+   * Bytes of frames that have not been sent yet, because the network or the server is slow. The deadlines of a
+   * connection restart while they become fewer.
+   */
   readonly bufferedBytes: number;
   /** Ends the connection, which the server notices. May be called more than once. */
   close(): void;

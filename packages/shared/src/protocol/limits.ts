@@ -53,7 +53,7 @@ export const MAX_PACKED_BYTES: number = 1024 * 1024;
  */
 export const DELIVERY_PART_BYTES: number = 256 * 1024;
 
-/** Silence after which a side sends a ping. */
+/** The interval at which a client pings. */
 export const PING_INTERVAL_MS = 15_000;
 
 /** Silence after which a side closes the connection as dead: two lost pings and some tolerance. */

@@ -96,7 +96,10 @@ export class IdleAudit {
     this.waitUntilQuiet();
   }
 
-  /** Call after every commit and delivery: the quiet time starts over. */
+  /**
+   * Call after every commit and delivery, and while a long message is sent or received, behind which an audit would
+   * wait: the quiet time starts over.
+   */
   postpone(): void {
     if (this.isRunning && this.asked === null) this.waitUntilQuiet();
   }

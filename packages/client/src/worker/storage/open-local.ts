@@ -128,15 +128,15 @@ async function keepUnsentAsRejected(
 ): Promise<number> {
   const { unsent, databaseIdentity } = quarantined;
   const { meta } = database;
-  // A new database that was just filled from a server may belong to a different server database with the same name.
-  // Writes for the old one then stay in its file.
-  if (
-    databaseIdentity !== null &&
-    meta.databaseIdentity !== null &&
-    !cellValuesEqual(databaseIdentity, meta.databaseIdentity)
-  )
-    return 0;
   try {
+    // A new database that was just filled from a server may belong to a different server database with the same name.
+    // Writes for the old one then stay in its file.
+    if (
+      databaseIdentity !== null &&
+      meta.databaseIdentity !== null &&
+      !cellValuesEqual(databaseIdentity, meta.databaseIdentity)
+    )
+      return 0;
     if (databaseIdentity !== null) meta.set('database_identity', databaseIdentity);
     importUnsent(
       database.connection,

@@ -12,6 +12,7 @@ export interface ConnectionAttemptsOptions {
   readonly onNoToken: (error: ErrorData) => void;
   readonly onOpen: (token: string) => void;
   readonly onMessage: (message: ServerMessage) => void;
+  readonly onPart: () => void;
   readonly onFailed: (error: ErrorData) => void;
 }
 
@@ -44,6 +45,11 @@ export class ConnectionAttempts {
     return () => mine === this.attempt;
   }
 
+  /** See ServerConnection. 0 without a connection. */
+  get bufferedBytes(): number {
+    return this.connection?.bufferedBytes ?? 0;
+  }
+
   /** Returns false if there is no connection. */
   send(message: ClientMessage): boolean {
     this.connection?.send(message);
@@ -51,7 +57,7 @@ export class ConnectionAttempts {
   }
 
   private async connect(isCurrent: () => boolean): Promise<void> {
-    const { url, token, connect, inTurn, onToken, onNoToken, onOpen, onMessage, onFailed } = this.options;
+    const { url, token, connect, inTurn, onToken, onNoToken, onOpen, onMessage, onPart, onFailed } = this.options;
     let credentials: string;
     try {
       credentials = await token();
@@ -61,17 +67,14 @@ export class ConnectionAttempts {
     }
     if (!isCurrent()) return;
     onToken();
+    const ifCurrent = (call: () => void): void => {
+      if (isCurrent()) call();
+    };
     this.connection = connect(url, {
-      onOpen() {
-        if (isCurrent()) onOpen(credentials);
-      },
-      onMessage: (message) =>
-        inTurn(() => {
-          if (isCurrent()) onMessage(message);
-        }),
-      onFailed(error) {
-        if (isCurrent()) onFailed(error);
-      },
+      onOpen: () => ifCurrent(() => onOpen(credentials)),
+      onMessage: (message) => inTurn(() => ifCurrent(() => onMessage(message))),
+      onPart: () => ifCurrent(onPart),
+      onFailed: (error) => ifCurrent(() => onFailed(error)),
     });
   }
 }

@@ -46,8 +46,14 @@ it('the push window covers sent and undecided changesets, and is empty once the 
 
 it('the push with which a copy compares its changesets is sent after a flush too', () => {
   const { pushes, calls } = pushesOfLargeChangesets();
-  pushes.askWhatDiffers(CHANGESETS - 1, { lastAckedSequence: 0, canWrite: true });
+  pushes.askWhatDiffers(CHANGESETS - 1, { lastAckedSequence: CHANGESETS, canWrite: true });
   expect(calls).toEqual(['flush', `send ${CHANGESETS}`]);
+});
+
+it('a copy compares its changesets only up to the last one that the server has', () => {
+  const { pushes, calls } = pushesOfLargeChangesets();
+  pushes.askWhatDiffers(1, { lastAckedSequence: 3, canWrite: true });
+  expect(calls.filter((call) => call !== 'flush')).toEqual(['send 2', 'send 3']);
 });
 
 it('the first pushes of a connection are small, so that the server begins early', () => {

@@ -83,11 +83,13 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
         if (batch === null) return;
         // Otherwise the server could have a changeset that this file loses.
         source.flush();
-        sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
-        const isLast = sentUpTo >= lastSequence;
+        const last = batch.changesets.at(-1) as PushedChangeset;
+        sentUpTo = last.sequence;
+        // The server compares nothing above its last changeset, which differs.
+        const isLast = sentUpTo >= Math.min(lastSequence, lastAckedSequence);
         send(
           isLast && lastAckedSequence > lastSequence
-            ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] }
+            ? { ...batch, changesets: [...batch.changesets, emptyAfter(last)] }
             : batch,
         );
         if (isLast) return;
@@ -111,14 +113,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
   };
 }
 
-function emptyAfter(changesets: readonly PushedChangeset[]): PushedChangeset {
-  const last = changesets.at(-1);
+function emptyAfter({ sequence, stampUs, ageUs, base }: PushedChangeset): PushedChangeset {
   const body = encodeChangesetBody({ atomic: false, groups: [], cellBases: [] });
-  return {
-    sequence: (last?.sequence ?? 0) + 1,
-    stampUs: (last?.stampUs ?? 0) + 1,
-    ageUs: last?.ageUs ?? 0,
-    base: last?.base ?? 0,
-    body,
-  };
+  return { sequence: sequence + 1, stampUs: stampUs + 1, ageUs, base, body };
 }

@@ -5,7 +5,6 @@ import {
   toRockpoolError,
   type ClientMessage,
   type ErrorData,
-  type RockpoolError,
   type ServerMessage,
 } from '@rockpool/shared';
 import type { Transport } from '../../rpc/transport.ts';
@@ -22,6 +21,8 @@ export interface ServerConnection {
 export interface ServerConnectionEvents {
   onOpen(): void;
   onMessage(message: ServerMessage): void;
+  /** A part of a message has arrived. */
+  onPart?(): void;
   onFailed(error: ErrorData): void;
 }
 
@@ -32,42 +33,29 @@ export type Connect = (url: string, events: ServerConnectionEvents) => ServerCon
 export function connectOver(transport: Transport): Connect {
   return (url, events) => {
     const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
-    let isOver = false;
-    const fail = (error: RockpoolError): void => {
-      if (isOver) return;
-      isOver = true;
-      connection.close();
-      events.onFailed(error.toData());
-    };
     const connection = transport.connect(url, {
-      onOpen() {
-        if (!isOver) events.onOpen();
-      },
+      onOpen: () => events.onOpen(),
       onFrame(frame) {
-        if (isOver) return;
         let message: ServerMessage | null;
         try {
           const whole = assembler.add(frame);
-          message = whole === null ? null : decodeServerMessage(whole);
+          message = whole && decodeServerMessage(whole);
         } catch (thrown) {
-          return fail(toRockpoolError(thrown));
+          connection.close();
+          return events.onFailed(toRockpoolError(thrown).toData());
         }
-        if (message !== null) events.onMessage(message);
+        if (message === null) events.onPart?.();
+        else events.onMessage(message);
       },
-      onClosed: fail,
+      onClosed: (error) => events.onFailed(error.toData()),
     });
-    const outgoing = new OutgoingFrames((frame) => {
-      if (!isOver) connection.send(frame);
-    });
+    const outgoing = new OutgoingFrames((frame) => connection.send(frame));
     return {
       send: (message) => outgoing.send(message),
       get bufferedBytes(): number {
         return connection.bufferedBytes;
       },
-      close(): void {
-        isOver = true;
-        connection.close();
-      },
+      close: () => connection.close(),
     };
   };
 }

@@ -22,11 +22,16 @@ export function failedAgain(before: Failing | null, stage: SyncStage, error: Err
 }
 
 /** The next remedy. */
-export function remedyOf({ stage, times }: Failing): SyncRemedy {
+export function remedyOf({ stage, times, error }: Failing): SyncRemedy {
   // If the server does not acknowledge, the client can only send again.
   if (stage === 'outcome') return 'resend';
   if (times >= RESTART_FROM) return 'restart';
-  return times >= RELOAD_FROM || stage === 'audit' ? 'reload' : 'reconnect';
+  return (times >= RELOAD_FROM && mayReload(error)) || stage === 'audit' ? 'reload' : 'reconnect';
+}
+
+/** A full device has no room for a full resync. It would be downloaded again at each attempt, in vain. */
+export function mayReload({ recovery }: ErrorData): boolean {
+  return recovery !== 'free-space';
 }
 
 /** Shown in the status; null while an ordinary retry may fix it. */

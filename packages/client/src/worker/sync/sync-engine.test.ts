@@ -29,6 +29,8 @@ function write(database: OpenDatabase, sql: string): void {
 interface Line {
   readonly sent: ClientMessage[];
   readonly events: ServerConnectionEvents;
+  /** What the network has not taken. */
+  bufferedBytes: number;
   closed: boolean;
   say(message: ServerMessage): void;
 }
@@ -66,12 +68,20 @@ async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(d
     token: async () => 'token',
     database: sync,
     connect(_url, events) {
-      const line: Line = { sent: [], events, closed: false, say: (message) => events.onMessage(message) };
+      const line: Line = {
+        sent: [],
+        events,
+        bufferedBytes: 0,
+        closed: false,
+        say: (message) => events.onMessage(message),
+      };
       lines.push(line);
       queueMicrotask(() => events.onOpen());
       return {
         send: (message) => void line.sent.push(decodeClientMessage(encodeMessage(message))),
-        bufferedBytes: 0,
+        get bufferedBytes() {
+          return line.bufferedBytes;
+        },
         close: () => void (line.closed = true),
       };
     },
@@ -341,6 +351,41 @@ it('the engine reports at once that the database cannot be read for a hello', as
   const { next, reports } = await connected(database, { ...testSync(database), position });
   expect((await next(1)).sent).toEqual([]);
   expect(reports.at(-1)).toMatchObject({ state: 'offline', reason: { code: 'storage-lost' } });
+});
+
+describe('the engine of a client with a slow network', () => {
+  const MINUTE_MS = 60_000;
+
+  it('keeps the connection while the network takes a large changeset, and gives it up when the network stops', async () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    const { next, reports } = await connected(database);
+    const line = await next(1);
+    line.say(testWelcome());
+    line.say(testDelivery({ to: 0 }));
+    line.bufferedBytes = 10_000;
+    for (let second = 0; second < 5 * 60; second++) {
+      line.bufferedBytes -= 20;
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(line.closed).toBe(false);
+    expect(reports.at(-1)).toMatchObject({ state: 'pushing', waitingFor: { stage: 'outcome' } });
+    vi.advanceTimersByTime(MINUTE_MS);
+    expect(line.closed).toBe(true);
+  });
+
+  it('keeps the connection while the parts of a long message arrive', async () => {
+    const { next, reports } = await connected(openInMemory());
+    const line = await next(1);
+    line.say(testWelcome());
+    for (let part = 0; part < 10; part++) {
+      vi.advanceTimersByTime(25_000);
+      line.events.onPart?.();
+    }
+    expect(line.closed).toBe(false);
+    line.say(testDelivery({ to: 1 }));
+    expect(reports.at(-1)).toMatchObject({ state: 'up-to-date' });
+  });
 });
 
 describe('the engine of a copied file', () => {

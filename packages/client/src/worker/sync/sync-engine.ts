@@ -132,9 +132,6 @@ export interface SyncEngine {
 /** A confirmation may be combined with later ones: it only lets the server prune outcomes. */
 const CONFIRM_DELAY_MS = 1_000;
 
-// setTimeout accepts at most 31 bits. A wake-up that comes too early schedules the next one.
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** Runs the sync machine (sync-machine.ts) with timers, tokens, sockets and the database. Each leader has one. */
 export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   return new Engine(options);
@@ -156,6 +153,8 @@ class Engine implements SyncEngine {
   /** When the wake timer fires, by the steady clock. */
   private wakeTimerAtMs = 0;
   private confirmTimer: ReturnType<typeof setTimeout> | undefined;
+  /** What the network had not taken at the last wake-up. */
+  private bufferedBytes = 0;
   /** Rows of a delivery whose parts have not all arrived. */
   private staged: ChangeGroup[] = [];
   /** Whether this database continues as a new site after the next delivery. */
@@ -178,6 +177,10 @@ class Engine implements SyncEngine {
       onToken: () => this.dispatch({ type: 'token-had' }),
       onOpen: (token) => this.guarded(() => this.sayHello(token)),
       onMessage: (message) => this.receive(message),
+      onPart: () => {
+        this.audit.postpone();
+        this.dispatch({ type: 'progress', isReceived: true });
+      },
       onFailed: (error) => {
         this.dispatch({ type: 'failed', error });
         this.nameOtherSchema(error.code);
@@ -278,13 +281,19 @@ class Engine implements SyncEngine {
     }
     if (atMs === null) return;
     this.wakeTimerAtMs = atMs;
-    this.wakeTimer = setTimeout(
-      () => {
-        this.wakeTimer = undefined;
-        this.dispatch({ type: 'wake' });
-      },
-      Math.min(Math.max(0, atMs - nowMs), LONGEST_TIMER_MS),
-    );
+    this.wakeTimer = setTimeout(() => {
+      this.wakeTimer = undefined;
+      this.noteSent();
+      this.dispatch({ type: 'wake' });
+    }, atMs - nowMs);
+  }
+
+  /** Called at least once per ping interval, which is shorter than every deadline of a live connection. */
+  private noteSent(): void {
+    const { bufferedBytes } = this.attempts;
+    if (bufferedBytes > 0) this.audit.postpone();
+    if (bufferedBytes < this.bufferedBytes) this.step({ type: 'progress', isReceived: false });
+    this.bufferedBytes = bufferedBytes;
   }
 
   private run(effect: Effect): void {
@@ -325,6 +334,7 @@ class Engine implements SyncEngine {
         break;
       case 'stage':
         for (const group of effect.part.groups) this.staged.push(group);
+        this.audit.postpone();
         break;
       case 'restart':
         this.options.onStuck();
@@ -340,6 +350,7 @@ class Engine implements SyncEngine {
     this.pushes.forget();
     this.deliveries.forget();
     this.staged = [];
+    this.bufferedBytes = 0;
     this.changesSite = false;
     clearTimeout(this.confirmTimer);
     this.confirmTimer = undefined;

@@ -111,17 +111,14 @@ describe('the sync machine', () => {
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
   });
 
-  it('pings after a silence and closes the connection after a longer one', () => {
+  it('pings at an even interval, whatever it receives, and closes the connection after a long silence', () => {
     const pinged = after([...live, PING_INTERVAL_MS, { type: 'wake' }]);
     expect(pinged.effects).toEqual([{ type: 'ping' }]);
-    expect(
-      after([
-        ...live,
-        PING_INTERVAL_MS,
-        { type: 'wake' },
-        { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } },
-      ]).state.pingSentMs,
-    ).toBeNull();
+    expect(pinged.state.wakeAtMs).toBe(NOW_MS + 2 * PING_INTERVAL_MS);
+    // A client that only receives sends nothing else, and the server would take it for dead.
+    const presence: MachineEvent = { type: 'message', message: { type: 'presence-update', whole: false, seen: [] } };
+    const receives = after([...live, PING_INTERVAL_MS - 1, presence, 1, { type: 'wake' }]);
+    expect(receives.effects).toEqual([{ type: 'ping' }]);
     const silent = after([
       ...live,
       { type: 'message', message: delivery(2) },
@@ -151,7 +148,7 @@ describe('the sync machine', () => {
     // A server on this device answers.
     const answered = later({ type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } });
     expect(answered.state).toMatchObject({ phase: 'live', checkUntilMs: null });
-    expect(answered.state.wakeAtMs).toBe(checkedMs + CHECK_DEADLINE_MS + PING_INTERVAL_MS);
+    expect(answered.state.wakeAtMs).toBe(checkedMs + PING_INTERVAL_MS);
   });
 
   it('reconnects if an outcome is overdue, even if the server answers pings', () => {
@@ -165,6 +162,26 @@ describe('the sync machine', () => {
     ]);
     expect(step.state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'outcome' } } });
     expect(step.effects).toEqual([{ type: 'disconnect' }]);
+  });
+
+  it('keeps a connection whose network takes long for a message, until it stops', () => {
+    const sent: MachineEvent = { type: 'progress', isReceived: false };
+    const received: MachineEvent = { type: 'progress', isReceived: true };
+    const pushed: MachineEvent = { type: 'pushed', sentUpTo: 3 };
+    for (const progress of [sent, received]) {
+      const slow = Array.from({ length: 20 }, () => [
+        OUTCOME_DEADLINE_MS - 1,
+        progress,
+        { type: 'wake' } as const,
+      ]).flat();
+      const { state } = after([...live, pushed, ...slow]);
+      expect(state.phase).toBe('live');
+      const stopped = after([...live, pushed, ...slow, OUTCOME_DEADLINE_MS, { type: 'wake' }]).state;
+      expect(stopped).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'outcome' } } });
+    }
+    const lastContact = (progress: MachineEvent): unknown =>
+      syncReport(after([...live, 1_000, progress]).state, idle).lastContactMs;
+    expect([sent, received].map(lastContact)).toEqual([NOW_MS, NOW_MS + 1_000]);
   });
 
   it('gives up an attempt that hangs at any stage', () => {
@@ -535,6 +552,12 @@ describe('a failure that repeats at one stage', () => {
     expect([2, 3].map((count) => asksFullResync(times(count, cannotApply).state))).toEqual([false, true]);
     expect(times(5, cannotApply).effects).not.toContainEqual({ type: 'restart' });
     expect(times(6, cannotApply).effects).toContainEqual({ type: 'restart' });
+  });
+
+  it('leads to no full resync on a full device, which would have no room for it either', () => {
+    const isFull: MachineEvent = { type: 'apply-failed', error: new RockpoolError('storage-full').toData() };
+    expect([3, 7].map((count) => asksFullResync(times(count, isFull).state))).toEqual([false, false]);
+    expect(syncReport(times(3, isFull).state, idle).stuck).toMatchObject({ stage: 'apply', next: 'reconnect' });
   });
 
   it('ends as soon as a delivery is written', () => {

@@ -93,6 +93,9 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'message':
       // Messages of an ended connection are ignored.
       return state.phase === 'waiting' ? { state, effects: [] } : receive(state, event.message, moment);
+    case 'progress':
+      if (state.phase !== 'live') return { state, effects: [] };
+      return { state: scheduled(progressed(event.isReceived ? hearing(state, moment) : state, moment)), effects: [] };
     case 'deliveries':
       return state.phase === 'live'
         ? delivered(hearing(state, moment), event.deliveries, moment)
@@ -146,7 +149,6 @@ function connecting(state: MachineState, moment: Moment): Step {
   return {
     state: {
       ...next,
-      pingSentMs: null,
       waitingSinceMs: null,
       deliverySinceMs: null,
       awaitsWhole: false,
@@ -185,7 +187,20 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
 }
 
 function hearing(state: MachineState, { nowMs }: Moment): MachineState {
-  return { ...state, lastHeardMs: nowMs, pingSentMs: null, checkUntilMs: null };
+  return { ...state, lastHeardMs: nowMs, lastMovedMs: nowMs, checkUntilMs: null };
+}
+
+/**
+ * Restarts the deadlines. On a slow network, a long message may take longer than any of them, and everything behind it
+ * waits: pongs, outcomes, deliveries.
+ */
+function progressed(state: MachineState, { nowMs }: Moment): MachineState {
+  return {
+    ...state,
+    lastMovedMs: nowMs,
+    waitingSinceMs: state.waitingSinceMs && nowMs,
+    deliverySinceMs: state.deliverySinceMs && nowMs,
+  };
 }
 
 function unexpected(state: MachineState, fields: ErrorFields, moment: Moment): Step {
@@ -203,6 +218,7 @@ function welcomed(state: MachineState, welcome: Welcome, moment: Moment): Step {
     phase: 'live',
     trouble: null,
     failing: failingAfter(state, welcome.lastAckedSequence),
+    pingSentMs: moment.nowMs,
     sentUpTo: welcome.lastAckedSequence,
     lastAckedSequence: welcome.lastAckedSequence,
     waitingSinceMs: null,
@@ -224,7 +240,7 @@ function receiveLive(state: MachineState, message: ServerMessage, moment: Moment
       return state.copied
         ? { state: scheduled(state), effects: [] }
         : {
-            state: scheduled({ ...state, deliverySinceMs: moment.nowMs }),
+            state: scheduled({ ...progressed(state, moment), deliverySinceMs: moment.nowMs }),
             effects: [{ type: 'stage', part: message }],
           };
     case 'delivery':
@@ -291,8 +307,8 @@ function wake(state: MachineState, moment: Moment): Step {
   if (state.wakeAtMs === null || nowMs < state.wakeAtMs) return { state, effects: [] };
   if (state.phase === 'waiting') return connecting(state, moment);
   if (state.phase === 'fetching') return withoutSnapshot(state, moment);
-  if (state.phase === 'authorizing' || state.phase === 'connecting' || state.phase === 'greeting')
-    return failed(state, unreachable(STAGE_OF_PHASE[state.phase], CONNECT_DEADLINE_MS), moment);
+  const stage = STAGE_OF_PHASE[state.phase];
+  if (stage !== undefined) return failed(state, unreachable(stage, CONNECT_DEADLINE_MS), moment);
   if (state.waitingSinceMs !== null && nowMs - state.waitingSinceMs >= OUTCOME_DEADLINE_MS) {
     return failed(state, unreachable('outcome', OUTCOME_DEADLINE_MS), moment, 'outcome');
   }
@@ -301,11 +317,11 @@ function wake(state: MachineState, moment: Moment): Step {
   }
   if (state.checkUntilMs !== null && nowMs >= state.checkUntilMs)
     return failed(state, unreachable('silence', CHECK_DEADLINE_MS), moment);
-  const silentMs = nowMs - (state.lastHeardMs ?? nowMs);
-  if (silentMs >= SILENCE_LIMIT_MS) return failed(state, unreachable('silence', SILENCE_LIMIT_MS), moment);
-  if (state.pingSentMs === null && silentMs >= PING_INTERVAL_MS) {
+  if (nowMs - state.lastMovedMs >= SILENCE_LIMIT_MS)
+    return failed(state, unreachable('silence', SILENCE_LIMIT_MS), moment);
+  // Whatever arrives: the server must hear from a client that only receives.
+  if (nowMs - state.pingSentMs >= PING_INTERVAL_MS)
     return { state: scheduled({ ...state, pingSentMs: nowMs }), effects: [{ type: 'ping' }] };
-  }
   return { state: scheduled(state), effects: [] };
 }
 
@@ -350,7 +366,6 @@ function failed(
       failing,
       trouble,
       wakeAtMs: nowMs + waitMs,
-      pingSentMs: null,
       waitingSinceMs: null,
       deliverySinceMs: null,
     },

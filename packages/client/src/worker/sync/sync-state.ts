@@ -8,7 +8,7 @@ import type {
   Welcome,
 } from '@rockpool/shared';
 import { FIRST_SNAPSHOT_WAIT, type SnapshotWait } from './snapshot-wait.ts';
-import { remedyOf, type Failing } from './stuck-stage.ts';
+import { mayReload, remedyOf, type Failing } from './stuck-stage.ts';
 
 // What the sync machine remembers, the events that it receives and the effects that it requests. The transitions are in
 // sync-machine.ts.
@@ -26,7 +26,10 @@ export interface MachineState {
   /** The current wait for the snapshot while one is fetched. */
   readonly snapshotWait: SnapshotWait;
   readonly lastHeardMs: number | null;
-  readonly pingSentMs: number | null;
+  /** When bytes last arrived, or were last taken by the network. */
+  readonly lastMovedMs: number;
+  /** When the last ping was sent, or the connection began. */
+  readonly pingSentMs: number;
   /**
    * The deadline for any message on a live connection, after the device has reported that it is offline. Without a
    * message the connection is given up. Null if there is no such check.
@@ -67,6 +70,8 @@ export type MachineEvent =
   /** The hello was sent, with the last changeset whose outcome is known. */
   | { readonly type: 'hello-sent'; readonly lastAckedSequence: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
+  /** A part of a long message has arrived, or the network has taken a part of what was sent. */
+  | { readonly type: 'progress'; readonly isReceived: boolean }
   /** Deliveries of a live connection, to be applied together. */
   | { readonly type: 'deliveries'; readonly deliveries: Deliveries }
   /** The reason why the connection or the attempt ended. */
@@ -123,7 +128,8 @@ export const INITIAL_STATE: MachineState = {
   phaseSinceMs: 0,
   snapshotWait: FIRST_SNAPSHOT_WAIT,
   lastHeardMs: null,
-  pingSentMs: null,
+  lastMovedMs: 0,
+  pingSentMs: 0,
   checkUntilMs: null,
   sentUpTo: 0,
   lastAckedSequence: 0,
@@ -140,7 +146,9 @@ export const INITIAL_STATE: MachineState = {
 
 /** Whether the next hello asks for a full resync, because incremental deliveries do not repair the local state. */
 export function asksFullResync({ failing }: MachineState): boolean {
-  return failing !== null && failing.stage !== 'outcome' && remedyOf(failing) !== 'reconnect';
+  return (
+    failing !== null && failing.stage !== 'outcome' && mayReload(failing.error) && remedyOf(failing) !== 'reconnect'
+  );
 }
 
 export function mayPush(state: MachineState): boolean {

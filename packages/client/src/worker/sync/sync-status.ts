@@ -87,13 +87,13 @@ function reasonOf(machine: MachineState, { pendingCount }: OutboxCounts, wallAhe
 }
 
 function onWall(wait: SyncWait | null, wallAheadMs: number): SyncWait | null {
-  return wait === null
-    ? null
-    : {
-        stage: wait.stage,
-        sinceMs: Math.round(wait.sinceMs + wallAheadMs),
-        deadlineMs: Math.round(wait.deadlineMs + wallAheadMs),
-      };
+  return (
+    wait && {
+      ...wait,
+      sinceMs: Math.round(wait.sinceMs + wallAheadMs),
+      deadlineMs: Math.round(wait.deadlineMs + wallAheadMs),
+    }
+  );
 }
 
 const READ_ONLY: ErrorData = {
