@@ -75,6 +75,9 @@ describe('the history of a document', () => {
       [false, 2],
     ]);
     expect(await history.at(versions[1]?.version ?? 0)).toEqual({ body: 'We meet' });
+    const first = await history.page({ limit: 1 });
+    expect(first.versions).toEqual(versions.slice(0, 1));
+    expect((await history.page({ before: first.next ?? 0 })).versions).toEqual(versions.slice(1));
   });
 
   it('is paged by whole versions', async () => {

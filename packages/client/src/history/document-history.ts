@@ -83,9 +83,12 @@ async function readGroups(
       else groups.push([version]);
     }
     from = page.next;
-    if (from !== null && groups.length <= limit) continue;
-    const shown = groups.slice(0, limit);
-    const next = groups.length > limit ? (shown.at(-1)?.at(-1)?.version ?? null) : null;
+    // Pending versions are all on the first page: only those of the server can be continued.
+    const count = Math.max(limit, groups.filter(([newest]) => newest?.version === null).length);
+    if (from !== null && groups.length <= count) continue;
+    const shown = groups.slice(0, count);
+    const following = groups[count]?.[0]?.version ?? null;
+    const next = following === null ? null : following + 1;
     return { ...page, versions: shown.map(toDocumentVersion), next, isTruncated: next === null && page.isTruncated };
   }
 }
