@@ -6,6 +6,7 @@ import type { WriteAction } from '../../rpc/write-action.ts';
 import type { CommitNotice, CommitPosition } from '../invalidate/commit-notice.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SyncStatus } from '../../rpc/sync-status.ts';
+import { STORAGE_FORMAT } from '../file/internal-tables.ts';
 import type { TabOptions } from './tab-options.ts';
 
 /**
@@ -13,8 +14,10 @@ import type { TabOptions } from './tab-options.ts';
  *
  * 1  first version 2  the leader states which server database it syncs with, and its other options 3  fields are
  * renamed: `leaderTerm`, and the names of rejected changesets and row states
+ *
+ * It also rises with the storage format, because a tab cannot read files of an older one, which an older leader keeps.
  */
-export const CHANNEL_PROTOCOL = 3;
+export const CHANNEL_PROTOCOL: number = 3 + STORAGE_FORMAT;
 
 /** Messages of a tab to all other tabs of the database. */
 export type BroadcastMessage =

@@ -16,6 +16,7 @@ import {
   statement,
   type FakeTab,
 } from '../../../testing/fake-tabs.ts';
+import { STORAGE_FORMAT } from '../file/internal-tables.ts';
 import { CHANNEL_PROTOCOL } from './channel-message.ts';
 import { NOTICE_REPEAT_MS } from './leadership.ts';
 
@@ -751,6 +752,10 @@ describe('tabs of different bundles', () => {
       expect(await codeOf(write(tab, 'a'))).toBe('tab-outdated');
     }
     expect(browser.file.writers).toBe(0);
+  });
+
+  it('have a newer protocol if they have a newer storage format, which readers of an older one could not open', () => {
+    expect(CHANNEL_PROTOCOL - STORAGE_FORMAT).toBe(3);
   });
 
   it('ignore messages of an older protocol and of other programs', async () => {
