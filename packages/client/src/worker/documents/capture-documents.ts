@@ -8,17 +8,15 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 import {
-  createDocument,
   diffJson,
   editDocument,
   encodeDocumentCell,
-  parseJson,
   PathRule,
   readStoredJson,
   type Author,
 } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
-import { DocumentTable } from './document-table.ts';
+import { DocumentTable, newState } from './document-table.ts';
 import { DOCUMENT_EDIT_BASE } from './document-author.ts';
 
 interface Captured {
@@ -72,7 +70,7 @@ export function captureDocuments(
     const state = isEdited ? states.readToEdit(key, columnId, () => old) : states.read(key, columnId, () => old);
     keepBase(connection, table, key, columnId, state);
     if (!isEdited) {
-      states.write(key, columnId, typeof text === 'string' ? createDocument(parseJson(text, rule), rule) : null);
+      states.write(key, columnId, newState(rule, text));
       return toContent(text);
     }
     const [from, to] = [readStoredJson(old, rule), readStoredJson(text, rule)];

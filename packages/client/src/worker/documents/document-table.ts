@@ -175,6 +175,7 @@ export class DocumentTable {
   }
 }
 
-function newState(rule: DocumentRule, text: CellValue): CellValue {
+/** The state of a document without edits, from its text; null for NULL. */
+export function newState(rule: DocumentRule, text: CellValue): CellValue {
   return typeof text === 'string' ? createDocument(parseJson(text, rule), rule) : null;
 }

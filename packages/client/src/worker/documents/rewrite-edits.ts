@@ -147,13 +147,13 @@ class PendingDocuments {
     for (const [place, { shown }] of this.statesByPlace) {
       // NULL and deleted rows have no entry.
       if (shown.now === null) continue;
-      const [tableId, columnId, key] = JSON.parse(place) as [number, number, string];
+      const [tableId, columnId, key] = JSON.parse(place) as [number, number, number[]];
       this.connection.run(
-        'UPDATE rockpool_document SET state = ? WHERE table_id = ? AND column_id = ? AND hex(key) = ?',
+        'UPDATE rockpool_document SET state = ? WHERE table_id = ? AND column_id = ? AND key = ?',
         shown.now as Uint8Array,
         tableId,
         columnId,
-        key,
+        Uint8Array.from(key),
       );
     }
     deleteUnusedBases(this.connection);
@@ -177,7 +177,7 @@ class PendingDocuments {
   }
 
   private statesOf(table: TableSchema, key: readonly CellValue[], columnId: number): PendingStates {
-    const place = JSON.stringify([table.id, columnId, hexOf(encodeKey(key))]);
+    const place = JSON.stringify([table.id, columnId, [...encodeKey(key)]]);
     const known = this.statesByPlace.get(place);
     if (known !== undefined) return known;
     const state = this.firstState(table, key, columnId);
@@ -232,11 +232,4 @@ function replace(states: PendingStates, value: CellValue, rule: DocumentRule, is
   const state = expandContent(value, rule);
   states.withMasked = { old: state, now: state };
   if (isShown) states.shown = states.withMasked;
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return [...bytes]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-    .toUpperCase();
 }

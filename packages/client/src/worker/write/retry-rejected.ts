@@ -140,7 +140,7 @@ function brokenForeignKeys(connection: Connection): number {
 }
 
 /** The tables with documents as plain text columns: their JSON is written, and captured as an edit. */
-function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): ReadonlyMap<number, TableSchema> {
+export function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): ReadonlyMap<number, TableSchema> {
   return new Map([...tablesById].map(([id, table]) => [id, { ...table, merge: { ...table.merge, documents: [] } }]));
 }
 

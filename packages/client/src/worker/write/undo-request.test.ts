@@ -135,6 +135,21 @@ describe('undoing a transaction', () => {
     expect(problemOf(() => undo(database, 'w'))).toBe('constraint-unique');
   });
 
+  it('undoes an exchange of unique values, also between rows that are referred to', () => {
+    const database = withAccounts();
+    const before = accounts(database);
+    write(
+      database,
+      'w',
+      "UPDATE account SET name = 'free' WHERE id = 'a'",
+      "UPDATE account SET name = 'x' WHERE id = 'b'",
+      "UPDATE account SET name = 'y' WHERE id = 'a'",
+    );
+    undo(database, 'w');
+    expect(accounts(database)).toEqual(before);
+    expect(database.connection.rows('SELECT id, account_id FROM entry')).toEqual([['e', 'a']]);
+  });
+
   it('works after edits and deletes of another device', () => {
     for (const [what, problem] of [
       ['update name', 'changed'],

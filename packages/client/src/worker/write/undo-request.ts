@@ -11,11 +11,16 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
-import { RowWriter } from '../apply/row-writer.ts';
+import { NO_ROW, type RowState } from '../apply/row-state.ts';
+import type { RowWriter } from '../apply/row-writer.ts';
+import { RowWriters } from '../apply/row-writers.ts';
+import { tryInSavepoint } from '../apply/try-in-savepoint.ts';
+import { removeAllThenWrite, writeInPlace, type RowWrite } from '../apply/write-rows.ts';
 import type { Changelog, DecodedChangeset } from '../changelog/changelog.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { RequestLog } from './request-log.ts';
+import { withoutDocuments } from './retry-rejected.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 export interface UndoParts {
@@ -51,11 +56,15 @@ export function undoRequest(parts: UndoParts, undoneRequestId: string, requestId
       const { groups, before, atomic } = findChangeset(parts, undoneRequestId);
       const tables = tablesAround(groups, tablesById);
       const broken = brokenReferences(connection, tables);
-      // Undoing inserts first and deletes last frees every unique value before it is needed.
-      for (const kind of ['insert', 'update', 'delete'] as const) {
-        groups.forEach((group, index) => {
-          if (group.kind === kind) undoGroup(parts, group, before[index] ?? { columnIds: [], values: [] });
-        });
+      // Written as text, as the app writes them: capture converts them to edits.
+      const writers = new RowWriters(connection, withoutDocuments(tablesById));
+      try {
+        const writes = groups.flatMap((group, index) =>
+          undoneRows(writers, tablesById, group, before[index] ?? { columnIds: [], values: [] }),
+        );
+        if (tryInSavepoint(connection, () => writeInPlace(writes)) instanceof RockpoolError) removeAllThenWrite(writes);
+      } finally {
+        writers.release();
       }
       if (brokenReferences(connection, tables) > broken) throw undoRefused('referred-to');
       return { atomic };
@@ -82,80 +91,72 @@ function findChangeset({ connection, changelog, tablesById }: UndoParts, request
   return changeset;
 }
 
-function undoGroup({ connection, tablesById }: UndoParts, captured: ChangeGroup, old: BeforeGroup): void {
+/** The rows of a group without the changes of the group. */
+function undoneRows(
+  writers: RowWriters,
+  tablesById: UndoParts['tablesById'],
+  captured: ChangeGroup,
+  old: BeforeGroup,
+): RowWrite[] {
   const table = tablesById.get(captured.tableId);
   if (table === undefined) throw undoRefused('schema');
   const documents = documentColumns(table);
-  // Written as text, as the app writes them: capture converts them to edits.
-  const writer = new RowWriter(connection, { ...table, merge: { ...table.merge, documents: [] } });
-  try {
-    requireColumns(writer, captured, old);
-    const { group, before } =
-      documents.size === 0
-        ? { group: captured, before: old }
-        : documentSupport().withDocumentTexts(table, captured, old);
-    for (let row = 0; row < group.rowCount; row++) {
-      const key = group.keys.map((part) => part[row] as CellValue);
-      if (group.kind === 'insert') undoInsert(writer, key, group, row);
-      else if (group.kind === 'update') undoUpdate(writer, key, group, before, row, documents);
-      else undoDelete(writer, key, before, row);
-    }
-  } finally {
-    writer.release();
-  }
+  const writer = writers.of(table.id);
+  if ([...captured.columnIds, ...old.columnIds].some((columnId) => !writer.hasColumn(columnId)))
+    throw undoRefused('schema', table);
+  const { group, before } =
+    documents.size === 0 ? { group: captured, before: old } : documentSupport().withDocumentTexts(table, captured, old);
+  return Array.from({ length: group.rowCount }, (_, row): RowWrite => {
+    const key = group.keys.map((part) => part[row] as CellValue);
+    const now = writer.read(key);
+    const after =
+      group.kind === 'insert'
+        ? undoInsert(table, now, group, row)
+        : group.kind === 'update'
+          ? undoUpdate(writer, now, group, before, row, documents)
+          : undoDelete(table, now, before, row);
+    return { writer, key, before: now, after };
+  });
 }
 
-function requireColumns(writer: RowWriter, { columnIds }: ChangeGroup, before: BeforeGroup): void {
-  if ([...columnIds, ...before.columnIds].some((columnId) => !writer.hasColumn(columnId)))
-    throw undoRefused('schema', writer.table);
-}
-
-function undoInsert(
-  writer: RowWriter,
-  key: readonly CellValue[],
-  { columnIds, values }: ChangeGroup,
-  row: number,
-): void {
-  const now = writer.read(key);
-  if (!now.exists) return; // The row is already deleted.
+/** The row may be deleted already. */
+function undoInsert(table: TableSchema, now: RowState, { columnIds, values }: ChangeGroup, row: number): RowState {
   const isSame = columnIds.every((columnId, index) =>
     cellValuesEqual(now.values.get(columnId) ?? null, values[index]?.[row] ?? null),
   );
-  if (!isSame) throw undoRefused('changed', writer.table);
-  writer.remove(key);
+  if (now.exists && !isSame) throw undoRefused('changed', table);
+  return NO_ROW;
 }
 
 function undoUpdate(
-  writer: RowWriter,
-  key: readonly CellValue[],
+  { table }: RowWriter,
+  now: RowState,
   { columnIds, values }: ChangeGroup,
   before: BeforeGroup,
   row: number,
   documents: ReadonlyMap<number, DocumentRule>,
-): void {
-  const now = writer.read(key);
-  if (!now.exists) throw undoRefused('row-gone', writer.table);
-  const restored = columnIds.map((columnId, index) => {
+): RowState {
+  if (!now.exists) throw undoRefused('row-gone', table);
+  const restored = columnIds.map((columnId, index): [number, CellValue] => {
     const current = now.values.get(columnId) ?? null;
     const written = values[index]?.[row] ?? null;
     const old = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
-    const { undo = lastWriter.undo } = policyOf(writer.table, columnId);
+    const { undo = lastWriter.undo } = policyOf(table, columnId);
     const rule = documents.get(columnId);
     const undone =
       rule === undefined ? undo(current, written, old) : documentSupport().undoDocument(current, written, old, rule);
-    if (undone === undefined) throw undoRefused('changed', writer.table);
-    return undone;
+    if (undone === undefined) throw undoRefused('changed', table);
+    return [columnId, undone];
   });
-  writer.patch(key, columnIds, restored);
+  return { exists: true, values: new Map([...now.values, ...restored]) };
 }
 
-function undoDelete(writer: RowWriter, key: readonly CellValue[], before: BeforeGroup, row: number): void {
-  if (writer.read(key).exists) throw undoRefused('row-back', writer.table);
-  writer.put(
-    key,
-    before.columnIds,
-    before.values.map((column) => column[row] ?? null),
-  );
+function undoDelete(table: TableSchema, now: RowState, { columnIds, values }: BeforeGroup, row: number): RowState {
+  if (now.exists) throw undoRefused('row-back', table);
+  return {
+    exists: true,
+    values: new Map(columnIds.map((columnId, index) => [columnId, values[index]?.[row] ?? null])),
+  };
 }
 
 /** The names of a changeset's tables, and of the tables that refer to them. */
