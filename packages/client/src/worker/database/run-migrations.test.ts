@@ -2,6 +2,7 @@ import { buildSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { Migration } from '../../rpc/migration.ts';
+import { admitted, testDelivery, testGroup, testSync } from '../../../testing/worker/sync-steps.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openStored, type StoredDatabase } from '../../../testing/worker/test-database.ts';
 
@@ -185,6 +186,54 @@ describe('migrations of the app', () => {
         'SELECT item.id, list.name FROM item JOIN list ON list.id = list_id',
       ),
     ).toEqual([['i', 'x']]);
+  });
+
+  it('are rejected if they break references, but not for references that were broken before', async () => {
+    const list = testTable('list', { id: 'text not null' });
+    const refers = {
+      foreignKeys: [
+        {
+          columns: ['list_id'],
+          foreignTable: 'list',
+          foreignColumns: ['id'],
+          onDelete: 'cascade',
+          onUpdate: 'no action',
+        },
+      ],
+    } as const;
+    const item = testTable('item', { id: 'text not null', list_id: 'text' }, refers);
+    const start = testTable('start', { list_id: 'text' }, { ...refers, primaryKey: [], synced: false });
+    const key = '`list_id` text REFERENCES `list`(`id`) ON DELETE CASCADE';
+    const first = migration(
+      '0000_first',
+      'CREATE TABLE `list` (`id` text PRIMARY KEY NOT NULL)',
+      `CREATE TABLE \`item\` (\`id\` text PRIMARY KEY NOT NULL, ${key})`,
+      `CREATE TABLE \`start\` (${key})`,
+    );
+    const schema = buildSchema([list, item, start]);
+    const medium = memoryMedium();
+    const { database, close } = await open(medium, schema, first);
+    const write = (...sql: string[]): unknown =>
+      database.write({ id: sql.join(), statements: sql.map((text) => ({ sql: text, params: [] })) });
+    write("INSERT INTO list VALUES ('l'), ('m')");
+    write("INSERT INTO item VALUES ('i', 'l'), ('j', 'm')", "INSERT INTO start VALUES ('l')");
+    // Another device deletes the list of a pending and of a local row.
+    const groups = [testGroup('delete', list, [{ id: 'l' }])];
+    testSync(database).applyDelivery(testDelivery({ to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
+    await close();
+
+    const unrelated = migration('0001_unrelated', 'CREATE INDEX `by_list` ON `item` (`list_id`)');
+    expect(await rowsOf(medium, schema, [first, unrelated], 'SELECT id FROM item ORDER BY id')).toEqual([['i'], ['j']]);
+    const breaking = migration(
+      '0002_breaking',
+      'CREATE TABLE `__new_list` (`id` text PRIMARY KEY NOT NULL)',
+      'DROP TABLE `list`',
+      'ALTER TABLE `__new_list` RENAME TO `list`',
+    );
+    expect(await failureOf(open(medium, schema, first, unrelated, breaking))).toMatchObject({
+      code: 'migration-failed',
+      fields: { migration: '0002_breaking', table: 'item' },
+    });
   });
 
   it('can write rows of local tables, but not of synced ones, because every device would repeat the write', async () => {

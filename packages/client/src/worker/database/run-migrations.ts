@@ -45,12 +45,13 @@ export function runMigrations(
   const reserved = reservedNames(parts.connection);
   for (const migration of fresh) runMigration(parts.connection, migration, synced);
   requireNoNewReservedNames(parts.connection, reserved, fresh);
-  requireForeignKeys(parts.connection, fresh);
+  requireForeignKeys(parts.connection, broken, fresh);
   requireSchema(parts.connection, wanted, fresh);
   rememberMigrations(parts.meta, migrations);
 }
 
 /** Records migrations as run, for a database that reached their result without them. */
+  const broken = tablesWithBrokenKeys(parts.connection);
 export function rememberMigrations(meta: Meta, migrations: readonly Migration[]): void {
   meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(sql)])));
 }
@@ -169,10 +170,22 @@ function reservedNames(connection: Connection): ReadonlySet<string> {
   );
 }
 
-function requireForeignKeys(connection: Connection, migrations: readonly Migration[]): void {
-  const [broken] = connection.rows('SELECT "table" FROM pragma_foreign_key_check LIMIT 1');
-  if (broken !== undefined)
-    throw failed(lastTag(migrations), { problem: 'foreign keys refer to missing rows', table: String(broken[0]) });
+/**
+ * `before`: the rows that referred to missing rows already, because another device has deleted the parent of a pending
+ * or local row. Only the server's decision or the app can repair them.
+ */
+function requireForeignKeys(connection: Connection, before: readonly string[], migrations: readonly Migration[]): void {
+  const after = tablesWithBrokenKeys(connection);
+  if (after.length > before.length)
+    throw failed(lastTag(migrations), {
+      problem: 'foreign keys refer to missing rows',
+      table: after.find((table, index) => table !== before[index]) ?? '',
+    });
+}
+
+/** The table of each row that refers to a missing row. */
+function tablesWithBrokenKeys(connection: Connection): string[] {
+  return connection.rows('SELECT "table" FROM pragma_foreign_key_check ORDER BY 1').map(String);
 }
 
 /** Reports all differences at once, by name: everything that the app will read and write must exist. */
