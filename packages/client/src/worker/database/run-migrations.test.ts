@@ -1,4 +1,4 @@
-import { buildSchema, RockpoolError, type Schema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_MERGE_RULES, RockpoolError, type Schema } from '@rockpool/shared';
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { Migration } from '../../rpc/migration.ts';
@@ -272,5 +272,32 @@ describe('migrations of the app', () => {
         "SELECT count(*) FROM sqlite_schema WHERE name = 'todo'",
       ),
     ).toEqual([[0]]);
+  });
+
+  it('can make a column a counter only if no unsent change names it', async () => {
+    const create = migration(
+      '0000_poll',
+      'CREATE TABLE `poll` (`id` text PRIMARY KEY NOT NULL, `votes` integer NOT NULL, `name` text)',
+    );
+    const columns = { id: 'text not null', votes: 'integer not null', name: 'text' };
+    const plain = buildSchema([testTable('poll', columns)]);
+    const counting = buildSchema([
+      testTable('poll', columns, { merge: { ...DEFAULT_MERGE_RULES, counters: ['votes'] } }),
+    ]);
+    const medium = memoryMedium();
+    const write = async (sql: string): Promise<void> => {
+      const { database, close } = await open(medium, plain, create);
+      database.outbox.markAcknowledged(database.changelog.head().sequence, Date.now());
+      database.write({ id: sql, statements: [{ sql, params: [] }] });
+      await close();
+    };
+    await write("INSERT INTO poll VALUES ('p', 3, 'x')");
+    await write('UPDATE poll SET votes = 5');
+    expect(await failureOf(open(medium, counting, create))).toMatchObject({
+      code: 'migration-refused',
+      fields: { table: 'poll', column: 'votes' },
+    });
+    await write("UPDATE poll SET name = 'y'");
+    expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[5]]);
   });
 });

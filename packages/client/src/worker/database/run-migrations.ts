@@ -1,4 +1,12 @@
-import { encodeSchema, RESERVED_TABLE_PREFIX, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  encodeSchema,
+  policyOf,
+  RESERVED_TABLE_PREFIX,
+  RockpoolError,
+  type ErrorFields,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -25,8 +33,8 @@ export interface MigrationParts {
  * Runs the app's new migrations, all or nothing, within the transaction that opens the database. Foreign keys must be
  * off.
  *
- * Throws `migration-failed` with the tag and the reason, and `migration-refused` when a migration drops a table or
- * column that undecided changes refer to.
+ * Throws `migration-failed` with the tag and the reason, and `migration-refused` when undecided changes refer to a
+ * table or column that is dropped, or to a column that becomes a counter or a document or stops being one.
  */
 export function runMigrations(
   parts: MigrationParts,
@@ -43,6 +51,7 @@ export function runMigrations(
     [...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()),
   );
   const reserved = reservedNames(parts.connection);
+  const broken = tablesWithBrokenKeys(parts.connection);
   for (const migration of fresh) runMigration(parts.connection, migration, synced);
   requireNoNewReservedNames(parts.connection, reserved, fresh);
   requireForeignKeys(parts.connection, broken, fresh);
@@ -51,7 +60,6 @@ export function runMigrations(
 }
 
 /** Records migrations as run, for a database that reached their result without them. */
-  const broken = tablesWithBrokenKeys(parts.connection);
 export function rememberMigrations(meta: Meta, migrations: readonly Migration[]): void {
   meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(sql)])));
 }
@@ -123,29 +131,35 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
   }
 }
 
-/** An undecided changeset refers to the tables and columns that existed when it was written. */
+/**
+ * An undecided changeset refers to the tables and columns that existed when it was written, and has its meaning under
+ * the merge rules of that time: under those of a counter, a value is a difference.
+ */
 function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
-  const kept = new Map(wanted.tables.map(({ id, columns }) => [id, new Set(columns.map((column) => column.id))]));
+  const kept = new Map(wanted.tables.map((table) => [table.id, table]));
+  const refusals = new Map(stored.tables.map((table) => [table.id, refusalsIn(table, kept.get(table.id))]));
   for (const { groups } of undecided) {
     for (const { tableId, columnIds } of groups) {
-      const table = stored.tables.find(({ id }) => id === tableId);
-      if (table === undefined) continue;
-      const columns = kept.get(tableId);
-      const lost =
-        columns === undefined ? null : table.columns.find(({ id }) => columnIds.includes(id) && !columns.has(id));
-      if (columns === undefined)
-        throw new RockpoolError('migration-refused', {
-          table: table.name,
-          problem: 'the table to drop has unsent changes',
-        });
-      if (lost !== undefined && lost !== null)
-        throw new RockpoolError('migration-refused', {
-          table: table.name,
-          column: lost.name,
-          problem: 'the column to drop has unsent changes',
-        });
+      const refusal = refusals.get(tableId)?.find(({ columnId }) => columnId === null || columnIds.includes(columnId));
+      if (refusal !== undefined) throw new RockpoolError('migration-refused', refusal.fields);
     }
   }
+}
+
+/** What unsent changes must not name. `columnId`: null for the whole table. */
+function refusalsIn(
+  before: TableSchema,
+  after: TableSchema | undefined,
+): { readonly columnId: number | null; readonly fields: ErrorFields }[] {
+  const table = before.name;
+  if (after === undefined)
+    return [{ columnId: null, fields: { table, problem: 'the table to drop has unsent changes' } }];
+  return before.columns.flatMap(({ id: columnId, name: column }) => {
+    const isKept = after.columns.some(({ id }) => id === columnId);
+    if (isKept && policyOf(before, columnId).accumulates === policyOf(after, columnId).accumulates) return [];
+    const what = isKept ? 'the column with a new merge rule' : 'the column to drop';
+    return [{ columnId, fields: { table, column, problem: `${what} has unsent changes` } }];
+  });
 }
 
 /** SQLite does not report the new name of a renamed table, so no policy can reject a reserved one beforehand. */
