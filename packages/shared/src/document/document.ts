@@ -112,7 +112,7 @@ const GAP: Uint8Array = new Uint8Array([0, 1, 0, 1, 0, 1]);
  * rejects it with `document-gap`.
  */
 export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
-  return encodeDocumentCell({ ...expectKind(edit, 'edit'), update: GAP });
+  return encodeDocumentCell({ ...expectEdit(edit), update: GAP });
 }
 
 /**
@@ -126,7 +126,7 @@ export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase 
 
 /** Merges several edits like mergeEdit, in order. Together they cost little more than one. */
 export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBase: ReadBase = NO_BASES): CellValue {
-  const cells = edits.map((edit) => expectKind(edit, 'edit'));
+  const cells = edits.map((edit) => expectEdit(edit));
   if (state === null) return null;
   const { documentId } = expectState(state);
   const updates = cells.filter((cell) => sameBytes(cell.documentId, documentId)).map(({ update }) => update);
@@ -179,7 +179,7 @@ export function operationsOf(state: CellValue, { site, generation }: Author, rea
 }
 
 export function isEditOf(state: CellValue, edit: CellValue): boolean {
-  return state !== null && sameBytes(expectState(state).documentId, expectKind(edit, 'edit').documentId);
+  return state !== null && sameBytes(expectState(state).documentId, expectEdit(edit).documentId);
 }
 
 export interface MergedEdit {
@@ -207,7 +207,7 @@ export function mergeForeignEdit(
   site: string,
   readBase: ReadBase = NO_BASES,
 ): MergedEdit {
-  const { generation, update } = expectKind(edit, 'edit');
+  const { generation, update } = expectEdit(edit);
   const opened = openState(state, readBase);
   const { doc } = opened;
   const clocks = Y.decodeStateVector(Y.encodeStateVector(doc));
@@ -232,10 +232,10 @@ export function mergeForeignEdit(
   return { state: merged, overwritten };
 }
 
-/** Whether an edit, as sent or stored, contains this operation. */
-export function hasOperation(update: Uint8Array, { client, clock }: OperationId): boolean {
+/** Returns a function that tells whether an edit, as sent or stored, contains an operation. */
+export function operationsIn(update: Uint8Array): (operation: OperationId) => boolean {
   const { from, to } = Y.parseUpdateMeta(update);
-  return clock >= (from.get(client) ?? Infinity) && clock < (to.get(client) ?? 0);
+  return ({ client, clock }) => clock >= (from.get(client) ?? Infinity) && clock < (to.get(client) ?? 0);
 }
 
 /** The Yjs clients with operations in an edit, as sent or stored. */
@@ -273,7 +273,7 @@ export function carryOver(
   const overwritten = overwrittenByCarrying(opened.doc, made.overwritten, now, wanted, made.value);
   keepOpen(state as Uint8Array, opened.sizeBytes, opened);
   const edited = editDocument(state, made.value, rule, author);
-  return { state: edited.state, overwritten, update: expectKind(edited.edit, 'edit').update };
+  return { state: edited.state, overwritten, update: expectEdit(edited.edit).update };
 }
 
 /**
@@ -417,10 +417,10 @@ function expectState(value: CellValue): StateCell {
   return cell;
 }
 
-function expectKind<K extends 'edit'>(value: CellValue, kind: K): Extract<DocumentCell, { kind: K }> {
+function expectEdit(value: CellValue): Extract<DocumentCell, { kind: 'edit' }> {
   const cell = decodeDocumentCell(value);
-  if (cell.kind !== kind) throw invalid('kind');
-  return cell as Extract<DocumentCell, { kind: K }>;
+  if (cell.kind !== 'edit') throw invalid('kind');
+  return cell;
 }
 
 /** Yjs keeps operations whose predecessors are missing. */

@@ -9,7 +9,6 @@ export {
   editDocument,
   editWithGap,
   expandContent,
-  hasOperation,
   isEditOf,
   isSameDocument,
   mergeEdit,
@@ -17,6 +16,7 @@ export {
   mergeForeignEdit,
   isUpdateOf,
   mergeDelivered,
+  operationsIn,
   operationsOf,
   readContent,
   rememberDocumentText,
@@ -43,7 +43,7 @@ export { PathRule } from './document-rule.ts';
 export { writeJson } from './write-json.ts';
 export { canonicalRichTexts, type RichText, type Run } from './rich-text.ts';
 export { canonicalTextOf, readChangedJson, readStoredJson, type JsonText } from './json-text.ts';
-export { canonicalJson, parseJson, toCanonicalText, type JsonObject, type JsonValue } from './json.ts';
+export { canonicalJson, checkJson, parseJson, toCanonicalText, type JsonObject, type JsonValue } from './json.ts';
 export { readNode, rootOf, rootValue, type MapNode, type Node } from './json-node.ts';
 export {
   applyChange,

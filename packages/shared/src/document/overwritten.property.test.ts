@@ -138,6 +138,15 @@ describe('concurrent changes of one document', () => {
     );
   });
 
+  it('are reported once for a list, however many of its elements without a name are removed', () => {
+    const rows = Array.from({ length: 20 }, (_, n) => [n]);
+    const changed = rows.map(([n]) => [n as number, 'ann']);
+    const { overwritten } = meet({ rows }, { rows: changed }, { rows: [] });
+    expect(overwritten.map((member) => plain(member))).toMatchObject([
+      { path: ['rows'], own: [], other: changed, ownStands: true },
+    ]);
+  });
+
   it('report the path of an element that both move [MR-26]', () => {
     const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
     expect(meet([x, y, z], [z, x, y], [x, z, y]).overwritten).toMatchObject([

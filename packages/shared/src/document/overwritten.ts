@@ -60,9 +60,11 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
         if (key !== null && isMember(type, key))
           found.push(...overwrittenMember(transaction, author, elementKey, type, key));
     }
+    const unseenInLists = new Map<SharedType, OperationId[]>();
     Y.iterateDeletedStructs(transaction, known, (struct) => {
-      if (struct instanceof Y.Item) found.push(...removedUnseen(transaction, known, elementKey, struct));
+      if (struct instanceof Y.Item) found.push(...removedUnseen(transaction, known, elementKey, struct, unseenInLists));
     });
+    for (const [list, ids] of unseenInLists) found.push(changedList(transaction, elementKey, list, ids));
     if (wroteIntoNothing(transaction, author))
       found.push({ path: [], own: undefined, other: undefined, otherIds: [], ownStands: false });
   };
@@ -172,12 +174,16 @@ function overwrittenMember(
   ];
 }
 
-/** A member or element that the edit removed or replaced, with content that its author had not seen. */
+/**
+ * A member or element that the edit removed or replaced, with content that its author had not seen. For an element
+ * without a name, adds the unseen content to that of its list.
+ */
 function removedUnseen(
   transaction: Y.Transaction,
   known: DeleteSet,
   elementKey: string,
   item: Y.Item,
+  unseenInLists: Map<SharedType, OperationId[]>,
 ): OverwrittenMember[] {
   const { content, parentSub } = item;
   const parent = item.parent as SharedType;
@@ -187,17 +193,10 @@ function removedUnseen(
   const unseen = itemsBelow(content.type).find(({ id }) => isNow(id) && !Y.isDeleted(known, id));
   if (unseen === undefined) return [];
   if (parentSub === null) {
-    // The element has no name: reports the list before and after.
     const list = parent.parent as SharedType;
-    return [
-      {
-        path: pathOfType(transaction.doc, list, elementKey),
-        own: readNode(list as Node, Infinity),
-        other: typeJson(transaction, list),
-        otherIds: [unseen.id],
-        ownStands: true,
-      },
-    ];
+    unseenInLists.set(list, unseenInLists.get(list) ?? []);
+    unseenInLists.get(list)?.push(unseen.id);
+    return [];
   }
   const stands = parent._map.get(parentSub);
   const own = stands === undefined || stands.deleted ? undefined : jsonOf(transaction, stands);
@@ -210,6 +209,25 @@ function removedUnseen(
       ownStands: true,
     },
   ];
+}
+
+/**
+ * The list before and after the edit removed elements without a name. One entry per list, because an entry for each
+ * element would repeat the list as often.
+ */
+function changedList(
+  transaction: Y.Transaction,
+  elementKey: string,
+  list: SharedType,
+  otherIds: readonly OperationId[],
+): OverwrittenMember {
+  return {
+    path: pathOfType(transaction.doc, list, elementKey),
+    own: readNode(list as Node, Infinity),
+    other: typeJson(transaction, list),
+    otherIds,
+    ownStands: true,
+  };
 }
 
 function itemsBelow(type: SharedType): Y.Item[] {

@@ -1,11 +1,16 @@
+import { join } from 'node:path';
 import { buildSchema, DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/shared';
-import { createDocument, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { insert, remove, update } from '../../testing/changeset.ts';
+import { createDocument, editDocument, encodeDocumentCell, type JsonObject } from '@rockpool/shared/document';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { insert, remove, toBody, update, type Change } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
 import { PAGES } from '../../testing/test-schema.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { LiveDatabase } from '../database/live-database.ts';
+import { ownSite } from '../database/own-site.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const DAY_MS = 24 * 3600 * 1000;
@@ -60,6 +65,34 @@ describe('the authors of a document', () => {
     const [[title] = []] = tested.server.query(`SELECT content ->> 'title' FROM pages`);
     const conflicts = tested.server.query(`SELECT lost_by, won_by FROM rockpool_conflict WHERE path IS NOT NULL`);
     expect(conflicts).toEqual([title === 'ann' ? ['ben', 'ann'] : ['ann', 'ben']]);
+  });
+
+  it('are read once for all conflicts of an edit', async () => {
+    const live = new LiveDatabase(openDatabaseFile(join(temporaryFolder(), 'a.sqlite'), SCHEMA), {
+      onFailure: (error) => {
+        throw error;
+      },
+    });
+    try {
+      const write = (change: Change): Promise<unknown> => live.write(toBody([change]), 'ann', nowMs);
+      const members = (value: number): JsonObject =>
+        Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, value]));
+      const start = createDocument(members(0), RULE);
+      const site = ownSite(live.file);
+      const editAll = (value: number): CellValue =>
+        editDocument(start, members(value), RULE, { site, generation: value }).edit;
+      const json = JSON.stringify(members(0));
+      await write(insert('pages', 'p', { title: 'p', content: encodeDocumentCell({ kind: 'content', json }) }));
+      await write(update('pages', 'p', { content: editAll(1) }));
+      const read = vi.spyOn(live.file.sql, 'all');
+      await write(update('pages', 'p', { content: editAll(2) }));
+      expect(read.mock.calls.filter(([sql]) => sql.startsWith('SELECT watermark, yjs'))).toHaveLength(1);
+      expect(live.file.sql.all('SELECT DISTINCT lost_by, won_by, count(*) FROM rockpool_conflict')).toEqual([
+        ['ann', 'ann', 20n],
+      ]);
+    } finally {
+      await live.close();
+    }
   });
 
   it('are deleted with the row’s tombstone', async () => {

@@ -1,5 +1,5 @@
 import { NO_VERSION, type Version } from '@rockpool/shared';
-import { clientsOf, hasOperation, type OperationId } from '@rockpool/shared/document';
+import { clientsOf, operationsIn, type OperationId } from '@rockpool/shared/document';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { DocumentFile } from './document-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
@@ -62,38 +62,57 @@ export function forgetAuthors(sql: SqliteFile, place: DocumentPlace): void {
   sql.run('DELETE FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place));
 }
 
-/** The author and time of the latest of several operations of a document. NO_VERSION for none. */
-export function versionOfOperations(
-  file: Pick<DocumentFile, 'sql' | 'sites'>,
-  place: DocumentPlace,
-  which: WhichDocument,
-  operations: readonly OperationId[],
-): Version {
-  const watermark = Math.max(0, ...operations.map((operation) => watermarkOf(file.sql, place, which, operation)));
-  const entry = file.sql.get('SELECT stamp_us, site_number FROM rockpool_log WHERE watermark = ?', BigInt(watermark));
-  return entry === undefined
-    ? NO_VERSION
-    : { stampUs: Number(entry[0]), site: file.sites.siteOf(Number(entry[1])), watermark };
+interface KeptEdit {
+  readonly watermark: number;
+  readonly contains: (operation: OperationId) => boolean;
 }
 
-function watermarkOf(sql: SqliteFile, place: DocumentPlace, which: WhichDocument, operation: OperationId): number {
-  const edits =
-    which === 'replaced'
-      ? []
-      : sql.all(
-          'SELECT watermark, yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC',
-          ...keyOf(place),
-        );
-  const edit = edits.find(([, yjs]) => hasOperation(yjs as Uint8Array, operation));
-  const found =
-    edit ??
-    sql.get(
-      'SELECT watermark FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = ? AND client = ?',
-      ...keyOf(place),
-      flagOf(which),
-      BigInt(operation.client),
-    );
-  return Number(found?.[0] ?? 0);
+/**
+ * Finds the authors of operations of one document, for all conflicts of an edit: the kept edits are read once, because
+ * they may be as large as the document, and the conflicts may be thousands.
+ */
+export class OperationAuthors {
+  private readonly file: Pick<DocumentFile, 'sql' | 'sites'>;
+  private readonly place: DocumentPlace;
+  private edits: readonly KeptEdit[] | null = null;
+
+  constructor(file: Pick<DocumentFile, 'sql' | 'sites'>, place: DocumentPlace) {
+    this.file = file;
+    this.place = place;
+  }
+
+  /** The author and time of the latest of several operations of a document. NO_VERSION for none. */
+  versionOf(which: WhichDocument, operations: readonly OperationId[]): Version {
+    const { sql, sites } = this.file;
+    const watermark = operations.reduce((latest, id) => Math.max(latest, this.watermarkOf(which, id)), 0);
+    const entry = sql.get('SELECT stamp_us, site_number FROM rockpool_log WHERE watermark = ?', BigInt(watermark));
+    return entry === undefined
+      ? NO_VERSION
+      : { stampUs: Number(entry[0]), site: sites.siteOf(Number(entry[1])), watermark };
+  }
+
+  private watermarkOf(which: WhichDocument, operation: OperationId): number {
+    const edit = which === 'now' ? this.keptEdits().find(({ contains }) => contains(operation)) : undefined;
+    if (edit !== undefined) return edit.watermark;
+    const [watermark] =
+      this.file.sql.get(
+        'SELECT watermark FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = ? AND client = ?',
+        ...keyOf(this.place),
+        flagOf(which),
+        BigInt(operation.client),
+      ) ?? [];
+    return Number(watermark ?? 0);
+  }
+
+  /** Newest first. */
+  private keptEdits(): readonly KeptEdit[] {
+    return (this.edits ??= this.file.sql
+      .all(
+        'SELECT watermark, yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC',
+        ...keyOf(this.place),
+      )
+      .map(([watermark, yjs]) => ({ watermark: Number(watermark), contains: operationsIn(yjs as Uint8Array) })));
+  }
 }
 
 function flagOf(which: WhichDocument): bigint {

@@ -14,7 +14,7 @@ import {
   type JsonValue,
   type OverwrittenMember,
 } from '@rockpool/shared/document';
-import { versionOfOperations, type WhichDocument } from './document-authors.ts';
+import { OperationAuthors, type WhichDocument } from './document-authors.ts';
 import type { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
 import { hasEditedAbove } from './document-edits.ts';
@@ -73,9 +73,10 @@ function documentMerge(
         site,
         compactAbove: compactNow(file, place, site, author),
       });
+      const authors = new OperationAuthors(file, place);
       const places = [
-        ...overwritten.map((member) => overwrittenPlace(file, place, member, 'now')),
-        ...overwrittenInReplaced.map((member) => overwrittenPlace(file, place, member, 'replaced')),
+        ...overwritten.map((member) => overwrittenPlace(authors, member, 'now')),
+        ...overwrittenInReplaced.map((member) => overwrittenPlace(authors, member, 'replaced')),
       ];
       return { document: state, overwritten: places };
     },
@@ -95,8 +96,7 @@ function compactNow(
 }
 
 function overwrittenPlace(
-  file: DocumentFile,
-  place: DocumentPlace,
+  authors: OperationAuthors,
   { path, own, other, otherIds, ownStands }: OverwrittenMember,
   which: WhichDocument,
 ): OverwrittenPlace {
@@ -104,7 +104,7 @@ function overwrittenPlace(
     path: JSON.stringify(path),
     own: textOf(own),
     other: textOf(other),
-    otherVersion: versionOfOperations(file, place, which, otherIds),
+    otherVersion: authors.versionOf(which, otherIds),
     ownStands,
   };
 }

@@ -4,6 +4,7 @@ import {
   createDocument,
   documentText,
   editDocument,
+  encodeDocumentCell,
   parseJson,
   type Author,
 } from '@rockpool/shared/document';
@@ -16,6 +17,16 @@ const BEN: Author = { site: 'b'.repeat(32), generation: 1 };
 const json = (text: string): ReturnType<typeof parseJson> => parseJson(text, DEFAULT_DOCUMENT_RULE);
 const editOf = (state: CellValue, text: string, author: Author): Uint8Array =>
   editDocument(state, json(text), DEFAULT_DOCUMENT_RULE, author).edit as Uint8Array;
+
+it('content whose column would exceed the limit is rejected, even if it is shorter as it was sent', () => {
+  const content = encodeDocumentCell({ kind: 'content', json: '[1e20]' });
+  const expand = (maxLength: number): string =>
+    workOnDocument({ kind: 'expand', content, rule: { ...DEFAULT_DOCUMENT_RULE, maxLength } }).text;
+  expect(expand(23)).toBe('[100000000000000000000]');
+  expect(() => expand(22)).toThrow(
+    expect.objectContaining({ code: 'document-invalid', fields: { problem: 'size', limit: 22 } }),
+  );
+});
 
 describe('a late edit of a compacted document', () => {
   const replaced = createDocument(json('{"n":0}'), DEFAULT_DOCUMENT_RULE) as Uint8Array;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CellValue, DocumentRule } from '@rockpool/shared';
+import { RockpoolError, type CellValue, type DocumentRule } from '@rockpool/shared';
 import {
   carryOver,
   clientIdOf,
@@ -75,7 +75,11 @@ export function workOnDocument(work: DocumentWork): WorkedDocument {
     work.kind === 'merge'
       ? merge(work)
       : { ...UNREPLACED, state: expandContent(work.content, work.rule), overwritten: [] };
-  return { ...worked, state: worked.state as Uint8Array, text: documentText(worked.state) };
+  const text = documentText(worked.state);
+  const { maxLength } = work.rule;
+  // The limit applies to the column, and content that is not canonical may be shorter than its column.
+  if (text.length > maxLength) throw new RockpoolError('document-invalid', { problem: 'size', limit: maxLength });
+  return { ...worked, state: worked.state as Uint8Array, text };
 }
 
 /**
