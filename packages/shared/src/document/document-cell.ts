@@ -55,16 +55,10 @@ export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> 
   if (cell.kind === 'layers') {
     writer.bytes(cell.baseId);
     writer.varint(cell.baseBytes);
-    for (const update of cell.updates) writer.lengthPrefixed(update);
-    return writer.finish();
-  }
-  if (cell.kind === 'update') {
-    writer.varint(cell.updates.length);
-    for (const update of cell.updates) writer.lengthPrefixed(update);
-    return writer.finish();
-  }
-  if (cell.kind === 'edit') writer.varint(cell.generation);
-  writer.bytes(cell.update);
+  } else if (cell.kind === 'update') writer.varint(cell.updates.length);
+  else if (cell.kind === 'edit') writer.varint(cell.generation);
+  if ('updates' in cell) for (const update of cell.updates) writer.lengthPrefixed(update);
+  else writer.bytes(cell.update);
   return writer.finish();
 }
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { json, RICH_PATHS, richJson } from '../../testing/json-arbitraries.ts';
 import type { DocumentPath } from './document-path.ts';
-import { PathRule } from './document-rule.ts';
-import { canonicalJson, type JsonObject, type JsonValue } from './json.ts';
+import { MAX_DOCUMENT_DEPTH, PathRule } from './document-rule.ts';
+import { canonicalJson, checkJson, type JsonObject, type JsonValue } from './json.ts';
 import { applyChange, diffJson, invertChange, type JsonChange } from './json-change.ts';
 
 const RULE = PathRule.root({ text: ['body', '*.body', '*'], elementKey: 'id' });
@@ -32,11 +32,12 @@ describe.each([
     );
   });
 
-  it('can be applied to any other value', () => {
+  it('can be applied to any other value, and splits no character', () => {
     fc.assert(
       fc.property(json, json, json, (before, after, other) => {
         const change = changeFrom(before, after, RULE);
-        if (change !== null) expect(() => canonicalJson(applyChange(other, change, RULE).value)).not.toThrow();
+        if (change === null) return;
+        expect(() => checkJson(applyChange(other, change, RULE).value, MAX_DOCUMENT_DEPTH)).not.toThrow();
       }),
     );
   });
@@ -69,6 +70,8 @@ describe('a change of JSON', () => {
       overwritten: [],
     });
     expect(made([1, 2, 3], [1, 3], [0, 1, 2, 3])).toEqual({ value: [0, 1, 3], overwritten: [] });
+    // Others have replaced all of the text, and its old offset is within a character.
+    expect(made({ body: 'a' }, { body: 'ax' }, { body: '😀' })).toEqual({ value: { body: 'x😀' }, overwritten: [] });
   });
 
   it('keeps the text and formats of others around and inside a rich text', () => {

@@ -302,11 +302,9 @@ function spliceText(value: string, splices: readonly TextSplice[]): string {
   let result = value;
   let shift = 0;
   for (const [at, context, removed, inserted] of splices) {
-    const place = placeOf(result, at + shift, context, removed);
-    const start = place ?? Math.min(at + shift, result.length);
-    const end = place === null ? start : start + removed.length;
-    result = result.slice(0, start) + inserted + result.slice(end);
-    shift += start - (at + shift) + inserted.length - (end - start);
+    const [start, length] = placeOf(result, at + shift, context, removed);
+    result = result.slice(0, start) + inserted + result.slice(start + length);
+    shift = start - at + inserted.length - length;
   }
   return result;
 }
@@ -327,7 +325,7 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
     const count = found === null ? 0 : removed.length;
     result.splice(start, count, ...inserted);
     texts.splice(start, count, ...inserted.map(canonicalJson));
-    shift += start - (at + shift) + inserted.length - count;
+    shift = start - at + inserted.length - count;
   }
   if (isChanged) tell(place);
   return result;

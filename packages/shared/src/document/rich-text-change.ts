@@ -10,7 +10,7 @@ import {
   type Run,
 } from './rich-text.ts';
 import { diffRichText, type Formats } from './rich-text-diff.ts';
-import { firstCharacters, lastCharacters, placeOf } from './text-place.ts';
+import { firstCharacters, lastCharacters, placeOf, wholePlace } from './text-place.ts';
 
 /**
  * The difference between two rich texts, one splice per place, from left to right: a part of a JsonChange
@@ -94,24 +94,22 @@ interface Made {
 
 function replace(runs: readonly Run[], { context, removed, inserted }: RunSplice, at: number): Made {
   const text = plainText(runs);
-  const [gone, come] = [plainText(removed), plainText(inserted)];
-  const place = placeOf(text, at, context, gone);
-  const start = place ?? Math.min(at, text.length);
-  const goneLength = place === null ? 0 : gone.length;
+  const [start, goneLength] = placeOf(text, at, context, plainText(removed));
   const reader = new RunReader(runs);
   const before = reader.take(start);
   reader.take(goneLength);
-  return { runs: [...before, ...inserted, ...reader.rest()], moved: start - at + come.length - goneLength };
+  return {
+    runs: [...before, ...inserted, ...reader.rest()],
+    moved: start - at + plainText(inserted).length - goneLength,
+  };
 }
 
 function reformat(runs: readonly Run[], { context, length, first, last, to }: FormatSplice, at: number): Made {
   const text = plainText(runs);
-  const start = placeOf(text, at, context, first) ?? Math.min(at, text.length);
-  const lastPlace = placeOf(text, start + length - last.length, '', last);
+  const [start] = placeOf(text, at, context, first);
+  const [lastStart, lastLength] = placeOf(text, start + length - last.length, '', last);
   const end =
-    lastPlace !== null && lastPlace + last.length > start
-      ? lastPlace + last.length
-      : Math.min(start + length, text.length);
+    lastLength > 0 && lastStart + lastLength > start ? lastStart + lastLength : wholePlace(text, start + length);
   const reader = new RunReader(runs);
   const before = reader.take(start);
   const inside = reader.take(end - start);

@@ -1,3 +1,5 @@
+import { isLowSurrogate } from './text-diff.ts';
+
 /*
  * Finds the place of a change in a text that others have changed since: after the same characters as before, as near as
  * possible to the old offset.
@@ -27,19 +29,30 @@ export function firstCharacters(text: string): string {
 
 /**
  * Returns the offset after the longest match of the context, so that a change stays with its word even if others have
- * changed the text shortly before it.
+ * changed the text shortly before it, and the length of `removed` there. If others have removed it, the length is 0.
  */
-export function placeOf(text: string, at: number, context: string, removed: string): number | null {
-  for (let from = 0; from < context.length; from++) {
+export function placeOf(
+  text: string,
+  at: number,
+  context: string,
+  removed: string,
+): readonly [start: number, length: number] {
+  for (let from = 0; from <= context.length; from++) {
     const known = context.slice(from);
     const place = nearest(
       at,
       text.length,
       (start) => start >= known.length && text.startsWith(known + removed, start - known.length),
     );
-    if (place !== null) return place;
+    if (place !== null) return [removed === '' ? wholePlace(text, place) : place, removed.length];
   }
-  return nearest(at, text.length, (start) => text.startsWith(removed, start));
+  return [wholePlace(text, at), 0];
+}
+
+/** The last offset up to `at` that is in the text and not between the halves of a surrogate pair. */
+export function wholePlace(text: string, at: number): number {
+  const place = Math.min(at, text.length);
+  return isLowSurrogate(text.charCodeAt(place)) ? place - 1 : place;
 }
 
 export function nearest(at: number, length: number, matches: (start: number) => boolean): number | null {
