@@ -81,6 +81,15 @@ describe('the awareness of a document', () => {
     expect(seenCursor(mine)).toEqual([9, 13]);
   });
 
+  it('shows two sites whose tabs have the same id', () => {
+    const page = openPage({ body: 'low tide' });
+    page.hear(person({}), person({}, { siteId: 'other', principal: 'mal', name: 'Mal' }));
+    const names = [...page.awareness.getStates()].flatMap(([id, state]) =>
+      id === page.awareness.clientID ? [] : [(state['user'] as { name: string }).name],
+    );
+    expect(names).toEqual(['Ben', 'Mal']);
+  });
+
   it('reports a state that cannot be sent as an uncaught error, even without a page', async () => {
     const refusal = new Error('refused');
     const uncaught = new Promise((resolve) => {

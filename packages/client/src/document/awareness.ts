@@ -89,16 +89,18 @@ class CursorExchange {
     const updated: number[] = [];
     const gone = new Map(this.others);
     for (const peer of peers) {
-      const known = this.others.get(peer.tabId);
-      gone.delete(peer.tabId);
+      // A client chooses the ids of its tabs, so another site may use the same.
+      const key = `${peer.siteId} ${peer.tabId}`;
+      const known = this.others.get(key);
+      gone.delete(key);
       if (known?.peer === peer) continue;
       const other: Other = { id: known?.id ?? this.newId(), peer, isSettled: false };
-      this.others.set(peer.tabId, other);
+      this.others.set(key, other);
       this.place(other);
       (known === undefined ? added : updated).push(other.id);
     }
-    for (const [tabId, { id }] of gone) {
-      this.others.delete(tabId);
+    for (const [key, { id }] of gone) {
+      this.others.delete(key);
       this.awareness.states.delete(id);
     }
     this.emit({ added, updated, removed: [...gone.values()].map(({ id }) => id) });

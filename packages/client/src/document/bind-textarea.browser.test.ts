@@ -10,6 +10,8 @@ interface Page {
   readonly unbind: () => void;
   /** Replaces the bound text with another one. */
   readonly replaceText: (content: string | null) => void;
+  /** Reports that the document is gone. */
+  readonly deleteDocument: () => void;
 }
 
 const opened: (() => void)[] = [];
@@ -22,6 +24,7 @@ function openPage(content: string): Page {
   const listeners = new Set<() => void>();
   let name: string | null = 'text 0';
   let count = 0;
+  let state: 'open' | 'gone' = 'open';
   doc.getText('text 0').insert(0, content);
   const textarea = document.createElement('textarea');
   document.body.append(textarea);
@@ -31,7 +34,7 @@ function openPage(content: string): Page {
     {
       text: () => (name === null ? null : doc.getText(name)),
       subscribe: (listener) => {
-        const call = (): void => listener({ value: null, state: 'open', error: null });
+        const call = (): void => listener({ value: null, state, error: null });
         listeners.add(call);
         call();
         return () => listeners.delete(call);
@@ -48,6 +51,10 @@ function openPage(content: string): Page {
     replaceText: (next) => {
       name = next === null ? null : `text ${++count}`;
       if (name !== null) doc.getText(name).insert(0, next ?? '');
+      for (const listener of listeners) listener();
+    },
+    deleteDocument: () => {
+      state = 'gone';
       for (const listener of listeners) listener();
     },
   };
@@ -162,6 +169,26 @@ describe('a textarea that is bound to a text', () => {
     expect([textarea.value, textarea.readOnly]).toEqual(['', true]);
     replaceText('back');
     expect([textarea.value, textarea.readOnly]).toEqual(['back', false]);
+  });
+
+  it('shows a text that replaces its own while the user types, and does not write its content again', () => {
+    const { textarea, text, type, replaceText } = openPage('one');
+    const replaced = text();
+    replaced.doc?.once('update', () => {
+      replaced.delete(0, replaced.length);
+      replaceText('two');
+    });
+    type('!');
+    expect([textarea.value, text().toJSON()]).toEqual(['two', 'two']);
+    textarea.setSelectionRange(3, 3);
+    type('?');
+    expect([textarea.value, text().toJSON()]).toEqual(['two?', 'two?']);
+  });
+
+  it('is empty and read-only when the document is gone, because what is typed would be lost', () => {
+    const { textarea, deleteDocument } = openPage('one two');
+    deleteDocument();
+    expect([textarea.value, textarea.readOnly]).toEqual(['', true]);
   });
 
   it('writes the composed text when the binding ends, and nothing afterwards', () => {

@@ -9,8 +9,8 @@ type DeltaStep = YTextEvent['delta'][number];
  * Binds a textarea to a text of an open document, until the returned function is called. Each input changes only the
  * part of the text that differs. A change made elsewhere appears at once and keeps the caret and the selection at the
  * same characters, so that several users can type in one text at the same time. A change that arrives during a
- * composition (of an input method) appears when the composition ends. While the document has no text at the path, the
- * textarea is read-only.
+ * composition (of an input method) appears when the composition ends. While the document has no text at the path, or is
+ * gone, the textarea is empty and read-only.
  *
  * ```ts
  * const unbind = bindTextarea(textarea, document, 'note');
@@ -23,7 +23,7 @@ export function bindTextarea(
 ): () => void {
   const binding = new TextareaBinding(textarea);
   // The object that holds the text may be replaced.
-  const unfollow = document.subscribe(() => binding.follow(document.text(...path)));
+  const unfollow = document.subscribe(({ state }) => binding.follow(state === 'gone' ? null : document.text(...path)));
   return () => {
     unfollow();
     binding.end();
@@ -117,6 +117,8 @@ class TextareaBinding {
     } finally {
       this.isWriting = false;
     }
+    // Another text has replaced this one meanwhile, and is shown already.
+    if (this.text !== text) return;
     const next = text.toJSON();
     if (missed.length > 0) this.show(next, [from + inserted.length, from + inserted.length]);
     this.shown = next;
