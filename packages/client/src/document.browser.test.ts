@@ -84,6 +84,17 @@ describe('an open document', () => {
     await Promise.all([mine.close(), theirs.close()]);
   });
 
+  it('opens under the longest key, which has no presence', async () => {
+    const client = await openPage({ body: 'low tide' });
+    const key = 'k'.repeat(2_000);
+    await client.execute('UPDATE page SET id = ?', [key]);
+    const document = await client.document<Content>('page', [key], 'content');
+    document.change((value) => ({ ...value, body: 'high tide' }));
+    expect(() => document.awareness).toThrow(expect.objectContaining({ code: 'presence-invalid' }));
+    await document.close();
+    expect(await stored(client)).toBe('{"body":"high tide"}');
+  });
+
   it('reports that it no longer exists', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');

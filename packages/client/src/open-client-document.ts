@@ -31,16 +31,19 @@ export async function openClientDocument<Value>(
   return openDocument<Value>(
     {
       read: async () => decodeRows(await session.call((worker) => worker.query(statement)))[0]?.['text'] ?? null,
-      async change(changeJson) {
+      async change(changeJson, requestId) {
         const action = { kind: 'change-document', table: tableName, key, column, changeJson } as const;
-        const [outcome] = await session.write([], action);
+        const [outcome] = await session.write([], action, requestId);
         const [row] = outcome === undefined ? [] : toStatementResult<{ text: string }>(outcome).rows;
         if (row === undefined) throw new RockpoolError('document-gone', { table: tableName, column });
         return row.text;
       },
       follow: (listener) => session.live.live(statement).subscribe(listener),
       history: async () => (await rowHistory()).document(column),
-      presence: session.presence.about(topic),
+      // A getter, because a long key has no presence, but its document opens.
+      get presence() {
+        return session.presence.about(topic);
+      },
     },
     { table, column },
   );

@@ -29,31 +29,42 @@ const table = defineSchema([page], {
 const rule = ruleOfDocument(table, 'content');
 const path = PathRule.root(rule);
 
+const yes = (): boolean => true;
+
+type DatabaseState = Record<'isThere' | 'isFlushed' | 'isReadable' | 'isWritable' | 'isAnswered', () => boolean>;
+
 /** A page with the document open, on a database that others write to. */
 async function openPage(
   initial: Content,
-  isFlushed: () => boolean = () => true,
-  isReadable: () => boolean = () => true,
-  isWritable: () => boolean = () => true,
+  { isThere = yes, isFlushed = yes, isReadable = yes, isWritable = yes, isAnswered = yes }: Partial<DatabaseState> = {},
 ): Promise<{
   document: LiveDocument<Content>;
   body: () => Y.Text;
   stored: () => JsonValue;
+  tell: () => void;
+  /** Writes without a notice to the page. */
+  writeUnseen: (next: Content) => void;
   writeElsewhere: (next: Content) => Promise<void>;
 }> {
   let stored: JsonValue = { ...initial };
   let tell = (): void => undefined;
+  const done = new Set<string>();
   const take = (change: JsonChange | null): void => {
     if (change !== null) stored = applyChange(stored, change, path).value;
   };
   const document = await openDocument<Content>(
     {
       read: () =>
-        isReadable() ? Promise.resolve(JSON.stringify(stored)) : Promise.reject(new RockpoolError('client-closed')),
+        isReadable()
+          ? Promise.resolve(isThere() ? JSON.stringify(stored) : null)
+          : Promise.reject(new RockpoolError('client-closed')),
       follow: (listener) => ((tell = listener), () => undefined),
-      change: (changeJson) => {
+      change: (changeJson, requestId) => {
         if (!isWritable()) return Promise.reject(new RockpoolError('storage-full'));
-        take(JSON.parse(changeJson) as JsonChange);
+        if (!isThere()) return Promise.reject(new RockpoolError('document-gone'));
+        if (!done.has(requestId)) take(JSON.parse(changeJson) as JsonChange);
+        done.add(requestId);
+        if (!isAnswered()) return Promise.reject(new RockpoolError('leader-unreachable', { timesAsked: 5 }));
         return isFlushed()
           ? Promise.resolve(JSON.stringify(stored))
           : Promise.reject(new RockpoolError('storage-unflushed'));
@@ -63,13 +74,16 @@ async function openPage(
     },
     { table, column: 'content' },
   );
+  const writeUnseen = (next: Content): void => take(diffJson(stored, parseJson(JSON.stringify(next), rule), path));
   return {
     document,
     body: () => document.text('body') as Y.Text,
     stored: () => stored,
+    tell: () => tell(),
+    writeUnseen,
     writeElsewhere: async (next) => {
       await document.saved();
-      take(diffJson(stored, parseJson(JSON.stringify(next), rule), path));
+      writeUnseen(next);
       tell();
       await document.saved();
     },
@@ -121,28 +135,63 @@ describe('current and subscribe', () => {
   });
 });
 
-it('an open document reports an unflushed change and does not repeat it', async () => {
-  let isFlushed = false;
-  const { document, body, stored } = await openPage({ body: 'tide', n: 1 }, () => isFlushed);
+it.each([true, false])(
+  'an open document reports an unflushed change and does not repeat it (readable: %s)',
+  async (read) => {
+    let [isFlushed, isReadable] = [false, true];
+    const { document, body, stored } = await openPage(
+      { body: 'tide', n: 1 },
+      { isFlushed: () => isFlushed, isReadable: () => isReadable },
+    );
+    isReadable = read;
+    body().insert(0, 'spring ');
+    const saved = document.saved();
+    await Promise.resolve();
+    body().insert(0, 'low ');
+    await expect(saved).rejects.toMatchObject({ code: read ? 'storage-unflushed' : 'client-closed' });
+    [isFlushed, isReadable] = [true, true];
+    body().insert(0, 'a ');
+    await document.saved();
+    expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
+  },
+);
+
+it('an open document writes a change once whose outcome is unknown, and what was typed after it', async () => {
+  let isAnswered = false;
+  const { document, body, stored, writeUnseen } = await openPage(
+    { body: 'tide', n: 1 },
+    { isAnswered: () => isAnswered },
+  );
   body().insert(0, 'spring ');
   const saved = document.saved();
   await Promise.resolve();
   body().insert(0, 'low ');
-  await expect(saved).rejects.toMatchObject({ code: 'storage-unflushed' });
-  isFlushed = true;
-  body().insert(0, 'a ');
+  await expect(saved).rejects.toMatchObject({ code: 'leader-unreachable' });
+  writeUnseen({ body: 'spring tides', n: 1 });
+  await expect(document.saved()).rejects.toMatchObject({ code: 'leader-unreachable' });
+  isAnswered = true;
   await document.saved();
-  expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
+  expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'low spring tides', n: 1 })));
+});
+
+it('an open document does not repeat a committed change if the page cannot show the result', async () => {
+  const { document, body, stored, writeUnseen } = await openPage({ body: 'tide', n: 1, note: [{ insert: 'ebb' }] });
+  const note = document.text('note') as Y.Text;
+  writeUnseen({ body: 'tide', n: 2, note: [{ insert: 'ebb' }] });
+  body().insert(0, 'spring ');
+  const saved = document.saved();
+  await Promise.resolve();
+  note.insertEmbed(0, { image: 'tide.png' });
+  await expect(saved).rejects.toMatchObject({ code: 'document-invalid' });
+  note.delete(0, 1);
+  await document.saved();
+  const both = { body: 'spring tide', n: 2, note: [{ insert: 'ebb' }] };
+  expect([stored(), document.current.value]).toEqual([both, both]);
 });
 
 it.each(['saved', 'close'] as const)('%s() tries a write that has failed again', async (call) => {
   let isWritable = false;
-  const { document, body, stored } = await openPage(
-    { body: 'tide', n: 1 },
-    () => true,
-    () => true,
-    () => isWritable,
-  );
+  const { document, body, stored } = await openPage({ body: 'tide', n: 1 }, { isWritable: () => isWritable });
   body().insert(0, 'spring ');
   await expect(document.saved()).rejects.toMatchObject({ code: 'storage-full' });
   isWritable = true;
@@ -153,7 +202,7 @@ it.each(['saved', 'close'] as const)('%s() tries a write that has failed again',
 
 it('an open document reports a failed read, and still closes without losing changes', async () => {
   let isReadable = true;
-  const { document, body, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () => isReadable);
+  const { document, body, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, { isReadable: () => isReadable });
   body().insert(0, 'spring ');
   await document.saved();
   isReadable = false;
@@ -162,10 +211,52 @@ it('an open document reports a failed read, and still closes without losing chan
   await document.close();
 });
 
+it('saved() reads again after a failed read', async () => {
+  let isReadable = true;
+  const { document, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, { isReadable: () => isReadable });
+  isReadable = false;
+  await writeElsewhere({ body: 'tide', n: 2 });
+  isReadable = true;
+  await document.saved();
+  expect(document.current).toMatchObject({ error: null, value: { body: 'tide', n: 2 } });
+});
+
+it.each(['before', 'after'] as const)('saved() rejects if a change was made %s the document was gone', async (when) => {
+  let isThere = true;
+  const { document, body, tell } = await openPage({ body: 'tide', n: 1 }, { isThere: () => isThere });
+  isThere = false;
+  if (when === 'before') body().insert(0, 'low ');
+  await document.saved().catch(() => undefined);
+  tell();
+  await document.saved().catch(() => undefined);
+  if (when === 'after') body().insert(0, 'low ');
+  expect(document.current.state).toBe('gone');
+  await expect(document.saved()).rejects.toMatchObject({ code: 'document-gone' });
+  await expect(document.close()).rejects.toMatchObject({ code: 'document-gone' });
+});
+
+describe('change', () => {
+  it.each([
+    ['a member that is undefined', { n: undefined }],
+    ['a number that is not finite', { n: NaN }],
+    ['a forbidden key', JSON.parse('{"__proto__":1}') as object],
+    ['half of a character', { body: '\ud83d' }],
+    ['a rich text without runs', { body: 'low', note: [{ bold: true }] }],
+  ])('throws for %s and changes nothing', async (_, wrong) => {
+    const { document, body, stored } = await openPage({ body: 'tide', n: 1, note: [{ insert: 'ebb' }] });
+    const change = (): void => document.change((value) => ({ ...value, ...wrong }) as Content);
+    expect(change).toThrow(expect.objectContaining({ code: 'document-invalid' }));
+    body().insert(0, 'low ');
+    await document.saved();
+    expect(stored()).toEqual({ body: 'low tide', n: 1, note: [{ insert: 'ebb' }] });
+  });
+});
+
 it('saved() rejects until a change typed during failed reads is written', async () => {
   let isReadable = (): boolean => true;
-  const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () =>
-    isReadable(),
+  const { document, body, stored, writeElsewhere } = await openPage(
+    { body: 'tide', n: 1 },
+    { isReadable: () => isReadable() },
   );
   isReadable = () => {
     body().insert(0, 'spring ');
@@ -268,7 +359,10 @@ describe('the texts of an open document', () => {
     const note = document.text('note') as Y.Text;
     note.insertEmbed(0, { image: 'tide.png' });
     await expect(document.saved()).rejects.toMatchObject({ code: 'document-invalid' });
-    expect(document.current.error).toMatchObject({ code: 'document-invalid' });
+    expect(document.current).toMatchObject({
+      error: { code: 'document-invalid' },
+      value: { body: '', n: 1, note: [{ insert: 'ebb' }] },
+    });
     note.delete(0, 1);
     note.insert(0, 'low ');
     await document.saved();

@@ -1,6 +1,9 @@
 import { documentColumns, RockpoolError, toRockpoolError, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import {
   applyChange,
+  canonicalRichTexts,
+  canonicalTextOf,
+  checkJson,
   diffJson,
   PathRule,
   readChangedJson,
@@ -17,8 +20,9 @@ import type { Awareness } from 'y-protocols/awareness';
 import type { LiveDocument, LiveDocumentState } from '../interface/live-document.ts';
 import type { Presence } from '../interface/presence.ts';
 import type { DocumentHistory } from '../interface/row-history.ts';
+import { newId } from '../new-id.ts';
 import { callListener, createListeners, type Listeners } from '../tab/listeners.ts';
-import { isUnflushed } from '../tab/synced-writes.ts';
+import { isUnflushed, mayBeCommitted } from '../tab/synced-writes.ts';
 import { createAwareness } from './awareness.ts';
 import { textAt } from './text-at.ts';
 
@@ -29,10 +33,10 @@ export interface DocumentSource {
   /** Calls the listener after each commit that may have changed the column, until the returned function is called. */
   readonly follow: (listener: () => void) => () => void;
   /**
-   * Applies a change to the current document in the database and resolves with its new JSON text. Rejects with
-   * `document-gone`.
+   * Applies a change to the current document in the database and resolves with its new JSON text. A change that is
+   * repeated under the same id is applied once. Rejects with `document-gone`.
    */
-  readonly change: (changeJson: string) => Promise<string>;
+  readonly change: (changeJson: string, requestId: string) => Promise<string>;
   readonly history: () => Promise<DocumentHistory>;
   /** The presence of the tabs that have the document open. */
   readonly presence: Presence;
@@ -41,6 +45,14 @@ export interface DocumentSource {
 export interface ColumnPlace {
   readonly table: TableSchema;
   readonly column: string;
+}
+
+/** A change of this page that was sent to the database. */
+interface SentChange {
+  readonly requestId: string;
+  readonly changeJson: string;
+  /** The JSON of the page with the change. */
+  readonly mine: JsonValue;
 }
 
 // Origins of changes in the Y.Doc. Undo covers FROM_CHANGE and changes without an origin.
@@ -125,6 +137,8 @@ class DocumentSync<Value> {
   private isDirty = false;
   /** True while changes of this page may be missing from the database. */
   private isUnsaved = false;
+  /** A change that may be in the database. It is repeated under its id, because it must not be written twice. */
+  private unanswered: SentChange | null = null;
   private work: Promise<void> | null = null;
 
   constructor(source: DocumentSource, place: ColumnPlace, rule: DocumentRule, text: string) {
@@ -139,7 +153,7 @@ class DocumentSync<Value> {
   }
 
   get current(): LiveDocumentState<Value> {
-    return (this.known ??= stateOf(this.state, this.error, () => this.read() as Value));
+    return (this.known ??= stateOf(this.state, this.error, () => this.readable() as Value));
   }
 
   subscribe(listener: (current: LiveDocumentState<Value>) => void): () => void {
@@ -149,7 +163,8 @@ class DocumentSync<Value> {
   }
 
   change(next: (value: Value) => Value): void {
-    const value = next(this.read() as Value) as JsonValue;
+    const given = checkJson(next(this.read() as Value), this.rule.maxDepth);
+    const value = canonicalRichTexts(given, this.path);
     this.doc.transact(() => writeJson(this.doc, value, this.path), FROM_CHANGE);
   }
 
@@ -161,8 +176,7 @@ class DocumentSync<Value> {
   async saved(): Promise<void> {
     if (this.isDirty && this.state === 'open') this.wake(); // Tries a failed write again.
     while (this.work !== null) await this.work;
-    if (this.error !== null && this.isUnsaved) throw this.error;
-    if (this.state === 'gone' && this.isDirty) throw goneError(this.place);
+    if (this.isUnsaved && (this.error !== null || this.state === 'gone')) throw this.error ?? goneError(this.place);
   }
 
   close(): void {
@@ -196,6 +210,15 @@ class DocumentSync<Value> {
     return readNode(rootValue(this.doc), this.rule.maxDepth);
   }
 
+  /** While the page has content that JSON cannot express, returns the last JSON of the database. */
+  private readable(): JsonValue {
+    try {
+      return this.read();
+    } catch {
+      return this.stored.value;
+    }
+  }
+
   private wake(): void {
     this.work ??= Promise.resolve().then(() => this.run());
   }
@@ -206,7 +229,7 @@ class DocumentSync<Value> {
       this.setState(this.state, null);
     } catch (thrown) {
       const error = toRockpoolError(thrown);
-      if (error.code !== 'document-gone') this.isDirty = true;
+      if (error.code !== 'document-gone') this.isDirty = this.hasUpdates = true;
       this.setState(error.code === 'document-gone' ? 'gone' : this.state, error);
     } finally {
       this.work = null;
@@ -215,11 +238,12 @@ class DocumentSync<Value> {
   }
 
   private async step(): Promise<void> {
+    if (this.unanswered !== null) return this.write(this.unanswered);
     if (this.isDirty) {
       this.isDirty = false;
       const mine = this.read();
       const change: JsonChange | null = diffJson(this.stored.value, mine, this.path);
-      if (change !== null) await this.write(change, mine);
+      if (change !== null) await this.write({ requestId: newId(), changeJson: JSON.stringify(change), mine });
       this.isUnsaved = this.isDirty;
       if (change !== null) return;
     }
@@ -228,14 +252,19 @@ class DocumentSync<Value> {
     await this.readAgain(this.stored.value);
   }
 
-  private async write(change: JsonChange, mine: JsonValue): Promise<void> {
-    try {
-      this.take(await this.source.change(JSON.stringify(change)), mine);
-    } catch (thrown) {
+  private async write(sent: SentChange): Promise<void> {
+    this.unanswered = sent;
+    const text = await this.source.change(sent.changeJson, sent.requestId).catch(async (thrown: unknown) => {
+      if (!mayBeCommitted(toRockpoolError(thrown))) this.unanswered = null;
       // The change is committed although an error was reported, so it must not be repeated.
-      if (isUnflushed(thrown)) await this.readAgain(mine);
+      if (isUnflushed(thrown)) {
+        this.share(sent.mine);
+        await this.readAgain(sent.mine);
+      }
       throw thrown;
-    }
+    });
+    this.unanswered = null;
+    this.take(text, sent.mine);
   }
 
   private async readAgain(seen: JsonValue): Promise<void> {
@@ -244,22 +273,32 @@ class DocumentSync<Value> {
     else this.setState('gone', this.error);
   }
 
-  /**
-   * Applies external changes of `stored` to the page. If the page has changed nothing since `seen`, visits only the
-   * difference.
-   */
+  /** Records that both sides have had this JSON: what is committed must not be written again. */
+  private share(value: JsonValue): void {
+    this.stored = { text: canonicalTextOf(value), value };
+  }
+
+  /** Applies external changes since `seen`, which both sides have had, to the page. */
   private take(text: string, seen: JsonValue): void {
-    const { doc, path, stored } = this;
+    const { stored } = this;
     if (text === stored.text && seen === stored.value) return;
-    const next = readChangedJson(text, stored.text, this.rule);
-    const change = diffJson(seen, next.value, path);
-    if (change !== null) {
-      const [value, known] = this.isDirty
-        ? [applyChange(this.read(), change, path).value, undefined]
-        : [next.value, seen];
-      doc.transact(() => writeJson(doc, value, path, known), FROM_DATABASE);
+    try {
+      const next = readChangedJson(text, stored.text, this.rule);
+      this.merge(seen, next.value);
+      this.stored = next;
+    } catch (thrown) {
+      this.share(seen);
+      throw thrown;
     }
-    this.stored = next;
+  }
+
+  /** If the page has changed nothing since `seen`, visits only the difference. */
+  private merge(seen: JsonValue, next: JsonValue): void {
+    const { doc, path } = this;
+    const change = diffJson(seen, next, path);
+    if (change === null) return;
+    const [value, known] = this.isDirty ? [applyChange(this.read(), change, path).value, undefined] : [next, seen];
+    doc.transact(() => writeJson(doc, value, path, known), FROM_DATABASE);
   }
 }
 

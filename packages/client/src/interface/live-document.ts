@@ -26,7 +26,11 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
    * ```
    */
   text(...path: DocumentPath): Text | null;
-  /** Changes the document to the return value of `next`, with the fewest operations. */
+  /**
+   * Changes the document to the return value of `next`, with the fewest operations. Throws `document-invalid` for a
+   * value that is not JSON (such as a member that is undefined) or that the rule of the column does not allow, and
+   * changes nothing.
+   */
   change(next: (value: Value) => Value): void;
   /** Undoes and redoes the changes made in this page through `doc` or `change`. */
   readonly undoManager: UndoManager;
@@ -46,7 +50,10 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
 
 /** The current state of an open document. */
 export interface LiveDocumentState<Value = unknown> {
-  /** The JSON of the document in this page, read at the first access; null when the document is gone. */
+  /**
+   * The JSON of the document in this page, read at the first access; null when the document is gone. While the page has
+   * content that JSON cannot express, the last JSON in the database.
+   */
   readonly value: Value | null;
   /** `gone`: the row was deleted or its column set to NULL. Later changes in this page are not written. */
   readonly state: 'open' | 'gone' | 'closed';

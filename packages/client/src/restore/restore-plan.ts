@@ -3,6 +3,7 @@ import {
   decodeWrittenRows,
   RockpoolError,
   syncedTables,
+  toRockpoolError,
   type RowAtVersion,
   type Schema,
 } from '@rockpool/shared';
@@ -21,7 +22,7 @@ import type {
   RestoreSelection,
 } from '../interface/restore-plan.ts';
 import { toSqlValue } from '../history/history-row.ts';
-import { isUnflushed } from '../tab/synced-writes.ts';
+import { isUnflushed, mayBeCommitted } from '../tab/synced-writes.ts';
 
 /** The maximum `timeoutMs` of a transaction. */
 const TIMEOUT_MS = 8_000;
@@ -93,7 +94,7 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
     // Applies once: a second restore would subtract from counters twice.
     apply(options = {}) {
       applied ??= apply(options).catch((thrown: unknown) => {
-        if (!isUnflushed(thrown)) applied = null;
+        if (!isUnflushed(thrown) && !mayBeCommitted(toRockpoolError(thrown))) applied = null;
         throw thrown;
       });
       return applied;

@@ -110,3 +110,8 @@ export class SyncedWrites {
 export function isUnflushed(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-unflushed';
 }
+
+/** Returns whether the outcome of a write that failed with this error is unknown. It is repeated under the same id. */
+export function mayBeCommitted({ code, fields }: RockpoolError): boolean {
+  return code === 'worker-stuck' || 'timesAsked' in fields;
+}

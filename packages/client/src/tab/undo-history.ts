@@ -1,5 +1,5 @@
 import { toRockpoolError } from '@rockpool/shared';
-import { isUnflushed } from './synced-writes.ts';
+import { isUnflushed, mayBeCommitted } from './synced-writes.ts';
 
 /** More steps than a user undoes. Steps also end when the changelog no longer keeps their transactions. */
 const MOST_STEPS = 1_000;
@@ -67,7 +67,7 @@ export class UndoHistory {
       // Another reason passes, so the step is tried again. An undo that may be committed keeps its id: it must not run
       // twice. Any other gets a new id, because a leader repeats its refusal of a request.
       if (error !== null && error.recovery !== 'ask-user') {
-        if (error.code !== 'worker-stuck' && !('timesAsked' in error.fields)) delete step.newId;
+        if (!mayBeCommitted(error)) delete step.newId;
         throw error;
       }
       // A write in the meantime may have added a step, or cleared the redo steps.
