@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isDatabaseId, isShareKey, makeBudget } from './budget.ts';
 import { deviceName } from './device.ts';
 import type { DeviceItems } from './device-items.ts';
-import { addBudget, currentBudget, knownBudgets } from './known-budgets.ts';
+import { addBudget, currentBudget, knownBudgets, rememberJoined } from './known-budgets.ts';
 import { fetchToken } from './token.ts';
+import { acceptInvitation } from '../share/accept-invitation.ts';
 
 function memoryItems(): DeviceItems {
   const items = new Map<string, string>();
@@ -48,12 +49,39 @@ describe('the budget to open', () => {
     expect(currentBudget(linkTo({ ...makeBudget(), databaseId: own.databaseId }), items)).toEqual(own);
   });
 
+  it('keeps its key if it was created here, although the user accepts an invitation to it', () => {
+    const items = memoryItems();
+    const own = currentBudget('', items);
+    addBudget(items);
+    const membership = { principal: 'person-1', role: 'viewer' } as const;
+    const joined = { ...makeBudget(), madeHere: false, membership };
+    expect(rememberJoined(items, { ...joined, databaseId: own.databaseId })).toEqual(own);
+    expect(currentBudget('', items)).toEqual(own);
+    expect(rememberJoined(items, joined)).toEqual(joined);
+    expect(currentBudget('', items)).toEqual(joined);
+  });
+
   it('can be added to a device that has other budgets', () => {
     const items = memoryItems();
     const first = currentBudget('', items);
     const second = addBudget(items);
     expect(knownBudgets(items)).toEqual([second, first]);
   });
+});
+
+it('an invitation is not used up by a browser that stores nothing', async () => {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', (path: string) => {
+    asked.push(path);
+    return Promise.resolve(Response.json({}));
+  });
+  vi.stubGlobal('indexedDB', {
+    open: () => {
+      throw new DOMException('refused', 'SecurityError');
+    },
+  });
+  await expect(acceptInvitation('code', 'Ann')).rejects.toThrow('refused');
+  expect(asked).toEqual([]);
 });
 
 describe('the device name', () => {

@@ -78,10 +78,21 @@ export function addBudget(items: DeviceItems): KnownBudget {
   return budget;
 }
 
-/** Stores a budget that the user joined, or changes to it, and makes it the next one to open. */
+/** Stores a budget, or changes to it, and makes it the next one to open. */
 export function rememberBudget(items: DeviceItems, budget: KnownBudget): void {
   const others = knownBudgets(items).filter((other) => other.databaseId !== budget.databaseId);
   items.setItem(itemName, JSON.stringify([budget, ...others]));
+}
+
+/**
+ * Stores a budget that the user joined by invitation, and makes it the next one to open. Returns the budget to open: a
+ * budget that was created here keeps its own key, which is the owner's and could not be recovered.
+ */
+export function rememberJoined(items: DeviceItems, joined: KnownBudget): KnownBudget {
+  const own = knownBudgets(items).find(({ databaseId, madeHere }) => madeHere && databaseId === joined.databaseId);
+  const opened = own ?? joined;
+  rememberBudget(items, opened);
+  return opened;
 }
 
 function budgetOfHash(hash: string): Budget | undefined {

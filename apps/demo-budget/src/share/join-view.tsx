@@ -1,9 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
-import { withDeviceItems } from '../budget/device-items.ts';
-import { rememberBudget, type KnownBudget } from '../budget/known-budgets.ts';
-import { keepPersonName } from '../people/person-name.ts';
+import type { KnownBudget } from '../budget/known-budgets.ts';
 import { errorSentence } from '../shell/error-sentence.ts';
-import { join } from './members.ts';
+import { acceptInvitation } from './accept-invitation.ts';
 
 export interface JoinViewProps {
   readonly code: string;
@@ -21,18 +19,10 @@ export function JoinView({ code, onJoined }: JoinViewProps): ReactNode {
     event.preventDefault();
     if (name.trim() === '') return;
     setJoining(true);
-    join(code, name.trim())
-      .then(async (budget) => {
-        await withDeviceItems((items) => {
-          keepPersonName(items, name);
-          rememberBudget(items, budget);
-        });
-        onJoined(budget);
-      })
-      .catch((error: unknown) => {
-        setProblem(errorSentence(error));
-        setJoining(false);
-      });
+    acceptInvitation(code, name).then(onJoined, (error: unknown) => {
+      setProblem(errorSentence(error));
+      setJoining(false);
+    });
   };
 
   return (
