@@ -43,9 +43,10 @@ export default function EntryHistory({ budget, entryId, name, currency, onClose 
   const [restoring, setRestoring] = useState<Restoring | null>(null);
   useEffect(() => {
     let isShown = true;
-    partIdsOf(client, entryId).then((ids) => {
-      if (isShown) setPartIds(ids);
-    }, report);
+    partIdsOf(client, entryId).then(
+      (ids) => isShown && setPartIds(ids),
+      (error: unknown) => isShown && report(error),
+    );
     return () => {
       isShown = false;
     };

@@ -42,7 +42,8 @@ export function useHistories(rows: readonly HistoryRow[] | null, onFailure: (err
         }),
       );
     };
-    for (const row of (JSON.parse(names) as HistoryRow[] | null) ?? []) open(row).catch(onFailure);
+    for (const row of (JSON.parse(names) as HistoryRow[] | null) ?? [])
+      open(row).catch((error: unknown) => isShown && onFailure(error));
     return () => {
       isShown = false;
       for (const stop of stops) stop();

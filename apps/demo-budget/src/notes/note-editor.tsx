@@ -52,7 +52,7 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
         close();
       };
     };
-    show().catch(report);
+    show().catch((error: unknown) => isShown && report(error));
     return () => {
       isShown = false;
       end();

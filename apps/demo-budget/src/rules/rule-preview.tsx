@@ -19,9 +19,14 @@ export function useMatches(rule: Pick<Rule, 'needs' | 'conditions'> | null): Rul
     if (asked === null) return undefined;
     let isWanted = true;
     const timer = setTimeout(() => {
-      findMatches(client, JSON.parse(asked) as Rule, () => isWanted).then((matches) => {
-        if (isWanted && matches !== undefined) setFound({ asked, matches });
-      }, report);
+      findMatches(client, JSON.parse(asked) as Rule, () => isWanted).then(
+        (matches) => {
+          if (isWanted && matches !== undefined) setFound({ asked, matches });
+        },
+        (error: unknown) => {
+          if (isWanted) report(error);
+        },
+      );
     }, pauseMs);
     return () => {
       isWanted = false;

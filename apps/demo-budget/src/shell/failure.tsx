@@ -4,12 +4,10 @@ import { createContext, useCallback, useContext, useMemo, useRef, useState, type
 import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { lastChangeset } from './last-changeset.ts';
+import { oneSave, type Save, type Words } from './one-save.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
 import { WorkToast, type RunningWork } from './work-toast.tsx';
-
-type Save = <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => void;
-type Words<T> = string | ((value: T) => string);
 
 interface Failure {
   readonly sentence: string;
@@ -56,20 +54,7 @@ export function useAction(): Actions['run'] {
 export function useSave(): Save {
   const { save } = useActions();
   const saving = useRef(false);
-  return useCallback(
-    (work, words, leave) => {
-      if (saving.current) return;
-      saving.current = true;
-      const release = (): void => void (saving.current = false);
-      // Released once the values are saved: a form that stays open may save again while the notice is prepared.
-      const leaveSaved: typeof leave = (value) => {
-        release();
-        leave(value);
-      };
-      void save(work, words, leaveSaved).finally(release);
-    },
-    [save],
-  );
+  return useMemo(() => oneSave(save, saving), [save]);
 }
 
 export function useWork(): Actions['work'] {
@@ -114,6 +99,8 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
     setDone(null);
     setFailure(null);
   }
+  const current = useRef(page);
+  current.current = page;
   const report = useCallback((error: unknown) => setFailure({ sentence: errorSentence(error), again: null }), []);
   const client = useClient();
   const mayWrite = useMayWrite();
@@ -123,13 +110,17 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         setFailure({ sentence: lookingOnlySentence, again: null });
         return false;
       }
+      const begunOn = current.current;
       try {
         const before = await lastChangeset(client);
         const value = await action();
         // The action is done: a failed read must not report it as failed.
         const hasWritten = (await lastChangeset(client).catch(() => undefined)) !== before;
-        setFailure(null);
-        setDone(doneWith(words, value, hasWritten));
+        // The user may have left the page. A failure, however, is shown on any page.
+        if (current.current === begunOn) {
+          setFailure(null);
+          setDone(doneWith(words, value, hasWritten));
+        }
         return true;
       } catch (error) {
         if (error === stopped) setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
@@ -173,7 +164,13 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
     [write],
   );
   const runTask = useCallback(
-    (task: () => Promise<unknown>): void => void task().then(() => setFailure(null), report),
+    (task: () => Promise<unknown>): void => {
+      const begunOn = current.current;
+      const finish = (): void => {
+        if (current.current === begunOn) setFailure(null);
+      };
+      void task().then(finish, report);
+    },
     [report],
   );
   const say = useCallback((last: Done | null) => {

@@ -22,10 +22,14 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
   const [starting, setStarting] = useState(false);
   const [end, setEnd] = useState(takeLastEnd);
   useEffect(() => {
-    client
-      .listBranches()
-      .then((branches) => setExists(branches.some(({ name }) => name === whatIfName)))
-      .catch(report);
+    let isShown = true;
+    client.listBranches().then(
+      (branches) => isShown && setExists(branches.some(({ name }) => name === whatIfName)),
+      (error: unknown) => isShown && report(error),
+    );
+    return () => {
+      isShown = false;
+    };
   }, [client, report]);
   const enter = (): void => {
     location.hash = hashOf(budget, { page: 'envelopes', view: 'what-if' });

@@ -62,12 +62,13 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
       // The row has a new state whenever the note gets a new version.
       stop = row.subscribe(({ loading }) => {
         if (loading) return;
-        opened.page().then((newest) => {
-          if (isShown) setPage(newest);
-        }, report);
+        opened.page().then(
+          (newest) => isShown && setPage(newest),
+          (error: unknown) => isShown && report(error),
+        );
       });
     };
-    open().catch(report);
+    open().catch((error: unknown) => isShown && report(error));
     return () => {
       isShown = false;
       stop();

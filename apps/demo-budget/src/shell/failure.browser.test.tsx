@@ -1,0 +1,69 @@
+import type { ReactElement } from 'react';
+import { flushSync } from 'react-dom';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { addCategory } from '../categories/actions.ts';
+import { inApp, type InApp } from '../../testing/in-app.tsx';
+import { useAction } from './failure.tsx';
+
+let app: InApp;
+
+beforeEach(async () => {
+  app = await inApp();
+});
+
+afterEach(async () => {
+  await app.close();
+});
+
+function Page({ action }: { readonly action: () => Promise<unknown> }): ReactElement {
+  const run = useAction();
+  return (
+    <button type="button" onClick={() => run(action, 'Saved.')}>
+      Save
+    </button>
+  );
+}
+
+const show = (page: string, action: () => Promise<unknown>): void => app.show(page, <Page action={action} />);
+const save = (): void => app.container.querySelector('button')?.click();
+const textOf = (role: string): string => app.container.querySelector(`[role="${role}"]`)?.textContent ?? '';
+
+it('an action says that it is done on the page where it began, and on no other', async () => {
+  show('accounts', () => addCategory(app.client, 'Food', 'spending'));
+  save();
+  await expect.poll(() => textOf('status')).toContain('Saved.');
+
+  const begun = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const action = async (): Promise<void> => {
+    begun.resolve();
+    await mayEnd.promise;
+    await addCategory(app.client, 'Fun', 'spending');
+  };
+  show('entries', action);
+  expect(textOf('status')).toBe('');
+  save();
+  await begun.promise;
+  show('accounts', action);
+  const { queryCount } = app;
+  mayEnd.resolve();
+  // The last step of an action is a query that finds out whether it changed anything.
+  await expect.poll(() => app.queryCount).toBe(queryCount + 1);
+  flushSync(() => undefined);
+  expect(textOf('status')).toBe('');
+});
+
+it('a failure is shown on whichever page the user is by then', async () => {
+  const begun = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const action = async (): Promise<void> => {
+    begun.resolve();
+    await mayEnd.promise;
+  };
+  show('accounts', action);
+  save();
+  await begun.promise;
+  show('entries', action);
+  mayEnd.reject(new Error('no'));
+  await expect.poll(() => textOf('alert')).toContain('went wrong');
+});
