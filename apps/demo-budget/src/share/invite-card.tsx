@@ -9,20 +9,18 @@ import { roleWords } from './role-words.ts';
 export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
   const run = useTask();
   const [role, setRole] = useState<BudgetRole>('editor');
-  const [link, setLink] = useState<string | null>(null);
+  const [invitation, setInvitation] = useState<{ readonly role: BudgetRole; readonly link: string } | null>(null);
+  const create = async (): Promise<void> => {
+    const link = invitationLink(await invite(budget, role));
+    setInvitation({ role, link });
+  };
   return (
     <section className="card form">
       <h2>Invite someone</h2>
       <div className="invite">
         <label>
           As
-          <select
-            value={role}
-            onChange={(event) => {
-              setRole(event.target.value as BudgetRole);
-              setLink(null);
-            }}
-          >
+          <select value={role} onChange={(event) => setRole(event.target.value as BudgetRole)}>
             {Object.entries(roleWords).map(([value, { title }]) => (
               <option key={value} value={value}>
                 {title}
@@ -30,18 +28,17 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
             ))}
           </select>
         </label>
-        <button
-          type="button"
-          className="primary"
-          onClick={() => run(async () => setLink(invitationLink(await invite(budget, role))))}
-        >
+        <button type="button" className="primary" onClick={() => run(create)}>
           Create link
         </button>
       </div>
       <p className="hint" role="status">
         {roleWords[role].title}: {roleWords[role].may}.
       </p>
-      {link !== null && <CopyLink label="Invitation" link={link} hint="It works once and expires in a week." />}
+      {/* The role may have been changed before the server responded. */}
+      {invitation?.role === role && (
+        <CopyLink label="Invitation" link={invitation.link} hint="It works once and expires in a week." />
+      )}
     </section>
   );
 }
