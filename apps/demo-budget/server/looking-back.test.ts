@@ -127,7 +127,7 @@ it('the queries of all pages run on the budget of a past day, which stays unchan
   await addStarterCategories(client);
   const giro = await addAccount(client, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 10_000 });
   const id = await addEntry(client, giro, food);
-  await assign(client, { month: '2026-03', currency: 'EUR', categoryId: 'starter-groceries', amountMinor: 5_000 });
+  await assign(client, [{ month: '2026-03', currency: 'EUR', categoryId: 'starter-groceries', amountMinor: 5_000 }]);
   await settle(client);
   const firstDay = dayOf(nowMs);
   nowMs += 3 * dayMs;

@@ -45,7 +45,7 @@ describe('categories', () => {
     const accountId = await addAccount(writer, { name: 'A', kind: 'cash', currency: 'EUR', openingMinor: 0 });
     const entry = { date: '2025-01-31', payee: 'Zoo', notes: '', categoryId: 'starter-children', amountMinor: -350 };
     await addEntry(writer, accountId, entry);
-    await assign(writer, { month: '2025-01', currency: 'EUR', categoryId: 'starter-children', amountMinor: 500 });
+    await assign(writer, [{ month: '2025-01', currency: 'EUR', categoryId: 'starter-children', amountMinor: 500 }]);
     await setGoal(writer, {
       categoryId: 'starter-children',
       currency: 'EUR',

@@ -1,7 +1,7 @@
 import { newId, type SqlStatement } from '@rockpool/client';
 import type { Writer } from '../writer.ts';
 
-/** Adds money to an envelope; a negative amount takes it out. */
+/** Money of an envelope in a month. */
 export interface Assignment {
   readonly month: string;
   readonly currency: string;
@@ -9,21 +9,28 @@ export interface Assignment {
   readonly amountMinor: number;
 }
 
-/** Adds to an envelope's assignment instead of setting it: if two people each assign 50, the envelope receives 100. */
-export async function assign(writer: Writer, assignment: Assignment): Promise<void> {
-  if (assignment.amountMinor !== 0) await writer.batch([insert(assignment)]);
+/**
+ * Assigns these amounts to envelopes, by adding the difference from the present amounts. The statement computes it: the
+ * page may still show older amounts, for example at the second click of a double click. If two people each raise an
+ * envelope by 50 at once, it receives 100.
+ */
+export async function assign(writer: Writer, assignments: readonly Assignment[]): Promise<void> {
+  if (assignments.length === 0) return;
+  await writer.batch(
+    assignments.map(({ month, currency, categoryId, amountMinor }) => ({
+      sql: `INSERT INTO assignments (id, month, currency, categoryId, amountMinor, assignedAtMs)
+            SELECT ?, ?, ?, ?, ? - present.amountMinor, ?
+            FROM (SELECT coalesce(sum(amountMinor), 0) AS amountMinor FROM assignments WHERE month = ? AND currency = ? AND categoryId = ?) AS present
+            WHERE present.amountMinor <> ?`,
+      params: [newId(), month, currency, categoryId, amountMinor, Date.now(), month, currency, categoryId, amountMinor],
+    })),
+  );
 }
 
 /** Moves money from one envelope to another. Both rows are written in one transaction. */
 export async function move(writer: Writer, from: Assignment, toCategoryId: string): Promise<void> {
   const taken = insert({ ...from, amountMinor: -from.amountMinor });
   await writer.batch([taken, insert({ ...from, categoryId: toCategoryId })], { atomic: true });
-}
-
-/** Assigns money to several envelopes at once, for example to copy the previous month. */
-export async function assignAll(writer: Writer, assignments: readonly Assignment[]): Promise<void> {
-  const wanted = assignments.filter(({ amountMinor }) => amountMinor !== 0);
-  if (wanted.length > 0) await writer.batch(wanted.map((assignment) => insert(assignment)));
 }
 
 function insert({ month, currency, categoryId, amountMinor }: Assignment): SqlStatement {

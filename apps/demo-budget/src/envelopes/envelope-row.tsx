@@ -26,8 +26,7 @@ export interface EnvelopeRowProps {
   /** The goal in the first month; null if the envelope has none. */
   readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
   /**
-   * Called with the amount to add to the assignment. Resolves when it is stored; until then the field shows the typed
-   * value.
+   * Called with the amount to assign. Resolves when it is stored; until then the field shows the typed value.
    */
   readonly onAssign: (month: string, amountMinor: number) => Promise<void>;
   readonly onMove: (month: string) => void;
@@ -86,8 +85,7 @@ interface EnvelopeCellsProps extends EnvelopeMonth {
 }
 
 /**
- * The amounts of a category in a month. The assigned amount is a field that saves the difference when the focus leaves
- * it.
+ * The amounts of a category in a month. The assigned amount is a field that saves when the focus leaves it.
  */
 function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }: EnvelopeCellsProps): ReactNode {
   const save = useSave();
@@ -105,10 +103,9 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
 
   const assignTyped = (): void => {
     if (typed === null || wantedMinor === null) return;
-    const addedMinor = Number(wantedMinor - envelope.assignedMinor);
     save(
-      () => onAssign(addedMinor),
-      addedMinor === 0 ? '' : `${envelope.name}: assigned.`,
+      () => onAssign(Number(wantedMinor)),
+      wantedMinor === envelope.assignedMinor ? '' : `${envelope.name}: assigned.`,
       () => setTyped((last) => (last === typed ? null : last)),
     );
   };

@@ -6,7 +6,7 @@ import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { setSetting } from '../settings/actions.ts';
-import { assign, assignAll, move } from './actions.ts';
+import { assign, move } from './actions.ts';
 import { monthBudget, type MonthBudget } from './envelopes.ts';
 
 let writer: MemoryWriter;
@@ -26,7 +26,7 @@ beforeEach(async () => {
 const enter = (date: string, categoryId: string | null, amountMinor: number): Promise<string> =>
   addEntry(writer, accountId, { date, payee: '', notes: '', categoryId, amountMinor });
 const put = (month: string, categoryId: string, amountMinor: number): Promise<void> =>
-  assign(writer, { month, currency: 'EUR', categoryId, amountMinor });
+  assign(writer, [{ month, currency: 'EUR', categoryId, amountMinor }]);
 
 function plan(month: string): MonthBudget {
   return monthBudget({
@@ -88,19 +88,23 @@ describe('a month', () => {
   it('excludes other currencies and later months', async () => {
     const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
     await addEntry(writer, dollars, { date: '2026-01-01', payee: '', notes: '', categoryId: food, amountMinor: -100 });
-    await assign(writer, { month: '2026-01', currency: 'USD', categoryId: food, amountMinor: 100 });
+    await assign(writer, [{ month: '2026-01', currency: 'USD', categoryId: food, amountMinor: 100 }]);
     await put('2026-02', food, 100);
     expect(available('2026-01')).toEqual({ '': 10_000n, Food: 0n, Fun: 0n });
   });
 });
 
 describe('assigning', () => {
-  it('adds up, and writes nothing if nothing changes', async () => {
+  it('writes the difference from the present amount, and nothing if there is none', async () => {
     await put('2026-01', food, 5_000);
-    await put('2026-01', food, -1_000);
-    await put('2026-01', food, 0);
+    await put('2026-01', food, 4_000);
+    // The second click of a double click.
+    await put('2026-01', food, 4_000);
     expect(plan('2026-01').assignedMinor).toBe(4_000n);
-    expect(writer.rows('SELECT id FROM assignments')).toHaveLength(2);
+    expect(writer.rows('SELECT amountMinor FROM assignments ORDER BY rowid')).toEqual([
+      { amountMinor: 5_000 },
+      { amountMinor: -1_000 },
+    ]);
   });
 
   it('moves money from one envelope to another', async () => {
@@ -110,7 +114,7 @@ describe('assigning', () => {
   });
 
   it('assigns to several envelopes at once', async () => {
-    await assignAll(
+    await assign(
       writer,
       [food, fun].map((categoryId) => ({
         month: '2026-01',

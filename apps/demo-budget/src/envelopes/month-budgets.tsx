@@ -149,7 +149,7 @@ function EnvelopesTable({ currency, plans, envelopes, goals, opened, onOpen }: E
               months={monthsOf(envelope)}
               currency={currency}
               onAssign={(ofMonth, amountMinor) =>
-                assign(client, { month: ofMonth, currency, categoryId: envelope.categoryId, amountMinor })
+                assign(client, [{ month: ofMonth, currency, categoryId: envelope.categoryId, amountMinor }])
               }
               goal={goalOf(envelope)}
               onMove={(ofMonth) => onOpen({ form: 'move', categoryId: envelope.categoryId, month: ofMonth })}

@@ -35,11 +35,12 @@ const input: QuickAssignmentsInput = {
     { categoryId: 'rent', kind: 'monthly', amountMinor: 5_000, byMonth: null },
   ],
 };
+const secondGoal = { categoryId: 'rent', kind: 'monthly', amountMinor: 6_000, byMonth: null } as const;
 
-const assignment = (amountMinor: number): object => ({
+const assignment = (amountMinor: number, categoryId = 'food'): object => ({
   month: '2026-03',
   currency: 'EUR',
-  categoryId: 'food',
+  categoryId,
   amountMinor,
 });
 
@@ -54,5 +55,6 @@ describe('quick assignments', () => {
 
   it('assign what goals still need', () => {
     expect(quickAssignments(input).goals).toEqual([assignment(800)]);
+    expect(quickAssignments({ ...input, goals: [secondGoal] }).goals).toEqual([assignment(6_000, 'rent')]);
   });
 });

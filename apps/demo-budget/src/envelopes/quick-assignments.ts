@@ -33,12 +33,13 @@ export function quickAssignments(input: QuickAssignmentsInput): QuickAssignments
   const { month, currency, envelopes, assigned, activity, goals } = input;
   const monthBefore = monthAfter(month, -1);
   const threeBefore = [-1, -2, -3].map((offset) => monthAfter(month, offset));
-  const assignments = (amountOf: (envelope: Envelope) => bigint): Assignment[] =>
+  const assignments = (addedTo: (envelope: Envelope) => bigint): Assignment[] =>
     envelopes.flatMap((envelope) => {
-      const amountMinor = amountOf(envelope);
-      return amountMinor === 0n
+      const { categoryId, assignedMinor } = envelope;
+      const addedMinor = addedTo(envelope);
+      return addedMinor === 0n
         ? []
-        : [{ month, currency, categoryId: envelope.categoryId, amountMinor: Number(amountMinor) }];
+        : [{ month, currency, categoryId, amountMinor: Number(assignedMinor + addedMinor) }];
     });
   const neededFor = (envelope: Envelope): bigint => {
     const goal = goals.find(({ categoryId }) => categoryId === envelope.categoryId);

@@ -7,7 +7,7 @@ import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
 import { formatMonthInFull } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
-import { assignAll, type Assignment } from './actions.ts';
+import { assign, type Assignment } from './actions.ts';
 import type { MonthBudget } from './envelopes.ts';
 import type { QuickAssignments } from './quick-assignments.ts';
 
@@ -56,7 +56,7 @@ export function UnassignedCard({ budget, currency, month, plan, quick }: Unassig
       {shownOffers.length > 0 && (
         <div className="buttons">
           {shownOffers.map(([label, assignments, done]) => (
-            <button key={label} type="button" onClick={() => run(() => assignAll(client, assignments), done)}>
+            <button key={label} type="button" onClick={() => run(() => assign(client, assignments), done)}>
               {label}
             </button>
           ))}

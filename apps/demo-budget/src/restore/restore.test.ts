@@ -32,7 +32,7 @@ beforeEach(async () => {
     otherMinor: 500,
     categoryId: null,
   });
-  await assign(writer, { month: '2025-01', currency: 'JPY', categoryId: 'starter-home', amountMinor: 900 });
+  await assign(writer, [{ month: '2025-01', currency: 'JPY', categoryId: 'starter-home', amountMinor: 900 }]);
   await beginNote(writer, entryNoteId(receipt));
   text = await (await exportJson(writer, 1, () => undefined)).text();
 });
