@@ -30,7 +30,8 @@ export function MoveForm({
   onKeepOverspent,
   onCancel,
 }: MoveFormProps): ReactNode {
-  const covers = envelope.availableMinor < 0n;
+  // Decided once: a change by somebody else must not turn the direction under the user's hands.
+  const [covers] = useState(envelope.availableMinor < 0n);
   const others = envelopes.filter(({ categoryId }) => categoryId !== envelope.categoryId);
   const first = covers ? richest(others) : (others.find(({ availableMinor }) => availableMinor < 0n) ?? others[0]);
   const mark = decimalMarkOf(locale);
