@@ -75,6 +75,30 @@ describe('the JSON export', () => {
     expect(seen.at(-1)).toEqual({ writtenCount: 16, totalCount: 16 });
   });
 
+  it('has no entry without its account, although both are added meanwhile', async () => {
+    let isFirst = true;
+    const additions: Promise<string>[] = [];
+    const blob = await exportJson(writer, 0, () => {
+      if (!isFirst) return;
+      isFirst = false;
+      const added = addAccount(writer, { name: 'New', kind: 'cash', currency: 'EUR', openingMinor: 0 });
+      const entry = { date: '2025-01-04', payee: 'Zoo', notes: '', categoryId: null, amountMinor: -1 };
+      additions.push(added.then((account) => addEntry(writer, account, entry)));
+    });
+    await Promise.all(additions);
+    const { tables } = JSON.parse(await blob.text()) as { tables: Record<string, { id: string; accountId: string }[]> };
+    const known = new Set(tables['accounts']?.map(({ id }) => id));
+    expect(tables['entries']?.filter(({ accountId }) => !known.has(accountId))).toEqual([]);
+  });
+
+  it('has integers that JavaScript cannot hold as text', async () => {
+    await writer.execute("UPDATE accounts SET openingMinor = 1152921504606846977 WHERE name = 'Giro'");
+    const { tables } = JSON.parse(await (await exportJson(writer, 0, () => undefined)).text()) as {
+      tables: { accounts: { name: string; openingMinor: unknown }[] };
+    };
+    expect(tables.accounts.find(({ name }) => name === 'Giro')?.openingMinor).toBe('1152921504606846977');
+  });
+
   it('is valid JSON for an empty budget', async () => {
     const empty = memoryWriter();
     const blob = await exportJson(
