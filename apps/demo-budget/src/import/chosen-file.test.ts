@@ -67,6 +67,27 @@ describe('a chosen file', () => {
     );
   });
 
+  it.each([
+    ['a point with three decimals', ['-1.500', '-20'], { decimalMark: 'point', decimalMarkOpen: false }],
+    ['a comma with three decimals', ['-1,500', '-20'], { decimalMark: 'comma', decimalMarkOpen: false }],
+    ['whole amounts', ['-1500', '20'], { decimalMark: 'point', decimalMarkOpen: false }],
+    ['both marks', ['-1.500', '-1,500'], { decimalMark: 'comma', decimalMarkOpen: true }],
+  ])('in OFX, which does not group thousands, has the decimal mark of %s', async (_name, amounts, expected) => {
+    const entries = amounts.map(
+      (amount, index) => `<STMTTRN><DTPOSTED>20250131<TRNAMT>${amount}<FITID>${index}</STMTTRN>`,
+    );
+    const text = `OFXHEADER:100\n\n<OFX><STMTRS>${entries.join('')}</STMTRS></OFX>`;
+    const file = await readChosenFile('a.ofx', new Blob([text]));
+    if (!file.ok) throw new Error(file.problem.code);
+    expect(guessFormats(file.value)).toMatchObject(expected);
+  });
+
+  it('in QIF, which may group thousands, leaves an ambiguous decimal mark open', async () => {
+    const file = await readChosenFile('a.qif', new Blob(['!Type:Bank\nD2025-01-31\nT-1.500\nPRent\n^\n']));
+    if (!file.ok) throw new Error(file.problem.code);
+    expect(guessFormats(file.value)).toMatchObject({ decimalMarkOpen: true });
+  });
+
   it('is rejected unread if it is too large', async () => {
     const huge = {
       size: maxFileBytes + 1,

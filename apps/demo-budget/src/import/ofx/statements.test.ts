@@ -105,6 +105,19 @@ describe('an OFX file', () => {
     expect(named('AT&T &unknown; R&D;')).toBe('AT&T &unknown; R&D;');
   });
 
+  it('in version 1 may have empty elements, which end where the next one begins', () => {
+    const [statement] = read(sgml.replace('<FITID>A1', '<DTUSER>\n<FITID>A1<CHECKNUM>'));
+    expect(statement?.table.rows[0]?.cells).toEqual([
+      '20250131',
+      '-3.50',
+      'Marmalade & Moss',
+      'CARD 4410',
+      'USD',
+      'A1',
+      '',
+    ]);
+  });
+
   it('yields the number of a check in the memo', () => {
     const [statement] = read(sgml.replace('<MEMO>CARD 4410', '<CHECKNUM>001042<MEMO>CARD 4410'));
     expect(statement?.table.rows[0]?.cells[3]).toBe('Check 1042 · CARD 4410');
