@@ -1,6 +1,7 @@
 import type { BranchConflict, BranchRowChange, Client } from '@rockpool/client';
 import { useCallback, useEffect, useState } from 'react';
 import { monthBudget, type MonthBudget } from '../envelopes/envelopes.ts';
+import { anyChange } from '../queries/any-change.ts';
 import { accountsWithBalances, currenciesOfAccounts, type AccountRow, type CurrencyRow } from '../queries/accounts.ts';
 import { categoriesByName, categoryNames, type CategoryNameRow, type CategoryRow } from '../queries/categories.ts';
 import { entriesByIds } from '../queries/compared-entries.ts';
@@ -29,8 +30,8 @@ export interface Compared {
 }
 
 /**
- * Compares the what-if with today: when the page opens, when `compareAgain` is called, and when account balances,
- * category names or the month's assignments change in the what-if or in today's budget.
+ * Compares the what-if with today: when the page opens, when `compareAgain` is called, and when anything changes in the
+ * what-if or in today's budget.
  */
 export function useComparison({ currency, month }: CompareOptions): {
   readonly compared: Compared | null;
@@ -42,16 +43,11 @@ export function useComparison({ currency, month }: CompareOptions): {
   const [asked, setAsked] = useState(0);
   const compareAgain = useCallback(() => setAsked((count) => count + 1), []);
   useEffect(() => {
-    // Each subscription calls its listener at once, and again when its result changes.
-    const stops = [branch, today].flatMap((client) => [
-      client.live(accountsWithBalances).subscribe(compareAgain),
-      client.live(categoryNames).subscribe(compareAgain),
-      client.live(assignedByMonth, [currency, month]).subscribe(compareAgain),
-    ]);
+    const stops = [branch, today].map((client) => client.live(anyChange).subscribe(compareAgain));
     return () => {
       for (const stop of stops) stop();
     };
-  }, [branch, compareAgain, currency, month, today]);
+  }, [branch, compareAgain, today]);
   useEffect(() => {
     let isShown = true;
     const compare = async (): Promise<Compared> => {
