@@ -132,6 +132,20 @@ describe('stored rules', () => {
     ]);
   });
 
+  it('leave a new entry without a payee uncategorised, whatever other such entries have', async () => {
+    const fields = { date: '2025-01-01', payee: '', notes: '', categoryId: food, amountMinor: -200 };
+    await addEntry(writer, accountId, fields);
+    await saveNew(
+      writer,
+      { id: accountId, kind: 'checking' },
+      { kind: 'entry', fields: { ...fields, categoryId: null, amountMinor: -300 }, parts: [], categoryIsOpen: true },
+    );
+    expect(writer.rows('SELECT categoryId FROM entries ORDER BY rowid')).toEqual([
+      { categoryId: food },
+      { categoryId: null },
+    ]);
+  });
+
   it('set no category on off-budget imports', async () => {
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     await addRule(writer, rule({ value: 'market', categoryId: food, payee: 'Market' }));

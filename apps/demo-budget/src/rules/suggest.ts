@@ -7,7 +7,8 @@ import { readRules } from './rule.ts';
 /** Suggestions for an entry being typed: from the rules, else the payee's last category. */
 export async function suggestFor(writer: Pick<Writer, 'query'>, subject: RuleSubject): Promise<RuleOutcome> {
   const ruled = applyRules(readRules(await writer.query<RuleRow>(rulesInOrder)), subject);
-  if (ruled.categoryId !== null || ruled.split.length > 0) return ruled;
+  // Entries without a payee, such as transfers, have nothing in common.
+  if (ruled.categoryId !== null || ruled.split.length > 0 || ruled.payee === '') return ruled;
   const [learned] = await writer.query<LearnedRow>(learnedCategory, [ruled.payee]);
   return { ...ruled, categoryId: learned?.categoryId ?? null };
 }
