@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
-import { addEntry } from '../entries/actions.ts';
+import { addEntry, changeEntry } from '../entries/actions.ts';
 import { assign } from '../envelopes/actions.ts';
 import { setGoal } from '../goals/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
@@ -60,8 +60,14 @@ describe('categories', () => {
       { categoryId: 'starter-leisure' },
     ]);
     expect(writer.rows('SELECT * FROM goals')).toEqual([]);
-    // Another device made an entry meanwhile.
-    await addEntry(writer, accountId, entry);
+    // Another device made an entry meanwhile, or a part of one.
+    const id = await addEntry(writer, accountId, entry);
     expect(names()).toContain('Children');
+    await changeEntry(writer, id, { fields: entry, parts: [] }, { ...entry, categoryId: null }, [
+      { id: '', categoryId: 'starter-children', amountMinor: -350, notes: '' },
+    ]);
+    expect(names()).toContain('Children');
+    await deleteCategory(writer, 'starter-children', null);
+    expect(names()).not.toContain('Children');
   });
 });

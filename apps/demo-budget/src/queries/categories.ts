@@ -18,7 +18,7 @@ export const categoriesByName = `
   FROM categories AS category
     JOIN (SELECT kind, groupName, min(position) AS position FROM categories WHERE deleted = 0 GROUP BY kind, groupName) AS heading
       ON heading.kind = category.kind AND heading.groupName = category.groupName
-  WHERE category.deleted = 0 OR EXISTS (SELECT 1 FROM entries WHERE categoryId = category.id)
+  WHERE category.deleted = 0 OR EXISTS (SELECT 1 FROM entries WHERE categoryId = category.id) OR EXISTS (SELECT 1 FROM parts WHERE categoryId = category.id)
   ORDER BY category.kind DESC, heading.position, category.groupName, category.hidden, category.position, category.name COLLATE NOCASE, category.id`;
 
 export interface CategoryNameRow {
