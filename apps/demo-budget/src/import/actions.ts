@@ -98,10 +98,7 @@ export async function importEntries(
 /** Leaves an entry unchanged that another device has imported and split meanwhile. */
 function partsOfImport({ importKey, amountMinor }: ImportDraft, split: readonly RulePart[]): SqlStatement[] {
   const parts = splitAmount(amountMinor, split).map((part) => ({ ...part, id: '', notes: '' }));
-  return partChanges(importKey, [], parts).map(({ sql, params }) => ({
-    sql: `${sql} ON CONFLICT (id) DO NOTHING`,
-    params,
-  }));
+  return partChanges(importKey, [], parts, 'DO NOTHING');
 }
 
 /** Finds the categories that a file names. Added categories have the kind of most of their entries. */

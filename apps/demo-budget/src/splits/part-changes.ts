@@ -12,11 +12,22 @@ export interface PartFields {
 
 const partColumns = ['categoryId', 'amountMinor', 'notes'] as const;
 
+/** Somebody else may have added the same part since `before` was read: the later one wins, as in a merge. */
+const orReplace =
+  'DO UPDATE SET categoryId = excluded.categoryId, amountMinor = excluded.amountMinor, notes = excluded.notes';
+
 /**
  * The statements that turn an entry's old parts into the new ones. They write only the cells that differ, so that they
  * do not overwrite another device's concurrent edits.
+ *
+ * @param onConflict for a new part whose id exists; replaces that part by default
  */
-export function partChanges(entryId: string, before: readonly PartRow[], after: readonly PartFields[]): SqlStatement[] {
+export function partChanges(
+  entryId: string,
+  before: readonly PartRow[],
+  after: readonly PartFields[],
+  onConflict: string = orReplace,
+): SqlStatement[] {
   const kept = new Set(after.map((part) => part.id));
   const gone = before
     .filter((part) => !kept.has(part.id))
@@ -36,7 +47,7 @@ export function partChanges(entryId: string, before: readonly PartRow[], after: 
   const added = freeIds(entryId, before, fresh.length).map((id, index) => {
     const { categoryId = null, amountMinor = 0, notes = '' } = fresh[index] ?? {};
     return {
-      sql: 'INSERT INTO parts (id, entryId, categoryId, amountMinor, notes) VALUES (?, ?, ?, ?, ?)',
+      sql: `INSERT INTO parts (id, entryId, categoryId, amountMinor, notes) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) ${onConflict}`,
       params: [id, entryId, categoryId, amountMinor, notes],
     };
   });

@@ -79,6 +79,14 @@ describe('a split entry', () => {
     expect(partsIn(id).map((row) => row.id)).toEqual([`${id}/1`, `${id}/2`]);
   });
 
+  it('can be saved although somebody else has split it since its form was opened', async () => {
+    const id = await addEntry(writer, accountId, receipt);
+    const opened = { fields: receipt, parts: [] };
+    await changeEntry(writer, id, opened, receipt, [part(food, -10_000)]);
+    await changeEntry(writer, id, opened, receipt, [part(home, -6_000), part(food, -4_000)]);
+    expect(spent()).toEqual({ [home]: 6_000, [food]: 4_000 });
+  });
+
   it('keeps the categories of its parts in a bulk change, and is deleted with its parts', async () => {
     const id = await addEntry(writer, accountId, receipt, [part(food, -10_000)]);
     await expect(setCategory(writer, [id], home)).resolves.toBe(0);
