@@ -19,12 +19,26 @@ export async function addAccount(writer: Writer, account: NewAccount): Promise<s
   return id;
 }
 
-/** Sets the name, and the heading under which the account is listed; empty for none. */
-export async function renameAccount(writer: Writer, id: string, name: string, groupName: string): Promise<void> {
-  await writer.batch([
-    { sql: 'UPDATE accounts SET name = ? WHERE id = ? AND name <> ?', params: [name, id, name] },
-    { sql: 'UPDATE accounts SET groupName = ? WHERE id = ? AND groupName <> ?', params: [groupName, id, groupName] },
-  ]);
+/** How an account is listed. */
+export interface AccountHeading {
+  readonly name: string;
+  /** Empty for none. */
+  readonly groupName: string;
+}
+
+/** Writes what differs from the values that the user saw: another person may have changed the others since. */
+export async function renameAccount(
+  writer: Writer,
+  id: string,
+  before: AccountHeading,
+  after: AccountHeading,
+): Promise<void> {
+  const columns = (['name', 'groupName'] as const).filter((column) => before[column] !== after[column]);
+  const statements = columns.map((column) => ({
+    sql: `UPDATE accounts SET ${column} = ? WHERE id = ?`,
+    params: [after[column], id],
+  }));
+  if (statements.length > 0) await writer.batch(statements);
 }
 
 /** A closed account keeps its entries and is listed last. */

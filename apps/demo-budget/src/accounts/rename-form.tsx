@@ -16,6 +16,7 @@ export function RenameForm({
 }): ReactNode {
   const client = useClient();
   const save = useSave();
+  const [before] = useState(account);
   const [name, setName] = useState(account.name);
   const [groupName, setGroupName] = useState(account.groupName);
   const { rows: groups } = useQuery<{ readonly groupName: string }>(groupsOfAccounts);
@@ -23,7 +24,8 @@ export function RenameForm({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (name.trim() === '') return setProblem('Enter a name for the account.');
-    save(() => renameAccount(client, account.id, name.trim(), groupName.trim()), 'Account changed.', onDone);
+    const after = { name: name.trim(), groupName: groupName.trim() };
+    save(() => renameAccount(client, account.id, before, after), 'Account changed.', onDone);
   };
   return (
     <form

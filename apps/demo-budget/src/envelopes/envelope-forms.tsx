@@ -78,7 +78,9 @@ export function GoalBelow({ envelope, goal, currency, month, onClose }: GoalBelo
         goal={goal}
         currency={currency}
         month={month}
-        onSave={(changed) => save(() => setGoal(client, { ...changed, currency, categoryId }), 'Goal saved.', onClose)}
+        onSave={(changed, before) =>
+          save(() => setGoal(client, { ...changed, currency, categoryId }, before), 'Goal saved.', onClose)
+        }
         onRemove={() => save(() => removeGoal(client, categoryId, currency), 'Goal removed.', onClose)}
         onCancel={onClose}
       />

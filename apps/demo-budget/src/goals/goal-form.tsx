@@ -1,5 +1,5 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
-import { monthAfter } from '../calendar/months.ts';
+import { isDay, monthAfter } from '../calendar/months.ts';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/typed-amount.ts';
@@ -7,17 +7,15 @@ import type { GoalRow } from '../queries/goals.ts';
 import type { GoalKind } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
+import type { GoalValues } from './actions.ts';
 
 export interface GoalFormProps {
   readonly categoryName: string;
   readonly goal: GoalRow | undefined;
   readonly currency: string;
   readonly month: string;
-  readonly onSave: (goal: {
-    readonly kind: GoalKind;
-    readonly amountMinor: number;
-    readonly byMonth: string | null;
-  }) => void;
+  /** `before`: the goal that the user saw when the form opened. */
+  readonly onSave: (goal: GoalValues, before: GoalValues | undefined) => void;
   readonly onRemove: () => void;
   readonly onCancel: () => void;
 }
@@ -38,14 +36,15 @@ export function GoalForm({
   );
   const [byMonth, setByMonth] = useState(goal?.byMonth ?? monthAfter(month, 6));
   const [problem, setProblem] = useState<string | null>(null);
+  const [before] = useState(goal);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const parsed = parseTypedAmount(amount, currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
     if (parsed.value <= 0) return setProblem('Enter an amount.');
-    if (kind === 'by-month' && !/^\d{4}-\d{2}$/.test(byMonth)) return setProblem('Enter a month, such as 2026-08.');
-    onSave({ kind, amountMinor: parsed.value, byMonth: kind === 'by-month' ? byMonth : null });
+    if (kind === 'by-month' && !isDay(`${byMonth}-01`)) return setProblem('Enter a month, such as 2026-08.');
+    onSave({ kind, amountMinor: parsed.value, byMonth: kind === 'by-month' ? byMonth : null }, before);
   };
 
   return (

@@ -56,6 +56,9 @@ it('an envelope has one goal per currency', async () => {
   await setGoal(writer, { ...monthly, categoryId, currency: 'EUR' });
   await setGoal(writer, { ...monthly, categoryId, currency: 'JPY' });
   expect(writer.rows(goalsInCurrency, ['EUR'])).toEqual([{ ...monthly, categoryId }]);
+  // Another person changed the goal while its form was open, and the form is saved unchanged.
+  await setGoal(writer, { ...byMonth, categoryId, currency: 'EUR' }, byMonth);
+  expect(writer.rows(goalsInCurrency, ['EUR'])).toEqual([{ ...monthly, categoryId }]);
   await removeGoal(writer, categoryId, 'EUR');
   expect(writer.rows(goalsInCurrency, ['EUR'])).toEqual([]);
 });
