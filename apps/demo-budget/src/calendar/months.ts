@@ -29,6 +29,17 @@ export function monthOfDay(day: string, firstDay: number): string {
   return Number(day.slice(8)) >= firstDay ? month : monthAfter(month, -1);
 }
 
+/**
+ * Whether the value of a date field is a day. Years of a date being typed, such as 0002, are not, nor is a year that was
+ * typed with two digits: 0026.
+ */
+export function isDay(text: string): boolean {
+  return /^[12]\d{3}-\d{2}-\d{2}$/u.test(text);
+}
+
+/** Shown for a day with a year such as 0026. */
+export const fullYearSentence = 'Enter the year with four digits, such as 2026.';
+
 /** The days of a month that begins on day `firstDay`. */
 export function daysOfMonth(month: string, firstDay: number): Days {
   const [year = 1970, ofYear = 1] = monthAfter(month, 1).split('-').map(Number);

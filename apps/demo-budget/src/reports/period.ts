@@ -52,10 +52,3 @@ export function monthsFromTo(first: string | null, last: string | null): string[
   for (let month = last; month >= first; month = monthAfter(month, -1)) months.push(month);
   return months;
 }
-
-/**
- * Whether the text is a calendar day that a date field may hold. Years of a date being typed, such as 0002, are not.
- */
-export function isDay(text: string): boolean {
-  return /^[12]\d{3}-\d{2}-\d{2}$/u.test(text);
-}

@@ -1,7 +1,7 @@
 import { useId, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useToday } from '../budget/view.ts';
-import { monthOfDay, type Days } from '../calendar/months.ts';
+import { isDay, monthOfDay, type Days } from '../calendar/months.ts';
 import { currenciesOfAccounts, type CurrencyRow } from '../queries/accounts.ts';
 import { spanOfEntries, type SpanRow } from '../queries/reports.ts';
 import { useSettings } from '../settings/use-settings.ts';
@@ -13,7 +13,7 @@ import { useQuery } from '../shell/use-query.ts';
 import { BreakdownReport } from './breakdown/breakdown-report.tsx';
 import { CashFlowReport } from './cash-flow/cash-flow-report.tsx';
 import { NetWorthReport } from './net-worth/net-worth-report.tsx';
-import { isDay, monthsFromTo, periodCounts, periodOfMonths, type Period } from './period.ts';
+import { monthsFromTo, periodCounts, periodOfMonths, type Period } from './period.ts';
 import { SpendingReport } from './spending/spending-report.tsx';
 
 /** The report pages, with their titles. */

@@ -1,4 +1,5 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { fullYearSentence, isDay } from '../calendar/months.ts';
 import { CategorySelect } from '../entries/category-select.tsx';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
@@ -65,7 +66,8 @@ export function ScheduleForm({
     const parsed = parseTypedAmount(amount, account.currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
     if (other === undefined && payee.trim() === '') return setProblem('Enter a payee.');
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(firstDate)) return setProblem('Enter a first date.');
+    if (firstDate === '') return setProblem('Enter a first date.');
+    if (!isDay(firstDate) || (lastDate !== '' && !isDay(lastDate))) return setProblem(fullYearSentence);
     const stride = Number(every);
     if (!Number.isInteger(stride) || stride < 1 || stride > 1_000)
       return setProblem('Enter a whole number of at least 1.');
