@@ -81,7 +81,7 @@ const among = 'id IN (SELECT value FROM json_each(?))';
 export function categoryOf(ids: readonly string[], categoryId: string | null): SqlStatement {
   return {
     sql: `UPDATE entries SET categoryId = ?
-     WHERE ${among} AND categoryId IS NOT ? AND (transferId IS NULL OR categoryId IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)
+     WHERE ${among} AND categoryId IS NOT ? AND CASE WHEN transferId IS NULL THEN NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id) ELSE categoryId IS NOT NULL END
        AND NOT EXISTS (SELECT 1 FROM accounts WHERE id = entries.accountId AND kind = 'off-budget')`,
     params: [categoryId, JSON.stringify(ids), categoryId],
   };

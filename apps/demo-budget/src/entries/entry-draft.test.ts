@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountRow } from '../queries/accounts.ts';
+import type { LedgerRow } from '../queries/ledger.ts';
 import type { RuleOutcome } from '../rules/apply.ts';
 import {
   draftFacts,
@@ -55,6 +56,9 @@ describe('an entry draft', () => {
   it('reports the first problem as a sentence', () => {
     expect(submitDraft(draftOf({ amount: 'x' }), context)).toEqual({ problem: expect.stringMatching(/\.$/) as string });
     expect(submitDraft(draftOf({ amount: '1', date: '' }), context)).toEqual({ problem: 'Enter a date.' });
+    expect(submitDraft(draftOf({ amount: '1', date: '0026-03-01' }), context)).toEqual({
+      problem: expect.stringContaining('four digits') as string,
+    });
     expect(submitDraft(draftOf({ amount: '1', otherAccountId: 'gone' }), context)).toEqual({
       problem: 'Choose the other account.',
     });
@@ -83,6 +87,15 @@ describe('an entry draft', () => {
     expect(submitDraft({ ...transfer, otherAccountId: 'savings' }, context)).toMatchObject({
       fields: { amountMinor: -1000, otherMinor: 1000 },
     });
+  });
+
+  it('moves money from one account to the other, whichever direction a saved transfer gets', () => {
+    const entry = { amountMinor: -1000, otherMinor: 1100, transferId: 't', otherAccountId: 'dollars' } as LedgerRow;
+    const saved = { ...context, entry };
+    const transfer = newDraft(saved, [], '2026-03-01');
+    const minors = (draft: EntryDraft): unknown => submitDraft({ ...draft, date: '2026-03-01' }, saved);
+    expect(minors(transfer)).toMatchObject({ fields: { amountMinor: -1000, otherMinor: 1100 } });
+    expect(minors({ ...transfer, sign: 1 })).toMatchObject({ fields: { amountMinor: 1000, otherMinor: -1100 } });
   });
 });
 

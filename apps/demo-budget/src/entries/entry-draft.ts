@@ -1,3 +1,4 @@
+import { fullYearSentence, isDay } from '../calendar/months.ts';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { formatMinorForEditing } from '../money/format.ts';
 import type { DecimalMark } from '../money/parse.ts';
@@ -172,7 +173,8 @@ function newPart(amount: string, categoryId: string | null): PartDraft {
 export function submitDraft(draft: EntryDraft, context: DraftContext): FormResult | { readonly problem: string } {
   const facts = draftFacts(draft, context);
   if (facts.amountProblem !== null) return { problem: facts.amountProblem };
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(draft.date)) return { problem: 'Enter a date.' };
+  if (draft.date === '') return { problem: 'Enter a date.' };
+  if (!isDay(draft.date)) return { problem: fullYearSentence };
   if (draft.otherAccountId !== null) return submitTransfer(draft, facts, context);
   const { amountMinor, parts, restMinor, takesCategory } = facts;
   if (parts === undefined) return { problem: 'Enter a valid amount for each part.' };
@@ -206,7 +208,10 @@ function submitTransfer(
     const parsed = parseTypedAmount(draft.otherAmount, otherCurrency, mark);
     if (!parsed.ok) return { problem: `In ${otherCurrency}: ${amountSentence(parsed.problem)}` };
     otherMinor = -draft.sign * Math.abs(parsed.value);
-  } else if (otherCurrency !== null) otherMinor = entry?.otherMinor ?? 0;
+  } else if (otherCurrency !== null) {
+    // The direction may have changed.
+    otherMinor = 0 - draft.sign * Math.abs(entry?.otherMinor ?? 0);
+  }
   return {
     kind: 'transfer',
     otherAccount,

@@ -44,7 +44,7 @@ export async function saveChanged(
   else if (entry.transferId === null)
     await makeTransfer(
       writer,
-      entry.id,
+      entry,
       result.otherAccount.id,
       result.fields,
       sideWithCategory(account.kind, result.otherAccount.kind),

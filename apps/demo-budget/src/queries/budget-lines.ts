@@ -1,7 +1,7 @@
 /**
  * The terms of `line` for split entries: each part with its own category, and the opposite amount for the category of
- * its entry. Off-budget accounts have none. CROSS JOIN makes SQLite start with the parts, which are few compared with
- * entries.
+ * its entry. Off-budget accounts have none, nor have transfers: the parts of a transfer, which another device split
+ * meanwhile, do not count. CROSS JOIN makes SQLite start with the parts, which are few compared with entries.
  */
 export const partLines = `
     SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
@@ -10,7 +10,7 @@ export const partLines = `
         UNION ALL
         SELECT part.entryId, whole.categoryId, -part.amountMinor FROM parts AS part JOIN entries AS whole ON whole.id = part.entryId
       ) AS piece
-      CROSS JOIN entries AS entry ON entry.id = piece.entryId
+      CROSS JOIN entries AS entry ON entry.id = piece.entryId AND entry.transferId IS NULL
       CROSS JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'`;
 
 export const lineColumns = 'entryId, date, currency, categoryId, amountMinor, wentOut, transferId';

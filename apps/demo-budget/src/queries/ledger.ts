@@ -24,7 +24,7 @@ export interface LedgerRow {
   readonly otherAccountId: string | null;
   readonly otherAccountName: string | null;
   readonly otherMinor: number | null;
-  /** 0: not split. */
+  /** 0: not split. The parts of a transfer do not count. */
   readonly partCount: number;
   /** The sum of the parts; NULL without parts. */
   readonly dividedMinor: number | bigint | null;
@@ -82,8 +82,8 @@ export function ledgerWindow(
   )
   SELECT entry.id, entry.accountId, mine.name AS accountName, mine.currency, mine.kind = 'off-budget' AS offBudget, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.status, entry.transferId,
          'reconciled' IN (entry.status, coalesce(twin.status, '')) AS locked, other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
-         (SELECT count(*) FROM parts WHERE entryId = entry.id) AS partCount,
-         (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id) AS dividedMinor,
+         (SELECT count(*) FROM parts WHERE entryId = entry.id AND entry.transferId IS NULL) AS partCount,
+         (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id AND entry.transferId IS NULL) AS dividedMinor,
          ${entryHasNote} AS hasNote,
          row_number() OVER newest - 1 + ? AS position,
          ${balance.sql} AS balanceMinor
@@ -162,7 +162,7 @@ function ledgerCondition(
     );
   else if (categoryId !== null)
     add(
-      '(entry.categoryId = ? OR entry.id IN (SELECT entryId FROM parts WHERE categoryId = ?))',
+      '(entry.categoryId = ? OR (entry.transferId IS NULL AND entry.id IN (SELECT entryId FROM parts WHERE categoryId = ?)))',
       categoryId,
       categoryId,
     );

@@ -1,4 +1,5 @@
 import { newId, type SqlStatement } from '@rockpool/client';
+import type { LedgerRow } from '../queries/ledger.ts';
 import { otherSideOfTransfer, type OtherSideRow } from '../queries/transfers.ts';
 import type { Writer } from '../writer.ts';
 
@@ -42,32 +43,43 @@ export async function addTransfer(
  * Turns an entry into one side of a transfer. The other side is a matching entry of the other account, for example from
  * its bank's statement, or else a new entry. Both sides keep their days. A split entry loses its parts, because their
  * categories would still count as spending. Resolves to whether a match existed.
+ *
+ * Writes the day and the memo only if they differ from those that the user saw (`entry`), but the amount always,
+ * because the other side gets the opposite one. Changes nothing if the entry was deleted, or became a transfer, since.
  */
 export async function makeTransfer(
   writer: Writer,
-  entryId: string,
+  entry: Pick<LedgerRow, 'id' | 'date' | 'notes'>,
   otherAccountId: string,
   transfer: TransferFields,
   categoryOn: 'this' | 'other' | 'none',
 ): Promise<boolean> {
-  const { date, notes, amountMinor, otherMinor, categoryId } = transfer;
+  const { date, amountMinor, otherMinor, categoryId } = transfer;
   const [found] = await writer.query<OtherSideRow>(otherSideOfTransfer, [otherAccountId, otherMinor, date, date, date]);
   const transferId = newId();
+  const changed = (['date', 'notes'] as const).filter((column) => entry[column] !== transfer[column]);
   const side = {
-    sql: 'UPDATE entries SET date = ?, notes = ?, amountMinor = ?, categoryId = ?, transferId = ? WHERE id = ?',
-    params: [date, notes, amountMinor, categoryOn === 'this' ? categoryId : null, transferId, entryId],
+    sql: `UPDATE entries SET ${changed.map((column) => `${column} = ?, `).join('')}amountMinor = ?, categoryId = ?, transferId = ?
+     WHERE id = ? AND transferId IS NULL`,
+    params: [
+      ...changed.map((column) => transfer[column]),
+      amountMinor,
+      categoryOn === 'this' ? categoryId : null,
+      transferId,
+      entry.id,
+    ],
   };
-  const otherSide =
-    found === undefined
-      ? {
-          sql: 'INSERT INTO entries (id, accountId, date, notes, amountMinor, enteredAtMs, transferId) VALUES (?, ?, ?, ?, ?, ?, ?)',
-          params: [newId(), otherAccountId, date, notes, otherMinor, Date.now(), transferId],
-        }
-      : {
-          sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'} WHERE id = ?`,
-          params: [transferId, found.id],
-        };
-  await writer.batch([side, otherSide, withoutParts(transferId)]);
+  const joined = {
+    sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'}
+     WHERE id = ? AND transferId IS NULL AND EXISTS (SELECT 1 FROM entries WHERE transferId = ?)`,
+    params: [transferId, found?.id ?? null, transferId],
+  };
+  const added = {
+    sql: `INSERT INTO entries (id, accountId, date, notes, amountMinor, enteredAtMs, transferId)
+     SELECT ?, ?, date, notes, ?, ?, transferId FROM entries WHERE transferId = ? AND 1 = (SELECT count(*) FROM entries WHERE transferId = ?)`,
+    params: [newId(), otherAccountId, otherMinor, Date.now(), transferId, transferId],
+  };
+  await writer.batch([side, joined, added, withoutParts(transferId)]);
   return found !== undefined;
 }
 

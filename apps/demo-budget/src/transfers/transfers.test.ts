@@ -4,6 +4,7 @@ import { addCategory } from '../categories/actions.ts';
 import { addEntry, changeEntry, deleteEntries, setCategory, unlock } from '../entries/actions.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { activityByMonth } from '../queries/envelopes.ts';
+import { entryLineCount, exportedLines } from '../queries/export.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { spendingByMonth } from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
@@ -81,7 +82,8 @@ describe('a transfer', () => {
     await addEntry(writer, cash, { ...fields, date: '2025-02-20', payee: 'too long ago', amountMinor: 5_000 });
     await addEntry(writer, cash, { ...fields, date: '2025-03-06', payee: 'not so near', amountMinor: 5_000 });
     const near = await addEntry(writer, cash, { ...fields, date: '2025-03-03', payee: 'DEPOSIT', amountMinor: 5_000 });
-    await expect(makeTransfer(writer, out, cash, { ...withdrawal, categoryId: saving }, 'none')).resolves.toBe(true);
+    const opened = { id: out, date: '2025-03-01', notes: '' };
+    await expect(makeTransfer(writer, opened, cash, { ...withdrawal, categoryId: saving }, 'none')).resolves.toBe(true);
     expect(rowsOf(checking)).toMatchObject([
       { id: out, date: '2025-03-01', categoryId: null, otherAccountName: 'Cash' },
     ]);
@@ -104,7 +106,7 @@ describe('a transfer', () => {
     await expect(
       makeTransfer(
         writer,
-        paid,
+        { id: paid, date: '2025-03-01', notes: 'March' },
         pension,
         { date: '2025-03-01', notes: 'March', amountMinor: -3_000, otherMinor: 3_000, categoryId: saving },
         'this',
@@ -126,15 +128,47 @@ describe('a transfer', () => {
     const spent = (): unknown[] => writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31']);
     const id = await addEntry(writer, checking, fields, parts);
     expect(spent()).not.toEqual([]);
-    await makeTransfer(writer, id, cash, withdrawal, 'none');
+    await makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
     expect(writer.rows('SELECT id FROM parts')).toEqual([]);
     expect(spent()).toEqual([]);
 
     // Another device split the entry meanwhile.
     await changeEntry(writer, id, { fields, parts: [] }, fields, parts);
+    expect(spent()).toEqual([]);
+    expect(rowsOf(checking)).toMatchObject([{ partCount: 0, dividedMinor: null }]);
+    expect(writer.rows(exportedLines, [checking])).toMatchObject([{ amountMinor: -5_000, categoryName: null }]);
+    expect(writer.rows(entryLineCount, [checking])).toEqual([{ count: 1 }]);
+    const ofSaving = ledgerWindow(checking, { ...wholeLedger, categoryId: saving }, 0, 10);
+    expect(writer.rows(ofSaving.sql, ofSaving.params)).toEqual([]);
     const transferId = rowsOf(checking)[0]?.transferId ?? '';
     await changeTransfer(writer, { id, transferId }, withdrawal, { ...withdrawal, notes: 'at the bank' });
-    expect(spent()).toEqual([]);
+    expect(writer.rows('SELECT id FROM parts')).toEqual([]);
+  });
+
+  it('keeps the day and memo that somebody else gave the entry since its form was opened', async () => {
+    const fields = { date: '2025-03-01', payee: 'ATM', notes: '', categoryId: null, amountMinor: -5_000 };
+    const id = await addEntry(writer, checking, fields);
+    await changeEntry(writer, id, { fields, parts: [] }, { ...fields, date: '2025-03-02', notes: 'for the trip' });
+    await makeTransfer(writer, { ...fields, id }, cash, { ...withdrawal, notes: '' }, 'none');
+    const sides = [...rowsOf(checking), ...rowsOf(cash)];
+    expect(sides).toMatchObject([{ id }, { otherAccountName: 'Checking' }]);
+    expect(sides.map(({ date, notes }) => [date, notes])).toEqual([
+      ['2025-03-02', 'for the trip'],
+      ['2025-03-02', 'for the trip'],
+    ]);
+  });
+
+  it('is not made of an entry that was deleted, or became a transfer, since its form was opened', async () => {
+    const fields = { date: '2025-03-01', payee: 'ATM', notes: '', categoryId: null, amountMinor: -5_000 };
+    const id = await addEntry(writer, checking, fields);
+    await makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
+    const made = writer.rows('SELECT * FROM entries');
+    await makeTransfer(writer, { ...fields, id }, pension, withdrawal, 'this');
+    expect(writer.rows('SELECT * FROM entries')).toEqual(made);
+    await deleteEntries(writer, [id]);
+    const deposit = await addEntry(writer, cash, { ...fields, amountMinor: 5_000 });
+    await makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
+    expect(writer.rows('SELECT id, transferId FROM entries')).toEqual([{ id: deposit, transferId: null }]);
   });
 
   it('is deleted on both sides, unless one of them is reconciled', async () => {
