@@ -8,6 +8,7 @@ export {
 } from './audit/table-fingerprint.ts';
 export { ByteReader } from './bytes/byte-reader.ts';
 export { ByteWriter } from './bytes/byte-writer.ts';
+export { bytesToHex } from './bytes/bytes-to-hex.ts';
 export { cellValueProblem, cellValuesEqual, type CellValue } from './change/cell-value.ts';
 export {
   EXISTENCE_COLUMN_ID,

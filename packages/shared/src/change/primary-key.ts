@@ -1,5 +1,6 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { ByteWriter } from '../bytes/byte-writer.ts';
+import { bytesToHex } from '../bytes/bytes-to-hex.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { CellValue } from './cell-value.ts';
 import { readTagged, writeTagged } from './column-codec.ts';
@@ -36,10 +37,4 @@ function partToString(part: CellValue): string {
   if (typeof part === 'bigint') return `i${part}`;
   if (typeof part === 'number') return `r${part}`;
   return `b${bytesToHex(part)}`;
-}
-
-function bytesToHex(bytes: Uint8Array): string {
-  let hex = '';
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
-  return hex;
 }

@@ -1,5 +1,6 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { ByteWriter } from '../bytes/byte-writer.ts';
+import { bytesToHex } from '../bytes/bytes-to-hex.ts';
 import type { CellValue } from '../change/cell-value.ts';
 import type { ChangeKind } from '../change/changeset.ts';
 import { readTagged, writeTagged } from '../change/column-codec.ts';
@@ -106,7 +107,7 @@ export function decodeHistoryPage(bytes: Uint8Array): HistoryPage {
   for (let left = reader.varint(); left > 0; left--) {
     const watermark = reader.varint();
     const kind = KINDS[reader.u8()] ?? reader.fail('an entry has an unknown kind');
-    const site = Array.from(reader.bytes(SITE_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const site = bytesToHex(reader.bytes(SITE_BYTES));
     const sequence = reader.varint();
     const principal = reader.text();
     const writtenMs = reader.varint();

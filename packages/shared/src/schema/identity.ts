@@ -1,3 +1,4 @@
+import { bytesToHex } from '../bytes/bytes-to-hex.ts';
 import { sha256 } from '../bytes/sha256.ts';
 import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import type { TableSchema } from './schema.ts';
@@ -32,7 +33,7 @@ function nameToId(name: string): number {
 export function schemaHash(tables: readonly TableSchema[]): string {
   const synced = tables.filter((table) => table.synced).sort(byName);
   const digest = sha256(new TextEncoder().encode(JSON.stringify(synced.map(identityOf))));
-  return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytesToHex(digest.subarray(0, 16));
 }
 
 /** The hash as earlier versions stored it, without the paths of rich texts. */

@@ -1,3 +1,4 @@
+import { bytesToHex } from '../bytes/bytes-to-hex.ts';
 import { sha256 } from '../bytes/sha256.ts';
 import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import { identityOf } from './identity.ts';
@@ -147,7 +148,5 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function digestOf(value: unknown): string {
   if (value === null) return '';
-  return [...sha256(new TextEncoder().encode(JSON.stringify(value))).subarray(0, 4)]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
+  return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify(value))).subarray(0, 4));
 }

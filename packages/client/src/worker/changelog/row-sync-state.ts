@@ -1,4 +1,5 @@
 import {
+  bytesToHex,
   keyColumns,
   keyMatchSql,
   keyToString,
@@ -102,12 +103,6 @@ function conflictsOf(connection: Connection, table: TableSchema, key: readonly C
 /** A key in the form of the conflict log: integers as text, blobs as hex. */
 function conflictLogKey(key: readonly CellValue[]): string {
   return JSON.stringify(
-    key.map((part) =>
-      typeof part === 'bigint'
-        ? String(part)
-        : part instanceof Uint8Array
-          ? Array.from(part, (byte) => byte.toString(16).padStart(2, '0')).join('')
-          : part,
-    ),
+    key.map((part) => (typeof part === 'bigint' ? String(part) : part instanceof Uint8Array ? bytesToHex(part) : part)),
   );
 }

@@ -1,10 +1,10 @@
+import { bytesToHex } from '@rockpool/shared';
 import type { Author } from '@rockpool/shared/document';
 import type { Meta } from '../file/meta.ts';
 
 /** The author of this device's document edits. */
 export function documentAuthor(meta: Meta): Author {
-  const site = [...meta.siteId].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return { site, generation: meta.documentGeneration };
+  return { site: bytesToHex(meta.siteId), generation: meta.documentGeneration };
 }
 
 /**

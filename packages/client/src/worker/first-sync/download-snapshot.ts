@@ -1,4 +1,4 @@
-import { RockpoolError, type ErrorFields } from '@rockpool/shared';
+import { bytesToHex, RockpoolError, type ErrorFields } from '@rockpool/shared';
 import { emptyPartial, type PartialDownload } from './partial-download.ts';
 import {
   BUILD_TIMEOUT_MS,
@@ -219,7 +219,7 @@ function delay(delayMs: number, signal: AbortSignal | undefined): Promise<void> 
 
 async function requireHash(blob: Blob, expected: string | null): Promise<Blob> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()));
-  const hash = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  const hash = bytesToHex(digest);
   if (hash !== expected)
     throw unavailable('snapshot-download', {
       problem: 'the downloaded file does not match the hash that the server sent',

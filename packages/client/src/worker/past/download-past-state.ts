@@ -1,4 +1,4 @@
-import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import { bytesToHex, RockpoolError, type ErrorData } from '@rockpool/shared';
 import type { PastFacts } from '../../rpc/past-state.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 
@@ -76,7 +76,7 @@ async function refusalOf(response: Response): Promise<RockpoolError> {
 
 async function requireHash(blob: Blob, expected: string | null): Promise<void> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()));
-  const hash = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  const hash = bytesToHex(digest);
   if (hash !== expected)
     throw new RockpoolError('network-unreachable', {
       stage: 'past-state',

@@ -1,4 +1,5 @@
 import {
+  bytesToHex,
   MAX_PRESENCE_STATES,
   PRESENCE_INTERVAL_MS,
   RockpoolError,
@@ -145,10 +146,6 @@ export class SitePresence implements PresenceLine {
     for (let from = 0; from === 0 || from < states.length; from += MAX_PRESENCE_STATES)
       send(states.slice(from, from + MAX_PRESENCE_STATES));
   }
-}
-
-function bytesToHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 export function bytesToUuid(bytes: Uint8Array): string {

@@ -1,3 +1,4 @@
+import { bytesToHex } from '@rockpool/shared';
 import { decodeColumn, type EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
@@ -42,8 +43,7 @@ function restoreRows({ names, rowCount, columns }: StoredRows): EncodedRows {
 
 function storeValue(value: SqlValue): StoredValue {
   if (typeof value === 'bigint') return { integer: String(value) };
-  if (value instanceof Uint8Array)
-    return { bytes: Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('') };
+  if (value instanceof Uint8Array) return { bytes: bytesToHex(value) };
   if (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)))
     return { real: Object.is(value, -0) ? '-0' : String(value) };
   return value;
