@@ -11,9 +11,8 @@ import { DatabaseThread } from './database-thread.ts';
 
 const DATABASE = 'household';
 
-let thread: DatabaseThread;
-beforeEach(async () => {
-  thread = new DatabaseThread(
+const startThread = (script?: URL): DatabaseThread =>
+  new DatabaseThread(
     {
       ...{ index: 0, count: 1, dataDir: temporaryFolder(), schema: encodeSchema(TEST_SCHEMA), olderSchemas: [] },
       ...{ postgres: null, postgresConnections: 0, nats: undefined, documentThreads: 1, rules: { scrub: null } },
@@ -25,7 +24,12 @@ beforeEach(async () => {
       onStart: () => undefined,
       onCommit: () => undefined,
     },
+    script,
   );
+
+let thread: DatabaseThread;
+beforeEach(async () => {
+  thread = startThread();
   await thread.ready();
 });
 afterEach(() => thread.close());
@@ -103,4 +107,26 @@ it('a database thread decides the pushes of a client that has left', async () =>
   session.database.leave(session.subscriber);
   await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
   expect(session.refusals).toEqual([null]);
+});
+
+it('a database thread reserves little memory for garbage', async () => {
+  // The script fills a young generation of any size. Its objects live for a while, as the rows of a changeset do.
+  const script = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { parentPort } from 'node:worker_threads';
+    let kept = [];
+    for (let i = 0; i < 500_000; i++) {
+      kept.push({ i, values: [i] });
+      if (kept.length > 50_000) kept = [];
+    }
+    const { space_size } = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+    parentPort.postMessage([{ kind: 'state', state: space_size }, { kind: 'started' }]);
+    parentPort.once('message', () => undefined); // runs until it is closed
+  `;
+  const measuring = startThread(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+  await measuring.ready();
+  const { state } = measuring;
+  await measuring.close();
+  expect(state).toBeGreaterThan(0);
+  expect(state).toBeLessThanOrEqual(6 * 2 ** 20);
 });
