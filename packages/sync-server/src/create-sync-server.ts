@@ -22,6 +22,7 @@ import { type Sockets } from './session/accept-sockets.ts';
 import { Devices } from './session/devices.ts';
 import { acceptInProcess } from './session/in-process.ts';
 import { urlOfServer } from './session/session-forwarding.ts';
+import { closeInOrder } from './store/close-in-order.ts';
 import { databaseIds } from './store/data-directory.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 import { DiskWatch } from './store/disk-watch.ts';
@@ -90,19 +91,17 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const stopWatching = metrics.watchProcess();
   const attached: Attached = {};
   const forwarding = openForwarding(base, attached);
-  const close = async (): Promise<void> => {
-    try {
-      await Promise.all([sockets.close(), jobs.close(), forwarding?.close()]);
-    } finally {
-      await databases.close();
-      members.close();
-      await serverCopies?.close();
-      await stores.close();
-      lock.release();
-      stopWatching();
-      diskWatch.close();
-    }
-  };
+  const close = (): Promise<void> =>
+    closeInOrder(
+      () => Promise.all([sockets.close(), jobs.close(), forwarding?.close()]),
+      () => databases.close(),
+      () => members.close(),
+      () => serverCopies?.close(),
+      () => stores.close(),
+      () => lock.release(),
+      stopWatching,
+      () => diskWatch.close(),
+    );
   const parts = { base, secret, rules, members, gate, databases, sockets, jobs };
   return syncServer({ ...parts, attached, forwarding, backupState, close });
 }

@@ -93,9 +93,12 @@ export async function serve(
         other?.closeAllConnections();
       }
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-      await sync.close();
-      server.closeAllConnections();
-      await closed;
+      try {
+        await sync.close();
+      } finally {
+        server.closeAllConnections();
+        await closed;
+      }
     },
   };
 }

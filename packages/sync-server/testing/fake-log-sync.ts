@@ -1,5 +1,6 @@
 /** A disk on which the test decides when each sync completes. */
 export class FakeLogSync {
+  isClosed = false;
   private readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
 
   get isAsked(): boolean {
@@ -10,7 +11,9 @@ export class FakeLogSync {
     return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
   }
 
-  close(): void {}
+  close(): void {
+    this.isClosed = true;
+  }
 
   async finishNext(): Promise<void> {
     this.waiting.shift()?.resolve();

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
 import { databaseIds, databasePath } from '../store/data-directory.ts';
-import { lockDirectory } from '../store/directory-lock.ts';
+import { isLocked } from '../store/directory-lock.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DOCTOR_SETTINGS, rejectPositionals } from './config.ts';
 import { examinePostgres } from './postgres-databases.ts';
@@ -39,7 +39,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   }
   report('data directory', directoryProblems(dataDir));
   if (!existsSync(dataDir)) return false;
-  print(`note     ${isInUse(dataDir) ? 'a server runs here' : 'no server runs here'}`);
+  print(`note     ${isLocked(dataDir) ? 'a server runs here' : 'no server runs here'}`);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
     const path = databasePath(dataDir, databaseId);
     const unloaded = readUnloadedMark(path);
@@ -63,13 +63,4 @@ function directoryProblems(dataDir: string): string[] {
   return bavail * bsize < LITTLE_SPACE_BYTES
     ? [`only ${Math.round((bavail * bsize) / 1024 ** 2)} MiB are free on its disk`]
     : [];
-}
-
-function isInUse(dataDir: string): boolean {
-  try {
-    lockDirectory(dataDir).release();
-    return false;
-  } catch {
-    return true;
-  }
 }

@@ -99,13 +99,23 @@ export class DatabaseCache {
     return this.damaged.size;
   }
 
+  /** Closes all databases, also if some cannot be closed. Rejects with the first failure. */
   async closeAll(): Promise<void> {
     this.isClosed = true;
     await Promise.allSettled(this.opening.values());
     await Promise.allSettled(this.ending);
-    const databases = [...this.open.values()];
+    const databases = [...this.open];
     this.open.clear();
-    await Promise.all(databases.map(async (database) => database.close()));
+    const closing = databases.map(async ([databaseId, database]) => {
+      try {
+        await database.close();
+      } catch (error) {
+        this.closingFailed(databaseId, error);
+        throw error;
+      }
+    });
+    await Promise.allSettled(closing);
+    await Promise.all(closing);
   }
 
   /** See Databases.hold. */
@@ -233,7 +243,12 @@ export class DatabaseCache {
     const { store, onFailure } = this.options;
     if (!this.damaged.has(databaseId)) onFailure(databaseId, error);
     this.damaged.add(databaseId);
-    store.markDamaged(databaseId, error.fields['problem'] as DamageProblem);
+    try {
+      store.markDamaged(databaseId, error.fields['problem'] as DamageProblem);
+    } catch (failure) {
+      // The disk may be full, or read-only after a failure. The database goes offline in any case.
+      onFailure(databaseId, storeFailure(failure));
+    }
     const live = this.open.get(databaseId);
     if (live !== undefined) this.lose(databaseId, live, error);
   }
@@ -274,7 +289,14 @@ export class DatabaseCache {
     try {
       await database.close();
     } catch (error) {
-      this.options.onFailure(databaseId, error);
+      this.closingFailed(databaseId, error);
     }
+  }
+
+  /** SQLite moves a damaged log into the file when it closes it, so without its mark the database would open again. */
+  private closingFailed(databaseId: string, error: unknown): void {
+    const failure = storeFailure(error);
+    if (failure.code === 'database-damaged') this.takeOffline(databaseId, failure);
+    else this.options.onFailure(databaseId, failure);
   }
 }

@@ -17,6 +17,7 @@ import { RETENTION, type Retention } from '../log/retention.ts';
 import { errorFields, logFailure, type Logger } from '../observe/log-line.ts';
 import type { FollowedCommit } from '../observe/push-trace.ts';
 import { SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from '../snapshot/snapshots.ts';
+import { closeInOrder } from '../store/close-in-order.ts';
 import { damagedError } from '../store/file-damage.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
@@ -167,15 +168,14 @@ export class DatabaseHost implements Databases {
   }
 
   async close(): Promise<void> {
-    try {
-      await Promise.all([this.snapshots.close(), this.pastStates.close(), this.scrubber?.close()]);
-      await this.cold?.close();
-      await this.backup?.flush(LAST_COPIES_MS);
-    } finally {
-      await this.cache.closeAll();
-      await this.backup?.close();
-      await this.documentPool.close();
-    }
+    await closeInOrder(
+      () => Promise.all([this.snapshots.close(), this.pastStates.close(), this.scrubber?.close()]),
+      () => this.cold?.close(),
+      () => this.backup?.flush(LAST_COPIES_MS),
+      () => this.cache.closeAll(),
+      () => this.backup?.close(),
+      () => this.documentPool.close(),
+    );
   }
 
   private openCache({

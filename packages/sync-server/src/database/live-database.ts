@@ -235,13 +235,20 @@ export class LiveDatabase {
     if (traceparent !== undefined) this.onFollowed({ traceparent, startMs, endMs: traceNowMs(), sessions });
   }
 
-  /** Ends all sessions and closes the file, because the file differs from the stored state. */
+  /**
+   * Ends all sessions and closes the file, because the file differs from the stored state. Never throws: a damaged log
+   * cannot be moved into the file, and the caller may be the commit that found the damage.
+   */
   lose(error: RockpoolError): void {
     this.sessions.failAll(error);
     this.commitWaiters.wake(true);
     this.presence.close();
     this.tableAudits.close();
-    this.database.close();
+    try {
+      this.database.close();
+    } catch (failure) {
+      this.onFailure(failure);
+    }
   }
 
   /**

@@ -1,12 +1,27 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../cli.ts';
+import { createSyncServer } from '../create-sync-server.ts';
 import { insert } from '../../testing/changeset.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { DATABASE, TEST_SECRET, TestServer } from '../../testing/test-server.ts';
 import { databasePath } from './data-directory.ts';
+import { isLocked } from './directory-lock.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 let folder: string;
@@ -62,6 +77,12 @@ function flip(offset: number): void {
   writeFileSync(path, bytes);
 }
 
+function damageLog(): void {
+  const log = openSync(`${path}-wal`, 'r+');
+  writeSync(log, 'damaged', 500);
+  closeSync(log);
+}
+
 async function command(...args: string[]): Promise<number> {
   return run([...args, '--data', data]);
 }
@@ -94,6 +115,47 @@ describe('a database with a damaged file', () => {
     rmSync(`${path}-sums`);
     expect(await (await start()).open()).toMatchObject({ closed: null });
   });
+});
+
+it('a server that cannot close one file reports it, closes the others, and releases its data directory', async () => {
+  const events: object[] = [];
+  const log = (event: string, fields: object): void => void events.push({ event, ...fields });
+  const sync = createSyncServer({ dataDir: data, schema: TEST_SCHEMA, secret: TEST_SECRET, log });
+  for (const databaseId of [DATABASE, 'other'])
+    await sync.database(databaseId).transaction((tx) => tx.insert('accounts', { id: 'a', name: 'a' }));
+  damageLog();
+  await expect(sync.close()).rejects.toMatchObject({ code: 'database-damaged' });
+  expect(events).toContainEqual(expect.objectContaining({ event: 'database-damaged', database: DATABASE }));
+  expect(existsSync(`${databasePath(data, 'other')}-wal`)).toBe(false);
+  expect(isLocked(data)).toBe(false);
+  // SQLite has moved the damaged log into the file.
+  expect(await refused(await (await start()).connect())).toMatchObject({
+    code: 'database-damaged',
+    fields: { problem: 'log-checksum' },
+  });
+});
+
+it('a damaged log ends the sessions of its database alone, also if the damage cannot be marked', async () => {
+  const running = await start();
+  const connection = await running.open();
+  const other = await running.open(undefined, { databaseId: 'other' });
+  await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+  damageLog();
+  // The mark cannot be written, as on a disk that has become read-only.
+  mkdirSync(`${path}-damaged`);
+  // Makes the log long enough to be moved into the file, which finds the damage.
+  await connection.commit(
+    Array.from({ length: 1_400 }, (_, i) => insert('accounts', `${i}`, { name: `${i}`.padEnd(3_500, 'x') })),
+  );
+  connection.site.write([insert('accounts', 'b', { name: 'b' })]);
+  connection.push();
+  expect(await connection.failure()).toMatchObject({
+    code: 'database-damaged',
+    fields: { problem: 'log-checksum' },
+  });
+  expect(await other.commit([insert('accounts', 'y', { name: 'still served' })])).toMatchObject({ kind: 'admitted' });
+  expect(await ready()).toMatchObject({ status: 'ready', damagedDatabases: 1 });
+  rmdirSync(`${path}-damaged`);
 });
 
 describe('one flipped byte', () => {

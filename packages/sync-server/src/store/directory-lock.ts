@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RockpoolError } from '@rockpool/shared';
+import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
+
+const SQLITE_BUSY = 5;
 
 export interface DirectoryLock {
   release(): void;
@@ -9,20 +13,40 @@ export interface DirectoryLock {
 /**
  * Allows one server process per data directory: two processes would each cache a different end of the log. The lock is
  * an open exclusive transaction on a small SQLite file, so the operating system releases it however the process ends.
- * Throws `database-unavailable` if another server holds it. Like SQLite itself, the lock is not reliable on network
- * file systems.
+ * Throws `database-unavailable` if another server holds it, or if this process may not write to the directory. Like
+ * SQLite itself, the lock is not reliable on network file systems.
  */
 export function lockDirectory(directory: string): DirectoryLock {
-  const database = new DatabaseSync(join(directory, 'server.lock'));
+  let database: DatabaseSync | null = null;
   try {
-    database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+    const opened = new DatabaseSync(lockPath(directory));
+    database = opened;
+    opened.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+    return { release: () => void opened.close() };
   } catch (error) {
-    database.close();
-    throw new RockpoolError(
-      'database-unavailable',
-      { problem: 'another server uses this data directory' },
-      { cause: error },
-    );
+    database?.close();
+    const problem = isHeld(error)
+      ? 'another server uses this data directory'
+      : `this process cannot write to ${lockPath(directory)}: the disk is read-only, or the file belongs to another user`;
+    throw new RockpoolError('database-unavailable', { problem }, { cause: error });
   }
-  return { release: () => void database.close() };
+}
+
+/** Whether a server uses the directory. Creates no file. */
+export function isLocked(directory: string): boolean {
+  if (!existsSync(lockPath(directory))) return false;
+  try {
+    lockDirectory(directory).release();
+    return false;
+  } catch (error) {
+    return error instanceof RockpoolError && isHeld(error.cause);
+  }
+}
+
+function lockPath(directory: string): string {
+  return join(directory, 'server.lock');
+}
+
+function isHeld(error: unknown): boolean {
+  return ((sqliteCodeOf(error) ?? 0) & 0xff) === SQLITE_BUSY;
 }

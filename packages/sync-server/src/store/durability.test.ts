@@ -117,6 +117,7 @@ describe('a WAL checkpoint', () => {
     await expect(insert('a')).rejects.toThrow(damaged);
     await expect(insert('b')).rejects.toThrow(damaged);
     expect(() => database.close()).toThrow(damaged);
+    expect(disk.isClosed).toBe(true);
     database = durableOnceSynced(openDatabaseFile(join(folder, 'b.sqlite'), TEST_SCHEMA), disk, nothing);
   });
 

@@ -115,11 +115,17 @@ export function durableOnceSynced(
     },
     catchUp: () => null,
     settling: () => last,
-    close: () => {
-      file.sql.close();
-      log.close();
-    },
+    close: () => closeBoth(file, log),
   };
+}
+
+/** Keeps no descriptor of the log if the file fails, for example because the disk is full. */
+function closeBoth(file: DatabaseFile, log: Pick<LogSync, 'close'>): void {
+  try {
+    file.sql.close();
+  } finally {
+    log.close();
+  }
 }
 
 function transaction<Result>(file: DatabaseFile, body: () => Result): Result {
