@@ -89,10 +89,16 @@ export async function run(args: readonly string[]): Promise<number> {
       })) ?? 0
     );
   } catch (error) {
-    const { code, fields, message } = toRockpoolError(error);
-    process.stderr.write(typeof fields['problems'] === 'string' ? `${code}:\n${fields['problems']}\n` : `${message}\n`);
+    process.stderr.write(`${problemOf(error)}\n`);
     return 1;
   }
+}
+
+function problemOf(error: unknown): string {
+  const { code, fields, message } = toRockpoolError(error);
+  if (typeof fields['problems'] === 'string') return `${code}:\n${fields['problems']}`;
+  // Names the system call and the path that the operator has given, such as a directory that cannot be created.
+  return error instanceof Error && 'syscall' in error ? error.message : message;
 }
 
 async function runServer(sources: Sources): Promise<void> {

@@ -38,8 +38,8 @@ export function exposeGauges(
   );
   metrics.gauge(
     'rockpool_thread_delay_p99_seconds',
-    'Event loop delay of the slowest thread in the last second, 99th percentile.',
-    () => Math.max(...databases.states.map(({ loopDelaySeconds }) => loopDelaySeconds)),
+    'Event loop delay of the slowest thread in the last second, 99th percentile, or the time for which it has been busy with one task.',
+    () => databases.loopDelaySeconds,
   );
   metrics.gauge('rockpool_thread_utilization', 'Share of the last second that the busiest thread was working.', () =>
     Math.max(...databases.states.map(({ utilization }) => utilization)),
@@ -68,8 +68,13 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
     Number(diskWatch.isDiskFull),
   );
   const disk = (): { readonly free: number; readonly total: number } => {
-    const { bavail, blocks, bsize } = statfsSync(options.dataDir);
-    return { free: bavail * bsize, total: blocks * bsize };
+    try {
+      const { bavail, blocks, bsize } = statfsSync(options.dataDir);
+      return { free: bavail * bsize, total: blocks * bsize };
+    } catch {
+      // The disk does not respond: unknown, instead of no metrics at all.
+      return { free: Number.NaN, total: Number.NaN };
+    }
   };
   metrics.gauge('rockpool_disk_free_bytes', 'Free bytes of the disk of the data directory.', () => disk().free);
   metrics.gauge('rockpool_disk_size_bytes', 'Size of the disk of the data directory.', () => disk().total);

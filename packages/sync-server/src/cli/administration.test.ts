@@ -361,6 +361,25 @@ describe('an administrator', () => {
       expect(await members(action, 'other')).toEqual([1, expect.stringContaining('database=other') as string]);
   });
 
+  it('receives an error that names the file or directory that cannot be used', async () => {
+    mkdirSync(data);
+    openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
+    writeFileSync(at('text'), 'not a database');
+    for (const [args, problem] of [
+      [['databases', 'import', 'b', at('none')], `${at('none')} cannot be read`],
+      [['databases', 'import', 'b', folder], `${folder} cannot be read`],
+      [['databases', 'replace', 'a', at('text')], `${at('text')} is not an intact Rockpool database`],
+      [['databases', 'export', 'a', at('none/copy')], `${at('none')} does not exist`],
+      [['backup', at('text')], at('text')],
+    ] as const)
+      expect(await runCommand([...args, '--data', data])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(problem) as string,
+      });
+    const { code, stderr } = await runCommand([...serverFlags(folder), '--data', at('text/data')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(at('text/data')) as string]);
+  });
+
   it('can print the version', async () => {
     expect(await runCommand(['--version'])).toEqual({ code: 0, stdout: `${SERVER_VERSION}\n`, stderr: '' });
   });

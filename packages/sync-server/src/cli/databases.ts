@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { adminTokenProblem } from '../auth/admin-access.ts';
 import { isDatabaseId } from '../auth/gate.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
+import { deletionMs } from '../backup/copy-record.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { restoreDatabase } from '../store/copy-database.ts';
 import { databaseIds, databasePath, membersPath, requireDataDirectory } from '../store/data-directory.ts';
@@ -147,7 +148,7 @@ function importDatabase({ dataDir, databaseId, file, print }: Action): void {
     // Includes unloaded databases and those whose file is missing: `replace` is for them.
     if (databaseIds(dataDir, { withMissing: true }).includes(databaseId))
       throwIfProblems([`${databaseId} already exists`]);
-    inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is written
+    requireDatabase(file); // before anything is written
     install(dataDir, databaseId, file);
     print(`imported ${file} as ${databaseId}`);
   } finally {
@@ -159,7 +160,8 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
   const lock = lockStopped(dataDir);
   try {
     if (readUnloadedMark(databasePath(dataDir, databaseId)) === null) existingPath(dataDir, databaseId);
-    beginFileChange(dataDir, databaseId, { kind: 'delete' });
+    const deletedMs = deletionMs(databasePath(dataDir, databaseId));
+    beginFileChange(dataDir, databaseId, { kind: 'delete', deletedMs });
     finishFileChange(dataDir, databaseId, (id) => forgetMembers(dataDir, id));
     print(`deleted ${databaseId}`);
   } finally {
@@ -176,7 +178,7 @@ function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
   try {
     if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId))
       throw new RockpoolError('storage-missing', { database: databaseId });
-    inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is changed
+    requireDatabase(file); // before anything is changed
     const kept = install(dataDir, databaseId, file);
     print(`replaced ${databaseId} with ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
   } finally {
@@ -226,6 +228,20 @@ function existingPath(dataDir: string, databaseId: string): string {
   return path;
 }
 
+function requireDatabase(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throwIfProblems([`${path} cannot be read`]);
+  try {
+    inspectDatabase(path);
+  } catch (error) {
+    throw new RockpoolError(
+      'config-invalid',
+      { count: 1, problems: `${path} is not an intact Rockpool database` },
+      { cause: error },
+    );
+  }
+}
+
 function refuseOverwrite(path: string): void {
+  if (!existsSync(dirname(path))) throwIfProblems([`${dirname(path)} does not exist`]);
   if (existsSync(path)) throwIfProblems([`${path} already exists`]);
 }

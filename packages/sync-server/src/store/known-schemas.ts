@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeSchema, encodeOutline, encodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { schemaView, type SchemaView } from './schema-view.ts';
+import { writeDurably } from './write-durably.ts';
 
 /** The schemas that clients may have: those of the server, of its databases, and older ones. */
 export class KnownSchemas {
@@ -56,11 +57,7 @@ export function schemaFileNames(dataDir: string): string[] {
 
 /** Stores a schema in the data directory. */
 export function rememberSchema(dataDir: string, schema: Schema): void {
-  const directory = schemasDirectory(dataDir);
-  mkdirSync(directory, { recursive: true });
-  const path = join(directory, `${schema.hash}.json`);
-  writeFileSync(`${path}.new`, encodeSchema(schema));
-  renameSync(`${path}.new`, path);
+  writeDurably(join(schemasDirectory(dataDir), `${schema.hash}.json`), encodeSchema(schema));
 }
 
 export function schemasDirectory(dataDir: string): string {

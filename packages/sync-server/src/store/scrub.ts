@@ -27,7 +27,8 @@ export interface ScrubberOptions {
   /** Whether to check a database. Default: checks all. */
   readonly owns?: (databaseId: string) => boolean;
   readonly onDamaged: (databaseId: string, damagedPages: number) => void;
-  readonly onFailure: (databaseId: string, error: unknown) => void;
+  /** `databaseId` is null if the databases cannot be listed. */
+  readonly onFailure: (databaseId: string | null, error: unknown) => void;
   readonly times?: ScrubTimes;
 }
 
@@ -52,10 +53,15 @@ export class Scrubber {
   }
 
   private async run(): Promise<void> {
-    const { passIntervalMs } = this.options.times ?? SCRUB_TIMES;
+    const { times: { passIntervalMs } = SCRUB_TIMES, onFailure } = this.options;
     for (;;) {
       await this.wait(passIntervalMs);
-      await this.pass();
+      try {
+        await this.pass();
+      } catch (error) {
+        this.stopped.signal.throwIfAborted();
+        onFailure(null, error);
+      }
     }
   }
 

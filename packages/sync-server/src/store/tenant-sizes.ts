@@ -34,9 +34,11 @@ export class TenantSizes {
    */
   watch(onMeasured: () => void): () => void {
     const measure = (): Promise<void> =>
-      this.measureInSlices().then(onMeasured, () => {
-        // A folder that cannot be read now is measured at the next interval.
-      });
+      this.measureInSlices()
+        .then(onMeasured)
+        .catch(() => {
+          // A folder that cannot be read now is measured at the next interval.
+        });
     void measure();
     const timer = setInterval(() => void measure(), REFRESH_MS);
     timer.unref();

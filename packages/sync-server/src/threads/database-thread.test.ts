@@ -1,6 +1,7 @@
 import { encodeSchema, FIRST_LOG_HASH, PROTOCOL_VERSION, RockpoolError, type Hello } from '@rockpool/shared';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { until } from '../../../../tests/kit/until.ts';
 import { insert, withAges } from '../../testing/changeset.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -78,6 +79,21 @@ async function join(): Promise<TestSession> {
       ),
   };
 }
+
+it('the delay of a thread that is stuck grows, although it reports nothing', async () => {
+  const script = `
+    import { parentPort } from 'node:worker_threads';
+    const state = { openCount: 0, damagedCount: 0, loopDelaySeconds: 0, utilization: 0, bus: null, backup: null };
+    parentPort.postMessage([{ kind: 'started' }, { kind: 'state', state }]);
+    parentPort.once('message', () => parentPort.close());
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);`;
+  const stuck = startThread(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+  await stuck.ready();
+  expect(stuck.loopDelaySeconds).toBe(0);
+  await until(() => stuck.loopDelaySeconds > 0.1);
+  await stuck.close();
+  expect(stuck.loopDelaySeconds).toBe(0);
+});
 
 /** Ends the sessions of the database on the owning thread, which ignores the messages of these sessions afterwards. */
 function takeOffline(): void {

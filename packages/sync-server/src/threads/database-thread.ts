@@ -12,7 +12,13 @@ import type { PastMoment } from '../history/past-moment.ts';
 import type { PastState } from '../history/past-states.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import { Outbox } from './outbox.ts';
-import type { FromOwner, ThreadOptions, ThreadState, ToOwner } from './thread-messages.ts';
+import {
+  STATE_INTERVAL_MS,
+  type FromOwner,
+  type ThreadOptions,
+  type ThreadState,
+  type ToOwner,
+} from './thread-messages.ts';
 
 /**
  * A thread that ends within this time after its start would probably end again, so the next one starts only after the
@@ -85,6 +91,8 @@ export class DatabaseThread {
   private closing: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
   private started = Promise.withResolvers<void>();
   private startedMs = 0;
+  // Null if the thread has not reported its state yet.
+  private reportedMs: number | null = null;
   private restart: NodeJS.Timeout | null = null;
 
   constructor(
@@ -98,6 +106,15 @@ export class DatabaseThread {
     this.outbox = new Outbox((messages) => this.worker?.postMessage(messages));
     this.started.promise.catch(() => undefined); // callers of `ready` receive the rejection
     this.start();
+  }
+
+  /**
+   * The delay of the thread's event loop: that of the last report, or more if the next report is late, because the
+   * thread has been busy with one task since.
+   */
+  get loopDelaySeconds(): number {
+    const lateMs = this.reportedMs === null ? 0 : performance.now() - this.reportedMs - STATE_INTERVAL_MS;
+    return Math.max(this.state.loopDelaySeconds, lateMs / 1_000);
   }
 
   get isRunning(): boolean {
@@ -279,6 +296,7 @@ export class DatabaseThread {
     if (this.worker !== worker) return;
     this.worker = null;
     this.state = IDLE;
+    this.reportedMs = null;
     this.failAll();
     if (this.closing !== null) return this.closing.resolve();
     this.events.log('thread-ended', { thread: this.options.index, exitCode: code, ...errorFields(problem) });
@@ -342,6 +360,7 @@ export class DatabaseThread {
         return this.events.onCommit(message.durationMs);
       case 'state':
         this.state = message.state;
+        this.reportedMs = performance.now();
         return;
       case 'closed':
         // The thread exits on its own. Its remaining work, such as an unfinished snapshot, is not awaited.

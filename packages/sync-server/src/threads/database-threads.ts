@@ -107,6 +107,11 @@ export class DatabaseThreads implements Databases {
     return sumOfStates(this.states.map(({ backup }) => backup));
   }
 
+  /** Of the slowest thread. */
+  get loopDelaySeconds(): number {
+    return Math.max(...this.threads.map(({ loopDelaySeconds }) => loopDelaySeconds));
+  }
+
   get runningCount(): number {
     return this.threads.filter(({ isRunning }) => isRunning).length;
   }
