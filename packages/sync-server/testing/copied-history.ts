@@ -10,7 +10,7 @@ import { planRestore } from '../src/backup/restore-plan.ts';
 import { SqliteFile } from '../src/sqlite/sqlite-file.ts';
 import { MemoryDestination } from './memory-destination.ts';
 
-const SOURCE = 'db-a';
+export const SOURCE = 'db-a';
 
 /** A database file that is written to, copied, closed, killed and restored, with a clock of its own. */
 export class CopiedHistory {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RockpoolError } from '@rockpool/shared';
 import type { Members } from '../auth/members.ts';
+import { deletionMs } from '../backup/copy-record.ts';
 import type { Databases } from '../database/databases.ts';
 import type { Devices } from '../session/devices.ts';
 import type { FoundMoment } from '../history/past-moment.ts';
@@ -125,7 +126,7 @@ export class Lifecycle {
       return this.held(databaseId, 'deleting', async () => {
         const { watermark } = await store.outline(databaseId);
         if (hasFiles) {
-          beginFileChange(dataDir, databaseId, { kind: 'delete' });
+          beginFileChange(dataDir, databaseId, { kind: 'delete', deletedMs: deletionMs(store.pathOf(databaseId)) });
           finishFileChange(dataDir, databaseId, (id) => void members.forgetDatabase(id));
         } else {
           await jobs.delete(databaseId);

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { until } from '../../../../tests/kit/until.ts';
 import { copied } from '../../testing/backup-state.ts';
 import { insert } from '../../testing/changeset.ts';
 import { databaseRows } from '../../testing/database-rows.ts';
@@ -204,6 +205,7 @@ describe('a database that is not in use', () => {
 
 /** Sends no object before `release` is called. */
 class HeldDestination extends FolderDestination {
+  asked = 0;
   private readonly released = Promise.withResolvers<void>();
 
   release(): void {
@@ -211,6 +213,7 @@ class HeldDestination extends FolderDestination {
   }
 
   override async get(key: string): Promise<Uint8Array | null> {
+    this.asked++;
     await this.released.promise;
     return super.get(key);
   }
@@ -244,6 +247,38 @@ async function beginLateFetch(isHeld: () => boolean = () => false): Promise<{ re
   };
 }
 
+it('a server that stops does not finish the unloading of a database', async () => {
+  const server = await start();
+  const connection = await server.open();
+  for (let i = 0; i < 12; i++) {
+    await connection.commit([insert('accounts', `a${i}`, { name: 'a' })]);
+    await copied(server);
+  }
+  await server.stop();
+  const destination = new HeldDestination(at('copies'));
+  const events: string[] = [];
+  const cold = new ColdDatabases({
+    ...{ dataDir: at('data'), destination, unloadAfterMs: 1 },
+    owns: () => true,
+    isInUse: () => false,
+    hold: () => Promise.resolve(),
+    isHeld: () => false,
+    isHeldBy: () => true,
+    release: () => undefined,
+    log: (event) => void events.push(event),
+    now: () => Date.now() + 1_000,
+  });
+  void cold.pass();
+  await until(() => destination.asked > 0);
+  const closed = cold.close();
+  destination.release();
+  await closed;
+  // At most 8 objects are fetched ahead.
+  expect(destination.asked).toBeLessThan(10);
+  expect(events).toEqual([]);
+  expect([existsSync(path()), readdirSync(join(at('data'), 'incoming'))]).toEqual([true, []]);
+});
+
 function change(fileChange: FileChange): void {
   beginFileChange(at('data'), DATABASE, fileChange);
   finishFileChange(at('data'), DATABASE, () => undefined);
@@ -268,6 +303,15 @@ describe('a fetch that ends after its sessions have stopped waiting', () => {
     expect(await fetch.end()).toMatchObject(stopped);
     expect(databaseFiles()).toEqual(['db-household.sqlite-forgotten']);
     expect(readdirSync(join(at('data'), 'fetching'))).toEqual([]);
+  });
+
+  it('leaves nothing of a database that was deleted after the fetch was interrupted', async () => {
+    await unloaded();
+    const fetching = join(at('data'), 'fetching');
+    mkdirSync(fetching);
+    for (const suffix of ['', '.progress']) writeFileSync(join(fetching, `db-household.sqlite${suffix}`), 'a part');
+    change({ kind: 'delete' });
+    expect(readdirSync(fetching)).toEqual([]);
   });
 
   it('does not replace a database that clients have created again after it was deleted', async () => {

@@ -1,11 +1,17 @@
 import { mkdirSync, read, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { RockpoolError } from '@rockpool/shared';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import { openBesideSqlite } from '../sqlite/beside-sqlite.ts';
 import { acceptFile } from '../store/accept-file.ts';
-import { databaseFileName, databaseIds, databasePath } from '../store/data-directory.ts';
+import {
+  databaseFileName,
+  databaseIds,
+  databasePath,
+  fetchingPath,
+  removeFetchedFiles,
+} from '../store/data-directory.ts';
 import { outlineOfFile } from '../store/database-outline.ts';
 import { beginFileChange, finishFileChange, incomingPath, isFileChanging } from '../store/file-change.ts';
 import { markPath } from '../store/file-damage.ts';
@@ -107,7 +113,10 @@ export class ColdDatabases {
 
   /** Unloads every database that was not opened for long enough. */
   pass(): Promise<void> {
-    this.passing ??= this.passNow().finally(() => (this.passing = null));
+    this.passing ??= this.passNow()
+      // The next pass tries again.
+      .catch((error: unknown) => this.options.log('database-unload-failed', { database: null, ...errorFields(error) }))
+      .finally(() => (this.passing = null));
     return this.passing;
   }
 
@@ -120,11 +129,13 @@ export class ColdDatabases {
 
   private beginFetch(databaseId: string, mark: UnloadedMark): Fetch {
     const fetch: Fetch = { ended: Promise.resolve(), fetchedBytes: 0, totalBytes: mark.sizeBytes };
-    const { log, now } = this.options;
+    const { dataDir, log, now } = this.options;
     const startedMs = now();
     const ended = this.fetch(databaseId, mark, fetch).then(
       () => log('database-fetched', { database: databaseId, bytes: fetch.fetchedBytes, durationMs: now() - startedMs }),
       (error: unknown) => {
+        // A later session continues the fetch of a database that is still unloaded.
+        if (!this.isStillUnloaded(databaseId, mark)) removeFetchedFiles(dataDir, databaseId);
         log('database-fetch-failed', { database: databaseId, ...errorFields(error) });
         throw error;
       },
@@ -138,23 +149,21 @@ export class ColdDatabases {
 
   private async fetch(databaseId: string, mark: UnloadedMark, progress: Fetch): Promise<void> {
     const { dataDir, destination } = this.options;
-    const path = join(dataDir, 'fetching', databaseFileName(databaseId));
+    const path = fetchingPath(dataDir, databaseId);
     mkdirSync(dirname(path), { recursive: true });
     const plan = await this.planOf(databaseId, mark);
     progress.totalBytes = plan.sizeBytes;
     const { stateSum } = await fetchPages(destination, plan, path, {
       atMs: NEWEST,
       onProgress: (fetchedBytes) => {
-        if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
+        this.requireRunning();
         progress.fetchedBytes = fetchedBytes;
       },
     });
     if (stateSum !== mark.stateSum) throw damaged(mark.generation, 'the fetched copy is not the one that was unloaded');
     // Nothing below waits, so no operation can begin before the file is installed.
-    if (!this.isStillUnloaded(databaseId, mark)) {
-      rmSync(path, { force: true });
+    if (!this.isStillUnloaded(databaseId, mark))
       throw new RockpoolError('database-unavailable', { problem: 'the database was changed while it was fetched' });
-    }
     acceptFile(path);
     const staged = incomingPath(dataDir);
     renameSync(path, staged);
@@ -162,6 +171,10 @@ export class ColdDatabases {
     beginFileChange(dataDir, databaseId, { kind: 'install', staged: basename(staged), isCopied: true });
     finishFileChange(dataDir, databaseId, () => undefined);
     this.unloaded.delete(databaseId);
+  }
+
+  private requireRunning(): void {
+    if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
   }
 
   /**
@@ -193,10 +206,10 @@ export class ColdDatabases {
     for (const databaseId of databaseIds(dataDir).filter(owns)) {
       await new Promise((resolve) => setImmediate(resolve));
       if (this.isClosed) return;
-      if (!this.isCold(databaseId)) continue;
       try {
-        await this.unload(databaseId);
+        if (this.isCold(databaseId)) await this.unload(databaseId);
       } catch (error) {
+        if (this.isClosed) return;
         log('database-unload-failed', { database: databaseId, ...errorFields(error) });
         // The other databases would fail too.
         if (error instanceof RockpoolError && error.code === 'backup-unavailable') return;
@@ -220,7 +233,11 @@ export class ColdDatabases {
     if (facts === null) return;
     const back = incomingPath(dataDir);
     try {
-      const { stateSum } = await fetchPages(destination, await this.planOf(databaseId, facts), back, { atMs: NEWEST });
+      const plan = await this.planOf(databaseId, facts);
+      const { stateSum } = await fetchPages(destination, plan, back, {
+        atMs: NEWEST,
+        onProgress: () => this.requireRunning(),
+      });
       if (stateSum !== facts.stateSum) throw damaged(facts.generation, 'the copy does not belong to the file');
       // A session has opened the database meanwhile, so it is no longer cold.
       if (this.isCold(databaseId)) await this.unloadHeld(databaseId, facts, back);

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { RockpoolError } from '@rockpool/shared';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { until } from '../../../../tests/kit/until.ts';
 import { copied } from '../../testing/backup-state.ts';
@@ -13,7 +14,8 @@ import { DATABASE, TestServer } from '../../testing/test-server.ts';
 import { runRestoreCommand } from '../cli/restore.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { databasePath, removeDatabaseFiles } from '../store/data-directory.ts';
+import { databasePath } from '../store/data-directory.ts';
+import { beginFileChange, finishFileChange } from '../store/file-change.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import { ContinuousBackup, isCopied } from './continuous-backup.ts';
 import { readCopyFacts, recordPath } from './copy-record.ts';
@@ -371,7 +373,8 @@ describe('the copies of one open database', () => {
     readonly opened: string[];
   }
 
-  function prepare(): Copies {
+  /** `failure`: the error of the first opening. */
+  function prepare(failure: RockpoolError | null = null): Copies {
     const [destination, events, opened] = [new MemoryDestination(), [] as string[], [] as string[]];
     const sql = new SqliteFile(pathIn('data'));
     sql.transaction(() => sql.exec('CREATE TABLE rockpool_log (watermark INTEGER PRIMARY KEY)'));
@@ -382,7 +385,8 @@ describe('the copies of one open database', () => {
       intervalMs: 1,
       keepMs: 60_000,
       owns: () => true,
-      open: (databaseId) => Promise.resolve(opened.push(databaseId)),
+      open: (databaseId) =>
+        opened.push(databaseId) === 1 && failure !== null ? Promise.reject(failure) : Promise.resolve(),
       onDamaged: () => undefined,
       log: (event) => void events.push(event),
       now: Date.now,
@@ -403,16 +407,34 @@ describe('the copies of one open database', () => {
     sql.close();
   });
 
+  it('begin later if the database cannot be opened, and count as pending until then', async () => {
+    const { sql, backup, opened } = prepare(new RockpoolError('server-disk-full'));
+    sql.close();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await backup.start();
+    while (opened.length === 0) await turn();
+    await turn();
+    expect(backup.state.pending).toBe(1);
+    vi.advanceTimersByTime(60_000);
+    while (opened.length === 1) await turn();
+    expect(backup.state.pending).toBe(0);
+  });
+
   it('do not create a database again that is deleted while it is copied', async () => {
     const { backup, destination, sql, opened } = prepare();
     destination.onPut = (key) => {
       if (!key.startsWith('databases/')) return 'store';
       sql.close();
-      removeDatabaseFiles(pathIn('data'));
+      beginFileChange(at('data'), DATABASE, { kind: 'delete' });
+      finishFileChange(at('data'), DATABASE, () => undefined);
       return 'store';
     };
     backup.attach(DATABASE, sql);
     await until(() => backup.state.pending === 0);
     expect(opened).toEqual([]);
+    // The base is complete at the destination, so a restore has to know of the deletion.
+    expect(readdirSync(join(at('data'), 'databases'))).toEqual(['db-household.sqlite-forgotten']);
   });
 });

@@ -58,6 +58,8 @@ export class ContinuousBackup {
   private readonly open = new Map<string, CopiedDatabase>();
   // Closed databases whose copies are not complete.
   private readonly unfinished = new Set<string>();
+  // Closed databases that could not be opened, with the next attempts.
+  private readonly skipped = new Map<string, NodeJS.Timeout>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
   // Databases whose copy is due, and which wait for a free slot or for the destination.
   private readonly due = new Set<string>();
@@ -96,6 +98,7 @@ export class ContinuousBackup {
       onDamaged: (error) => this.failedOne(databaseId, error),
     });
     this.unfinished.delete(databaseId);
+    this.stopSkipping(databaseId);
     this.open.set(databaseId, database);
     void database.begin(earlier).catch((error: unknown) => this.failedOne(databaseId, error));
   }
@@ -112,6 +115,7 @@ export class ContinuousBackup {
     return {
       pending:
         this.unfinished.size +
+        [...this.skipped.keys()].filter((id) => this.exists(id)).length +
         [...this.open.keys()].filter((id) => this.isPending(id)).length +
         (this.opening === null || this.open.has(this.opening) ? 0 : 1),
       lagMs: Math.max(0, ...uncopied.map((sinceMs) => nowMs - sinceMs)),
@@ -148,7 +152,7 @@ export class ContinuousBackup {
   async close(): Promise<void> {
     this.isClosed = true;
     this.gate.close();
-    for (const timer of this.timers.values()) clearTimeout(timer);
+    for (const timer of [...this.timers.values(), ...this.skipped.values()]) clearTimeout(timer);
     await Promise.allSettled([...this.running.values(), ...this.maintaining.values()]);
   }
 
@@ -283,6 +287,31 @@ export class ContinuousBackup {
     void this.openUnfinished();
   }
 
+  /** A database that cannot be opened now is copied as soon as it can be opened. */
+  private skip(databaseId: string, error: unknown): void {
+    const { log } = this.options;
+    if (this.isClosed || !isPassing(error))
+      return log('backup-skipped', { database: databaseId, ...errorFields(error) });
+    log('backup-skipped', { database: databaseId, ...errorFields(error), retryInMs: RETRY_MS });
+    const timer = setTimeout(() => {
+      this.skipped.delete(databaseId);
+      this.unfinished.add(databaseId);
+      void this.openUnfinished();
+    }, RETRY_MS);
+    timer.unref();
+    this.skipped.set(databaseId, timer);
+  }
+
+  private stopSkipping(databaseId: string): void {
+    const timer = this.skipped.get(databaseId);
+    if (timer !== undefined) clearTimeout(timer);
+    this.skipped.delete(databaseId);
+  }
+
+  private exists(databaseId: string): boolean {
+    return existsSync(databasePath(this.options.dataDir, databaseId));
+  }
+
   /** Opens databases that are not copied, a few at a time. */
   private async openUnfinished(): Promise<void> {
     if (this.isOpening) return;
@@ -293,20 +322,23 @@ export class ContinuousBackup {
         if (this.isClosed || this.gate.isClosed || this.due.size + this.running.size >= MAX_COPIES) return;
         this.unfinished.delete(databaseId);
         // Opening a database that was deleted meanwhile would create it again.
-        if (!existsSync(databasePath(this.options.dataDir, databaseId))) continue;
+        if (!this.exists(databaseId)) continue;
         this.opening = databaseId;
-        // A database that cannot be opened now is copied as soon as a client can open it.
-        await this.options
-          .open(databaseId)
-          .catch((error: unknown) =>
-            this.options.log('backup-skipped', { database: databaseId, ...errorFields(error) }),
-          );
+        await this.options.open(databaseId).catch((error: unknown) => this.skip(databaseId, error));
         this.opening = null;
       }
     } finally {
       this.isOpening = false;
     }
   }
+}
+
+/**
+ * Whether a database that cannot be opened may be opened later without a repair of its file: the disk is full, or an
+ * operator holds it.
+ */
+function isPassing(error: unknown): boolean {
+  return error instanceof RockpoolError && (error.code === 'server-disk-full' || error.code === 'database-unavailable');
 }
 
 /**

@@ -2,7 +2,7 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { PageSums } from '../sqlite/page-sums.ts';
 import type { CopyFacts } from './copy-record.ts';
 import { differingPages } from './differing-pages.ts';
-import { OpenFile } from './open-file.ts';
+import { closedError, OpenFile } from './open-file.ts';
 import { PageCopier, type PageCopierOptions } from './page-copier.ts';
 
 export interface CopiedDatabaseEvents {
@@ -135,7 +135,8 @@ export class CopiedDatabase {
       for (const differing of slices) {
         this.file.addChanged(differing);
         await new Promise((resolve) => setImmediate(resolve));
-        if (this.isFileClosed) return;
+        // The pages that were not compared may differ, so the record must not state that the copy is complete.
+        if (this.isFileClosed) throw closedError();
       }
     } finally {
       sums?.close();
@@ -148,7 +149,10 @@ export class CopiedDatabase {
     if (this.copying === null && !this.isBeginning) this.finish();
   }
 
-  /** Ends the database even if its record cannot be written: the next opening copies nothing before that. */
+  /**
+   * Ends the database even if its record cannot be written: the next opening copies nothing before that, and finds an
+   * incomplete copy.
+   */
   private finish(): void {
     const { copier } = this;
     const isComplete = this.facts !== null && !this.file.hasChanges && this.uncopiedSinceMs === null;
@@ -156,6 +160,8 @@ export class CopiedDatabase {
     try {
       copier?.setComplete(isComplete);
       copier?.setUsed(new Date());
+    } catch {
+      // Must not fail the closing of the file.
     } finally {
       copier?.close();
       this.events.onClosed(isComplete);

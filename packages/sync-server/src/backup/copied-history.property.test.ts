@@ -1,10 +1,20 @@
-import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { atLevel } from '../../../../tests/kit/level.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
-import { CopiedHistory } from '../../testing/copied-history.ts';
-import { recordPath } from './copy-record.ts';
+import { CopiedHistory, SOURCE } from '../../testing/copied-history.ts';
+import { MemoryDestination } from '../../testing/memory-destination.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { writeMissingSums } from '../store/accept-file.ts';
+import { forgetCopies } from '../store/data-directory.ts';
+import { CopiedDatabase } from './copied-database.ts';
+import { CopyRecord, recordPath } from './copy-record.ts';
+import { fetchPages } from './fetch-pages.ts';
+import { listCopies } from './generations.ts';
+import { planRestore, type RestorePlan } from './restore-plan.ts';
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('insert'), rows: fc.integer({ min: 1, max: 40 }) }) },
@@ -109,6 +119,145 @@ it('a database is copied later if its record cannot be read when it is opened, a
   } finally {
     history.close();
   }
+});
+
+it('the backup contains every page after a copy that could be recorded only in part, as on a full disk', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  await history.copy();
+  history.commit(filler(40, 400));
+  const update = vi.spyOn(CopyRecord.prototype, 'update').mockImplementationOnce(function (this: CopyRecord, sums) {
+    update.mockRestore();
+    this.update(new Map([...sums].slice(0, sums.size / 2)), this.facts);
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
+  });
+  await expect(history.copy()).rejects.toMatchObject({ code: 'ENOSPC' });
+  try {
+    await history.copy();
+    expect(history.reasons).toEqual(['first', 'record-damaged']);
+    expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(history.states.at(-1)?.rows);
+  } finally {
+    history.close();
+  }
+});
+
+it('a generation that cannot be recorded leaves the descriptors of other files alone', async () => {
+  const folder = temporaryFolder();
+  const history = await CopiedHistory.open(folder);
+  await history.copy();
+  history.close();
+  history.maxGenerationMs = 500;
+  await history.reopen();
+  history.commit(filler(10, 100));
+  history.destination.onPut = () => {
+    rmSync(`${recordPath(history.path)}.new`);
+    return 'store';
+  };
+  await expect(history.copy()).rejects.toMatchObject({ code: 'ENOENT' });
+  history.destination.onPut = () => 'store';
+  // They take the numbers of the descriptors that the copy has closed.
+  const others = Array.from({ length: 4 }, (_, i) => openSync(join(folder, `other-${i}`), 'w+'));
+  history.commit(filler(10, 100));
+  await history.copy();
+  history.close();
+  for (const other of others) {
+    expect(fstatSync(other).size).toBe(0);
+    closeSync(other);
+  }
+  expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(history.states.at(-1)?.rows);
+});
+
+it('a database that is replaced after the clock was set back is restored as it is now', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  await history.copy();
+  history.commit(filler(10, 100));
+  await history.copy();
+  history.close();
+  forgetCopies(history.path);
+  history.nowMs -= 500_000;
+  await history.reopen();
+  try {
+    for (let i = 0; i < 2; i++) {
+      history.commit(filler(10, 100));
+      await history.copy();
+    }
+    expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(history.states.at(-1)?.rows);
+  } finally {
+    history.close();
+  }
+});
+
+it('a restore that was interrupted continues after the server has combined the copies, with the newest state', async () => {
+  const folder = temporaryFolder();
+  const history = await CopiedHistory.open(folder);
+  await history.copy();
+  const commits = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      history.commit(`INSERT INTO item (content) VALUES ('item ${i}')`);
+      await history.copy();
+    }
+  };
+  const plan = async (): Promise<RestorePlan> =>
+    planRestore(await listCopies(history.destination, SOURCE), Number.MAX_SAFE_INTEGER) as RestorePlan;
+  const path = join(folder, 'restored.sqlite');
+  const options = { atMs: Number.MAX_SAFE_INTEGER };
+  try {
+    await commits(30);
+    let objects = 0;
+    const onProgress = (): void => {
+      if (++objects === 28) throw new Error('interrupted');
+    };
+    await expect(fetchPages(history.destination, await plan(), path, { ...options, onProgress })).rejects.toThrow(
+      'interrupted',
+    );
+    // The next plan has fewer objects than the earlier one has fetched.
+    await commits(4);
+    const { copies } = await fetchPages(history.destination, await plan(), path, options);
+    expect(copies).toBe(34);
+    // A power cut may have damaged the file that says where to continue.
+    writeFileSync(`${path}.progress`, '');
+    expect((await fetchPages(history.destination, await plan(), path, options)).copies).toBe(34);
+  } finally {
+    history.close();
+  }
+});
+
+it('a copy does not count as complete if the file is closed before all of its pages are compared', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'large.sqlite');
+  const created = new DatabaseSync(path);
+  // More pages than are compared at once.
+  created.exec(`PRAGMA page_size = 512; CREATE TABLE rockpool_log (watermark INTEGER PRIMARY KEY);
+    CREATE TABLE item (id INTEGER PRIMARY KEY, content BLOB); INSERT INTO item VALUES (1, zeroblob(34000000))`);
+  created.close();
+  const closed: boolean[] = [];
+  const open = (): { readonly sql: SqliteFile; readonly copied: CopiedDatabase } => {
+    const sql = new SqliteFile(path);
+    const options = { databasePath: path, source: SOURCE, destination: new MemoryDestination(), now: Date.now };
+    const events = { onChange: () => undefined, onDamaged: () => undefined };
+    const copied = new CopiedDatabase(
+      sql,
+      { ...options, maxGenerationMs: Infinity, onGeneration: () => undefined, onStored: () => undefined },
+      { ...events, onClosed: (isComplete) => void closed.push(isComplete) },
+    );
+    return { sql, copied };
+  };
+  const first = open();
+  await first.copied.begin(Promise.resolve());
+  await first.copied.copy();
+  first.sql.close();
+  writeMissingSums(path);
+  const second = open();
+  const setComplete = vi.spyOn(CopyRecord.prototype, 'setComplete').mockImplementationOnce(function (
+    this: CopyRecord,
+    isComplete,
+  ) {
+    setComplete.mockRestore();
+    this.setComplete(isComplete);
+    // Runs when the first pages have been compared.
+    queueMicrotask(() => second.sql.close());
+  });
+  await expect(second.copied.begin(Promise.resolve())).rejects.toMatchObject({ code: 'database-unavailable' });
+  expect(closed).toEqual([true, false]);
 });
 
 it('the backup contains every copied state, whatever happens to the file, the server and the storage between copies', async () => {

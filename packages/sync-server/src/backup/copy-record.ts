@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  futimesSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fdatasyncSync, futimesSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { StateSum } from './state-sum.ts';
 
@@ -58,6 +48,11 @@ export interface CopyFacts {
 
 export function recordPath(databasePath: string): string {
   return `${databasePath}-copied`;
+}
+
+/** The time of a deletion that happens now: never before the newest copy, even if the clock was set back since. */
+export function deletionMs(databasePath: string): number {
+  return Math.max(Date.now(), readCopyFacts(databasePath)?.timeMs ?? 0);
 }
 
 /** Reads the facts alone. Null if the file was never copied, or the record is damaged. */
@@ -110,9 +105,9 @@ export class CopyRecord {
     return new NewRecord(databasePath);
   }
 
-  /** Opens a record that was just written. */
-  static written(databasePath: string, facts: CopyFacts): CopyRecord {
-    return new CopyRecord(openSync(recordPath(databasePath), 'r+'), facts);
+  /** Continues with a record that was just written. */
+  static written(descriptor: number, facts: CopyFacts): CopyRecord {
+    return new CopyRecord(descriptor, facts);
   }
 
   /** The checksums of `count` pages as copied, starting at page `first`; 0 for a page that the copy lacks. */
@@ -175,17 +170,20 @@ export class NewRecord {
     writeSums(this.descriptor, sums);
   }
 
+  /** Call `discard` if this throws, for example because the disk is full or the database was deleted. */
   finish(facts: CopyFacts): CopyRecord {
     writeFacts(this.descriptor, facts);
     fdatasyncSync(this.descriptor);
-    closeSync(this.descriptor);
     renameSync(this.path, recordPath(this.databasePath));
-    return CopyRecord.written(this.databasePath, facts);
+    return CopyRecord.written(this.descriptor, facts);
   }
 
+  /**
+   * The file stays, and the next generation replaces it: the destination may have the whole base although its last
+   * response was lost, so a deletion of the database has to be recorded (store/file-change.ts).
+   */
   discard(): void {
     closeSync(this.descriptor);
-    rmSync(this.path, { force: true });
   }
 
   private get path(): string {

@@ -1,7 +1,5 @@
 import {
   closeSync,
-  existsSync,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   openSync,
@@ -9,6 +7,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -44,7 +43,11 @@ export interface FetchOptions {
 interface Progress {
   readonly generation: string;
   readonly atMs: number;
-  readonly objects: number;
+  /**
+   * The last object that was applied. Not a number of objects: a server that still copies combines small objects into
+   * larger ones, so that the next plan has fewer.
+   */
+  readonly key: string;
   readonly reached: FetchedPages | null;
 }
 
@@ -60,19 +63,20 @@ export async function fetchPages(
 ): Promise<FetchedPages> {
   const keys = plan.sets.flatMap(({ keys }) => keys);
   const progressPath = `${path}.progress`;
-  const known = readProgress(progressPath, plan.generation, atMs);
-  let reached = known?.reached ?? null;
-  const descriptor = openSync(path, known === null || !existsSync(path) ? 'w+' : 'r+');
+  const known = statSync(path, { throwIfNoEntry: false }) && readProgress(progressPath, plan.generation, atMs);
+  const done = keys.indexOf(known?.key ?? '') + 1;
+  let reached = done === 0 ? null : (known?.reached ?? null);
+  // A restore that was interrupted after its last fetch has begun to write to the file.
+  if (done === 0) for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  const descriptor = openSync(path, done === 0 ? 'w+' : 'r+');
   try {
     let fetchedBytes = 0;
-    let objects = fstatSync(descriptor).size === 0 ? 0 : (known?.objects ?? 0);
-    if (objects === 0) reached = null;
-    for await (const { key, bytes } of objectsOf(destination, keys.slice(objects))) {
+    for await (const { key, bytes } of objectsOf(destination, keys.slice(done))) {
       for await (const section of decodeSections(key, bytes)) {
         if (section.header.timeMs > atMs) break;
         reached = apply(descriptor, key, section, reached);
       }
-      writeProgress(progressPath, { generation: plan.generation, atMs, objects: ++objects, reached });
+      writeProgress(progressPath, { generation: plan.generation, atMs, key, reached });
       onProgress((fetchedBytes += bytes.length), plan.sizeBytes);
     }
     if (reached === null) throw damaged(keys[0] ?? '', 'the base is missing');
@@ -139,10 +143,14 @@ function sumOfFile(descriptor: number, { pageSizeBytes, pageCount }: FetchedPage
   return sum.toHex();
 }
 
+/** Null if there is no progress, or a power cut has damaged it. */
 function readProgress(path: string, generation: string, atMs: number): Progress | null {
-  if (!existsSync(path)) return null;
-  const progress = JSON.parse(readFileSync(path, 'utf8')) as Progress;
-  return progress.generation === generation && progress.atMs === atMs ? progress : null;
+  try {
+    const progress = JSON.parse(readFileSync(path, 'utf8')) as Progress;
+    return progress.generation === generation && progress.atMs === atMs ? progress : null;
+  } catch {
+    return null;
+  }
 }
 
 function writeProgress(path: string, progress: Progress): void {

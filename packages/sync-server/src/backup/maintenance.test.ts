@@ -127,4 +127,7 @@ it('maintenance deletes a deleted database after the retention, unless it was cr
   const planned = (hour: number): readonly CopySet[] | undefined =>
     planRestore(readCopies(again), hour * HOUR_MS)?.sets;
   expect([planned(3), planned(5), planned(7)].map((sets) => sets?.length)).toEqual([1, undefined, 1]);
+  // Its first copy is not complete yet.
+  const beginning = [base(1), base(6, 2), deleted];
+  expect(expiredKeys(readCopies(beginning), 9 * HOUR_MS)).toEqual([]);
 });

@@ -164,6 +164,6 @@ export class OpenFile implements PageSource, FileWatcher {
   }
 }
 
-function closedError(): RockpoolError {
+export function closedError(): RockpoolError {
   return new RockpoolError('database-unavailable', { problem: 'the file was closed while it was being copied' });
 }

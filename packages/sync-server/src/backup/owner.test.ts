@@ -20,6 +20,12 @@ it('a server stops copying after a later server has taken the destination', asyn
       code: 'backup-unavailable',
       fields: { operation: 'claim', problem: expect.stringContaining('another server copies') as string },
     });
+  // The clock is set back.
+  nowMs -= 3_600_000;
+  await first.require().then(
+    () => expect.unreachable(),
+    (error: unknown) => expect(error).toMatchObject({ code: 'backup-unavailable' }),
+  );
   // Another thread of the same run.
   await new Ownership(destination, 'second', () => nowMs).require();
 });

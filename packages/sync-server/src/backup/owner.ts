@@ -25,7 +25,8 @@ export class Ownership {
 
   /** Throws `backup-unavailable` if another server has taken the destination. */
   async require(): Promise<void> {
-    if (this.checkedMs !== null && this.now() - this.checkedMs < CHECK_INTERVAL_MS) return;
+    // The clock may have been set back.
+    if (this.checkedMs !== null && Math.abs(this.now() - this.checkedMs) < CHECK_INTERVAL_MS) return;
     const owner = await this.owner();
     if (owner !== this.run) {
       if (this.checkedMs !== null)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { pageSum } from '../sqlite/page-sums.ts';
-import { CopyRecord, type CopyFacts } from './copy-record.ts';
+import { CopyRecord, type CopyFacts, type NewRecord } from './copy-record.ts';
 import type { Destination } from './destination.ts';
-import { copyKey, newGeneration } from './object-names.ts';
+import { copyKey, newGeneration, readCopyKey, readDeletedKey, sourcePrefix } from './object-names.ts';
 import { encodeSection, PAGES_PER_OBJECT, type Page, type SectionHeader } from './page-section.ts';
 import { somePages, type Capture, type PageNumbers, type PageSource } from './page-source.ts';
 import { StateSum } from './state-sum.ts';
@@ -119,48 +119,55 @@ export class PageCopier {
     return pages.count > PAGES_PER_OBJECT && pages.count > pageCount / 2;
   }
 
-  private async copyBase({ pageSizeBytes }: PageSource, capture: Capture, reason: GenerationReason): Promise<boolean> {
-    const { databasePath, source, destination, now, onGeneration, onStored } = this.options;
-    const timeMs = Math.max(capture.timeMs ?? now(), this.record?.facts.timeMs ?? 0);
-    const generation = newGeneration(timeMs);
-    const parts = Math.max(1, Math.ceil(capture.pageCount / PAGES_PER_OBJECT));
-    const sum = new StateSum();
-    const before = sum.toHex();
-    const record = CopyRecord.begin(databasePath);
-    let baseBytes = 0;
+  private async copyBase(source: PageSource, capture: Capture, reason: GenerationReason): Promise<boolean> {
+    const record = CopyRecord.begin(this.options.databasePath);
     try {
-      for (let part = 0; part < parts; part++) {
-        const pages = readPages(capture, capture.pages, part);
-        if (part === parts - 1) capture.end();
-        for (const { number, sum: pageSum } of pages) sum.toggle(number, pageSum);
-        const header = {
-          ...{ first: 0, last: 0, part, parts, timeMs, pageSizeBytes, before },
-          watermark: capture.watermark,
-          pageCount: capture.pageCount,
-          after: part === parts - 1 ? sum.toHex() : null,
-        };
-        const bytes = await encodeSection(header, pages);
-        await destination.put(copyKey({ source, generation, level: 'base', ...header }), bytes);
-        onStored(bytes.length);
-        baseBytes += bytes.length;
-        record.add(sumsOf(pages));
-      }
+      const finished = record.finish(await this.storeBase(source, capture, record));
+      this.close();
+      this.record = finished;
     } catch (error) {
       record.discard();
       throw error;
     }
-    this.record?.close();
-    this.record = record.finish({
+    this.reason = null;
+    this.options.onGeneration(this.record.facts.generation, reason);
+    return true;
+  }
+
+  /** Returns the facts of the new generation. */
+  private async storeBase({ pageSizeBytes }: PageSource, capture: Capture, record: NewRecord): Promise<CopyFacts> {
+    const { source, destination, now, onStored } = this.options;
+    const afterMs = this.record?.facts.timeMs ?? (await newestMs(destination, source)) + 1;
+    const timeMs = Math.max(capture.timeMs ?? now(), afterMs);
+    const generation = newGeneration(timeMs);
+    const parts = Math.max(1, Math.ceil(capture.pageCount / PAGES_PER_OBJECT));
+    const sum = new StateSum();
+    const before = sum.toHex();
+    let baseBytes = 0;
+    for (let part = 0; part < parts; part++) {
+      const pages = readPages(capture, capture.pages, part);
+      if (part === parts - 1) capture.end();
+      for (const { number, sum: pageSum } of pages) sum.toggle(number, pageSum);
+      const header = {
+        ...{ first: 0, last: 0, part, parts, timeMs, pageSizeBytes, before },
+        watermark: capture.watermark,
+        pageCount: capture.pageCount,
+        after: part === parts - 1 ? sum.toHex() : null,
+      };
+      const bytes = await encodeSection(header, pages);
+      await destination.put(copyKey({ source, generation, level: 'base', ...header }), bytes);
+      onStored(bytes.length);
+      baseBytes += bytes.length;
+      record.add(sumsOf(pages));
+    }
+    return {
       destination: this.destinationHash,
       ...{ generation, copies: 0, pageSizeBytes, timeMs, baseBytes, addedBytes: 0, isComplete: false },
       pageCount: capture.pageCount,
       stateSum: sum.toHex(),
       watermark: capture.watermark,
       startedMs: now(),
-    });
-    this.reason = null;
-    onGeneration(generation, reason);
-    return true;
+    };
   }
 
   private async copyChanges(source: PageSource, capture: Capture): Promise<boolean> {
@@ -202,7 +209,7 @@ export class PageCopier {
       onStored(bytes.length);
       addedBytes += bytes.length;
     }
-    record.update(changed, {
+    this.update(record, changed, {
       ...facts,
       copies,
       timeMs,
@@ -214,10 +221,35 @@ export class PageCopier {
     });
     return true;
   }
+
+  /**
+   * If this fails, for example because the disk is full, the record may have some of the new checksums. The next copy
+   * would omit their pages, so it begins a generation instead.
+   */
+  private update(record: CopyRecord, changed: ReadonlyMap<number, number>, facts: CopyFacts): void {
+    try {
+      record.update(changed, facts);
+    } catch (error) {
+      this.close();
+      this.reason = 'record-damaged';
+      throw error;
+    }
+  }
 }
 
 export function hashOfDestination({ name }: Destination): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 16);
+}
+
+/**
+ * The time of the newest copy or deletion at the destination. If the clock was set back, a base without a record would
+ * otherwise count as older than they are.
+ */
+async function newestMs(destination: Destination, source: string): Promise<number> {
+  let newest = 0;
+  for await (const { key } of destination.list(sourcePrefix(source)))
+    newest = Math.max(newest, readCopyKey(key)?.timeMs ?? readDeletedKey(key) ?? 0);
+  return newest;
 }
 
 /** SQLite extends a file without writing all of its new pages: pages that were freed again stay empty. */

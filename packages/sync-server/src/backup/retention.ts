@@ -22,7 +22,8 @@ export async function deleteExpired(destination: Destination, sinceMs: number): 
  */
 export function expiredKeys({ generations, deletions, keys }: CopiesOfSource, sinceMs: number): readonly string[] {
   const whole = generations.filter(({ base }) => base !== null);
-  const lastStartMs = whole.at(-1)?.base?.timeMs ?? 0;
+  // A database that was created again may be in its first copy.
+  const lastStartMs = startOf(generations.at(-1)?.id ?? '0-');
   const lastDeletionMs = deletions.at(-1);
   if (lastDeletionMs !== undefined && lastDeletionMs <= sinceMs && lastStartMs <= lastDeletionMs) return keys;
   const needed = whole.findLast(({ base }) => base !== null && base.timeMs <= sinceMs) ?? whole[0];

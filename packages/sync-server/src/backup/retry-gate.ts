@@ -32,12 +32,13 @@ export class RetryGate {
     return this.timer !== null;
   }
 
+  /** Failures of copies that run at the same time count as one. */
   failed(error: RockpoolError): Outage {
+    if (this.timer !== null && this.outage !== null) return (this.outage = { ...this.outage, error });
     const failures = (this.outage?.failures ?? 0) + 1;
     const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1));
     const nowMs = this.now();
     this.outage = { sinceMs: this.outage?.sinceMs ?? nowMs, failures, nextAttemptMs: nowMs + delayMs, error };
-    if (this.timer !== null) clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = null;
       this.onOpen();

@@ -64,7 +64,10 @@ export class S3Destination implements Destination {
       url.searchParams.set('list-type', '2');
       url.searchParams.set('prefix', this.prefix + prefix);
       if (next !== '') url.searchParams.set('continuation-token', next);
-      const page: ListedPage = readListing(decode(await this.send('list', 'GET', url.href)));
+      const xml = decode(await this.send('list', 'GET', url.href));
+      // A proxy may answer in place of the storage, and an incomplete list must not count as a complete one.
+      if (!xml.includes('</ListBucketResult>')) throw unavailable(this.name, 'list', {});
+      const page: ListedPage = readListing(xml);
       for (const { key, sizeBytes } of page.objects) yield { key: key.slice(this.prefix.length), sizeBytes };
       next = page.next;
     }

@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -49,6 +49,7 @@ export class ServerCopies {
   private membersNextMs = 0;
   private deletionsNextMs = 0;
   private retentionNextMs: number;
+  private lookedMs = 0;
   private running: Promise<void> | null = null;
   private isClosed = false;
   private counts = { objects: 0, storedBytes: 0, failures: 0, restarts: 0 };
@@ -103,6 +104,9 @@ export class ServerCopies {
 
   private async lookNow(): Promise<void> {
     const { destination, log, now } = this.options;
+    // If the clock was set back, nothing would be due for as long.
+    if (now() < this.lookedMs) this.membersNextMs = this.deletionsNextMs = this.retentionNextMs = 0;
+    this.lookedMs = now();
     try {
       await this.ownership.require();
       await this.copyMembers();
@@ -183,8 +187,11 @@ export class ServerCopies {
     for (const name of await readdir(folder)) {
       if (!name.endsWith(FORGOTTEN)) continue;
       const source = sourceOfFile(name.slice(0, -FORGOTTEN.length));
-      await destination.put(deletedKey(source, Number(await readFile(join(folder, name), 'utf8'))), new Uint8Array());
-      rmSync(join(folder, name), { force: true });
+      const path = join(folder, name);
+      const time = readFileSync(path, 'utf8');
+      await destination.put(deletedKey(source, Number(time)), new Uint8Array());
+      // A database that was created and deleted again meanwhile has another time, which is recorded next.
+      if (readFileSync(path, 'utf8') === time) rmSync(path);
     }
     this.deletionsNextMs = now() + DELETIONS_INTERVAL_MS;
   }

@@ -25,7 +25,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^schemas\/\w+\.json$/, 'in the backup'],
   [/\.sqlite-(?:wal|shm)$/, 'SQLite’s own; the copy of the database includes it'],
   [/\.sqlite-sums$/, 'computed from the copy'],
-  [/-copied$/, 'describes the original, and the continuous backup of the copy begins a generation'],
+  [/-copied(?:\.new)?$/, 'describes the original, and the continuous backup of the copy begins a generation'],
   [/\.sqlite-damaged$/, 'belongs to a file that is not backed up'],
   [/\.sqlite-changing$/, 'fails the backup until the change is done'],
   [/\.replaced-\d+(?:-wal)?$/, 'an old file for the operator'],

@@ -1,5 +1,6 @@
 import { readSync, rmSync } from 'node:fs';
 import { openBesideSqlite } from '../sqlite/beside-sqlite.ts';
+import { forgetCopies } from './data-directory.ts';
 import { damagedError, markPath } from './file-damage.ts';
 import { PageSums, pageSum, sumsPath } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -19,8 +20,8 @@ export function acceptFile(path: string): void {
   } finally {
     looking.close();
   }
-  // Without the record of its copies, the continuous backup copies the file as a whole.
-  for (const old of [sumsPath(path), markPath(path), `${path}-copied`]) rmSync(old, { force: true });
+  for (const old of [sumsPath(path), markPath(path)]) rmSync(old, { force: true });
+  forgetCopies(path);
   const sql = new SqliteFile(path);
   try {
     sql.checkpoint();

@@ -6,8 +6,8 @@ import { RockpoolError } from '@rockpool/shared';
  * The files in a server's data directory:
  *
  *   databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts),
- *                              -damaged (file-damage.ts), -copied (backup/copy-record.ts), -changing and -forgotten
- *                              (file-change.ts), and -unloaded (unloaded-mark.ts) in place of the file
+ *                              -damaged (file-damage.ts), -copied and -copied.new (backup/copy-record.ts), -changing
+ *                              and -forgotten (file-change.ts), and -unloaded (unloaded-mark.ts) in place of the file
  *   members.sqlite             roles that the server stores, which override tokens
  *   schemas/<hash>.json        schemas that the server has run with (known-schemas.ts)
  *   restoring/                 what a restore has fetched; no server starts while it is there (unfinished-restore.ts)
@@ -69,6 +69,29 @@ export function databaseIds(
   const pattern = withMissing ? /^db-(.+)\.sqlite(?:-sums|-unloaded)?$/ : /^db-(.+)\.sqlite$/;
   const names = new Set(readdirSync(directory).flatMap((file) => pattern.exec(file)?.[1] ?? []));
   return [...names].map(unescaped).sort();
+}
+
+/** The path for the file of an unloaded database that is being fetched from the backup. */
+export function fetchingPath(dataDir: string, databaseId: string): string {
+  return join(dataDir, 'fetching', databaseFileName(databaseId));
+}
+
+/** Removes what was fetched of an unloaded database that was deleted or replaced meanwhile. */
+export function removeFetchedFiles(dataDir: string, databaseId: string): void {
+  for (const suffix of ['', '.progress']) rmSync(fetchingPath(dataDir, databaseId) + suffix, { force: true });
+}
+
+/** Whether the continuous backup may have copies of a database. */
+export function mayHaveCopies(path: string): boolean {
+  return existsSync(`${path}-copied`) || existsSync(`${path}-copied.new`);
+}
+
+/**
+ * Makes the continuous backup copy a database as a whole. Keeps the record of its copies as that of an unfinished one,
+ * because without any a deletion would not be recorded.
+ */
+export function forgetCopies(path: string): void {
+  if (existsSync(`${path}-copied`)) renameSync(`${path}-copied`, `${path}-copied.new`);
 }
 
 /**

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { acceptFile } from './accept-file.ts';
 import { restoreDatabase } from './copy-database.ts';
 import { damageProblems } from './damage-problems.ts';
 import { databasePath } from './data-directory.ts';
@@ -118,6 +119,36 @@ it.each(STEPS)('a restart finishes the return of an unloaded database that was k
     ...[null, false, true],
   ]);
   expect(nameIn(path)).toBe('fetched');
+});
+
+it.each([
+  ['was never copied', '', false],
+  ['is being copied for the first time', '-copied.new', true],
+  ['was copied', '-copied', true],
+])('the deletion of a database that %s is recorded for the backup only if needed', (_, suffix, isRecorded) => {
+  const dataDir = temporaryFolder();
+  const path = databasePath(dataDir, ID);
+  create(path, 'old');
+  if (suffix !== '') writeFileSync(path + suffix, 'the record of its copies');
+  killAfter(9, dataDir, { kind: 'delete', deletedMs: 7 }, []);
+  expect(readdirSync(dirname(path))).toEqual(isRecorded ? [`${basename(path)}-forgotten`] : []);
+  if (isRecorded) expect(readFileSync(`${path}-forgotten`, 'utf8')).toBe('7');
+});
+
+it('the deletion of a database that was replaced or accepted, and not copied since, is recorded for the backup', () => {
+  for (const replace of [false, true]) {
+    const dataDir = temporaryFolder();
+    const path = databasePath(dataDir, ID);
+    create(path, 'old');
+    writeFileSync(`${path}-copied`, 'the record of its copies');
+    const staged = incomingPath(dataDir);
+    create(staged, 'new');
+    if (replace) killAfter(9, dataDir, { kind: 'install', staged: basename(staged) }, []);
+    else acceptFile(path);
+    expect([existsSync(`${path}-copied`), existsSync(`${path}-copied.new`)]).toEqual([false, true]);
+    killAfter(9, dataDir, { kind: 'delete' }, []);
+    expect(existsSync(`${path}-forgotten`)).toBe(true);
+  }
 });
 
 it('a restart removes what a killed server was receiving, and a change that was not recorded', () => {

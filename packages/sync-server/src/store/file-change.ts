@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { sumsPath } from '../sqlite/page-sums.ts';
@@ -6,7 +6,10 @@ import {
   databaseIdOfFile,
   databasePath,
   databasesDirectory,
+  forgetCopies,
+  mayHaveCopies,
   removeDatabaseFiles,
+  removeFetchedFiles,
   renameReplacedFiles,
 } from './data-directory.ts';
 import { markPath } from './file-damage.ts';
@@ -26,7 +29,11 @@ import { syncPath, writeDurably } from './write-durably.ts';
 
 /** A change of the files of one database. */
 export type FileChange =
-  | { readonly kind: 'delete' }
+  | {
+      readonly kind: 'delete';
+      /** When, in ms since 1970. An earlier version of the server did not record it. */
+      readonly deletedMs?: number;
+    }
   /** `staged` is the name of a file in `incoming/`. The old file is kept beside the new one (renameReplacedFiles). */
   | {
       readonly kind: 'install';
@@ -87,12 +94,13 @@ export function* fileChangeSteps(
   if (change.kind === 'install') kept = yield* install(join(dataDir, 'incoming', change.staged), path, change);
   else if (change.kind === 'unload') yield* unload(path, change.mark);
   else {
-    rememberDeletion(path);
+    rememberDeletion(path, change.deletedMs);
     removeDatabaseFiles(path);
     yield;
     forget(databaseId);
   }
   yield;
+  if (change.kind !== 'unload') removeFetchedFiles(dataDir, databaseId);
   syncPath(dirname(path));
   rmSync(path + CHANGING, { force: true });
   return kept;
@@ -131,7 +139,7 @@ function* install(
     yield;
   }
   if (existsSync(sumsPath(staged))) renameSync(sumsPath(staged), sumsPath(path));
-  if (!isCopied) rmSync(`${path}-copied`, { force: true });
+  if (!isCopied) forgetCopies(path);
   rmSync(unloadedPath(path), { force: true });
   return kept;
 }
@@ -146,6 +154,6 @@ function* unload(path: string, mark: UnloadedMark): Generator<void> {
 }
 
 /** Does nothing for a database that was never copied, because it has no deletion to record. */
-function rememberDeletion(path: string): void {
-  if (existsSync(`${path}-copied`)) writeFileSync(path + FORGOTTEN, String(Date.now()));
+function rememberDeletion(path: string, deletedMs: number = Date.now()): void {
+  if (mayHaveCopies(path)) writeDurably(path + FORGOTTEN, String(deletedMs));
 }

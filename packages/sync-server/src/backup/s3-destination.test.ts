@@ -1,0 +1,33 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { S3Destination } from './s3-destination.ts';
+
+/** A bucket whose server answers every request with this body. */
+async function answering(body: string): Promise<S3Destination> {
+  const server = createServer((_, response) => response.end(body));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return new S3Destination({
+    ...{ bucket: 'copies', region: 'eu-west-1', pathStyle: true, accessKeyId: 'key', secretAccessKey: 'a secret' },
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
+}
+
+const listed = async (destination: S3Destination): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const { key } of destination.list('')) keys.push(key);
+  return keys;
+};
+
+const CONTENTS = '<Contents><Key>a</Key><Size>1</Size></Contents>';
+
+it('a response that is not a complete listing does not count as an empty bucket', async () => {
+  const whole = `<?xml version="1.0"?><ListBucketResult>${CONTENTS}</ListBucketResult>`;
+  expect(await listed(await answering(whole))).toEqual(['a']);
+  for (const body of ['<html>Sign in</html>', '', whole.slice(0, -5), '<Error><Code>InternalError</Code></Error>'])
+    await expect(listed(await answering(body))).rejects.toMatchObject({
+      code: 'backup-unavailable',
+      fields: { operation: 'list' },
+    });
+});
