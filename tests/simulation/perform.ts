@@ -237,6 +237,15 @@ function changeRole(world: World, device: Device, random: Random): void {
   world.time.after(random.below(30_000), () => world.server.setRole(device.name, 'editor', by));
 }
 
+/** Why a changeset cannot be retried or dropped, or no longer: see client/src/worker/write/retry-rejected.ts. */
+const STAYS_REJECTED: ReadonlySet<string> = new Set([
+  'changeset-not-rejected',
+  'changeset-undecided',
+  'document-gone',
+  'document-place-missing',
+  'row-missing',
+]);
+
 /** A user looks at rejected changesets and retries or drops them. */
 function decideRejected(
   world: World,
@@ -256,12 +265,7 @@ function decideRejected(
   const onFailure = (thrown: RockpoolError): void => {
     if (!tab.owner.isAlive) return;
     world.note(`${number} ${kind}: ${thrown.code}`);
-    if (
-      !isHonest(tab, thrown) &&
-      thrown.code !== 'changeset-not-rejected' &&
-      thrown.code !== 'row-missing' &&
-      thrown.code !== 'changeset-undecided'
-    )
+    if (!isHonest(tab, thrown) && !STAYS_REJECTED.has(thrown.code))
       world.fault(`${kind} failed with ${thrown.message}`);
   };
   tab
