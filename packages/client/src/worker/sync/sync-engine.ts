@@ -281,11 +281,14 @@ class Engine implements SyncEngine {
     }
     if (atMs === null) return;
     this.wakeTimerAtMs = atMs;
-    this.wakeTimer = setTimeout(() => {
-      this.wakeTimer = undefined;
-      this.noteSent();
-      this.dispatch({ type: 'wake' });
-    }, atMs - nowMs);
+    this.wakeTimer = setTimeout(
+      () => {
+        this.wakeTimer = undefined;
+        this.noteSent();
+        this.dispatch({ type: 'wake' });
+      },
+      Math.max(0, atMs - nowMs),
+    );
   }
 
   /** Called at least once per ping interval, which is shorter than every deadline of a live connection. */
