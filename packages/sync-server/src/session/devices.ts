@@ -20,7 +20,7 @@ export interface SessionFacts {
   readonly confirmedCursor: number | null;
   /** Bytes that were sent but not yet taken by the network. */
   readonly unreadBytes: number;
-  /** Bytes that were pushed but not yet decided. */
+  /** What the pushes that are not decided yet take in memory, in bytes. */
   readonly waitingPushBytes: number;
 }
 

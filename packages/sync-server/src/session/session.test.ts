@@ -1,5 +1,15 @@
-import { DELIVERY_PART_BYTES, encodeMessage, messageToFrames, SILENCE_LIMIT_MS, type Push } from '@rockpool/shared';
+import { deflateRawSync } from 'node:zlib';
+import {
+  DELIVERY_PART_BYTES,
+  encodeMessage,
+  encodePacked,
+  MAX_PUSH_CHANGESETS,
+  messageToFrames,
+  SILENCE_LIMIT_MS,
+  type Push,
+} from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Gate } from '../auth/gate.ts';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { untilCommitted } from '../../testing/direct-session.ts';
@@ -38,8 +48,35 @@ describe('a client that sends although it is paused, as over plain HTTP', () => 
     expect(received.at(-1)).toMatchObject({
       type: 'failure',
       code: 'rate-limited',
-      fields: { waitingBytes: 81 * MIB, limitBytes: 72 * MIB },
+      fields: { limitBytes: 72 * MIB },
     });
+  });
+
+  it('is ended when more than a hello waits for the check of its token', async () => {
+    const services = sessionServices(database, () => undefined);
+    const authenticate = (): Promise<never> => new Promise(() => undefined);
+    const gate = new Gate({ authenticate, authorize: () => true, now: () => 0, log: () => undefined });
+    const { session, received } = beginSession({ ...services, gate });
+    await greet(session);
+    for (let i = 0; i < 600; i++) push(session, 1);
+    expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'rate-limited' });
+  });
+
+  it('is ended when many empty changesets wait, although the frames of their pushes are small', async () => {
+    const services = sessionServices(database, () => undefined);
+    // Decides no push, like a database that is busy.
+    const busy = Object.assign(Object.create(database) as LiveDatabase, { push: () => undefined });
+    const { session, received } = beginSession({ ...services, openDatabase: () => busy });
+    await greet(session);
+    const changesets = Array.from({ length: MAX_PUSH_CHANGESETS }, (_, index) => ({
+      ...{ sequence: index + 1, stampUs: 1, ageUs: 0, base: 0 },
+      body: new Uint8Array(0),
+    }));
+    const push = encodeMessage({ type: 'push', previousHash: new Uint8Array(16), olderEpochUpTo: 0, changesets });
+    const packed = encodePacked({ sizeBytes: push.length, deflated: deflateRawSync(push) });
+    expect(packed.length).toBeLessThan(1024);
+    for (let i = 0; i < 4; i++) for (const frame of messageToFrames(packed)) session.receive(frame);
+    expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'rate-limited' });
   });
 
   it('is ended when much more waits for a permission check', async () => {

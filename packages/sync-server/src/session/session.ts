@@ -51,14 +51,24 @@ const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
  */
 const MAX_UNPAUSED_BYTES = MAX_WAITING_PUSH_BYTES + MAX_MESSAGE_BYTES;
 
+/** The same before the token is known to be valid. A client waits for the welcome before it sends anything else. */
+const MAX_ANONYMOUS_BYTES = 256 * 1024;
+
 /**
  * The maximum number of messages that wait while an earlier one is handled: as many as fit into one read of the socket.
  */
 const MAX_HELD_MESSAGES = 1_000;
 
+/**
+ * What a changeset takes in memory besides its body. Without it, a compressed push of 300 bytes, which may have 65,536
+ * changesets with empty bodies, would count as nothing.
+ */
+const CHANGESET_BYTES = 512;
+
 interface ReceivedMessage {
   readonly message: ClientMessage;
   readonly receivedMs: number;
+  /** The size of the message in memory. */
   readonly sizeBytes: number;
 }
 
@@ -148,6 +158,11 @@ export class Session implements Subscriber {
     return this.isClosed();
   }
 
+  /** Whether the client has shown no valid token. */
+  get isAnonymous(): boolean {
+    return this.principal === null;
+  }
+
   receive(frame: Uint8Array): void {
     if (this.phase === 'closed') return;
     this.lastHeardMs = this.context.now();
@@ -158,11 +173,10 @@ export class Session implements Subscriber {
       const assembled = this.assembler.add(frame);
       if (assembled === null) return;
       const bytes = this.isOpen() ? unpack(assembled) : assembled;
-      this.accept({
-        message: decodeClientMessage(bytes),
-        receivedMs: this.lastHeardMs,
-        sizeBytes: bytes.length,
-      });
+      const message = decodeClientMessage(bytes);
+      const changesets = message.type === 'push' ? message.changesets.length : 0;
+      const sizeBytes = bytes.length + changesets * CHANGESET_BYTES;
+      this.accept({ message, receivedMs: this.lastHeardMs, sizeBytes });
     } catch (error) {
       this.fail(this.asFailure(error));
     }
@@ -193,7 +207,8 @@ export class Session implements Subscriber {
   /** The connection is closed. */
   disconnected(): void {
     if (this.phase === 'closed') return;
-    this.log('session-ended');
+    // Otherwise a client without a token could fill the log.
+    if (!this.isAnonymous) this.log('session-ended');
     this.end();
   }
 
@@ -255,7 +270,7 @@ export class Session implements Subscriber {
   }
 
   private accept(received: ReceivedMessage): void {
-    const { message, receivedMs } = received;
+    const { message } = received;
     this.context.metrics.messagesReceived.add(1, { type: message.type });
     const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
     if (problem === 'held') return this.hold(received);
@@ -267,14 +282,14 @@ export class Session implements Subscriber {
     if (principal === null) return;
     const operation = OPERATION_OF_MESSAGE[message.type];
     const allowed = this.context.gate.allows(principal, databaseId, operation);
-    if (typeof allowed === 'boolean') return this.perform(message, receivedMs, allowed);
+    if (typeof allowed === 'boolean') return this.perform(message, received, allowed);
     this.isAsking = true;
     this.socket.pause();
     this.settle(async () => {
       const answer = await allowed;
       this.isAsking = false;
       if (!this.isOpen()) return;
-      this.perform(message, receivedMs, answer);
+      this.perform(message, received, answer);
       this.resume();
       this.acceptHeld();
     });
@@ -298,15 +313,15 @@ export class Session implements Subscriber {
   /** Throws `rate-limited` if the client has sent too much that waits, although it should have been paused. */
   private requireRoom(): void {
     const waitingBytes = this.waitingPushBytes + this.heldBytes;
-    if (waitingBytes > MAX_UNPAUSED_BYTES)
-      throw new RockpoolError('rate-limited', { waitingBytes, limitBytes: MAX_UNPAUSED_BYTES });
+    const limitBytes = this.isAnonymous ? MAX_ANONYMOUS_BYTES : MAX_UNPAUSED_BYTES;
+    if (waitingBytes > limitBytes) throw new RockpoolError('rate-limited', { waitingBytes, limitBytes });
   }
 
-  private perform(message: Exclude<ClientMessage, Hello>, receivedMs: number, allowed: boolean): void {
+  private perform(message: Exclude<ClientMessage, Hello>, received: ReceivedMessage, allowed: boolean): void {
     if (!allowed) throw new RockpoolError(refusalOf(OPERATION_OF_MESSAGE[message.type]));
     switch (message.type) {
       case 'push':
-        return this.push(message, receivedMs);
+        return this.push(message, received);
       case 'confirm':
         this.database?.confirm(this, message.cursor, message.lastAckedSequence);
         this.confirmedCursor = message.cursor;
@@ -317,7 +332,7 @@ export class Session implements Subscriber {
         );
       case 'presence':
         if (this.principal !== null)
-          this.database?.show(this, message, { principal: this.principal, nowMs: receivedMs });
+          this.database?.show(this, message, { principal: this.principal, nowMs: received.receivedMs });
         return;
       case 'renew-token':
         return this.renew(message.token);
@@ -369,12 +384,10 @@ export class Session implements Subscriber {
     this.acceptHeld();
   }
 
-  private push(push: Push, receivedMs: number): void {
+  private push(push: Push, { receivedMs, sizeBytes }: ReceivedMessage): void {
     const { principal, database } = this;
     if (principal === null || database === null) return;
     this.requireRoom();
-    let sizeBytes = 0;
-    for (const { body } of push.changesets) sizeBytes += body.length;
     this.waitingPushBytes += sizeBytes;
     if (this.waitingPushBytes > MAX_WAITING_PUSH_BYTES) this.socket.pause();
     const { metrics, now } = this.context;
@@ -383,7 +396,7 @@ export class Session implements Subscriber {
       site: this.site,
       sequence: push.changesets.at(-1)?.sequence ?? 0,
       changesets: push.changesets.length,
-      sizeBytes,
+      sizeBytes: push.changesets.reduce((sum, { body }) => sum + body.length, 0),
     });
     database.push(this, push, { principal: principal.id, receivedMs, trace: traced?.trace }, (refusal) => {
       this.waitingPushBytes -= sizeBytes;
