@@ -5,9 +5,6 @@ import type { Route } from './route.ts';
 /** An idle poll ends after this time, because proxies cut silent requests, usually after 30 or 60 s. */
 const POLL_MS = 20_000;
 
-/** Limit of one request: several frames of at most 256 KiB each. */
-const MAX_FRAMES_BYTES = 1024 * 1024;
-
 const NO_STORE = { 'cache-control': 'no-store' };
 
 /**
@@ -46,7 +43,7 @@ export const sendFrames: Route = {
   path: '/sessions/:sessionId',
   access: 'public',
   answer: ofSession(async ({ services, param, request }) => {
-    services.httpSessions.receive(param('sessionId'), await readBody(request, MAX_FRAMES_BYTES));
+    await services.httpSessions.receive(param('sessionId'), (limitBytes) => readBody(request, limitBytes));
     return new Response(null, { status: 204, headers: NO_STORE });
   }),
 };

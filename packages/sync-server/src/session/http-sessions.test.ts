@@ -1,8 +1,13 @@
+import { connect } from 'node:net';
+import { MAX_HELLO_BYTES } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { insert, withAges } from '../../testing/changeset.ts';
 import { HttpSessionClient } from '../../testing/http-session-client.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
+import { HttpSessions } from './http-sessions.ts';
+import type { Session } from './session.ts';
+import type { SessionSocket } from './session-socket.ts';
 
 const tested = serverUnderTest();
 
@@ -76,11 +81,47 @@ describe('a session over plain HTTP', () => {
     await client.send();
     const id = ((await (await tested.server.ask('POST', '/sessions')).json()) as { sessionId: string }).sessionId;
     expect((await tested.server.ask('POST', `/sessions/${id}`, { body: Uint8Array.of(200, 1, 2) })).status).toBe(400);
-    expect((await tested.server.ask('POST', `/sessions/${id}`, { body: new Uint8Array(1024 * 1024 + 1) })).status).toBe(
-      413,
-    );
+    const body = new Uint8Array(1024 * 1024 + 1);
+    expect((await tested.server.ask('POST', `/sessions/${client.id}`, { body })).status).toBe(413);
     await client.send({ type: 'ping' });
     expect(await client.next()).toMatchObject({ type: 'pong' });
+  });
+});
+
+describe('requests of a session', () => {
+  const idOf = async (): Promise<string> =>
+    ((await (await tested.server.ask('POST', '/sessions')).json()) as { sessionId: string }).sessionId;
+
+  it('that wait for frames are answered when another one waits', async () => {
+    let socket: SessionSocket | undefined;
+    const sessions = new HttpSessions((opened) => {
+      socket = opened;
+      return {} as Session;
+    });
+    const id = sessions.open(null);
+    const longMs = 2 ** 31 - 1;
+    const first = sessions.poll(id, longMs);
+    const second = sessions.poll(id, longMs);
+    expect((await first).frames).toHaveLength(0);
+    socket?.send(Uint8Array.of(7));
+    expect((await second).frames).toEqual(Uint8Array.of(1, 7));
+  });
+
+  it('that send frames are read one at a time', async () => {
+    const id = await idOf();
+    const [host, port] = tested.server.host.split(':');
+    const stalled = connect({ host, port: Number(port) });
+    stalled.write(`POST /sessions/${id} HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n\x01`);
+    const send = async (): Promise<number> =>
+      (await tested.server.ask('POST', `/sessions/${id}`, { body: new Uint8Array(0) })).status;
+    await expect.poll(send).toBe(400);
+    stalled.destroy();
+    await expect.poll(send).toBe(204);
+  });
+
+  it('that send frames before a valid token may be as large as a hello', async () => {
+    const body = new Uint8Array(MAX_HELLO_BYTES + 2048);
+    expect((await tested.server.ask('POST', `/sessions/${await idOf()}`, { body })).status).toBe(413);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ByteReader, ByteWriter, RockpoolError } from '@rockpool/shared';
+import { ByteReader, ByteWriter, MAX_HELLO_BYTES, RockpoolError } from '@rockpool/shared';
 import type { Session } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 
@@ -11,12 +11,20 @@ export interface Polled {
 
 interface HttpSession {
   readonly session: Session;
+  /** Whether a request with frames is being read. */
+  isReceiving: boolean;
   readonly outgoing: Uint8Array[];
   unreadBytes: number;
   onDrained: () => void;
   closed: Polled['closed'];
   wake: () => void;
 }
+
+/** Limit of one request: several frames of at most 256 KiB each. */
+const MAX_FRAMES_BYTES = 1024 * 1024;
+
+/** Limit of a request of a client without a valid token: a hello and its length. */
+const MAX_ANONYMOUS_BYTES = MAX_HELLO_BYTES + 1024;
 
 /** How long the end of a session is kept for a poll. */
 const CLOSED_KEPT_MS = 60_000;
@@ -80,7 +88,7 @@ export class HttpSessions {
     };
     const session = this.start(socket, address);
     this.sessions.set(id, {
-      ...{ session, outgoing, unreadBytes: 0, closed: null },
+      ...{ session, isReceiving: false, outgoing, unreadBytes: 0, closed: null },
       ...{ onDrained: () => undefined, wake: () => undefined },
     });
     return id;
@@ -91,21 +99,33 @@ export class HttpSessions {
   }
 
   /**
-   * Takes frames of the client, each prefixed with its length. Throws `request-invalid` for an unknown session, and
-   * `frame-invalid` for a malformed body.
+   * Takes frames of the client, each prefixed with its length, from the body that `readBody` returns. Reads one body of
+   * a session at a time, so that a client without a token cannot fill the memory. Throws `request-invalid` for an
+   * unknown session and for a second body, and `frame-invalid` for a malformed body.
    */
-  receive(id: string, body: Uint8Array): void {
-    const { session } = this.require(id);
-    const reader = new ByteReader(body, 'frame-invalid');
-    while (reader.remaining > 0) session.receive(reader.lengthPrefixed().slice());
+  async receive(id: string, readBody: (limitBytes: number) => Promise<Uint8Array>): Promise<void> {
+    const receiving = this.require(id);
+    const { session } = receiving;
+    if (receiving.isReceiving)
+      throw new RockpoolError('request-invalid', { problem: 'the session sends another request' });
+    receiving.isReceiving = true;
+    try {
+      const body = await readBody(session.isAnonymous ? MAX_ANONYMOUS_BYTES : MAX_FRAMES_BYTES);
+      const reader = new ByteReader(body, 'frame-invalid');
+      while (reader.remaining > 0) session.receive(reader.lengthPrefixed().slice());
+    } finally {
+      receiving.isReceiving = false;
+    }
   }
 
   /**
-   * Returns waiting frames, or those that arrive within `waitMs`. Deletes an ended session once the poll reports its
-   * end.
+   * Returns waiting frames, or those that arrive within `waitMs`, or until the next poll. Deletes an ended session once
+   * the poll reports its end.
    */
   async poll(id: string, waitMs: number): Promise<Polled> {
     const polled = this.require(id);
+    // Otherwise a client without a token could keep any number of requests waiting.
+    polled.wake();
     if (polled.outgoing.length === 0 && polled.closed === null) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);
@@ -114,7 +134,6 @@ export class HttpSessions {
           resolve();
         };
       });
-      polled.wake = () => undefined;
     }
     const writer = new ByteWriter();
     for (const frame of polled.outgoing.splice(0)) writer.lengthPrefixed(frame);
