@@ -226,5 +226,7 @@ function pathOf({ url }: IncomingMessage): string {
 
 function refuse(socket: Duplex, status: string): void {
   socket.on('error', () => undefined);
+  // Otherwise a client that does not close its end would keep the socket open forever, counted by no limit.
+  socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

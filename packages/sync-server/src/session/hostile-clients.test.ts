@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames, SILENCE_LIMIT_MS } from '@rockpool/shared';
 import { clientMessage } from '@rockpool/shared/testing';
@@ -154,6 +154,22 @@ describe('a WebSocket', () => {
     expect(await closed).toBe(1002);
     expect(await metrics()).toContain('rockpool_sockets_cut_total{reason="frame-invalid"} 1');
     await expectServerServes();
+  });
+});
+
+describe('a WebSocket that is refused', () => {
+  it('is disconnected, even if the client keeps its end open', async () => {
+    const [host, port] = tested.server.host.split(':');
+    const socket = connect({ host, port: Number(port), allowHalfOpen: true }).resume();
+    socket.on('error', () => undefined);
+    socket.write(
+      'GET /sync HTTP/1.1\r\nHost: here\r\nOrigin: https://evil.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    );
+    const closed = new Promise((resolve) => void socket.once('close', () => resolve('closed')));
+    // A closed connection answers further bytes with a reset.
+    const writes = setInterval(() => socket.write('x'), 5);
+    expect(await closed).toBe('closed');
+    clearInterval(writes);
   });
 });
 
