@@ -140,6 +140,13 @@ describe('an audit', () => {
     });
   });
 
+  it('is refused if it has a table twice, because each would read the whole table', async () => {
+    const tables = [accounts([]), accounts([], 64)];
+    await expect(new TableAudits(database.file).answer({ type: 'audit', cursor: 0, tables })).rejects.toMatchObject({
+      code: 'frame-invalid',
+    });
+  });
+
   it('is refused for an unknown table', async () => {
     await expect(
       new TableAudits(database.file).answer({ type: 'audit', cursor: 0, tables: [{ tableId: 1, sums: [0, 0] }] }),

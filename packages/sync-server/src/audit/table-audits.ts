@@ -46,9 +46,13 @@ export class TableAudits {
   }
 
   /**
-   * Returns `compared: false` if the log is past the client's cursor or grows meanwhile. Throws `schema-unknown-table`.
+   * Returns `compared: false` if the log is past the client's cursor or grows meanwhile, or if the answer is no longer
+   * wanted. Throws `schema-unknown-table`, and `frame-invalid` if a table occurs twice: each occurrence would read the
+   * whole table.
    */
-  async answer({ cursor, tables }: Audit): Promise<AuditAnswer> {
+  async answer({ cursor, tables }: Audit, isWanted: () => boolean = () => true): Promise<AuditAnswer> {
+    if (new Set(tables.map(({ tableId }) => tableId)).size < tables.length)
+      throw new RockpoolError('frame-invalid', { problem: 'the audit has a table twice' });
     const differing: DifferingTable[] = [];
     const groups: ChangeGroup[] = [];
     const room = new AnswerRoom(this.limits);
@@ -56,6 +60,7 @@ export class TableAudits {
     for (const { tableId, sums } of tables) {
       const table = this.file.tableById.get(tableId);
       if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId });
+      if (!isWanted()) return { ...NOT_COMPARED, cursor };
       const rangeCount = sums.length / 2;
       const mine = await this.fingerprint(table, rangeCount, cursor);
       if (mine === null) return { ...NOT_COMPARED, cursor };
@@ -89,6 +94,7 @@ export class TableAudits {
   }
 
   private fingerprint(table: StoredTable, rangeCount: number, cursor: number): Promise<KnownTable | null> {
+    if (this.file.log.watermark !== cursor) return Promise.resolve(null);
     if (this.watermark !== cursor) this.fingerprints.clear();
     this.watermark = cursor;
     const name = `${table.schema.id}:${rangeCount}`;

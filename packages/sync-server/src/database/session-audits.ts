@@ -4,12 +4,17 @@ import type { Subscriber } from '../fanout/subscription.ts';
 import { readableGroups, readsEverything } from '../store/read-filter.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Runs the audits that sessions request, one at a time per session. */
+/**
+ * Runs the audits that sessions request, one after another: each reads whole tables, and many at once would leave no
+ * time for anything else. A session has one at a time.
+ */
 export class SessionAudits {
   private readonly audits: TableAudits;
   private readonly sessions: Sessions;
   private readonly onFailure: (subscriber: Subscriber, error: unknown) => void;
+  // The sessions whose audit runs or waits.
   private readonly running = new Set<Subscriber>();
+  private last: Promise<void> = Promise.resolve();
 
   constructor(audits: TableAudits, sessions: Sessions, onFailure: (subscriber: Subscriber, error: unknown) => void) {
     this.audits = audits;
@@ -29,18 +34,21 @@ export class SessionAudits {
         encodeMessage({ type: 'audit-answer', cursor: audit.cursor, compared: false, differing: [], groups: [] }),
       );
     this.running.add(subscriber);
-    this.audits.answer(audit).then(
-      (answer) => {
-        this.running.delete(subscriber);
-        if (this.sessions.subscriptionOf(subscriber) === undefined) return;
-        if (answer.differing.length > 0) onDifference(answer.differing.map(({ tableId }) => tableId));
-        const groups = readableGroups(answer.groups, subscription.filter);
-        subscriber.send(encodeMessage({ ...answer, groups }));
-      },
-      (thrown: unknown) => {
-        this.running.delete(subscriber);
-        this.onFailure(subscriber, thrown);
-      },
-    );
+    const isWanted = (): boolean => this.sessions.subscriptionOf(subscriber) !== undefined;
+    this.last = this.last
+      .then(() => this.audits.answer(audit, isWanted))
+      .then(
+        (answer) => {
+          this.running.delete(subscriber);
+          if (!isWanted()) return;
+          if (answer.differing.length > 0) onDifference(answer.differing.map(({ tableId }) => tableId));
+          const groups = readableGroups(answer.groups, subscription.filter);
+          subscriber.send(encodeMessage({ ...answer, groups }));
+        },
+        (thrown: unknown) => {
+          this.running.delete(subscriber);
+          this.onFailure(subscriber, thrown);
+        },
+      );
   }
 }
