@@ -125,6 +125,22 @@ describe('an invitation', () => {
     });
   });
 
+  it('never lowers the role of a token, and stays valid for others', async () => {
+    const code = await invite('viewer');
+    expect(await ask('POST', '/invitations/accept', await owner(), { code })).toEqual({
+      status: 200,
+      body: { databaseId: DATABASE, role: 'owner' },
+    });
+    expect(tested.server.sync.members.list(DATABASE)).toEqual([]);
+    expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code })).toMatchObject({
+      body: { role: 'viewer' },
+    });
+    const ben = await tested.server.token('viewer', 'ben');
+    expect(await ask('POST', '/invitations/accept', ben, { code: await invite('editor') })).toMatchObject({
+      body: { role: 'editor' },
+    });
+  });
+
   it('expires', async () => {
     const code = await invite('editor', 1_000);
     aheadMs = 2_000;

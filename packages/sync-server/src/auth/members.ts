@@ -7,6 +7,7 @@ import {
   readmitted,
   revokedEverywhere,
   type Invitation,
+  type JudgeAcceptance,
   type Member,
   type MemberStore,
   type StoredMember,
@@ -139,23 +140,36 @@ export class Members {
   }
 
   /**
-   * Makes the principal a member. Throws `invitation-invalid`, without distinguishing unknown, used, withdrawn and
-   * expired codes, `auth-forbidden` for a revoked principal, which only an owner can readmit, and `quota-exceeded`.
+   * Makes the principal a member. Stores nothing, and keeps the invitation, if no role is stored and the token grants
+   * the offered role or a higher one: a stored role would override the token. Throws `invitation-invalid`, without
+   * distinguishing unknown, used, withdrawn and expired codes, `auth-forbidden` for a revoked principal, which only an
+   * owner can readmit, and `quota-exceeded`.
    */
   async accept(
     code: string,
-    { id }: Principal,
+    { id, databases = [], role = 'viewer' }: Principal,
     nowMs: number,
   ): Promise<{ readonly databaseId: string; readonly role: Role | null }> {
-    const member = await this.options.store.acceptInvitation(sha256(code), id, nowMs, (databaseId, held, offered) => {
+    const byToken: { databaseId?: string } = {};
+    const judge: JudgeAcceptance = (databaseId, held, offered) => {
       if (held === null) throw new RockpoolError('auth-forbidden');
+      if (held === undefined && databases.includes(databaseId) && higherRole(role, offered) === role) {
+        byToken.databaseId = databaseId;
+        throw new RockpoolError('invitation-invalid');
+      }
       this.requireRoom(databaseId, id);
       return held === undefined ? offered : higherRole(held, offered);
-    });
-    if (member === null) throw new RockpoolError('invitation-invalid');
-    this.roles.set(member);
-    this.announce(member.databaseId);
-    return { databaseId: member.databaseId, role: member.role };
+    };
+    try {
+      const member = await this.options.store.acceptInvitation(sha256(code), id, nowMs, judge);
+      if (member === null) throw new RockpoolError('invitation-invalid');
+      this.roles.set(member);
+      this.announce(member.databaseId);
+      return { databaseId: member.databaseId, role: member.role };
+    } catch (error) {
+      if (byToken.databaseId === undefined) throw error;
+      return { databaseId: byToken.databaseId, role };
+    }
   }
 
   /**
