@@ -34,7 +34,10 @@ export class Gate {
     }
   }
 
-  /** Responds synchronously if the host's check does, so that nothing can happen between a message and its effect. */
+  /**
+   * Responds synchronously if the host's check does, so that nothing can happen between a message and its effect.
+   * Throws or rejects with `auth-unavailable` if the check does.
+   */
   allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
     if (!isDatabaseId(databaseId)) return false;
     try {
@@ -57,6 +60,7 @@ export class Gate {
   }
 
   private refuse(error: unknown): false {
+    if (error instanceof RockpoolError && error.code === 'auth-unavailable') throw error;
     this.options.log('authorize-error', errorFields(error));
     return false;
   }

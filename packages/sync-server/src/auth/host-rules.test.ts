@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { RockpoolError } from '@rockpool/shared';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
@@ -11,6 +12,7 @@ const tested = serverUnderTest({
     asked.push(operation);
     await new Promise((resolve) => setTimeout(resolve, 1));
     if (principal.id === 'broken') throw new Error('the host’s own database is unreachable');
+    if (principal.id === 'waiting') throw new RockpoolError('auth-unavailable');
     return databaseId === DATABASE && allowed.includes(operation);
   },
 });
@@ -53,5 +55,13 @@ describe('a host with its own authorization', () => {
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
     expect(tested.server.events.some(({ event }) => event === 'authorize-error')).toBe(true);
     expect(JSON.stringify(tested.server.events)).not.toContain('own database is unreachable');
+  });
+
+  it('can say that it cannot decide now, so that the client tries again with the same token', async () => {
+    const token = await tested.server.token('owner', 'waiting');
+    const connection = await tested.server.connect();
+    connection.hello(token, DATABASE);
+    expect(await connection.failure()).toMatchObject({ code: 'auth-unavailable' });
+    expect((await tested.server.ask('GET', `/databases/${DATABASE}/members`, { token })).status).toBe(503);
   });
 });

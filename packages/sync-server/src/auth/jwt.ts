@@ -27,7 +27,10 @@ export const MIN_SECRET_BYTES = 32;
 const SECRET_ALGORITHM = 'HS256';
 const KEY_SET_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 
-/** The clocks of an identity provider and of this server may differ. Tokens of `secret` have no leeway. */
+/**
+ * The clocks of an identity provider and of this server may differ. Tokens of `secret` have no leeway for their expiry,
+ * but the clock of an instance that issues one may be ahead.
+ */
 const CLOCK_LEEWAY_S = 60;
 
 /** Which tokens are accepted, and how they are verified. One of `secret`, `keySet` and `oidcIssuer` is required. */
@@ -89,7 +92,7 @@ export async function issueToken(
     .setSubject(principal)
     .setIssuer(issuer)
     .setAudience(audience)
-    .setNotBefore(nowS)
+    .setNotBefore(nowS - CLOCK_LEEWAY_S)
     .setExpirationTime(nowS + Math.ceil(ttlMs / 1000))
     .sign(secret);
 }
@@ -158,10 +161,18 @@ async function verifyBySecrets(
 function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
   if (!(keySet instanceof URL)) return createLocalJWKSet(keySet);
   const fetched = createRemoteJWKSet(keySet);
+  // A key that the set lacked right after a fetch.
+  let lackedKey: string | undefined;
   return async (header, token) => {
+    const { coolingDown } = fetched;
     try {
       return await fetched(header, token);
     } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey && !coolingDown) lackedKey = header.kid;
+      // The provider may have published the key since the last fetch, which is less than 30 s ago. Without this check,
+      // users would have to sign in again after a rotation.
+      else if (error instanceof errors.JWKSNoMatchingKey && header.kid !== lackedKey)
+        throw new RockpoolError('auth-unavailable', {}, { cause: error });
       // While the keys cannot be fetched, the validity of the token is unknown; the client must then retry instead of
       // signing in again.
       if (

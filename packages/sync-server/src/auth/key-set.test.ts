@@ -148,8 +148,8 @@ describe('an OpenID Connect provider', () => {
       kid,
       scopesOrTransform: (_, payload) => void Object.assign(payload, { sub: 'ben', aud: 'budget' }),
     });
-    // Keys are fetched again at most every 30 s.
-    await expect(authenticate(rotated)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    // Keys are fetched again at most every 30 s. Until then, the new key is unknown.
+    await expect(authenticate(rotated)).rejects.toMatchObject({ code: 'auth-unavailable' });
     expect(await jwtAuthenticate({ oidcIssuer: issuer(), audience: 'budget' }, Date.now)(rotated)).toMatchObject({
       id: 'ben',
     });

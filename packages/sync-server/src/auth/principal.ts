@@ -28,6 +28,7 @@ export type Authenticate = (token: string) => Promise<Principal>;
 
 /**
  * Whether a principal may do this now. Called for every message and request, and every few seconds for a session that
- * only listens, so that a revocation takes effect within 5 s. A rejection counts as false.
+ * only listens, so that a revocation takes effect within 5 s. A rejection counts as false, except one with
+ * `auth-unavailable`, after which the client tries again without a new token.
  */
 export type Authorize = (principal: Principal, databaseId: string, operation: Operation) => boolean | Promise<boolean>;

@@ -78,6 +78,14 @@ describe('a token', () => {
     expect(await refusal(await token())).toMatchObject({ code });
   });
 
+  it('opens its database if the instance that issued it has a clock that is half a minute ahead', async () => {
+    aheadMs = 30_000;
+    const issued = tested.server.token();
+    aheadMs = 0;
+    const connection = await tested.server.connect();
+    expect((await connection.open(await issued, DATABASE)).welcome.canWrite).toBe(true);
+  });
+
   it('gets the same response for the database of another user, a missing database and an invalid database id', async () => {
     await (await tested.server.open(undefined, { databaseId: 'foreign' })).close();
     const token = await sign({ databases: [DATABASE, '../household', ''] });
