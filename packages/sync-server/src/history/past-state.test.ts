@@ -183,6 +183,19 @@ describe('a past state', () => {
     await Promise.all(answers.map((answer) => answer.arrayBuffer()));
   });
 
+  it('is built although too many requests for another database wait', async () => {
+    const other = await tested.server.open(undefined, { databaseId: 'other' });
+    for (const connection of [a, other]) await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    const token = await tested.server.token('viewer', 'ann', 'other');
+    const waiting = Array.from({ length: 12 }, () => ask('watermark=1'));
+    let refused = 0;
+    for (const one of waiting) void one.then(({ status }) => (refused += Number(status === 429)));
+    await expect.poll(() => refused).toBe(4);
+    const answer = await tested.server.ask('GET', '/databases/other/past?watermark=1', { token });
+    expect(answer.status).toBe(200);
+    await Promise.all([answer, ...waiting].map(async (one) => (await one).arrayBuffer()));
+  });
+
   it('leaves no file behind', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     await (await ask('watermark=1')).arrayBuffer();

@@ -24,14 +24,18 @@ export type PastAnswer =
   | { readonly rows: Uint8Array }
   | { readonly error: ErrorData };
 
-/** Further requests get `rate-limited`, because a build reads whole tables. */
-const MAX_WAITING = 8;
+/** Further requests for one database get `rate-limited`, because a build reads whole tables. */
+const MAX_WAITING_OF_DATABASE = 8;
+
+/** The same for all databases. Above the limit of one, so that its members leave room for others. */
+const MAX_WAITING = 32;
 
 /** Reads past states of whole tables, one request at a time. Keeps no files. */
 export class PastStates {
   private readonly directory: string;
   private last: Promise<unknown> = Promise.resolve();
-  private waiting = 0;
+  // The databases of the requests that run or wait.
+  private readonly waiting: string[] = [];
   private number = 0;
 
   /** `directory` is used for the builds only; files of an earlier run are deleted. */
@@ -61,8 +65,10 @@ export class PastStates {
   }
 
   private async inTurn(task: PastTask): Promise<PastAnswer> {
-    if (this.waiting >= MAX_WAITING) throw new RockpoolError('rate-limited');
-    this.waiting++;
+    const { waiting } = this;
+    const ofDatabase = waiting.filter((from) => from === task.from).length;
+    if (waiting.length >= MAX_WAITING || ofDatabase >= MAX_WAITING_OF_DATABASE) throw new RockpoolError('rate-limited');
+    waiting.push(task.from);
     const done = this.last.then(() => {
       const release = holdLocks(task.from);
       return runWorker(task).finally(release);
@@ -71,7 +77,7 @@ export class PastStates {
     try {
       return await done;
     } finally {
-      this.waiting--;
+      waiting.splice(waiting.indexOf(task.from), 1);
     }
   }
 
