@@ -17,6 +17,10 @@ it('the limited log writes 50 refusals of one kind a second, and counts the refu
   log('origin-refused', {});
   log('request-refused', {});
   expect(lines.slice(-3)).toEqual(['origin-refused', 'request-refused 30', 'request-refused']);
+  for (let i = 0; i < 80; i++)
+    for (const event of ['socket-error', 'request-error', 'authenticate-error']) log(event, {});
+  for (const event of ['socket-error', 'request-error', 'authenticate-error'])
+    expect(lines.filter((line) => line === event)).toHaveLength(50);
   // Sets the clock back.
   nowMs = -50_000;
   log('request-refused', {});

@@ -3,10 +3,13 @@ import type { Logger } from './log-line.ts';
 /** Events that clients without a token can cause. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'admin-refused',
+  'authenticate-error',
   'origin-refused',
+  'request-error',
   'request-refused',
   'session-failed',
   'session-silent',
+  'socket-error',
 ]);
 
 const LINES_PER_SECOND = 50;
