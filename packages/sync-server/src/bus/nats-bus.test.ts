@@ -1,4 +1,5 @@
 import { connect } from '@nats-io/transport-node';
+import { RockpoolError } from '@rockpool/shared';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isNatsMissing, NatsServer } from '../../testing/nats-server.ts';
 import { SlowLink } from '../../testing/slow-link.ts';
@@ -19,7 +20,7 @@ async function startNats(settings?: string): Promise<NatsServer> {
 function makeBus(url: string, { storeId = 'store', pingIntervalMs = 5_000, errors = [] as unknown[] } = {}): NatsBus {
   const bus = new NatsBus(
     { servers: [url] },
-    Promise.resolve(storeId),
+    () => Promise.resolve(storeId),
     (error) => void errors.push(error),
     pingIntervalMs,
   );
@@ -45,7 +46,7 @@ describe.skipIf(isNatsMissing)('a bus over NATS', () => {
     shared ??= await NatsServer.start();
     const options = { servers: [shared.url] };
     const onError = (error: unknown): void => expect.unreachable(String(error));
-    const make = (): NatsBus => new NatsBus(options, Promise.resolve('contract'), onError);
+    const make = (): NatsBus => new NatsBus(options, () => Promise.resolve('contract'), onError);
     return [make(), make()];
   });
 
@@ -85,6 +86,32 @@ describe.skipIf(isNatsMissing)('a bus over NATS', () => {
       return received > 0;
     });
     expect(bus.state.isConnected).toBe(true);
+  });
+
+  it('connects once the store can be read, if it cannot at first', async () => {
+    const nats = await startNats();
+    const errors: unknown[] = [];
+    const unavailable = new RockpoolError('database-unavailable');
+    let isUp = false;
+    const storeId = (): Promise<string> => (isUp ? Promise.resolve('store') : Promise.reject(unavailable));
+    const bus = new NatsBus({ servers: [nats.url] }, storeId, (error) => void errors.push(error));
+    onTestFinished(() => bus.close());
+    await bus.ready();
+    expect([bus.state.isConnected, errors]).toEqual([false, [unavailable]]);
+    isUp = true;
+    await publishUntilReceived(bus, makeBus(nats.url));
+    expect(bus.state.isConnected).toBe(true);
+  });
+
+  it('connects once NATS accepts the password, although it has refused it', async () => {
+    const refusing = await startNats('authorization { user: ann, password: old }');
+    const accepting = await startNats('authorization { user: ann, password: new }');
+    const link = await SlowLink.open(refusing.port, 0);
+    onTestFinished(() => link.close());
+    const bus = makeBus(`nats://ann:new@127.0.0.1:${link.port}`);
+    await expect(bus.ready()).rejects.toMatchObject({ code: 'config-invalid' });
+    link.to = accepting.port;
+    await until(() => bus.state.isConnected);
   });
 
   it('refuses to start with a password that NATS rejects, and accepts the right one', async () => {

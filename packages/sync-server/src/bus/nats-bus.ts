@@ -35,6 +35,7 @@ export class NatsBus implements Bus {
   // The keys of topics with listeners. A later connection subscribes to them.
   private readonly topics = new Set<string>();
   private readonly subscriptions = new Map<string, Subscription>();
+  private readonly storeId: () => Promise<string>;
   private readonly started: Promise<void>;
   private prefix = '';
   private connection: NatsConnection | null = null;
@@ -44,17 +45,21 @@ export class NatsBus implements Bus {
   private isClosed = false;
   private retry: NodeJS.Timeout | null = null;
 
-  /** `storeId` separates servers that share a NATS server, so that their subjects need no configuration. */
+  /**
+   * `storeId` separates servers that share a NATS server, so that their subjects need no configuration. It is called in
+   * each attempt to connect until one succeeds.
+   */
   constructor(
     options: NatsOptions,
-    storeId: Promise<string>,
+    storeId: () => Promise<string>,
     onError: (error: unknown) => void,
     pingIntervalMs: number = PING_INTERVAL_MS,
   ) {
     this.options = options;
     this.pingIntervalMs = pingIntervalMs;
     this.onError = onError;
-    this.started = this.start(storeId);
+    this.storeId = storeId;
+    this.started = this.connect();
     this.started.catch(() => undefined); // Callers of `ready` receive the rejection.
   }
 
@@ -101,11 +106,6 @@ export class NatsBus implements Bus {
     await this.local.close();
   }
 
-  private async start(storeId: Promise<string>): Promise<void> {
-    this.prefix = `rockpool.${await storeId}`;
-    await this.connect();
-  }
-
   /** `members` cannot collide with a database: database subjects have `database` in front. */
   private subject(key: string): string {
     return key === '*' ? `${this.prefix}.members` : `${this.prefix}.database.${key}`;
@@ -116,6 +116,7 @@ export class NatsBus implements Bus {
     if (this.isClosed) return;
     try {
       const { connect } = await import('@nats-io/transport-node');
+      this.prefix = `rockpool.${await this.storeId()}`;
       const connection = await connect({
         ...(await connectionOptions(this.options)),
         pingInterval: this.pingIntervalMs,
@@ -126,17 +127,22 @@ export class NatsBus implements Bus {
       void this.watch(connection);
       for (const key of this.topics) this.listenTo(key);
     } catch (error) {
+      this.connectLater();
       if (isRefusal(error))
         throw new RockpoolError(
           'config-invalid',
           { count: 1, problems: 'bus: NATS rejects the user, password, token or credentials' },
           { cause: error },
         );
-      this.onError(new RockpoolError('network-unreachable', { problem: 'NATS' }, { cause: error }));
-      if (this.isClosed) return;
-      this.retry = setTimeout(() => void this.connect().catch(this.onError), RECONNECT_DELAY_MS * (1 + Math.random()));
-      this.retry.unref();
+      const isOfStore = error instanceof RockpoolError;
+      this.onError(isOfStore ? error : new RockpoolError('network-unreachable', { problem: 'NATS' }, { cause: error }));
     }
+  }
+
+  private connectLater(): void {
+    if (this.isClosed) return;
+    this.retry = setTimeout(() => void this.connect().catch(this.onError), RECONNECT_DELAY_MS * (1 + Math.random()));
+    this.retry.unref();
   }
 
   private async watch(connection: NatsConnection): Promise<void> {

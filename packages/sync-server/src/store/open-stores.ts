@@ -104,10 +104,8 @@ function openPostgres(
 
 function openOne(url: string, options: PostgresStoresOptions): DatabaseStores & { readonly first: Connections } {
   const connections = new Connections(url, { maxConnections: options.maxConnections });
-  const storeId = Promise.withResolvers<string>();
-  const bus = openBus(connections, storeId.promise, options);
-  const store = new PostgresStore({ ...options, connections, bus });
-  storeId.resolve(store.storeId());
+  const bus = openBus(connections, () => store.storeId(), options);
+  const store: PostgresStore = new PostgresStore({ ...options, connections, bus });
   return {
     first: connections,
     store,
@@ -142,10 +140,9 @@ function openShards(
 ): DatabaseStores & { readonly first: Connections } {
   const connections = list.map(({ url }) => new Connections(url, { maxConnections: options.maxConnections }));
   const [first] = connections as [Connections];
-  const storeId = Promise.withResolvers<string>();
-  const bus = openBus(first, storeId.promise, options);
+  const bus = openBus(first, () => shards.first.store.storeId(), options);
   const copiesFolder = options.copiesFolder ?? 'working-copies';
-  const shards = new Shards(
+  const shards: Shards = new Shards(
     list.map((shard, i) => ({
       ...shard,
       connections: connections[i] as Connections,
@@ -158,7 +155,6 @@ function openShards(
       }),
     })),
   );
-  storeId.resolve(shards.first.store.storeId());
   const store = new ShardedStore(shards);
   return {
     first,
@@ -182,9 +178,8 @@ function openShards(
 
 function openBus(
   connections: Connections,
-  storeId: Promise<string>,
+  storeId: () => Promise<string>,
   { nats, onError }: Pick<PostgresStoresOptions, 'nats' | 'onError'>,
 ): Bus {
-  storeId.catch(() => undefined); // callers of `ready` receive the rejection
   return nats === undefined ? new PostgresBus(connections, onError) : new NatsBus(nats, storeId, onError);
 }
