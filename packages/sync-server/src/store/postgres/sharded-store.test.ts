@@ -10,6 +10,7 @@ import { DATABASE, TestServer } from '../../../testing/test-server.ts';
 import { atLevel } from '../../../../../tests/kit/level.ts';
 import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 import { runDoctor } from '../../cli/doctor.ts';
+import { rankShards } from '../../postgres/shard.ts';
 import type { Readiness } from '../store.ts';
 import { ShardedStore } from './sharded-store.ts';
 import { Shards, type OpenShard } from './shards.ts';
@@ -164,6 +165,16 @@ describe('a list of shards', () => {
         fields: { problems: expect.stringContaining('one of several shards') as string },
       });
     }
+  });
+
+  it('may lack a shard without databases, which another instance registers again for the first one', async () => {
+    const shards = await createShards(postgres.server, [1, 1]);
+    const server = await startInstance(shards);
+    await startInstance(shards.slice(0, 1));
+    const ids = Array.from({ length: 20 }, (_, i) => `db-${i}`);
+    const id = ids.find((one) => rankShards(one, shards)[0]?.name === 'b') ?? '';
+    await (await write(server, id, 'x')).close();
+    expect(await idsIn(shards[1] as TestShard)).toEqual([id]);
   });
 
   it('is examined by the doctor, which registers no shard and places no database', async () => {

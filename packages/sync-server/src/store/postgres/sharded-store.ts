@@ -90,16 +90,27 @@ export class ShardedStore implements Store {
   /** The shard of a database. Assigns a shard to a new one. */
   async shardOf(databaseId: string): Promise<OpenShard> {
     await this.shards.ready();
-    const { directory, all } = this.shards;
+    const { directory } = this.shards;
     const name =
       this.known.get(databaseId) ??
       (await directory.find(databaseId))?.shard ??
-      (this.shards.isReadOnly
-        ? await this.found(databaseId)
-        : await directory.place(databaseId, all, (one) => this.states.get(one) === 'unavailable'));
+      (this.shards.isReadOnly ? await this.found(databaseId) : await this.place(databaseId));
     const shard = await this.shards.use(name);
     this.known.set(databaseId, name);
     return shard;
+  }
+
+  private async place(databaseId: string): Promise<string> {
+    const { directory, all } = this.shards;
+    const place = (): Promise<string> =>
+      directory.place(databaseId, all, (one) => this.states.get(one) === 'unavailable');
+    try {
+      return await place();
+    } catch (error) {
+      if (!isUnregistered(error)) throw error;
+      await this.shards.registerAgain();
+      return place();
+    }
   }
 
   /** The shard of a database that the directory does not have yet. */
@@ -130,6 +141,11 @@ export class ShardedStore implements Store {
     }
     await store.clearMark(databaseId, mark);
   }
+}
+
+/** Whether the directory refused to place a database at a shard that is not registered. */
+function isUnregistered(error: unknown): boolean {
+  return error instanceof RockpoolError && error.fields['systemCode'] === '23503';
 }
 
 function isIncoming(mark: MoveMark | undefined): boolean {

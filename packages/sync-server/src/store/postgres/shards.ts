@@ -53,6 +53,13 @@ export class Shards {
     return this.registering;
   }
 
+  /** Registers the shards again: an instance with an older list has removed one that has no databases. */
+  registerAgain(): Promise<void> {
+    this.registering = null;
+    this.registered.clear();
+    return this.ready();
+  }
+
   /** Throws `database-unavailable` while the shard does not respond or is not registered. */
   async use(name: string): Promise<OpenShard> {
     const shard = this.get(name);
