@@ -46,9 +46,9 @@ const KEPT_MS = 3_600_000;
 /** The statements of the store and of the bus. The first one that matches is executed. */
 export const STATEMENTS: readonly Statement[] = [
   {
-    pattern: /^BEGIN (ISOLATION LEVEL REPEATABLE READ, READ ONLY|READ WRITE);/,
+    pattern: /^BEGIN ISOLATION LEVEL (REPEATABLE READ, READ ONLY|READ COMMITTED, READ WRITE);/,
     run({ backend, match, sql }, answered) {
-      backend.begin(match[1] !== 'READ WRITE');
+      backend.begin(match[1] === 'REPEATABLE READ, READ ONLY');
       if (!sql.includes('pg_advisory_xact_lock_shared')) return answered([]);
       backend.lock(backend.model.schemaLock, 'shared', answered, () => answered([]));
     },
@@ -88,7 +88,7 @@ export const STATEMENTS: readonly Statement[] = [
   // Every instance of a history has the same version: no column is missing.
   answering(/^SELECT relname \|\| '\.' \|\| attname FROM pg_attribute/, () => SHARED_COLUMNS.map((name) => [name])),
   // The probe of the bus.
-  answering(/^SELECT 1$/, () => [['1']]),
+  answering(/^SELECT pg_backend_pid\(\)$/, () => [[1]]),
   // No history uses these tables: any other statement on them is unknown.
   answering(/^\s*CREATE TABLE IF NOT EXISTS rockpool\.rockpool_/, () => []),
   answering(
@@ -244,10 +244,13 @@ export const STATEMENTS: readonly Statement[] = [
     backend.listen();
     return [];
   }),
-  answering(/pg_notify\('rockpool', message\) FROM unnest\(\$1::text\[\]\)/, ({ backend, parameters: [messages] }) => {
-    for (const message of messages as readonly string[]) backend.model.notify(message);
-    return [];
-  }),
+  answering(
+    /pg_notify\('rockpool', message\), pg_backend_pid\(\) FROM unnest\(\$1::text\[\]\)/,
+    ({ backend, parameters: [messages] }) => {
+      for (const message of messages as readonly string[]) backend.model.notify(message);
+      return [];
+    },
+  ),
 ];
 
 /** Null if there are no tables, or if they have a different format. */

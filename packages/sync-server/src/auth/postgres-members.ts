@@ -45,7 +45,7 @@ export class PostgresMembers implements MemberStore {
 
   async readRecent(): Promise<RecentMembers> {
     // Has at least one row, of which the principal is NULL if no member has changed.
-    const rows = await this.query(
+    const rows = await this.poll(
       `SELECT database_id, principal, role, ${NOW_S}, (SELECT count(*)::float8 FROM ${MEMBER}) FROM (VALUES (0)) AS poll
        LEFT JOIN ${MEMBER} ON written_at > coalesce(timestamptz 'epoch' + $1::float8 * interval '1 second', now()) - interval '${OVERLAP}'`,
       [this.lastReadS],
@@ -56,7 +56,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   async readPage(after: StoredMember | null, limit: number): Promise<StoredMember[]> {
-    const rows = await this.query(
+    const rows = await this.poll(
       `SELECT database_id, principal, role FROM ${MEMBER} WHERE (database_id, principal) > ($1, $2) ORDER BY database_id, principal LIMIT $3`,
       [after?.databaseId ?? '', after?.principal ?? '', limit],
     );
@@ -64,7 +64,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   async readDatabase(databaseId: string): Promise<StoredMember[]> {
-    const rows = await this.query(`SELECT database_id, principal, role FROM ${MEMBER} WHERE database_id = $1`, [
+    const rows = await this.poll(`SELECT database_id, principal, role FROM ${MEMBER} WHERE database_id = $1`, [
       databaseId,
     ]);
     return rows.map(toStoredMember);
@@ -151,6 +151,11 @@ export class PostgresMembers implements MemberStore {
   private async query(...request: Parameters<Connections['query']>): ReturnType<Connections['query']> {
     await this.prepared();
     return this.connections.query(...request);
+  }
+
+  private async poll(...request: Parameters<Connections['poll']>): ReturnType<Connections['poll']> {
+    await this.prepared();
+    return this.connections.poll(...request);
   }
 
   /** Resolves once the tables exist, because an instance polls and receives requests before they do. */

@@ -1,19 +1,30 @@
+import type { PoolClient } from 'pg';
 import { expect, it, vi } from 'vitest';
 import { Connections } from '../postgres/connection.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { SlowLink } from '../../testing/slow-link.ts';
+import { until } from '../../../../tests/kit/until.ts';
 import { busContract } from './bus.contract.ts';
 import type { BusMessage } from './bus.ts';
 import { PostgresBus } from './postgres-bus.ts';
 
 const postgres = postgresUnderTest();
 
+interface BusDeadlines {
+  readonly answerDeadlineMs?: number;
+  readonly pollDeadlineMs?: number;
+  readonly probeIntervalMs?: number;
+}
+
 async function makeBus(
   url: string,
   errors: unknown[] = [],
-  { answerDeadlineMs, probeIntervalMs }: { answerDeadlineMs?: number; probeIntervalMs?: number } = {},
+  { answerDeadlineMs, pollDeadlineMs, probeIntervalMs }: BusDeadlines = {},
 ): Promise<PostgresBus> {
-  const connections = new Connections(url, { ...(answerDeadlineMs !== undefined && { answerDeadlineMs }) });
+  const connections = new Connections(url, {
+    ...(answerDeadlineMs !== undefined && { answerDeadlineMs }),
+    ...(pollDeadlineMs !== undefined && { pollDeadlineMs }),
+  });
   const bus = new PostgresBus(connections, (error) => void errors.push(error), probeIntervalMs);
   const close = bus.close.bind(bus);
   bus.close = async () => {
@@ -60,7 +71,9 @@ it('a bus over PostgreSQL listens again after its connection fell silent without
   const { name } = await postgres.server.createDatabase();
   const errors: unknown[] = [];
   const bus = await makeBus(postgres.server.urlOf(name, link.port), errors, {
-    answerDeadlineMs: 1_000,
+    // Longer than a test may take: a commit waits for longer than a message.
+    answerDeadlineMs: 3_600_000,
+    pollDeadlineMs: 1_000,
     probeIntervalMs: 500,
   });
   await publishUntilReceived(bus, 'before');
@@ -70,6 +83,29 @@ it('a bus over PostgreSQL listens again after its connection fell silent without
   expect(errors).toContainEqual(new Error('Query read timeout'));
   await bus.close();
   await link.close();
+});
+
+it('a bus over PostgreSQL is not connected behind a pooler that shares connections between transactions', async () => {
+  const { url } = await postgres.server.createDatabase();
+  const connections = new Connections(url);
+  const connect = connections.connect.bind(connections);
+  let listening: PoolClient | undefined;
+  vi.spyOn(connections, 'connect').mockImplementation(async () => (listening = await connect()));
+  // As such a pooler does, sends the statement through the connection that is free.
+  vi.spyOn(connections, 'poll').mockImplementation(
+    async (text, values = []) =>
+      (await listening?.query<unknown[]>({ text, values: [...values], rowMode: 'array' }))?.rows ?? [],
+  );
+  const errors: unknown[] = [];
+  const bus = new PostgresBus(connections, (error) => void errors.push(error), 10);
+  await until(() => {
+    bus.publish({ kind: 'members', databaseId: 'a' });
+    return errors.length > 0;
+  });
+  expect(errors[0]).toMatchObject({ code: 'config-invalid' });
+  expect(bus.state.isConnected).toBe(false);
+  await bus.close();
+  await connections.close();
 });
 
 it('a bus over PostgreSQL closes a connection on which LISTEN fails, such as one to a standby before failover', async () => {

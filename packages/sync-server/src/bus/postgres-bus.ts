@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { RockpoolError } from '@rockpool/shared';
 import type { Connections } from '../postgres/connection.ts';
 import type { Bus, BusMessage, BusState, BusTopic } from './bus.ts';
 import { readBusMessage } from './bus-message.ts';
@@ -31,6 +32,8 @@ export class PostgresBus implements Bus {
   private nextProbe: NodeJS.Timeout | null = null;
   // Messages are missed until LISTEN has succeeded.
   private isListening = false;
+  // The process of PostgreSQL that served the last probe. Null before the first one.
+  private backend: unknown = null;
   private listens = 0;
   private lost = 0;
 
@@ -81,10 +84,11 @@ export class PostgresBus implements Bus {
     const messages = this.queue.splice(0).map((message) => JSON.stringify(message));
     try {
       // A lost message does no harm, so the transaction does not wait for the disk.
-      await this.connections.query(
-        `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`,
+      const [[, , backend] = []] = await this.connections.poll(
+        `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', message), pg_backend_pid() FROM unnest($1::text[]) AS message`,
         [messages],
       );
+      this.requireOwnBackend(backend);
     } catch (error) {
       this.lost += messages.length;
       this.onError(error);
@@ -98,51 +102,75 @@ export class PostgresBus implements Bus {
       const client = await this.connections.connect();
       // Several events can report the same loss. One connection listens at a time, and a connection that does not
       // listen is closed.
-      const onLost = (error: unknown): void => {
-        if (this.listening !== client) return;
-        this.listening = null;
-        this.isListening = false;
-        if (this.nextProbe !== null) clearTimeout(this.nextProbe);
-        client.release(true);
-        this.listenLater(error);
-      };
+      const onLost = (error: unknown): void => this.lose(client, error);
       client.on('error', onLost);
       client.on('end', () => onLost(new Error('the connection to PostgreSQL ended')));
       client.on('notification', ({ payload }) => this.onNotification(payload));
       if (this.isClosed) return client.release(true);
       this.listening = client;
-      await this.ask(client, `LISTEN ${CHANNEL}`).then(() => this.onListening(client, onLost), onLost);
+      await this.ask(client, `LISTEN ${CHANNEL}`).then(() => this.onListening(client), onLost);
     } catch (error) {
       this.listenLater(error);
     }
   }
 
-  private onListening(client: PoolClient, onLost: (error: unknown) => void): void {
+  private lose(client: PoolClient, error: unknown): void {
+    if (this.listening !== client) return;
+    this.listening = null;
+    this.isListening = false;
+    this.backend = null;
+    if (this.nextProbe !== null) clearTimeout(this.nextProbe);
+    client.release(true);
+    this.listenLater(error);
+  }
+
+  /**
+   * `backend` has served another connection. If it also serves the listening one, a pooler shares processes of PostgreSQL
+   * between connections, and notifications do not arrive.
+   */
+  private requireOwnBackend(backend: unknown): void {
+    if (this.listening === null || this.backend === null || backend !== this.backend) return;
+    const problems = 'the pooler in front of PostgreSQL must pool by session, because instances use LISTEN';
+    this.lose(this.listening, new RockpoolError('config-invalid', { count: 1, problems }));
+  }
+
+  private onListening(client: PoolClient): void {
     // The connection may have been lost or closed meanwhile.
     if (this.listening !== client) return;
     this.isListening = true;
     this.listens++;
-    this.probeLater(client, onLost);
+    this.probeLater(client);
   }
 
   /**
    * A listener sends nothing, so the operating system reports no error if the network or the machine of PostgreSQL has
    * failed. Each probe is sent once the previous one is answered.
    */
-  private probeLater(client: PoolClient, onLost: (error: unknown) => void): void {
+  private probeLater(client: PoolClient): void {
     if (this.listening !== client) return;
-    this.nextProbe = setTimeout(
-      () => void this.ask(client, 'SELECT 1').then(() => this.probeLater(client, onLost), onLost),
-      this.probeIntervalMs,
-    );
+    this.nextProbe = setTimeout(() => void this.probe(client), this.probeIntervalMs);
     this.nextProbe.unref();
   }
 
-  /** Rejects without an answer in time. The other statements of the pool may take longer: see Connections. */
-  private async ask(client: PoolClient, sql: string): Promise<void> {
+  private async probe(client: PoolClient): Promise<void> {
+    try {
+      const backend = await this.ask(client, 'SELECT pg_backend_pid()');
+      if (this.listening === client) this.backend = backend;
+      this.probeLater(client);
+    } catch (error) {
+      this.lose(client, error);
+    }
+  }
+
+  /**
+   * Returns the value that the statement selects. Rejects without an answer in time. The other statements of the pool may
+   * take longer: see Connections.
+   */
+  private async ask(client: PoolClient, sql: string): Promise<unknown> {
     // The driver takes this setting of a pool also for one statement, which its types omit.
-    const statement = { text: sql, query_timeout: UNANSWERED_INTERVALS * this.probeIntervalMs };
-    await client.query(statement);
+    const query_timeout = UNANSWERED_INTERVALS * this.probeIntervalMs;
+    const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array', ...{ query_timeout } });
+    return rows[0]?.[0];
   }
 
   private listenLater(error: unknown): void {

@@ -7,15 +7,17 @@ import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-sche
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { runCommand as runProcess, serverFlags } from '../../testing/server-process.ts';
 import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { PostgresStore } from '../store/postgres/postgres-store.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
 
 let folder: string;
 let url: string;
+let name: string;
 beforeEach(async () => {
   folder = temporaryFolder();
-  ({ url } = await postgres.server.createDatabase());
+  ({ url, name } = await postgres.server.createDatabase());
 });
 
 /** Runs a command in this process, because starting a process for each would take most of the time. */
@@ -70,6 +72,35 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
   expect(await command('backup', join(folder, 'backup'), '--data', folder)).toMatchObject(refusal);
   const ofShards = ['backup', join(folder, 'backup'), '--data', folder, '--shards', join(folder, 'shards.json')];
   expect(await runProcess(ofShards, { ROCKPOOL_POSTGRES: '' })).toMatchObject(refusal);
+  await server.stop();
+});
+
+it('no command changes tables of an older version, which its instances could then no longer use', async () => {
+  await (await TestServer.start(join(folder, 'data'), { postgres: url })).stop();
+  const sql = (text: string): Promise<unknown> => postgres.server.query(name, text);
+  await sql('DROP TABLE rockpool.rockpool_history; UPDATE rockpool.rockpool_store SET storage_format = 10');
+  for (const args of [['doctor'], ['databases', 'list'], ['databases', 'delete', DATABASE]])
+    expect(await command(...args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another version of the server made the tables') as string,
+    });
+  expect(await sql('SELECT storage_format FROM rockpool.rockpool_store')).toEqual([[10]]);
+  const server = await TestServer.start(join(folder, 'newer'), { postgres: url });
+  await server.sync.ready();
+  expect(await command('databases', 'list')).toMatchObject({ code: 0 });
+  await server.stop();
+});
+
+it('an import fails if a client creates the database meanwhile', async () => {
+  const server = await TestServer.start(join(folder, 'data'), { postgres: url });
+  await (await server.open()).close();
+  const copy = join(folder, 'copy.sqlite');
+  await command('databases', 'export', DATABASE, copy);
+  vi.spyOn(PostgresStore.prototype, 'list').mockResolvedValueOnce([]);
+  expect(await command('databases', 'import', DATABASE, copy)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('already exists') as string,
+  });
   await server.stop();
 });
 

@@ -5,12 +5,17 @@ import { Connections } from './connection.ts';
 
 const postgres = postgresUnderTest();
 
+/** Longer than a test may take. */
+const NEVER_MS = 3_600_000;
+
 let link: SlowLink;
+let url: string;
 let connections: Connections;
 beforeEach(async () => {
   link = await SlowLink.open(postgres.server.port, 0);
   const { name } = await postgres.server.createDatabase();
-  connections = new Connections(postgres.server.urlOf(name, link.port), { answerDeadlineMs: 1_000 });
+  url = postgres.server.urlOf(name, link.port);
+  connections = new Connections(url, { answerDeadlineMs: 1_000 });
 });
 afterEach(async () => {
   await connections.close();
@@ -33,4 +38,13 @@ it('a transaction fails if its connection falls silent, and the next transaction
     });
   await expect(add(true)).rejects.toMatchObject({ code: 'database-unavailable' });
   expect(await add(false)).toEqual([[1]]);
+});
+
+it('a poll without a response fails, although other statements wait for longer', async () => {
+  const patient = new Connections(url, { answerDeadlineMs: NEVER_MS, pollDeadlineMs: 1_000 });
+  expect(await patient.poll('SELECT 1')).toEqual([[1]]);
+  link.fallSilent();
+  await expect(patient.poll('SELECT 2')).rejects.toMatchObject({ code: 'database-unavailable' });
+  expect(await patient.poll('SELECT 3')).toEqual([[3]]);
+  await patient.close();
 });

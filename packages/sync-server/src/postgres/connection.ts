@@ -19,8 +19,26 @@ const openDriverPool: OpenPool = (config) => {
       super({ ...settings, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
     }
   }
-  return new Pool({ ...config, Client: LimitedClient });
+  return new Pool({ ...config, Client: LimitedClient, verify: refuseStandby });
 };
+
+/** What PostgreSQL answers to a write at a standby. */
+const READ_ONLY = '25006';
+
+/**
+ * Refuses a connection to a standby, such as the former primary after a failover: its rows and roles may be old. The
+ * connections of a primary end before it becomes a standby.
+ */
+function refuseStandby(client: pg.PoolClient, done: (error?: Error) => void): void {
+  const question = { text: 'SELECT pg_is_in_recovery()', rowMode: 'array' as const, query_timeout: CONNECT_TIMEOUT_MS };
+  client.query<boolean[]>(question).then(
+    ({ rows }) =>
+      done(
+        rows[0]?.[0] === true ? Object.assign(new Error('PostgreSQL is a standby'), { code: READ_ONLY }) : undefined,
+      ),
+    (error: Error) => done(error),
+  );
+}
 
 /** The part of the driver that the store uses. */
 export interface Connection {
@@ -37,6 +55,9 @@ const CONNECT_TIMEOUT_MS = 30_000;
  * pushes of a database.
  */
 const ANSWER_DEADLINE_MS = 70_000;
+
+/** How long a poll or a message waits for its response. */
+const POLL_DEADLINE_MS = 10_000;
 
 /** Default limit per process. Each commit takes one connection, and a database commits one at a time. */
 const MAX_CONNECTIONS = 16;
@@ -70,6 +91,7 @@ export const SCHEMA_LOCK = 7_205_759_403;
 export class Connections {
   private readonly pool: pg.Pool;
   private readonly patience: PoolPatience;
+  private readonly pollDeadlineMs: number;
 
   /** `maxConnections` is at least MIN_CONNECTIONS if a bus listens. */
   constructor(
@@ -77,17 +99,20 @@ export class Connections {
     {
       maxConnections = MAX_CONNECTIONS,
       answerDeadlineMs = ANSWER_DEADLINE_MS,
+      pollDeadlineMs = POLL_DEADLINE_MS,
       openPool = openDriverPool,
       patience = new PoolPatience(),
     }: {
       readonly maxConnections?: number | undefined;
       readonly answerDeadlineMs?: number;
+      readonly pollDeadlineMs?: number;
       /** Default: the driver's pool. */
       readonly openPool?: OpenPool;
       readonly patience?: PoolPatience;
     } = {},
   ) {
     this.patience = patience;
+    this.pollDeadlineMs = pollDeadlineMs;
     this.pool = openPool({
       connectionString: url,
       max: maxConnections,
@@ -110,16 +135,27 @@ export class Connections {
   }
 
   /** Runs one statement outside of a transaction. Throws `database-unavailable`. */
-  async query(sql: string, parameters: readonly unknown[] = []): Promise<readonly (readonly unknown[])[]> {
+  async query(
+    sql: string,
+    parameters: readonly unknown[] = [],
+    answerDeadlineMs?: number,
+  ): Promise<readonly (readonly unknown[])[]> {
     const client = await this.connect();
     let isBroken = true;
     try {
-      const rows = await this.ask(client, sql, parameters);
+      const rows = await this.ask(client, sql, parameters, answerDeadlineMs);
       isBroken = false;
       return rows;
     } finally {
       client.release(isBroken);
     }
+  }
+
+  /**
+   * Like `query`, for a short statement whose caller soon sends another one: gives up a silent connection after 10 s.
+   */
+  poll(sql: string, parameters: readonly unknown[] = []): Promise<readonly (readonly unknown[])[]> {
+    return this.query(sql, parameters, this.pollDeadlineMs);
   }
 
   /**
@@ -136,12 +172,13 @@ export class Connections {
     const connection: Connection = { query: (sql, parameters) => this.ask(client, sql, parameters) };
     let isBroken = true;
     try {
-      const isolation = mode === 'READ WRITE' ? mode : `ISOLATION LEVEL ${mode}`;
+      // Explicit, because the role or the database may have another default.
+      const isolation = mode === 'READ WRITE' ? `READ COMMITTED, ${mode}` : mode;
       // An id contains only letters, digits, _ and -; it is escaped as a second defence.
       const scope = databaseId === null ? '' : `; SET LOCAL rockpool.database = ${client.escapeLiteral(databaseId)}`;
       const lock =
         databaseId === null || mode !== 'READ WRITE' ? '' : `; SELECT pg_advisory_xact_lock_shared(${SCHEMA_LOCK})`;
-      await connection.query(`BEGIN ${isolation}; ${TRANSACTION_SETTINGS}${scope}${lock}`);
+      await connection.query(`BEGIN ISOLATION LEVEL ${isolation}; ${TRANSACTION_SETTINGS}${scope}${lock}`);
       const { commit, result } = await body(connection);
       await connection.query(commit ? 'COMMIT' : 'ROLLBACK');
       isBroken = false;
@@ -175,8 +212,9 @@ export class Connections {
     client: pg.PoolClient,
     sql: string,
     parameters?: readonly unknown[],
+    answerDeadlineMs?: number,
   ): Promise<readonly (readonly unknown[])[]> {
-    const rows = await queryClient(client, sql, parameters);
+    const rows = await queryClient(client, sql, parameters, answerDeadlineMs);
     this.patience.moved();
     return rows;
   }
@@ -186,18 +224,26 @@ async function queryClient(
   client: pg.PoolClient,
   sql: string,
   parameters?: readonly unknown[],
+  answerDeadlineMs?: number,
 ): Promise<readonly (readonly unknown[])[]> {
   try {
     const answer: unknown = await client.query({
       text: sql,
       rowMode: 'array',
       ...(parameters !== undefined && { values: [...parameters] }),
+      // The driver takes this setting of a pool also for one statement, which its types omit.
+      ...(answerDeadlineMs !== undefined && { query_timeout: answerDeadlineMs }),
     });
     const results = (Array.isArray(answer) ? answer : [answer]) as readonly pg.QueryArrayResult<unknown[]>[];
     return results.findLast(({ rows }) => rows.length > 0)?.rows ?? [];
   } catch (error) {
     throw unavailable(error);
   }
+}
+
+/** Whether another transaction kept a lock for longer than TRANSACTION_SETTINGS allow. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof RockpoolError && error.fields['systemCode'] === '55P03';
 }
 
 /** `systemCode`: the SQLSTATE, the code of the operating system, or `none`. */

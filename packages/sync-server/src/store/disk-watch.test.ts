@@ -24,3 +24,13 @@ it('the disk watch notices by itself when the disk is full and when it has space
   watch.close();
   vi.useRealTimers();
 });
+
+it('the disk watch asks the store once for all callers that wait', async () => {
+  const readiness = vi.fn(() => Promise.resolve('ready' as const));
+  const watch = new DiskWatch({ readiness });
+  expect(await Promise.all([watch.readiness(), watch.readiness()])).toEqual(['ready', 'ready']);
+  expect(readiness).toHaveBeenCalledOnce();
+  await watch.readiness();
+  expect(readiness).toHaveBeenCalledTimes(2);
+  watch.close();
+});

@@ -17,6 +17,7 @@ export class DiskWatch {
   private readonly timer: NodeJS.Timeout;
   private isFull = false;
   private reserveBytes = RESERVE_BYTES;
+  private asking: Promise<Readiness> | null = null;
 
   constructor(store: Pick<Store, 'readiness'>) {
     this.store = store;
@@ -38,8 +39,20 @@ export class DiskWatch {
     return true;
   }
 
-  /** Resolves with `unavailable` if the store does not respond within 3 s. */
-  async readiness(): Promise<Readiness> {
+  /**
+   * Resolves with `unavailable` if the store does not respond within 3 s. Calls share an answer, because each one may
+   * take a connection to PostgreSQL.
+   */
+  readiness(): Promise<Readiness> {
+    this.asking ??= this.ask().finally(() => (this.asking = null));
+    return this.asking;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private async ask(): Promise<Readiness> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Readiness>((resolve) => {
       timer = setTimeout(() => resolve('unavailable'), ANSWER_DEADLINE_MS);
@@ -54,9 +67,5 @@ export class DiskWatch {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  close(): void {
-    clearInterval(this.timer);
   }
 }

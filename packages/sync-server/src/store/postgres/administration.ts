@@ -49,7 +49,8 @@ export class PostgresAdministration {
 
   /**
    * Runs `work` with the existing store. With `isReadOnly`, `work` may only read, and no shard is registered. Throws
-   * `storage-missing` if no server has created a store, or `database-unavailable` if PostgreSQL does not respond.
+   * `storage-missing` if no server has created a store, `config-invalid` if another version of the server made its
+   * tables, or `database-unavailable` if PostgreSQL does not respond.
    */
   static async use<Result>(
     source: PostgresSource,
@@ -126,11 +127,13 @@ export class PostgresAdministration {
             : [`${table.name}: ${check.problem}`],
         ),
       );
-      if (await this.has(databaseId)) problems.push(`${databaseId} already exists`);
+      if (await this.has(databaseId)) throw alreadyExists(databaseId);
       if (problems.length > 0)
         throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
       const { store } = await this.opened.serverOf(databaseId);
-      await store.fill(databaseId, (table) => sql.rows(selectSql(table)));
+      // A client may have created the database meanwhile.
+      if ((await store.fill(databaseId, (table) => sql.rows(selectSql(table)))) === null)
+        throw alreadyExists(databaseId);
     } finally {
       sql.close();
     }
@@ -179,6 +182,10 @@ export class PostgresAdministration {
   }
 }
 
+function alreadyExists(databaseId: string): RockpoolError {
+  return new RockpoolError('config-invalid', { count: 1, problems: `${databaseId} already exists` });
+}
+
 async function openServers(source: PostgresSource, directory: string, isReadOnly: boolean): Promise<Opened> {
   const list = typeof source === 'string' ? [{ name: null, url: source }] : source;
   const connections = list.map(({ url }) => new Connections(url));
@@ -195,6 +202,7 @@ async function openServers(source: PostgresSource, directory: string, isReadOnly
         dataDir: directory,
         copiesFolder: `copies-${i}`,
         schema,
+        migrates: false,
         measureCommit: () => undefined,
         onError: () => undefined,
       }),

@@ -1,4 +1,4 @@
-import { toRockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
 import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
@@ -27,6 +27,8 @@ export interface InstancesPlace {
   endConnections(): Promise<void>;
 }
 
+const LOCK_NOT_AVAILABLE = '55P03';
+
 interface Instance {
   readonly store: PostgresStore;
   readonly connections: Connections;
@@ -43,7 +45,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
   let place: InstancesPlace;
   let instances: Instance[];
 
-  async function start(): Promise<Instance> {
+  async function start(onError: (error: unknown) => void = () => undefined): Promise<Instance> {
     const connections = place.connect();
     const store = new PostgresStore({
       connections,
@@ -51,7 +53,7 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       dataDir: temporaryFolder(),
       schema: TEST_SCHEMA,
       measureCommit: () => undefined,
-      onError: () => undefined,
+      onError,
     });
     const instance: Instance = { store, connections, database: null as unknown as OpenDatabase, lost: [] };
     instances.push(instance);
@@ -130,6 +132,39 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       expect(namesAt(instance)).toEqual(['x']);
       expect(await place.leaseHolder()).toBeNull();
       expect(await place.heads()).toEqual([1, 2]);
+    });
+
+    it('wait and report it while another one holds the lock for longer than a statement may wait', async () => {
+      const errors: unknown[] = [];
+      const instance = await start((error) => void errors.push(error));
+      const transaction = instance.connections.transaction.bind(instance.connections);
+      let timeouts = 2;
+      instance.connections.transaction = (databaseId, mode, body) =>
+        mode === 'READ WRITE' && timeouts-- > 0
+          ? Promise.reject(
+              new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode: LOCK_NOT_AVAILABLE }),
+            )
+          : transaction(databaseId, mode, body);
+      await add(instance, 'x');
+      expect(namesAt(instance)).toEqual(['x']);
+      expect(await place.leaseHolder()).toBeNull();
+      const waiting = { fields: { problem: 'a commit waits for a long transaction of another instance' } };
+      expect(errors).toMatchObject([waiting, waiting]);
+    });
+
+    it('wait for a lease of another one however long their own decision has taken', async () => {
+      const instance = await start();
+      await place.leaseTo('other', 500);
+      const now = performance.now.bind(performance);
+      let laterMs = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + laterMs);
+      onTestFinished(() => void vi.restoreAllMocks());
+      const { database } = instance;
+      await database.commit(() => {
+        laterMs += 140_000;
+        database.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
+      });
+      expect(namesAt(instance)).toEqual(['x']);
     });
 
     it('write a commit of many rows in several statements of one transaction', async () => {

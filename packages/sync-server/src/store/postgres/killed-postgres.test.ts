@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { insert } from '../../../testing/changeset.ts';
 import { mortalPostgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { pushUntil } from '../../../testing/push-until.ts';
+import { Connections } from '../../postgres/connection.ts';
 import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
 import { DATABASE, TestServer } from '../../../testing/test-server.ts';
 import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
@@ -63,4 +64,26 @@ it('a server loses no acknowledged change when PostgreSQL is killed during pushe
     ),
   ).toEqual([[count, count, count]]);
   await server.stop();
+});
+
+it('a server uses no standby, whose rows and roles may be old, until it takes over', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  const server = await TestServer.start(temporaryFolder(), { postgres: url });
+  await server.sync.ready();
+  await server.stop();
+  const standby = await postgres.server.startReplica();
+  const there = await TestServer.start(temporaryFolder(), { postgres: standby.urlOf(name) });
+  const connections = new Connections(standby.urlOf(name));
+  await expect(connections.query('SELECT 1')).rejects.toMatchObject({
+    code: UNAVAILABLE,
+    fields: { systemCode: '25006' },
+  });
+  expect((await there.ask('GET', '/ready')).status).toBe(503);
+  await postgres.server.kill();
+  await standby.promote();
+  while ((await there.ask('GET', '/ready')).status !== 200);
+  expect(await connections.query('SELECT 1')).toEqual([[1]]);
+  await connections.close();
+  await there.stop();
+  await standby.stop();
 });

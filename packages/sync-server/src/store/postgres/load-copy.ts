@@ -6,10 +6,12 @@ import { DatabaseMoving, MARK_COLUMNS, readMark } from './move-mark.ts';
 import { STORAGE_FORMAT } from '../../sqlite/internal-tables.ts';
 import { DATABASE_COLUMN, fromPostgres, qualifiedName, type MirroredTable } from './mirrored-table.ts';
 import type { StoredTables } from './prepare-schema.ts';
+import { bytesOf, PART_BYTES } from './row-parts.ts';
 import { insertRow, type CommitPosition } from './working-copy.ts';
 
-/** Limits the rows that are in memory at a time. */
-const ROWS_PER_FETCH = 2_000;
+/** Bounds of the rows that are in memory at a time. The first fetch of a table shows how large its rows are. */
+const FIRST_ROWS = 100;
+const MAX_ROWS_PER_FETCH = 2_000;
 
 /**
  * Entries of rockpool_meta that belong to the instance instead of the database. They are never written to PostgreSQL.
@@ -79,10 +81,16 @@ export async function* storedRows(
   await connection.query(
     `DECLARE stored NO SCROLL CURSOR FOR SELECT ${columns} FROM ${qualifiedName(table.name)} WHERE ${DATABASE_COLUMN} = '${databaseId.replaceAll("'", "''")}'`,
   );
-  for (;;) {
-    const rows = await connection.query(`FETCH FORWARD ${ROWS_PER_FETCH} FROM stored`);
-    for (const row of rows) yield table.columns.map((column, i) => fromPostgres(column, row[i]));
-    if (rows.length < ROWS_PER_FETCH) break;
+  for (let count = FIRST_ROWS; ;) {
+    const rows = await connection.query(`FETCH FORWARD ${count} FROM stored`);
+    let bytes = 0;
+    for (const row of rows) {
+      const values = table.columns.map((column, i) => fromPostgres(column, row[i]));
+      bytes += bytesOf(values);
+      yield values;
+    }
+    if (rows.length < count) break;
+    count = Math.max(1, Math.min(MAX_ROWS_PER_FETCH, Math.floor((count * PART_BYTES) / bytes)));
   }
   await connection.query('CLOSE stored');
 }

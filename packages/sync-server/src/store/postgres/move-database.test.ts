@@ -1,14 +1,18 @@
+import { buildSchema } from '@rockpool/shared';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { insert } from '../../../testing/changeset.ts';
 import { Kill, KilledConnections, Pause, PausedConnections } from '../../../testing/killed-connections.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { createShards, listOf, openShards, startInstance, type TestShard } from '../../../testing/shards-under-test.ts';
 import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
+import { column, table, TEST_TABLES } from '../../../testing/test-schema.ts';
 import type { TestServer } from '../../../testing/test-server.ts';
 import { atLevel } from '../../../../../tests/kit/level.ts';
 import { moveDatabase } from './move-database.ts';
 
 const postgres = postgresUnderTest();
+
+const TAGS = table('tags', [column('id', 'text', { notNull: true })]);
 
 /** About how many requests of a move it is killed at. */
 const KILLS = atLevel({ test: 5, verify: 1_000 });
@@ -134,6 +138,31 @@ describe('a move', () => {
       expect(await rowsAt(from, 'a')).toBe(0);
     }
     expect(await namesAt(shards[0], 'a')).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2', 'x']);
+  });
+
+  it('fails if an instance migrates the tables meanwhile, so that no value of a new column is lost', async () => {
+    const setup = await setUp();
+    const { server, shards } = setup;
+    const connection = await server.open(undefined, { databaseId: 'a' });
+    await connection.commit([insert('accounts', 'x', { name: 'x' })]);
+    const opened = openShards(listOf(shards));
+    onTestFinished(() => opened.close());
+    const source = opened.shards.get('a').connections;
+    const transaction = source.transaction.bind(source);
+    source.transaction = async (databaseId, mode, body) => {
+      const result = await transaction(databaseId, mode, body);
+      if (mode === 'READ WRITE') return result;
+      source.transaction = transaction;
+      await startInstance(shards, { schema: buildSchema([...TEST_TABLES, TAGS]) });
+      return result;
+    };
+    await expect(moveDatabase('a', 'b', opened.shards, () => undefined)).rejects.toMatchObject({
+      code: 'database-unavailable',
+      fields: { problem: 'another instance has migrated the tables' },
+    });
+    const again = await openAgain(server, 'a', connection.site);
+    await again.commit([insert('accounts', 'y', { name: 'y' })]);
+    expect(await namesAt(shards[0], 'a')).toEqual(['x', 'y']);
   });
 
   it('can be interrupted at every request: it can be completed later, and clients are served until then', async () => {

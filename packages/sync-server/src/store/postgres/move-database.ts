@@ -1,16 +1,17 @@
 import { RockpoolError, type CellValue } from '@rockpool/shared';
 import { type Connection, type Connections, NAMESPACE } from '../../postgres/connection.ts';
 import { moveEnded, type Move } from './directory.ts';
-import { storedRows } from './load-copy.ts';
+import { requireSchema, storedRows } from './load-copy.ts';
 import { DATABASE_COLUMN, qualifiedName, type MirroredTable } from './mirrored-table.ts';
 import { lockMark, writeMark } from './move-mark.ts';
 import { isSamePosition, writeCommit } from './postgres-database.ts';
 import type { OpenShard, Shards } from './shards.ts';
+import { inParts } from './row-parts.ts';
 import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import type { CommitPosition } from './working-copy.ts';
 import { rowStatement } from './write-changes.ts';
 
-/** Bounds the memory of the command and the time of one statement. */
+/** Bounds the time of one statement. */
 const ROWS_PER_STATEMENT = 2_000;
 const ROWS_PER_DELETE = 10_000;
 const COMMITS_PER_ROUND = 100;
@@ -115,11 +116,13 @@ async function copy(
   await clearLeftovers(databaseId, moveId, target);
   const tables = await target.store.tables();
   return source.connections.transaction(databaseId, 'REPEATABLE READ, READ ONLY', async (reader) => {
+    await requireSchema(reader, await source.store.schema());
     const position = await readPosition(reader, databaseId);
     await target.connections.transaction(databaseId, 'READ WRITE', async (writer) => {
+      await requireSchema(writer, await target.store.schema());
       await insertTarget(writer, databaseId, moveId, position);
       for (const table of tables.values()) {
-        for await (const rows of inParts(storedRows(reader, databaseId, table))) {
+        for await (const rows of inParts(storedRows(reader, databaseId, table), ROWS_PER_STATEMENT, (row) => row)) {
           const { sql, parameters, rowCount } = rowStatement(databaseId, tables, insertions(table, rows));
           const [[written] = []] = await writer.query(sql, parameters);
           if (Number(written) !== rowCount) throw new Error('the target lacks rows of the database');
@@ -165,17 +168,6 @@ function insertions(table: MirroredTable, rows: readonly (readonly CellValue[])[
   return rows.map((values) => ({ table: table.name, kind: 'insert', values }));
 }
 
-async function* inParts<Row>(rows: AsyncIterable<Row>): AsyncGenerator<readonly Row[]> {
-  let part: Row[] = [];
-  for await (const row of rows) {
-    part.push(row);
-    if (part.length < ROWS_PER_STATEMENT) continue;
-    yield part;
-    part = [];
-  }
-  if (part.length > 0) yield part;
-}
-
 /** The source no longer keeps the commits that follow the position of the target. */
 class TooFarBehind extends Error {}
 
@@ -203,6 +195,7 @@ async function followRound(
   if (last === undefined) return null;
   const tables = await target.store.tables();
   await target.connections.transaction(databaseId, 'READ WRITE', async (writer) => {
+    await requireSchema(writer, await target.store.schema());
     const mark = await lockMark(writer, databaseId);
     if (mark?.role !== 'target' || mark.moveId !== moveId) throw moveEnded();
     for (const { position, changeset } of others)
@@ -212,9 +205,13 @@ async function followRound(
   return last.position;
 }
 
-/** Keeps instances from committing at the source. Returns the last commit. */
-function freeze({ databaseId, moveId }: Move, { connections }: OpenShard): Promise<CommitPosition> {
+/**
+ * Keeps instances from committing at the source. Returns the last commit. Throws SchemaChanged if commits may have
+ * columns that were not copied.
+ */
+function freeze({ databaseId, moveId }: Move, { connections, store }: OpenShard): Promise<CommitPosition> {
   return connections.transaction(databaseId, 'READ WRITE', async (connection) => {
+    await requireSchema(connection, await store.schema());
     const mark = await lockMark(connection, databaseId);
     if (mark !== undefined && mark !== null && (mark.role === 'moved' || mark.moveId > moveId)) throw moveEnded();
     await writeMark(connection, databaseId, { moveId, role: 'source' });

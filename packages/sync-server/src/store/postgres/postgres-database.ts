@@ -3,7 +3,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { OpenDatabase } from '../durability.ts';
 import type { DatabaseFile } from '../database-file.ts';
 import type { StoreEvents } from '../store.ts';
-import { type Connection, type Connections, NAMESPACE } from '../../postgres/connection.ts';
+import { type Connection, type Connections, isLockTimeout, NAMESPACE } from '../../postgres/connection.ts';
 import { SCHEMA_HASH_SQL, SchemaChanged } from './load-copy.ts';
 import { DATABASE_COLUMN, type MirroredTable } from './mirrored-table.ts';
 import { DatabaseMoving, MARK_COLUMNS, readMark } from './move-mark.ts';
@@ -21,7 +21,7 @@ export const COMMIT_ID_BYTES = 16;
 const SHORT_DECISION_MS = 100;
 
 const LEASE_POLL_MS = 100;
-/** The maximum wait for a lease, longer than any lease. */
+/** The maximum wait of a commit for others, longer than any lease. */
 const LEASE_PATIENCE_MS = 130_000;
 
 /** The result of a commit's body, and its changes in the format of SQLite's session extension. */
@@ -41,6 +41,8 @@ export interface PostgresDatabaseOptions {
   readonly instanceId: string;
   /** Notifies the other instances, which would otherwise notice the commit at their next poll. */
   readonly announce: (head: number, traceparent: string | undefined) => void;
+  /** Called every 10 s while a commit waits for a transaction that holds its lock. */
+  readonly onWaiting: () => void;
   /** Called once, when the database is closed. */
   readonly onClosed: () => void;
   /** Called with the duration of each commit in ms. */
@@ -146,9 +148,15 @@ export class PostgresDatabase implements OpenDatabase {
 
   private async commitNow<Result>(body: () => Result, traceparent: string | undefined): Promise<Result> {
     const startedMs = performance.now();
+    let decidedMs = 0;
+    const decide = (): Decision<Result> => {
+      const decision = this.decide(body);
+      decidedMs += this.decisionMs;
+      return decision;
+    };
     for (;;) {
-      const attempt = await this.write(this.decide(body), () => this.decide(body), traceparent);
-      if (attempt === 'leased') await this.waitForLease(startedMs);
+      const attempt = await this.write(decide(), decide, traceparent);
+      if (attempt === 'leased') await this.waitForLease(startedMs + decidedMs);
       if (typeof attempt === 'string') continue;
       if (attempt.changeset.length > 0) this.options.measure(performance.now() - startedMs);
       return attempt.result;
@@ -164,8 +172,8 @@ export class PostgresDatabase implements OpenDatabase {
 
   /**
    * Commits a decision and returns it, if it was made on the last commit or is short enough to be made again at once.
-   * Returns `leased` if another instance holds the lease, and otherwise `stale`: this instance has followed the others
-   * and taken the lease, so that no other commit overtakes the next attempt.
+   * Returns `leased` if another instance holds the lease or the lock, and otherwise `stale`: this instance has followed
+   * the others and taken the lease, so that no other commit overtakes the next attempt.
    */
   private async write<Result>(
     made: Decision<Result>,
@@ -175,21 +183,24 @@ export class PostgresDatabase implements OpenDatabase {
     const { databaseId, connections, tables, copy, announce } = this.options;
     let position = copy.position;
     type Attempt = Decision<Result> | 'stale' | 'leased';
-    const attempt = await connections.transaction<Attempt>(databaseId, 'READ WRITE', async (connection) => {
-      const stored = await this.storedPosition(connection, 'FOR UPDATE');
-      if (stored.isLeased) return { commit: false, result: 'leased' };
-      let decision = made;
-      if (!isSamePosition(stored, copy.position)) {
-        if (this.decisionMs > SHORT_DECISION_MS) return this.followWithLease(connection, stored);
-        await this.follow(connection, stored);
-        decision = decideAgain();
-      }
-      const { changeset, changes } = decision;
-      position = { head: copy.position.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
-      if (changes.length > 0) await writeCommit(connection, databaseId, tables, position, changeset, changes);
-      if (this.hasLease) await releaseLease(connection, databaseId);
-      return { commit: changes.length > 0 || this.hasLease, result: decision };
-    });
+    const attempt = await this.unlessLocked(
+      connections.transaction<Attempt>(databaseId, 'READ WRITE', async (connection) => {
+        const stored = await this.storedPosition(connection, 'FOR UPDATE');
+        if (stored.isLeased) return { commit: false, result: 'leased' };
+        let decision = made;
+        if (!isSamePosition(stored, copy.position)) {
+          if (this.decisionMs > SHORT_DECISION_MS) return this.followWithLease(connection, stored);
+          await this.follow(connection, stored);
+          decision = decideAgain();
+        }
+        const { changeset, changes } = decision;
+        position = { head: copy.position.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
+        if (changes.length > 0) await writeCommit(connection, databaseId, tables, position, changeset, changes);
+        if (this.hasLease) await releaseLease(connection, databaseId);
+        return { commit: changes.length > 0 || this.hasLease, result: decision };
+      }),
+    );
+    if (attempt === null) return 'leased';
     if (typeof attempt === 'string') return attempt;
     this.hasLease = false;
     if (attempt.changes.length > 0) {
@@ -211,19 +222,36 @@ export class PostgresDatabase implements OpenDatabase {
   }
 
   /**
-   * Resolves once this instance has the lease. Throws `database-unavailable` if another instance keeps it for too long.
+   * Resolves once this instance has the lease. `sinceMs` is when the wait began, later by the time of own decisions.
+   * Throws `database-unavailable` if another instance keeps the lease or the lock for too long.
    */
-  private async waitForLease(startedMs: number): Promise<void> {
+  private async waitForLease(sinceMs: number): Promise<void> {
     const { databaseId, connections } = this.options;
     for (;;) {
-      if (performance.now() - startedMs > LEASE_PATIENCE_MS)
+      if (performance.now() - sinceMs > LEASE_PATIENCE_MS)
         throw new RockpoolError('database-unavailable', { problem: 'another instance holds the database' });
       await new Promise((resolve) => setTimeout(resolve, LEASE_POLL_MS * (0.5 + Math.random())));
-      const attempt = await connections.transaction(databaseId, 'READ WRITE', async (connection) => {
-        const stored = await this.storedPosition(connection, 'FOR UPDATE');
-        return stored.isLeased ? { commit: false, result: null } : this.followWithLease(connection, stored);
-      });
+      const attempt = await this.unlessLocked(
+        connections.transaction(databaseId, 'READ WRITE', async (connection) => {
+          const stored = await this.storedPosition(connection, 'FOR UPDATE');
+          return stored.isLeased ? { commit: false, result: null } : this.followWithLease(connection, stored);
+        }),
+      );
       if (attempt !== null) return;
+    }
+  }
+
+  /**
+   * Null if another transaction holds a lock for longer than a statement may wait. It is a long commit that progresses:
+   * PostgreSQL ends a transaction whose instance sends nothing.
+   */
+  private async unlessLocked<Result>(result: Promise<Result>): Promise<Result | null> {
+    try {
+      return await result;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      this.options.onWaiting();
+      return null;
     }
   }
 

@@ -12,6 +12,7 @@ import type { StoredTable } from '../../sqlite/stored-table.ts';
 import { keepReferences, keysWithReference } from '../nulled-references.ts';
 import { Connections } from '../../postgres/connection.ts';
 import { PostgresStore } from './postgres-store.ts';
+import { PART_BYTES } from './row-parts.ts';
 import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
@@ -165,6 +166,47 @@ describe('several instances on PostgreSQL', () => {
     await add(a, 'not announced');
     while (b.followed < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(namesAt(b)).toEqual(['announced', 'not announced']);
+  });
+
+  it('decide one after the other where another isolation level is the default', async () => {
+    await postgres.server.query(name, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
+    const all = [await start(), await start()];
+    await Promise.all(all.flatMap((instance, i) => Array.from({ length: 10 }, (_, n) => add(instance, `${i}-${n}`))));
+    expect(await postgres.server.query(name, 'SELECT count(*)::int FROM rockpool.accounts')).toEqual([[20]]);
+  });
+
+  it('read and write large rows in smaller parts', async () => {
+    const [rows, rowBytes] = [120, 200_000];
+    const a = await start();
+    await a.database.commit(() =>
+      a.database.file.sql.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) INSERT INTO entries (id, amount, note) SELECT 'id' || i, i, printf('%.${rowBytes}c', 'x') FROM n`,
+      ),
+    );
+    const b = await start();
+    b.database.close();
+    const fetches: number[] = [];
+    const writes: number[] = [];
+    const { transaction } = b.connections;
+    b.connections.transaction = (databaseId, mode, body) =>
+      transaction.call(b.connections, databaseId, mode, (connection) =>
+        body({
+          query: async (sql, parameters) => {
+            const answer = await connection.query(sql, parameters);
+            if (sql.startsWith('FETCH')) fetches.push(answer.length);
+            if (mode === 'READ WRITE') writes.push(String(parameters ?? '').length);
+            return answer;
+          },
+        }),
+      ) as never;
+    await openAt(b);
+    expect(b.database.file.sql.get('SELECT count(*) FROM entries')).toEqual([BigInt(rows)]);
+    expect(Math.max(...fetches)).toBe(100);
+    await b.store.fill('copy', ({ name: table, columns }) =>
+      b.database.file.sql.rows(`SELECT ${columns.map((column) => `"${column.name}"`).join()} FROM "${table}"`),
+    );
+    expect(Math.max(...writes)).toBeLessThan(1.1 * PART_BYTES);
+    expect(writes.reduce((sum, length) => sum + length)).toBeGreaterThan(rows * rowBytes);
   });
 
   it('migrate tables from the storage format without origins', async () => {

@@ -15,6 +15,7 @@ import { DATABASE_COLUMN, qualifiedName, type MirroredTable } from './mirrored-t
 import { COMMIT_ID_BYTES, isSamePosition, PostgresDatabase, writeCommit } from './postgres-database.ts';
 import { followTables, prepareSchema, type StoredTables } from './prepare-schema.ts';
 import { claimIdentity, isClaimed } from '../identity.ts';
+import { inParts } from './row-parts.ts';
 import type { StoredChange } from './stored-change.ts';
 import { openCopyFile, WorkingCopy, type CommitPosition } from './working-copy.ts';
 
@@ -38,6 +39,8 @@ export interface PostgresStoreOptions {
    * recorded.
    */
   readonly schemas?: KnownSchemas;
+  /** Whether tables of an older version of the server may be changed. Default true. */
+  readonly migrates?: boolean;
   readonly measureCommit: (durationMs: number) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -88,6 +91,11 @@ export class PostgresStore implements Store {
     return directory as string | null;
   }
 
+  /** The schema of the tables, as this instance last saw it. */
+  async schema(): Promise<Schema> {
+    return (await this.prepared()).schema;
+  }
+
   /** The tables by name, as this instance last saw them. */
   async tables(): Promise<ReadonlyMap<string, MirroredTable>> {
     return (await this.prepared()).byName;
@@ -105,7 +113,7 @@ export class PostgresStore implements Store {
 
   /** Throws SchemaChanged if the tables have changed. */
   private async openAs(databaseId: string, tables: StoredTables, events: StoreEvents): Promise<OpenDatabase> {
-    const { connections, bus, measureCommit } = this.options;
+    const { connections, bus, measureCommit, onError } = this.options;
     const path = this.pathOf(databaseId);
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
     const file = openCopyFile(path, tables.schema, databaseId);
@@ -126,6 +134,13 @@ export class PostgresStore implements Store {
         instanceId: this.instanceId,
         announce: (head, traceparent) =>
           bus.publish({ kind: 'commit', databaseId, head, ...(traceparent !== undefined && { traceparent }) }),
+        onWaiting: () =>
+          onError(
+            new RockpoolError('database-unavailable', {
+              problem: 'a commit waits for a long transaction of another instance',
+              database: databaseId,
+            }),
+          ),
         onClosed: () => this.forget(database),
         measure: measureCommit,
       });
@@ -164,8 +179,8 @@ export class PostgresStore implements Store {
   }
 
   private prepared(): Promise<StoredTables> {
-    const { connections, schema } = this.options;
-    this.stored ??= this.learnSchemas(prepareSchema(connections, schema)).catch((error: unknown) => {
+    const { connections, schema, migrates } = this.options;
+    this.stored ??= this.learnSchemas(prepareSchema(connections, schema, { migrates })).catch((error: unknown) => {
       this.stored = null;
       throw error;
     });
@@ -234,7 +249,7 @@ export class PostgresStore implements Store {
   async readiness(): Promise<Readiness> {
     try {
       const tables = await this.prepared();
-      const [[hash] = []] = await this.options.connections.query(`SELECT ${SCHEMA_HASH_SQL}`);
+      const [[hash] = []] = await this.options.connections.poll(`SELECT ${SCHEMA_HASH_SQL}`);
       if (hash !== tables.schema.hash) await this.followSchema(tables);
       return 'ready';
     } catch (error) {
@@ -274,7 +289,8 @@ export class PostgresStore implements Store {
       // No instance follows from before the database existed, so the changeset can be empty: only the tables count.
       const write = (changes: readonly StoredChange[]): Promise<void> =>
         writeCommit(connection, databaseId, tables.byName, { head: ++head, commitId }, new Uint8Array(0), changes);
-      for (const changes of inChunks(insertChanges(tables.byName, rowsOf))) await write(changes);
+      const changes = insertChanges(tables.byName, rowsOf);
+      for await (const part of inParts(changes, ROWS_PER_STATEMENT, ({ values }) => values)) await write(part);
       return { commit: true, result: { head, commitId } };
     });
   }
@@ -307,7 +323,7 @@ export class PostgresStore implements Store {
     this.isPolling = true;
     const before = new Map([...this.opened.values()].map((database) => [database, database.position]));
     try {
-      const rows = await this.options.connections.query(
+      const rows = await this.options.connections.poll(
         `SELECT id, head, commit_id FROM ${NAMESPACE}.rockpool_database WHERE id = ANY ($1) AND move_role IS NULL`,
         [[...this.opened.keys()]],
       );
@@ -330,7 +346,6 @@ export class PostgresStore implements Store {
   }
 }
 
-/** Limits the rows that are in memory at a time. */
 const ROWS_PER_STATEMENT = 5_000;
 
 function* insertChanges(
@@ -343,17 +358,6 @@ function* insertChanges(
         yield { table: table.name, kind: 'insert', values };
     }
   }
-}
-
-function* inChunks(changes: Iterable<StoredChange>): Generator<StoredChange[]> {
-  let chunk: StoredChange[] = [];
-  for (const change of changes) {
-    chunk.push(change);
-    if (chunk.length < ROWS_PER_STATEMENT) continue;
-    yield chunk;
-    chunk = [];
-  }
-  yield chunk;
 }
 
 /** Selects the rows of a table of a file in the column order of PostgreSQL. */

@@ -89,13 +89,24 @@ CREATE TABLE ${NAMESPACE}.rockpool_invitation (
  * Creates the tables, or migrates them additively to the instance's schema, and returns them. Tables whose schema adds
  * to the instance's stay as they are. One instance at a time does this; the others wait, and then have nothing to do.
  * Throws `schema-incompatible` for any other difference, and `config-invalid` if PostgreSQL cannot store what SQLite
- * stores.
+ * stores, or if tables exist that had to be changed although `migrates` is false: instances of the version that made
+ * them could no longer use them.
  */
-export async function prepareSchema(connections: Connections, own: Schema): Promise<StoredTables> {
+export async function prepareSchema(
+  connections: Connections,
+  own: Schema,
+  { migrates = true }: { readonly migrates?: boolean | undefined } = {},
+): Promise<StoredTables> {
   const schema = await connections.transaction(null, 'READ WRITE', async (connection) => {
     await requireSettings(connection);
     const prepared = await preparedSchema(connection, own);
     if (prepared !== null) return { commit: false, result: prepared };
+    if (!migrates && (await tableNames(connection)).has('rockpool_store'))
+      throw new RockpoolError('config-invalid', {
+        count: 1,
+        problems:
+          'another version of the server made the tables: use its command, or start an instance of this version first',
+      });
     await connection.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
     const exists = (await tableNames(connection)).has('rockpool_store');
     const result = exists ? await migrate(connection, own) : await create(connection, own);
@@ -138,6 +149,11 @@ function otherFormat(): RockpoolError {
   });
 }
 
+/** Whether the stored schema is this one. The members of a schema that was decoded have another order. */
+function isStoredAs(stored: string, own: Schema): boolean {
+  return encodeSchema(decodeSchema(stored)) === encodeSchema(decodeSchema(encodeSchema(own)));
+}
+
 /**
  * Returns the schema of the tables if there is nothing to change, or null. Avoids the lock in that case: all commits
  * would wait behind it while it waits for a long transaction, such as the copy of a large database to another shard.
@@ -151,7 +167,7 @@ async function preparedSchema(connection: Connection, own: Schema): Promise<Sche
     [own.hash],
   );
   if (storageFormat !== STORAGE_FORMAT || isRemembered !== true) return null;
-  if (stored === encodeSchema(own)) return own;
+  if (isStoredAs(stored as string, own)) return own;
   const { schema } = openedSchema(decodeSchema(stored as string), own);
   return schema === own ? null : schema;
 }
@@ -210,7 +226,7 @@ async function migrate(connection: Connection, own: Schema): Promise<Schema> {
   await connection.query(DIRECTORY_SQL);
   // Creates a table in a store that predates the forwarding of requests.
   await connection.query(INSTANCE_TABLE_SQL);
-  if (stored === encodeSchema(own)) return own;
+  if (isStoredAs(stored as string, own)) return own;
   const before = decodeSchema(stored as string);
   const { schema } = openedSchema(before, own);
   if (schema !== own) return schema;
