@@ -1,3 +1,4 @@
+import { ByteWriter } from '../bytes/byte-writer.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { MAX_FRAME_BYTES } from './limits.ts';
 
@@ -23,8 +24,9 @@ export function messageToFrames(message: Uint8Array): Uint8Array<ArrayBuffer>[] 
 
 /** Reassembles messages. Throws `frame-invalid` or `frame-too-large`; the connection cannot be used afterwards. */
 export class FrameAssembler {
-  private parts: Uint8Array[] = [];
-  private sizeBytes = 0;
+  // The parts of an unfinished message, in one buffer: as objects of their own, parts of one byte would take a hundred
+  // times their size.
+  private parts: ByteWriter | null = null;
   private maxMessageBytes: number;
 
   constructor(maxMessageBytes: number) {
@@ -40,29 +42,19 @@ export class FrameAssembler {
   add(frame: Uint8Array): Uint8Array | null {
     if (frame.length > MAX_FRAME_BYTES)
       throw new RockpoolError('frame-too-large', { sizeBytes: frame.length, limitBytes: MAX_FRAME_BYTES });
+    const { parts } = this;
     const head = frame[0];
     const payload = frame.subarray(1);
-    this.sizeBytes += payload.length;
-    if (this.sizeBytes > this.maxMessageBytes) {
-      throw new RockpoolError('frame-too-large', { sizeBytes: this.sizeBytes, limitBytes: this.maxMessageBytes });
-    }
-    if (head === WHOLE && this.parts.length === 0) {
-      this.sizeBytes = 0;
-      return payload;
-    }
-    if (head !== PART && (head !== LAST_PART || this.parts.length === 0))
+    const sizeBytes = payload.length + (parts?.byteLength ?? 0);
+    if (sizeBytes > this.maxMessageBytes)
+      throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: this.maxMessageBytes });
+    if (head === WHOLE && parts === null) return payload;
+    if (head !== PART && (head !== LAST_PART || parts === null))
       throw new RockpoolError('frame-invalid', { problem: 'a frame arrived out of order' });
-    this.parts.push(payload.slice());
-    if (head === PART) return null;
-    const message = new Uint8Array(this.sizeBytes);
-    let at = 0;
-    for (const part of this.parts) {
-      message.set(part, at);
-      at += part.length;
-    }
-    this.parts = [];
-    this.sizeBytes = 0;
-    return message;
+    const message = parts ?? new ByteWriter();
+    message.bytes(payload);
+    this.parts = head === PART ? message : null;
+    return head === PART ? null : message.finish();
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createConnection, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { encodeMessage, messageToFrames } from '@rockpool/shared';
+import { encodeMessage, FrameAssembler, MAX_FRAME_BYTES, messageToFrames } from '@rockpool/shared';
 import { issueToken } from '../auth/jwt.ts';
 import { serve, type RunningServer } from '../serve.ts';
 import { ADMIN_TOKEN } from '../../testing/admin-client.ts';
@@ -189,6 +189,17 @@ describe('connections that send no request', () => {
       for (const socket of others) socket.destroy();
     }
   });
+});
+
+it('a message in parts of one byte takes little more memory than its bytes', () => {
+  const PARTS = 1_000_000;
+  const assembler = new FrameAssembler(2 * PARTS);
+  const part = messageToFrames(new Uint8Array(MAX_FRAME_BYTES))[0]?.slice(0, 2) as Uint8Array;
+  const usedBytes = (): number => process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers;
+  const before = usedBytes();
+  for (let n = 0; n < PARTS; n++) assembler.add(part);
+  // Each part as an object of its own would take 250 bytes.
+  expect(usedBytes() - before).toBeLessThan(100 * PARTS);
 });
 
 function silentAt(url: string): Socket {
