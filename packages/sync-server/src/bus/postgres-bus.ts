@@ -125,8 +125,8 @@ export class PostgresBus implements Bus {
   }
 
   /**
-   * `backend` has served another connection. If it also serves the listening one, a pooler shares processes of PostgreSQL
-   * between connections, and notifications do not arrive.
+   * `backend` has served another connection. If it also serves the listening one, a pooler shares processes of
+   * PostgreSQL between connections, and notifications do not arrive.
    */
   private requireOwnBackend(backend: unknown): void {
     if (this.listening === null || this.backend === null || backend !== this.backend) return;
@@ -163,8 +163,8 @@ export class PostgresBus implements Bus {
   }
 
   /**
-   * Returns the value that the statement selects. Rejects without an answer in time. The other statements of the pool may
-   * take longer: see Connections.
+   * Returns the value that the statement selects. Rejects without an answer in time. The other statements of the pool
+   * may take longer: see Connections.
    */
   private async ask(client: PoolClient, sql: string): Promise<unknown> {
     // The driver takes this setting of a pool also for one statement, which its types omit.
