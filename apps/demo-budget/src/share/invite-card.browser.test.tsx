@@ -22,17 +22,27 @@ function choose(role: string): void {
   flushSync(() => select.dispatchEvent(new Event('change', { bubbles: true })));
 }
 
+function create(): void {
+  flushSync(() => app.container.querySelector<HTMLButtonElement>('button.primary')?.click());
+}
+
 it('an invitation is never shown beside another role than its own', async () => {
   const responses: ((response: Response) => void)[] = [];
   vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => responses.push(resolve)));
   app.show('share', <InviteCard budget={makeBudget()} />);
-  const link = (): string | undefined => app.container.querySelector('input')?.value;
+  const seen = new Set<string>();
+  const observer = new MutationObserver(() => {
+    const { value } = app.container.querySelector('select') ?? {};
+    seen.add(`${value}: ${app.container.querySelector('input')?.value.replace(/.*=/, '')}`);
+  });
+  observer.observe(app.container, { attributes: true, childList: true, subtree: true });
   choose('owner');
-  app.container.querySelector<HTMLButtonElement>('button.primary')?.click();
+  create();
   choose('viewer');
+  create();
   responses[0]?.(Response.json({ code: 'of-an-owner' }));
-  choose('owner');
-  await expect.poll(link).toContain('of-an-owner');
-  choose('viewer');
-  expect(link()).toBeUndefined();
+  responses[1]?.(Response.json({ code: 'of-a-viewer' }));
+  await expect.poll(() => [...seen]).toContain('viewer: of-a-viewer');
+  observer.disconnect();
+  expect([...seen]).not.toContain('viewer: of-an-owner');
 });

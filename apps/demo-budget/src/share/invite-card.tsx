@@ -11,6 +11,7 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
   const [role, setRole] = useState<BudgetRole>('editor');
   const [invitation, setInvitation] = useState<{ readonly role: BudgetRole; readonly link: string } | null>(null);
   const create = async (): Promise<void> => {
+    setInvitation(null);
     const link = invitationLink(await invite(budget, role));
     setInvitation({ role, link });
   };
@@ -20,7 +21,13 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
       <div className="invite">
         <label>
           As
-          <select value={role} onChange={(event) => setRole(event.target.value as BudgetRole)}>
+          <select
+            value={role}
+            onChange={(event) => {
+              setRole(event.target.value as BudgetRole);
+              setInvitation(null);
+            }}
+          >
             {Object.entries(roleWords).map(([value, { title }]) => (
               <option key={value} value={value}>
                 {title}
