@@ -95,7 +95,7 @@ describe('an open document', () => {
     expect(await stored(client)).toBe('{"body":"high tide"}');
   });
 
-  it('reports that it no longer exists', async () => {
+  it('reports that it no longer exists, and is open again when its row comes back', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     await client.execute('DELETE FROM page');
@@ -103,6 +103,9 @@ describe('an open document', () => {
     expect(document.current.value).toBeNull();
     await expect(client.document('page', ['p'], 'content')).rejects.toMatchObject({ code: 'document-gone' });
     await expect(client.document('page', ['p'], 'title')).rejects.toMatchObject({ code: 'document-unknown' });
+    await client.undo();
+    await until(() => document.current.state === 'open');
+    expect(document.current.value).toEqual({ body: 'low tide' });
     await document.close();
   });
 

@@ -235,6 +235,30 @@ it.each(['before', 'after'] as const)('saved() rejects if a change was made %s t
   await expect(document.close()).rejects.toMatchObject({ code: 'document-gone' });
 });
 
+it.each(['before', 'after'] as const)(
+  'a document that comes back shows its new content, and a change made %s it was gone is written',
+  async (when) => {
+    let isThere = true;
+    const { document, body, stored, tell, writeUnseen } = await openPage(
+      { body: 'tide', n: 1 },
+      { isThere: () => isThere },
+    );
+    isThere = false;
+    if (when === 'before') body().insert(0, 'low ');
+    tell();
+    await document.saved().catch(() => undefined);
+    expect(document.current).toMatchObject({ state: 'gone', value: null });
+    if (when === 'after') body().insert(0, 'low ');
+    isThere = true;
+    writeUnseen({ body: 'tides', n: 2 });
+    tell();
+    await document.saved();
+    expect(document.current).toMatchObject({ state: 'open', error: null, value: { body: 'low tides', n: 2 } });
+    expect(stored()).toEqual({ body: 'low tides', n: 2 });
+    await document.close();
+  },
+);
+
 describe('change', () => {
   it.each([
     ['a member that is undefined', { n: undefined }],

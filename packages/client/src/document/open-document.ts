@@ -225,12 +225,16 @@ class DocumentSync<Value> {
 
   private async run(): Promise<void> {
     try {
-      while (this.state !== 'gone' && (this.isDirty || this.hasUpdates)) await this.step();
+      while (this.hasUpdates || (this.isDirty && this.state === 'open')) await this.step();
       this.setState(this.state, null);
     } catch (thrown) {
       const error = toRockpoolError(thrown);
-      if (error.code !== 'document-gone') this.isDirty = this.hasUpdates = true;
-      this.setState(error.code === 'document-gone' ? 'gone' : this.state, error);
+      this.isDirty = true;
+      if (error.code === 'document-gone') this.setState('gone', error);
+      else {
+        this.hasUpdates = true;
+        this.setState(this.state, error);
+      }
     } finally {
       this.work = null;
       this.show();
@@ -239,7 +243,7 @@ class DocumentSync<Value> {
 
   private async step(): Promise<void> {
     if (this.unanswered !== null) return this.write(this.unanswered);
-    if (this.isDirty) {
+    if (this.isDirty && this.state === 'open') {
       this.isDirty = false;
       const mine = this.read();
       const change: JsonChange | null = diffJson(this.stored.value, mine, this.path);
@@ -269,8 +273,10 @@ class DocumentSync<Value> {
 
   private async readAgain(seen: JsonValue): Promise<void> {
     const text = await this.source.read();
-    if (typeof text === 'string') this.take(text, seen);
-    else this.setState('gone', this.error);
+    if (typeof text !== 'string') return this.setState('gone', this.error);
+    // A deleted row may come back, and with it the document.
+    if (this.state === 'gone') this.setState('open', null);
+    this.take(text, seen);
   }
 
   /** Records that both sides have had this JSON: what is committed must not be written again. */

@@ -55,7 +55,10 @@ export interface LiveDocumentState<Value = unknown> {
    * content that JSON cannot express, the last JSON in the database.
    */
   readonly value: Value | null;
-  /** `gone`: the row was deleted or its column set to NULL. Later changes in this page are not written. */
+  /**
+   * `gone`: the row was deleted or its column set to NULL. Changes in this page are not written. If the row comes back,
+   * for example by an undo, the document is `open` again, and they are written then.
+   */
   readonly state: 'open' | 'gone' | 'closed';
   /** Why the document cannot be written, for example an image in a text. The next change retries. */
   readonly error: Error | null;
