@@ -21,7 +21,8 @@ export interface ServerDatabase {
   changesAfter(position: FeedPosition | null): Promise<FeedChange | null>;
   /**
    * Yields the changes since a position, then those of every later commit, even after the database was reopened. Break
-   * out of the loop, or abort, to stop.
+   * out of the loop, or abort, to stop. Throws `database-unavailable` if an operator closes, replaces or deletes the
+   * database: begin again from the last position.
    */
   changes(options?: {
     readonly from?: FeedPosition | null;
