@@ -80,9 +80,7 @@ export class OpenTransaction {
       const { connection } = this.writer.parts;
       connection.run(`ROLLBACK TO ${savepointName(depth)}`);
       connection.run(`RELEASE ${savepointName(depth)}`);
-      this.writer.forgetUndoneSchema();
-      // Loads the schema, which SQLite drops if it has changed in the savepoint. Capture cannot load it.
-      connection.value('SELECT 1 FROM sqlite_schema');
+      this.writer.reloadUndoneSchema();
     });
   }
 

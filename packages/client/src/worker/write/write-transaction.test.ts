@@ -537,6 +537,21 @@ describe('a forbidden statement [MR-74]', () => {
     database.close();
   });
 
+  it('is not one that changes the schema in a savepoint and rolls that back', () => {
+    const database = openInMemory();
+    write(
+      database,
+      "INSERT INTO account (id) VALUES ('a')",
+      'SAVEPOINT s',
+      'CREATE VIEW names AS SELECT name FROM account',
+      "INSERT INTO account (id) VALUES ('b')",
+      '/* undoes */ ROLLBACK TO s',
+      'RELEASE s',
+    );
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([['a']]);
+    database.close();
+  });
+
   it('is not one that uses TEMP tables, views or savepoints', () => {
     const database = openInMemory();
     const outcome = write(
@@ -555,4 +570,26 @@ describe('a forbidden statement [MR-74]', () => {
     expect(database.connection.rows('SELECT * FROM scratch')).toEqual([[2, 3]]);
     database.close();
   });
+});
+
+it('a write names the schema as touched if its statements may have changed the results of queries', () => {
+  const database = openInMemory();
+  const touchesSchema = (sql: string): boolean => write(database, sql).touchedTables.includes('sqlite_master');
+  const changing = [
+    'CREATE VIEW names AS SELECT name FROM account',
+    'CREATE TEMP TABLE names (name)', // Hides the view.
+    'DROP TABLE temp.names',
+    'CREATE TEMP VIEW mine AS SELECT 1',
+    'DROP VIEW mine',
+  ];
+  expect(changing.filter((sql) => !touchesSchema(sql))).toEqual([]);
+  const unchanging = [
+    'CREATE VIEW IF NOT EXISTS names AS SELECT id FROM account',
+    'CREATE TRIGGER named AFTER INSERT ON draft BEGIN SELECT 2; END',
+    'CREATE TEMP TABLE scratch (a)',
+    'CREATE TEMP TABLE IF NOT EXISTS scratch (a)',
+    'DROP TABLE temp.scratch',
+  ];
+  expect(unchanging.filter(touchesSchema)).toEqual([]);
+  database.close();
 });

@@ -54,6 +54,12 @@ export interface TransactionParts {
  */
 const MAX_ROUNDS = 3;
 
+/**
+ * The views, and TEMP tables that hide one. Any other change of the schema that an app may make changes no result of a
+ * query, and a statement such as CREATE IF NOT EXISTS may change nothing.
+ */
+const VIEWS_SQL = `SELECT group_concat(sql) FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM temp.sqlite_schema) GROUP BY name HAVING max(type) = 'view'`;
+
 /** The result of a transaction's body, beyond the captured changes. */
 export interface BodyResult {
   readonly results: readonly StatementOutcome[];
@@ -150,6 +156,7 @@ export class WriteTransaction {
       // Skips the logs of search indexes and SQLite's own tables.
       for (const table of named) if (!table.startsWith('sqlite_') && !isSearchLog(table)) tablesWritten.add(table);
       const changesRows = named.length > 0 && !changesSchema;
+      const viewsBefore = changesSchema && this.views();
       try {
         for (; next < statements.length; next++) {
           const { sql: nextSql, params } = statements[next] as SqlStatement;
@@ -163,10 +170,10 @@ export class WriteTransaction {
       }
       if (changesSchema) {
         // A redefined view changes the results and dependencies of any query: see createCommitFollower.
-        tablesWritten.add(SCHEMA_TABLE);
+        if (this.views() !== viewsBefore) tablesWritten.add(SCHEMA_TABLE);
         this.hasChangedSchema = true;
         connection.dropIdleStatements();
-      }
+      } else if (this.hasChangedSchema && named.length === 0) this.reloadUndoneSchema(); // It may be a ROLLBACK TO.
     }
     return { results, tablesWritten };
   }
@@ -260,5 +267,16 @@ export class WriteTransaction {
   forgetUndoneSchema(): void {
     if (!this.hasChangedSchema) return;
     this.parts.connection.dropIdleStatements();
+  }
+
+  /** Call it after a rollback to a savepoint. */
+  reloadUndoneSchema(): void {
+    this.forgetUndoneSchema();
+    // Loads the schema, which SQLite drops if it has changed in the savepoint. Capture cannot load it.
+    this.parts.connection.value('SELECT 1 FROM sqlite_schema');
+  }
+
+  private views(): string {
+    return String(this.parts.connection.rows(VIEWS_SQL));
   }
 }
