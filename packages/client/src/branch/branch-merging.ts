@@ -29,7 +29,7 @@ export interface BranchMergingParts {
 }
 
 /** Whether the origin already contains the transaction that merged the branch. */
-export async function isMerged(query: Query, { id }: BranchStart): Promise<boolean> {
+export async function isMerged(query: Query, { id }: Pick<BranchStart, 'id'>): Promise<boolean> {
   const rows = await query({ sql: 'SELECT 1 FROM rockpool_request WHERE id = ?', params: [id] });
   return rows.length > 0;
 }

@@ -3,10 +3,10 @@ import {
   decodeWrittenRows,
   RockpoolError,
   syncedTables,
-  toRockpoolError,
   type RowAtVersion,
   type Schema,
 } from '@rockpool/shared';
+import { isMerged } from '../branch/branch-merging.ts';
 import { withDependentRows } from '../branch/dependent-rows.ts';
 import type { BranchDocuments, ChangedRow } from '../branch/changed-rows.ts';
 import { describeChange, planMerge, type PlannedMerge } from '../branch/plan-merge.ts';
@@ -22,7 +22,8 @@ import type {
   RestoreSelection,
 } from '../interface/restore-plan.ts';
 import { toSqlValue } from '../history/history-row.ts';
-import { isUnflushed, mayBeCommitted } from '../tab/synced-writes.ts';
+import { newId } from '../new-id.ts';
+import { isUnflushed } from '../tab/synced-writes.ts';
 
 /** The maximum `timeoutMs` of a transaction. */
 const TIMEOUT_MS = 8_000;
@@ -72,11 +73,15 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
       () => 'restore',
     ),
   );
+  // Its request record says whether an attempt with an unknown outcome was committed.
+  const id = `restore:${newId()}`;
+  let written: RestorePreview | null = null;
   let applied: Promise<RestorePreview> | null = null;
 
   async function apply({ conflicts }: RestorePlanOptions): Promise<RestorePreview> {
-    // The public options have no `withoutTriggers`.
-    const options = { timeoutMs: TIMEOUT_MS, withoutTriggers: true };
+    if (written !== null && (await isMerged((statement) => client.query(statement), { id }))) return written;
+    // The public options have no `requestId` and `withoutTriggers`.
+    const options = { timeoutMs: TIMEOUT_MS, requestId: id, withoutTriggers: true };
     return client.transaction(async (tx) => {
       const read: Query = (statement) => tx.query(statement);
       const decide = typeof conflicts === 'function' ? conflicts : () => conflicts ?? 'restore';
@@ -84,7 +89,7 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
       if (conflicts === undefined && planned.conflicts.length > 0)
         throw new RockpoolError('restore-conflicts', { count: planned.conflicts.length });
       await writeMerge(tx, planned.rows);
-      return toPreview(planned);
+      return (written = toPreview(planned));
     }, options);
   }
 
@@ -94,7 +99,7 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
     // Applies once: a second restore would subtract from counters twice.
     apply(options = {}) {
       applied ??= apply(options).catch((thrown: unknown) => {
-        if (!isUnflushed(thrown) && !mayBeCommitted(toRockpoolError(thrown))) applied = null;
+        if (!isUnflushed(thrown)) applied = null;
         throw thrown;
       });
       return applied;
