@@ -224,16 +224,16 @@ export interface Client {
   /**
    * Resolves with all committed data as one plain SQLite file, for `restoreDatabase`. The file is consistent, even if
    * writes continue. Binary documents are JSONB in it, which other programs read with `json(column)`. On storage that
-   * only one tab can open, the leader creates it; the call rejects with `leader-unreachable` after ten seconds without
-   * an answer.
+   * only one tab can open, the leader creates it; the call rejects with `leader-unreachable` if the leader does not
+   * begin within ten seconds.
    */
   backup(): Promise<Blob>;
 
   /**
    * Closes the client and deletes the database and its branches from this device; the server's copy stays. Rejects with
    * `changes-unsent` while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy`
-   * while another tab has the database open. The check waits for the writes of this tab, and further writes reject with
-   * `client-closed` unless it fails.
+   * while another tab has the database open. The check waits for the writes of this tab; after ten seconds it rejects
+   * with `changes-unsent` and `isWriting`. Further writes reject with `client-closed` unless the check fails.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 

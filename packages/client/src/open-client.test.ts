@@ -1,6 +1,6 @@
 import { buildSchema, RockpoolError } from '@rockpool/shared';
 import type { Remote } from 'comlink';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Client } from './client.ts';
 import type { PersistenceChoice } from './rpc/persistence.ts';
 import type { ClientEnvironment } from './client-session.ts';
@@ -8,6 +8,7 @@ import { openClient } from './open-client.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { EncodedRows } from './rpc/rows-transfer.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
+import { requireAllSent } from './tab/require-all-sent.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
 
 /** Workers that open and then send the events of a test. */
@@ -118,3 +119,22 @@ it.each([0, 1])(
     await client.close();
   },
 );
+
+it('leaving waits ten seconds for a write, then reports that it is under way', async () => {
+  vi.useFakeTimers();
+  const columns = [0, 0].map((value) => ({ kind: 'mixed', values: [value] }) as const);
+  const counts: EncodedRows = { names: ['pendingCount', 'rejectedCount'], columns, rowCount: 1 };
+  const session = {
+    leaving: 0,
+    settled: new Promise(() => undefined),
+    call: async <T>() => counts as T,
+  };
+  const left = requireAllSent(session).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await Promise.race([left, 'waiting'])).toMatchObject({
+    code: 'changes-unsent',
+    fields: { pendingCount: 0, isWriting: true },
+  });
+  expect(session.leaving).toBe(0);
+  vi.useRealTimers();
+});

@@ -12,6 +12,9 @@ const UNSENT: SqlStatement = {
   params: [],
 };
 
+/** As long as a write of a follower waits for its leader. A write that the leader has begun may take longer. */
+const SETTLED_WITHIN_MS = 10_000;
+
 /** The part of a session that this check uses. */
 export interface WritingSession {
   leaving: number;
@@ -21,19 +24,24 @@ export interface WritingSession {
 
 /**
  * Refuses further writes of this tab, waits for those under way, and throws `changes-unsent` with the counts unless
- * both are zero. Writes are accepted again only if it throws: a later write would be deleted with the database.
+ * both are zero and no write is under way any more. Writes are accepted again only if it throws: a later write would be
+ * deleted with the database.
  */
 export async function requireAllSent(session: WritingSession): Promise<void> {
   session.leaving++;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    await session.settled;
+    const overdue = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, SETTLED_WITHIN_MS, true)));
+    const isWriting = await Promise.race([session.settled.then(() => false), overdue]);
     const [counts] = decodeRows(await session.call((worker) => worker.query(UNSENT)));
     const pendingCount = Number(counts?.['pendingCount']);
     const rejectedCount = Number(counts?.['rejectedCount']);
-    if (pendingCount > 0 || rejectedCount > 0)
-      throw new RockpoolError('changes-unsent', { pendingCount, rejectedCount });
+    if (isWriting || pendingCount > 0 || rejectedCount > 0)
+      throw new RockpoolError('changes-unsent', { pendingCount, rejectedCount, ...(isWriting && { isWriting }) });
   } catch (thrown) {
     session.leaving--;
     throw thrown;
+  } finally {
+    clearTimeout(timer);
   }
 }
