@@ -92,6 +92,17 @@ describe('the synced promise of a write', () => {
     expect(asked.length).toBeLessThanOrEqual(3);
   });
 
+  it('rejects when the tab has ended, because it can ask no more', async () => {
+    const synced = new SyncedWrites({
+      requireServer: () => undefined,
+      writeStates: () => Promise.reject(new RockpoolError('tab-outdated')),
+      status: { subscribe: () => () => undefined },
+    });
+    const outcome = synced.beside('a', Promise.resolve()).synced.catch((error: unknown) => error);
+    await turns();
+    expect(await Promise.race([outcome, Promise.resolve('waiting')])).toMatchObject({ code: 'tab-outdated' });
+  });
+
   it('rejects with the error of the write, and when the client closes', async () => {
     const { synced } = decided();
     await expect(synced.beside('a', Promise.reject(new RockpoolError('storage-full'))).synced).rejects.toMatchObject({
