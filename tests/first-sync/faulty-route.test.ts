@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { downloadSnapshot } from '#client/worker/first-sync/download-snapshot.ts';
 import { RockpoolError } from '#shared/index.ts';
 import { insert } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
@@ -178,4 +179,21 @@ describe('a first sync over a faulty snapshot route', () => {
     await mine.upToDate();
     expect([mine.problems, mine.fullResyncs]).toEqual([[], [1]]);
   });
+});
+
+it('an aborted download does not wait for its token', async () => {
+  const stop = new AbortController();
+  const failed = downloadSnapshot({
+    url: 'ws://127.0.0.1',
+    databaseId: 'app',
+    schemaHash: '',
+    token: () => new Promise(() => undefined),
+    timeouts: { tokenMs: 3_600_000 },
+    onProgress: () => undefined,
+    onWait: () => undefined,
+    signal: stop.signal,
+  }).catch(({ code }: RockpoolError) => code);
+  stop.abort();
+  const nextTask = new Promise((resolve) => setTimeout(resolve, 0, 'waiting'));
+  expect(await Promise.race([failed, nextTask])).toBe('network-unreachable');
 });

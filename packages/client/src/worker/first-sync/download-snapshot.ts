@@ -133,6 +133,8 @@ async function requestSnapshot(options: DownloadOptions, partial: PartialDownloa
     options.token(),
     tokenMs,
     () => new RockpoolError('network-unreachable', { stage: 'token', waitedMs: tokenMs }),
+    // The page of a leader that steps down may be suspended, and the next leader waits for the end of the download.
+    signal,
   );
 
   const firstByteMs = timeouts.firstByteMs ?? FIRST_BYTE_TIMEOUT_MS;
@@ -197,10 +199,17 @@ async function receiveBody(options: DownloadOptions, response: Response, partial
 
 const NOTHING = Promise.resolve({ done: true, value: undefined } as const);
 
-async function within<T>(work: Promise<T>, withinMs: number, overdue: () => RockpoolError): Promise<T> {
+/** Rejects with `overdue` after `withinMs`, or at once when the signal aborts. */
+async function within<T>(
+  work: Promise<T>,
+  withinMs: number,
+  overdue: () => RockpoolError,
+  signal?: AbortSignal,
+): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(overdue()), withinMs);
+    signal?.addEventListener('abort', () => reject(overdue()), { once: true });
   });
   try {
     return await Promise.race([work, deadline]);
