@@ -1,5 +1,5 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from '../client.ts';
 import { createClient, sql } from '../index.ts';
 import { defineSchema } from '../schema/index.ts';
@@ -68,6 +68,25 @@ describe('devtools', () => {
     await expect.poll(shown).toContain('leads');
     show('Sync');
     await expect.poll(shown).toContain('offline');
+  });
+
+  it('count only the tabs of their own database', async () => {
+    const { root, show } = await open();
+    const other = await createClient({ name: `${client?.name}-2`, schema: defineSchema({ note }) });
+    show('Tabs');
+    await expect.poll(() => root.querySelectorAll('tbody tr').length).toBe(1);
+    await other.close();
+  });
+
+  it('do not draw a panel again before its queries have ended', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { show, text: shown } = await open();
+    show('Changelog');
+    await expect.poll(shown).toContain('1 pending');
+    const query = vi.spyOn(client as Client, 'query').mockReturnValue(new Promise(() => undefined));
+    vi.advanceTimersByTime(5_000);
+    expect(query).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
   });
 
   it('leave the page unchanged', async () => {

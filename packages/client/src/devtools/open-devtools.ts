@@ -53,9 +53,15 @@ export function openDevtools(client: Client): Devtools {
     void draw(panel);
   }
 
-  const timer = setInterval(() => {
-    if (shown?.isLive === true) void draw(shown);
-  }, REDRAW_MS);
+  let isDrawing = false;
+  const redraw = async (): Promise<void> => {
+    // A panel whose queries take longer than the interval would delay the slow queries of the app more and more.
+    if (isDrawing || shown?.isLive !== true) return;
+    isDrawing = true;
+    await draw(shown);
+    isDrawing = false;
+  };
+  const timer = setInterval(() => void redraw(), REDRAW_MS);
   const close = (): void => {
     clearInterval(timer);
     shown = null;

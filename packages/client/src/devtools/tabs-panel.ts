@@ -10,7 +10,7 @@ export const tabsPanel: MakePanel = (client) => ({
   async draw(into) {
     const { held = [], pending = [] } = await navigator.locks.query();
     const leads = (name: string | undefined): boolean =>
-      name?.startsWith(`rockpool:${client.name}`) === true && name.endsWith(':leader');
+      name?.startsWith(`rockpool:${client.name}:`) === true && name.endsWith(':leader');
     const rows = [
       ...held.filter(({ name }) => leads(name)).map(({ clientId }) => ['leads', clientId ?? null]),
       ...pending.filter(({ name }) => leads(name)).map(({ clientId }) => ['follows', clientId ?? null]),
