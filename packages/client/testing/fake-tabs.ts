@@ -61,6 +61,8 @@ export interface FakeTabOptions {
   readonly failToClose?: () => RockpoolError | null;
   /** Runs before the file is opened. Default: nothing. */
   readonly beforeOpen?: () => Promise<void>;
+  /** Runs before each read. Default: nothing. */
+  readonly beforeRead?: () => Promise<void>;
   /** Resolves when the medium has stored the commits of this tab. Default: at once. */
   readonly committed?: () => Promise<void>;
   /** The tab is killed as soon as a commit with this SQL is in the file, before any tab learns of it. */
@@ -115,7 +117,7 @@ export class FakeBrowser {
           if (!life.isAlive) return new Promise<never>(() => undefined);
           const failure = options.failToOpen?.(role) ?? null;
           if (failure !== null) throw failure;
-          const opened = this.openFile(role, life, options.dieAfter ?? null, tab);
+          const opened = this.openFile(role, life, options, tab);
           const close = async (how: { readonly handsOver: boolean }): Promise<void> => {
             await opened.close(how);
             const unclosed = options.failToClose?.() ?? null;
@@ -187,7 +189,7 @@ export class FakeBrowser {
   private openFile(
     role: 'writer' | 'reader',
     life: Life,
-    dieAfter: string | null,
+    { dieAfter, beforeRead }: FakeTabOptions,
     tab: FakeTab,
   ): OpenedDatabase<FakeDatabase> {
     const { file } = this;
@@ -239,6 +241,10 @@ export class FakeBrowser {
         undo: () => void (effects = savepoints.pop() ?? []),
         rollback: () => void (effects = []),
         commit: (requestId) => {
+          if (effects.includes(FAILING_ONCE_SQL) && !file.hasFailed) {
+            file.hasFailed = true;
+            throw new RockpoolError('constraint-foreign-key');
+          }
           file.effects.push(...effects);
           file.requests.set(requestId, []);
           if (effects.some((sql) => sql === dieAfter)) tab.kill();
@@ -254,6 +260,7 @@ export class FakeBrowser {
     };
     // Returns a result whose column names are the effects. Throws unless the file is open.
     const query = async (): Promise<EncodedRows> => {
+      await beforeRead?.();
       if (!life.isAlive || !isOpen) throw new Error('a tab that is dead or has no open file has read');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };

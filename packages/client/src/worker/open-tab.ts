@@ -106,8 +106,7 @@ export class OpenTab {
 
   async suspend(): Promise<void> {
     this.presence.suspend();
-    await this.streams.closeAll();
-    await this.membership.suspend();
+    await this.membership.suspend(this.streams.closeAll());
   }
 
   async resume(): Promise<void> {

@@ -1,9 +1,13 @@
-import { RockpoolError } from '@rockpool/shared';
+import { buildSchema, encodeSchema, RockpoolError } from '@rockpool/shared';
+import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
+import { ProcessTabs } from '../node/process-tabs.ts';
 import type { Reads } from '../rpc/reads.ts';
 import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
+import type { OpenOptions } from '../rpc/worker-api.ts';
+import { createHost } from './host.ts';
 import { createStreams, type Streams } from './streams.ts';
-import { openInMemory } from '../../testing/worker/test-database.ts';
+import { account, openInMemory, testRuntime } from '../../testing/worker/test-database.ts';
 
 const ROWS = 20_000;
 const NUMBERS = {
@@ -88,6 +92,27 @@ it('a stream that was opening when the page was suspended is closed and reports 
   await Promise.all([opening, closing]);
   expect(open).toBe(0);
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
+});
+
+it('a page that is visible again before its opening streams are closed continues', async () => {
+  const tabs = new ProcessTabs();
+  const place = { persistence: 'memory', medium: memoryMedium() } as const;
+  const host = createHost({
+    locks: tabs.locks,
+    openPort: (channelName) => tabs.openPort(channelName),
+    requireTabSupport: () => undefined,
+    loadSqlite: async () => testRuntime,
+    chooseMedium: async () => place,
+    scopeOf: (name) => name,
+    places: async () => [place],
+  });
+  const schema = encodeSchema(buildSchema([account]));
+  const options = { name: 'app', schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'memory' };
+  await host.open(options as OpenOptions, { onEvent: () => undefined, token: async () => '' });
+  await Promise.all([host.openStream(1, NUMBERS), host.suspend(), host.resume()]);
+  const reading = host.query({ sql: 'SELECT 1 AS one', params: [] }).then(decodeRows, String);
+  await host.close();
+  expect(await reading).toEqual([{ one: 1 }]);
 });
 
 it('closing a stream that is read in one piece does not wait for its query', async () => {

@@ -9,6 +9,8 @@ export interface AnsweredRequests {
   add(requestId: string, refusal: TransferredError | null, latestStartMs: number): void;
   has(requestId: string): boolean;
   refusalOf(requestId: string): TransferredError | null;
+  /** Called when its author uses the id again, for another attempt. */
+  forget(requestId: string): void;
 }
 
 /** At least this many are remembered regardless of the clock: a clock that is set ahead would expire them at once. */
@@ -28,5 +30,6 @@ export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
     },
     has: (requestId) => answersById.has(requestId),
     refusalOf: (requestId) => answersById.get(requestId)?.refusal ?? null,
+    forget: (requestId) => void answersById.delete(requestId),
   };
 }

@@ -84,8 +84,8 @@ export interface AskMessage {
 }
 
 export type AnswerMessage =
-  /** The write has begun and may commit, so its author waits for the response without a deadline. */
-  | { readonly kind: 'begun'; readonly requestId: string }
+  /** The write or read has begun and may take long, so its author waits for the response without a deadline. */
+  | { readonly kind: 'begun'; readonly leaderTerm: string; readonly requestId: string }
   | { readonly kind: 'answer'; readonly requestId: string; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly requestId: string; readonly error: TransferredError };
 

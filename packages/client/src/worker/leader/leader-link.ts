@@ -6,7 +6,8 @@ import type { Clock } from './clock.ts';
 
 /**
  * A request without a response fails after this time, not counting time that the device slept. A hand-over takes 50 ms,
- * at worst 3 s; a frozen leader may never answer. A write that the leader has begun does not fail while that tab leads.
+ * at worst 3 s; a frozen leader may never answer. A write or read that the leader has begun does not fail while that tab
+ * leads.
  */
 export const REQUEST_DEADLINE_MS = 10_000;
 
@@ -49,7 +50,7 @@ export interface LeaderLink {
   onAnswer(message: AnswerMessage): void;
   /** Repeats all waiting requests to a new leader, in order. */
   onNewLeader(leader: LeaderAddress): void;
-  /** Called when the leader has left. No write is under way at it any more, so the deadlines hold again. */
+  /** Called when the leader has left. Nothing is under way at it any more, so the deadlines hold again. */
   onLeaderGone(): void;
   /** Called when this tab leads. Runs all waiting requests, in order. */
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;
@@ -66,7 +67,7 @@ interface Waiting {
   readonly request: LeaderRequest;
   readonly settle: PromiseWithResolvers<unknown>;
   startedAwakeMs: number;
-  /** Whether the leader has begun the write. */
+  /** Whether the leader has begun the write or read. */
   hasBegun: boolean;
   timesAsked: number;
   leadersAsked: number;
@@ -121,7 +122,8 @@ class Link implements LeaderLink {
     const waiting = this.waitingById.get(message.requestId);
     if (waiting === undefined) return; // The request has been answered already.
     if (message.kind === 'begun') {
-      waiting.hasBegun = true;
+      // A late message of an earlier leader does not count.
+      if (message.leaderTerm === this.leader?.leaderTerm) waiting.hasBegun = true;
       return;
     }
     const { resolve, reject } = this.take(waiting);
@@ -181,7 +183,8 @@ class Link implements LeaderLink {
       leaderTerm: leader.leaderTerm,
       requestId: id,
       afterRequestId,
-      request,
+      // The leader has the statements. Copies of a large import would fill its memory while SQLite occupies its thread.
+      request: waiting.hasBegun && request.kind === 'write' ? { ...request, statements: [] } : request,
       latestStartMs,
     });
   }

@@ -27,7 +27,7 @@ export interface LeaderTransactionsOptions<Outcome> {
 }
 
 /** Calls back once when the tab that runs a transaction is gone, unless the returned function is called first. */
-export type WatchOwner = (onGone: () => void) => () => void;
+export type WatchOwner = (transactionId: string, onGone: () => void) => () => void;
 
 type BeginAsk = Extract<TransactionAsk, { kind: 'begin' }>;
 
@@ -109,7 +109,8 @@ export class LeaderTransactions<Outcome> {
   ): Promise<void> {
     const { writerQueue, clock } = this.options;
     const begun = Promise.withResolvers<void>();
-    const stopWatching = watchOwner(() => this.end(id, new RockpoolError('transaction-lost')));
+    this.endedById.delete(id); // An earlier attempt under the same id.
+    const stopWatching = watchOwner(id, () => this.end(id, new RockpoolError('transaction-lost')));
     let giveUp = (): void => undefined;
     this.waiting.set(id, (reason) => {
       this.waiting.delete(id);

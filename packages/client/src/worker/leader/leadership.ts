@@ -83,8 +83,7 @@ export interface LeadershipOptions<Database> {
   readonly clock: Clock;
   /** Whether any other tab is registered as a listener. A broadcast costs more than a small write. */
   readonly hasFollowers: () => boolean;
-  /** Calls back once when the tab that runs this transaction is gone, unless the returned function is called first. */
-  readonly watchOwner: (transactionId: string, onGone: () => void) => () => void;
+  readonly watchOwner: WatchOwner;
   readonly post: (message: BroadcastMessage) => void;
   readonly send: (tabId: string, message: DirectMessage) => void;
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
@@ -104,7 +103,7 @@ export class Leadership<Database extends WritableDatabase> {
   readonly reads: Reads;
   private readonly options: LeadershipOptions<Database>;
   private readonly answered: AnsweredRequests;
-  /** Follower requests in progress, and whether their writes have begun. */
+  /** Follower requests in progress, and whether they have begun. */
   private readonly inProgress = new Map<string, boolean>();
   private readonly writerQueue = new WriterQueue();
   private readonly transactions: LeaderTransactions<ServedOutcome>;
@@ -158,28 +157,31 @@ export class Leadership<Database extends WritableDatabase> {
   /**
    * Runs a follower's request, unless the request is for a different leader, has expired, or follows a write that has
    * not arrived; in these cases the follower repeats it. A request that is repeated while it runs is answered once. The
-   * follower learns when its write begins, and again when it repeats the request, because messages may be lost.
+   * follower learns when its write or read begins, and again when it repeats the request, because messages may be lost.
    */
   async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
     const { answered, inProgress } = this;
     const { send, clock, watchOwner } = this.options;
     if (leaderTerm !== this.leaderTerm || clock.nowMs() > latestStartMs) return;
-    if (inProgress.get(requestId) === true) send(tabId, { kind: 'begun', requestId });
+    const onBegun = (): void => {
+      inProgress.set(requestId, true);
+      send(tabId, { kind: 'begun', leaderTerm, requestId });
+    };
+    if (inProgress.get(requestId) === true) onBegun();
     if (inProgress.has(requestId)) return;
     if (afterRequestId !== null && !answered.has(afterRequestId) && !inProgress.has(afterRequestId)) return;
     const refusal = answered.refusalOf(requestId);
     if (refusal !== null) return send(tabId, { kind: 'refused', requestId, error: refusal });
-    // A repeated step would take effect twice, because its id is not stored with its effect.
-    if (request.kind === 'step' && answered.has(requestId)) return;
+    if (request.kind === 'step') {
+      // A repeated step would take effect twice, because its id is not stored with its effect.
+      if (answered.has(requestId)) return;
+      // A merge that was refused begins again under the same id.
+      if (request.ask.kind === 'begin') answered.forget(request.transactionId);
+    }
     inProgress.set(requestId, false);
-    const onBegun = (): void => {
-      inProgress.set(requestId, true);
-      send(tabId, { kind: 'begun', requestId });
-    };
+    if (request.kind === 'read') onBegun();
     try {
-      const watch: WatchOwner = (onGone) =>
-        request.kind === 'step' ? watchOwner(request.transactionId, onGone) : () => undefined;
-      const answer = await this.carryOut(requestId, request, { latestStartMs, onBegun, watchOwner: watch });
+      const answer = await this.carryOut(requestId, request, { latestStartMs, onBegun, watchOwner });
       if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
       if (request.kind === 'write') send(tabId, this.statusMessage());
       send(tabId, { kind: 'answer', requestId, answer });

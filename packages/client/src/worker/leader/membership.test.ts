@@ -210,9 +210,12 @@ describe('tabs that share a database', () => {
 });
 
 describe('tabs on a medium that lets only one tab open the file', () => {
-  async function twoExclusive(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
+  async function twoExclusive(
+    browser: FakeBrowser,
+    beforeRead?: () => Promise<void>,
+  ): Promise<{ leader: FakeTab; follower: FakeTab }> {
     const [leader, follower] = [
-      browser.tab({ sharesFiles: false }),
+      browser.tab({ sharesFiles: false, ...(beforeRead && { beforeRead }) }),
       browser.tab({
         sharesFiles: false,
         failToOpen: (role) => (role === 'reader' ? new RockpoolError('storage-busy') : null),
@@ -256,6 +259,16 @@ describe('tabs on a medium that lets only one tab open the file', () => {
     await follower.membership.suspend();
     browser.deliveries = () => 1;
     await follower.membership.resume();
+    expect(await waiting).toEqual([]);
+  });
+
+  it('do not fail while the leader reads, however long that takes', async () => {
+    const browser = new FakeBrowser();
+    const done = Promise.withResolvers<void>();
+    const { follower } = await twoExclusive(browser, () => done.promise);
+    const waiting = read(follower);
+    await browser.advance(31_000);
+    done.resolve();
     expect(await waiting).toEqual([]);
   });
 
@@ -428,6 +441,35 @@ describe('when the leader dies or messages are lost', () => {
       expect(await waiting).toEqual([{ changes: 1 }]);
     });
 
+    it('is repeated without its statements, and with them to the next leader', async () => {
+      const browser = new FakeBrowser();
+      const { leader } = await twoSlow(browser);
+      const [author] = await openTabs(browser, 1);
+      const sent: unknown[] = [];
+      browser.isLost = (message) => {
+        if (message.kind === 'ask' && message.request.kind === 'write') sent.push(message.request.statements);
+        return false;
+      };
+      const waiting = write(author as FakeTab, 'a');
+      await browser.advance(5_000);
+      expect(sent.splice(0)).toEqual([[statement('a')], [], []]);
+      leader.kill();
+      expect(await waiting).toEqual([{ changes: 1 }]);
+      expect(sent).toEqual([[statement('a')]]);
+    });
+
+    it('does not count as begun because of a late message of an earlier leader', async () => {
+      const browser = new FakeBrowser();
+      const { follower } = await two(browser);
+      browser.isLost = ({ kind }) => kind === 'ask';
+      const failed = codeOf(follower.membership.write([statement('a')], undefined, 'a'));
+      await settle();
+      const message = { kind: 'begun', leaderTerm: 'before', requestId: 'a' };
+      browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message });
+      await browser.advance(10_000);
+      expect(await Promise.race([failed, Promise.resolve('waiting')])).toBe('leader-unreachable');
+    });
+
     it('does not extend the deadline of later requests', async () => {
       const browser = new FakeBrowser();
       const { follower, stored } = await twoSlow(browser);
@@ -465,7 +507,7 @@ describe('when the leader dies or messages are lost', () => {
       await browser.advance(31_000);
       leader.kill();
       await browser.advance(10_000);
-      expect(await failed).toBe('leader-unreachable');
+      expect(await Promise.race([failed, Promise.resolve('waiting')])).toBe('leader-unreachable');
     });
   });
 
@@ -575,20 +617,38 @@ describe('a page that is hidden', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it('ends if its file belongs to a different database when it is visible again, and fails its waiting calls', async () => {
+  it.each(['database-mismatch', 'database-newer', 'other-principal', 'schema-incompatible'] as const)(
+    'ends with %s if its file can no longer be opened when it is visible again, and fails its waiting calls',
+    async (code) => {
+      const browser = new FakeBrowser();
+      let isTaken = false;
+      const tab = browser.tab({ failToOpen: () => (isTaken ? new RockpoolError(code) : null) });
+      await tab.membership.open();
+      await tab.membership.suspend();
+      isTaken = true;
+      const waiting = codeOf(write(tab, 'a'));
+      await tab.membership.resume();
+      await browser.advance(60_000);
+      expect(tab.ended).toMatchObject([{ code }]);
+      expect(await waiting).toBe(code);
+      expect(await codeOf(write(tab, 'b'))).toBe(code);
+    },
+  );
+
+  it('leads once if the lock comes to it while it leaves and is visible again', async () => {
     const browser = new FakeBrowser();
-    let isTaken = false;
-    const tab = browser.tab({
-      failToOpen: () =>
-        isTaken ? new RockpoolError('database-mismatch', { belongsTo: 'team2', asked: 'team' }) : null,
-    });
-    await tab.membership.open();
-    await tab.membership.suspend();
-    isTaken = true;
-    const waiting = codeOf(write(tab, 'a'));
-    await tab.membership.resume();
-    expect(await waiting).toBe('database-mismatch');
-    expect(await codeOf(write(tab, 'b'))).toBe('database-mismatch');
+    const { leader, follower } = await two(browser);
+    const closed = Promise.withResolvers<void>();
+    const going = follower.membership.suspend(closed.promise);
+    const coming = follower.membership.resume();
+    leader.kill();
+    await settle();
+    closed.resolve();
+    await browser.advance(0);
+    const written = write(follower, 'a');
+    await browser.advance(0);
+    expect([follower.role, follower.problems, browser.file.effects]).toEqual(['leader', [], ['a']]);
+    await Promise.all([going, coming, written]);
   });
 
   it('ends if the new leader has different options', async () => {

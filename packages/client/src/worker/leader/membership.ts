@@ -82,10 +82,15 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 /**
- * While this tab was suspended, another tab bound the database to a different server database or principal. Retrying
- * cannot succeed, and waiting requests must not wait forever.
+ * While this tab was suspended, another tab bound the database to a different server database or principal, or a newer
+ * version migrated it. Retrying cannot succeed, and waiting requests must not wait forever.
  */
-const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
+const IS_FINAL: ReadonlySet<ErrorCode> = new Set([
+  'database-mismatch',
+  'database-newer',
+  'other-principal',
+  'schema-incompatible',
+]);
 
 export class Membership<Database extends WritableDatabase> {
   /** Waits while this tab cannot read, because its role changes or its page is suspended. */
@@ -112,6 +117,8 @@ export class Membership<Database extends WritableDatabase> {
   private isAway = true;
   private status: LeaderStatus;
   private isHidden = false;
+  /** The wait for the lock in which this tab follows or has followed; null after it has left. */
+  private turn: Promise<boolean> | null = null;
   private retryMs = FIRST_RETRY_MS;
   private cancelRetry: () => void = () => undefined;
   private steps: Promise<unknown> = Promise.resolve();
@@ -188,12 +195,15 @@ export class Membership<Database extends WritableDatabase> {
     await this.carryOut({ kind: 'sync-now' });
   }
 
-  /** Called when the page is suspended. Releases lock, channel and files; requests wait for `resume`. */
-  suspend(): Promise<void> {
+  /**
+   * Called when the page is suspended. Releases lock, channel and files after `streamsClosed` has settled; requests wait
+   * for `resume`, which may be called before that.
+   */
+  suspend(streamsClosed: Promise<void> = Promise.resolve()): Promise<void> {
     this.isHidden = true;
     this.cancelRetry();
     this.link.pause();
-    return this.step(() => this.leave());
+    return this.step(() => streamsClosed.finally(() => this.leave()));
   }
 
   async resume(): Promise<void> {
@@ -245,7 +255,7 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   private async follow(): Promise<void> {
-    const turn = this.election.waitForTurn();
+    const turn = (this.turn = this.election.waitForTurn());
     const announced = Promise.withResolvers<LeaderMessage>();
     this.onAnnounced = announced.resolve;
     const deadline = Promise.withResolvers<'deadline'>();
@@ -275,14 +285,15 @@ export class Membership<Database extends WritableDatabase> {
       this.opened = await this.options.openDatabase('reader', () => undefined);
     this.reads.readFrom(this.opened?.reads ?? this.remoteReads);
     turn.then(
-      (leads) => void (leads && this.step(() => this.succeed()).catch((thrown: unknown) => this.retryLater(thrown))),
+      (leads) =>
+        void (leads && this.step(() => this.succeed(turn)).catch((thrown: unknown) => this.retryLater(thrown))),
       this.tellProblem,
     );
   }
 
-  /** Takes over after the lock was granted to this follower. */
-  private async succeed(): Promise<void> {
-    if (!this.isAway) await this.lead();
+  /** Takes over after the lock was granted to this follower, unless it has left since, and perhaps joined again. */
+  private async succeed(turn: Promise<boolean>): Promise<void> {
+    if (this.turn === turn) await this.lead();
   }
 
   /** Opens the database as the writer, and leads. This tab must hold the lock. */
@@ -460,6 +471,7 @@ export class Membership<Database extends WritableDatabase> {
    */
   private async leave(): Promise<void> {
     this.isAway = true;
+    this.turn = null;
     const { leadership } = this;
     this.leadership = null;
     this.transactionLocks.releaseAll(); // Transactions at another leader are lost: no request can be sent.

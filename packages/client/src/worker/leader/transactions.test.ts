@@ -1,6 +1,6 @@
 import type { ErrorCode, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { FakeBrowser, settle, statement, type FakeTab } from '../../../testing/fake-tabs.ts';
+import { FAILING_ONCE_SQL, FakeBrowser, settle, statement, type FakeTab } from '../../../testing/fake-tabs.ts';
 import { REQUEST_DEADLINE_MS } from './leader-link.ts';
 
 async function openTabs(browser: FakeBrowser, count: number): Promise<[FakeTab, FakeTab, FakeTab]> {
@@ -50,6 +50,18 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
     await write(tab, 'b');
     expect(browser.file.effects).toEqual(['b']);
     expect(await codeOf(tab.membership.commit('tx'))).toBe('transaction-ended');
+  });
+
+  it('can run again under the same id after its commit was refused', async () => {
+    const browser = new FakeBrowser();
+    const tab = ofRole(await openTabs(browser, 2));
+    await begin(tab, 'tx');
+    await run(tab, 'tx', FAILING_ONCE_SQL);
+    expect(await codeOf(tab.membership.commit('tx'))).toBe('constraint-foreign-key');
+    await begin(tab, 'tx');
+    await run(tab, 'tx', 'a');
+    expect(await codeOf(tab.membership.commit('tx'))).toBe('resolved');
+    expect(browser.file.effects).toEqual(['a']);
   });
 
   it('makes the writes of all tabs wait; afterwards they run in order', async () => {
@@ -188,6 +200,24 @@ describe('when a tab dies or is suspended', () => {
     await beside;
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
+});
+
+it('a repeated commit does not report the end of an earlier transaction with the same id', async () => {
+  const browser = new FakeBrowser();
+  const [, follower] = await openTabs(browser, 2);
+  await begin(follower, 'tx', 3_000);
+  await browser.advance(3_000);
+  expect(await codeOf(run(follower, 'tx', 'a'))).toBe('transaction-timeout');
+  await follower.membership.transact('tx', { kind: 'rollback' });
+  await begin(follower, 'tx');
+  await run(follower, 'tx', 'b');
+  browser.isLost = ({ kind }) => kind === 'answer';
+  const committing = codeOf(follower.membership.commit('tx'));
+  await settle();
+  browser.isLost = () => false;
+  await browser.advance(2_000);
+  expect(await committing).toBe('resolved');
+  expect(browser.file.effects).toEqual(['b']);
 });
 
 it('a commit that the leader has begun does not fail, however long it takes', async () => {
