@@ -7,6 +7,7 @@ export type CodePart =
   | 'http'
   | 'indexeddb'
   | 'packs'
+  | 'quarantine'
   | 'restore'
   | 'snapshot'
   | 'table-shapes'

@@ -2,6 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
+import { UNSENT_CODE } from './unsent-code.ts';
 import { importUnsent, readUnsent } from './unsent.ts';
 
 const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1' }).toData();
@@ -23,10 +24,10 @@ function withUnsent(): OpenDatabase {
 const keys = (database: OpenDatabase): unknown[] => database.listRejected().map(({ changes }) => changes[0]?.key[0]);
 
 it('importUnsent imports pending and rejected changesets as rejected', () => {
-  const unsent = readUnsent(withUnsent().connection, null);
+  const unsent = readUnsent(withUnsent().connection, null, UNSENT_CODE);
   expect(unsent.isComplete).toBe(true);
   const imported = openInMemory();
-  importUnsent(imported.connection, imported.rejected, unsent, reason, 2000);
+  importUnsent(imported.connection, imported.rejected, unsent, reason, 2000, UNSENT_CODE);
   expect(keys(imported)).toEqual(['2', '4', '5']);
   expect(imported.changelog.head().sequence).toBe(0);
   imported.retryRejected(-1);
@@ -37,7 +38,14 @@ it('importUnsent imports pending and rejected changesets as rejected', () => {
 it('importUnsent gives each changeset its origin, so a retry of an admitted changeset counts once', () => {
   const damaged = withUnsent();
   const imported = openInMemory();
-  importUnsent(imported.connection, imported.rejected, readUnsent(damaged.connection, damaged.siteId), reason, 2000);
+  importUnsent(
+    imported.connection,
+    imported.rejected,
+    readUnsent(damaged.connection, damaged.siteId, UNSENT_CODE),
+    reason,
+    2000,
+    UNSENT_CODE,
+  );
   imported.retryRejected(-1);
   expect(imported.outbox.nextPush(0, 1e9)?.changesets).toMatchObject([
     { sequence: 1, origin: { siteId: damaged.siteId, sequence: 5, hash: damaged.changelog.hashOf(5) } },
@@ -47,14 +55,21 @@ it('importUnsent gives each changeset its origin, so a retry of an admitted chan
 it('readUnsent reads a file whose storage format has no origins yet', () => {
   const damaged = withUnsent();
   damaged.connection.exec('ALTER TABLE rockpool_changelog DROP COLUMN origin');
-  const unsent = readUnsent(damaged.connection, damaged.siteId);
+  const unsent = readUnsent(damaged.connection, damaged.siteId, UNSENT_CODE);
   expect(unsent).toMatchObject({ isComplete: true, changesets: [{}, {}, {}] });
 });
 
 it('importUnsent places a second import before the first', () => {
   const imported = openInMemory();
   for (const time of [1, 2])
-    importUnsent(imported.connection, imported.rejected, readUnsent(withUnsent().connection, null), reason, time);
+    importUnsent(
+      imported.connection,
+      imported.rejected,
+      readUnsent(withUnsent().connection, null, UNSENT_CODE),
+      reason,
+      time,
+      UNSENT_CODE,
+    );
   expect(keys(imported)).toEqual(['2', '4', '5', '2', '4', '5']);
   expect(imported.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });
@@ -62,5 +77,5 @@ it('importUnsent places a second import before the first', () => {
 it('readUnsent reports an unreadable changelog as incomplete', () => {
   const database = withUnsent();
   database.connection.exec('ALTER TABLE rockpool_changelog RENAME COLUMN body TO gone');
-  expect(readUnsent(database.connection, null)).toEqual({ changesets: [], isComplete: false });
+  expect(readUnsent(database.connection, null, UNSENT_CODE)).toEqual({ changesets: [], isComplete: false });
 });

@@ -1,8 +1,16 @@
-import { encodeOrigin, type ErrorData } from '@rockpool/shared';
+import type { encodeOrigin, ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { RejectedTable } from './rejected-table.ts';
-import { lowestSequence } from './renumber.ts';
+import type { lowestSequence } from './renumber.ts';
+
+// Loaded when a database is damaged.
+
+/** Code of the worker's main script; see RehearsedCode. */
+export interface UnsentCode {
+  readonly encodeOrigin: typeof encodeOrigin;
+  readonly lowestSequence: typeof lowestSequence;
+}
 
 /** The pending and rejected changesets of a database. */
 export interface Unsent {
@@ -27,7 +35,7 @@ const COLUMNS = 'stamp_us, base, body, before, shift_us';
  * Reads row by row, so that a damaged page loses only the rows after it. Each changeset gets its origin, if `siteId`,
  * that of the database, could be read.
  */
-export function readUnsent(connection: Connection, siteId: Uint8Array | null): Unsent {
+export function readUnsent(connection: Connection, siteId: Uint8Array | null, code: UnsentCode): Unsent {
   const changesets: UnsentRow[] = [];
   try {
     const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
@@ -38,7 +46,7 @@ export function readUnsent(connection: Connection, siteId: Uint8Array | null): U
       if (row === undefined) return { changesets, isComplete: true };
       const [number, hash, stampUs, base, body, before, shiftUs, origin] = row as [number, Uint8Array, ...UnsentRow];
       const isFirst = origin === null && siteId !== null && number > 0;
-      const own = isFirst ? encodeOrigin({ siteId, sequence: number, hash }) : origin;
+      const own = isFirst ? code.encodeOrigin({ siteId, sequence: number, hash }) : origin;
       changesets.push([stampUs, base, body, before, shiftUs, own]);
       sequence = number;
     }
@@ -64,11 +72,12 @@ export function importUnsent(
   { changesets }: Unsent,
   reason: ErrorData,
   nowMs: number,
+  code: UnsentCode,
 ): void {
   if (changesets.length === 0) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
-    const lowest = lowestSequence(connection);
+    const lowest = code.lowestSequence(connection);
     // The oldest gets the lowest sequence, which keeps the list in order.
     for (const [index, row] of changesets.entries()) {
       const sequence = lowest - changesets.length + index;

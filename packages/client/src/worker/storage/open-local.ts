@@ -7,6 +7,7 @@ import {
   type Tuning,
 } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
+import { loadPart } from '../../load-part.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
@@ -16,7 +17,8 @@ import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
-import { importUnsent } from '../changelog/unsent.ts';
+import type { importUnsent } from '../changelog/unsent.ts';
+import { UNSENT_CODE } from '../changelog/unsent-code.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { Backups } from './backups.ts';
 import { isCorrupt, quarantine, type QuarantinedDatabase } from './quarantine.ts';
@@ -97,11 +99,12 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     } catch (thrown) {
       if (role === 'reader' || onQuarantined === undefined || !isCorrupt(thrown)) throw thrown;
     }
-    const quarantined = await quarantine(name, medium, await whenLoaded, options);
+    const code = await loadPart('quarantine', () => import('../changelog/unsent.ts'));
+    const quarantined = await quarantine(name, medium, await whenLoaded, options, code.readUnsent);
     let rejected = 0;
     try {
       const opened = await open(role, onUndone);
-      rejected = await keepUnsentAsRejected(opened, quarantined);
+      rejected = await keepUnsentAsRejected(opened, quarantined, code.importUnsent);
       return opened;
     } finally {
       // Reported even if reopening failed, because the next opening will find no damage and report nothing.
@@ -125,6 +128,7 @@ function quarantineNotice({ keptAs, unsent }: QuarantinedDatabase, rejected: num
 async function keepUnsentAsRejected(
   { database, committed, flushed }: OpenedDatabase<OpenDatabase>,
   quarantined: QuarantinedDatabase,
+  store: typeof importUnsent,
 ): Promise<number> {
   const { unsent, databaseIdentity } = quarantined;
   const { meta } = database;
@@ -138,12 +142,13 @@ async function keepUnsentAsRejected(
     )
       return 0;
     if (databaseIdentity !== null) meta.set('database_identity', databaseIdentity);
-    importUnsent(
+    store(
       database.connection,
       database.rejected,
       unsent,
       quarantineNotice(quarantined, unsent.changesets.length).toData(),
       Date.now(),
+      UNSENT_CODE,
     );
     await committed?.();
   } catch {

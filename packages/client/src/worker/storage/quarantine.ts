@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { openStorage, quarantineStorage, type Medium, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
-import { readUnsent, type Unsent } from '../changelog/unsent.ts';
+import type { readUnsent, Unsent } from '../changelog/unsent.ts';
+import { UNSENT_CODE } from '../changelog/unsent-code.ts';
 import { Meta } from '../file/meta.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
@@ -32,8 +33,14 @@ export async function quarantine(
   medium: Medium,
   runtime: SqliteRuntime,
   { principal, databaseId }: Opener,
+  read: typeof readUnsent,
 ): Promise<QuarantinedDatabase> {
-  const { unsent, principal: known, databaseId: belongsTo, databaseIdentity } = await salvage(name, medium, runtime);
+  const {
+    unsent,
+    principal: known,
+    databaseId: belongsTo,
+    databaseIdentity,
+  } = await salvage(name, medium, runtime, read);
   if (databaseId !== null && belongsTo !== null && belongsTo !== databaseId)
     throw new RockpoolError('database-mismatch', { belongsTo, asked: databaseId });
   const mayHaveUnsent = unsent.changesets.length > 0 || !unsent.isComplete;
@@ -58,14 +65,19 @@ interface Salvaged {
   readonly databaseIdentity: Uint8Array | null;
 }
 
-async function salvage(name: string, medium: Medium, runtime: SqliteRuntime): Promise<Salvaged> {
+async function salvage(
+  name: string,
+  medium: Medium,
+  runtime: SqliteRuntime,
+  read: typeof readUnsent,
+): Promise<Salvaged> {
   try {
     const storage = await openStorage({ name, medium, role: 'writer' });
     try {
       storage.register(runtime.module as unknown as StorageModule);
       const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: true });
       try {
-        return { unsent: readUnsent(connection, readSiteId(connection)), ...readOwner(connection) };
+        return { unsent: read(connection, readSiteId(connection), UNSENT_CODE), ...readOwner(connection) };
       } finally {
         connection.close();
       }
