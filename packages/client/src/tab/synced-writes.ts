@@ -1,4 +1,4 @@
-import { RockpoolError, toRockpoolError, type Recovery } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Subscribable } from '../interface/subscribable.ts';
 import type { Write } from '../interface/writes.ts';
 import type { WriteState } from '../rpc/write-state.ts';
@@ -14,9 +14,6 @@ export interface WriteStateSource {
 
 /** How long to wait for a change of the status before asking again, because a message between tabs may get lost. */
 const ASK_AGAIN_MS = 5_000;
-
-/** The recoveries of errors after which a tab reads nothing more, such as `tab-outdated` and `other-principal`. */
-const ENDS_TAB: readonly Recovery[] = ['upgrade', 'reauthenticate', 'ask-user'];
 
 /** The maximum number of writes in one request. The oldest are first, because they are decided first. */
 const MAX_ASKED = 500;
@@ -81,8 +78,9 @@ export class SyncedWrites {
       requestIds.forEach((requestId, index) => this.settle(requestId, writeStates[index] ?? { state: 'pending' }));
     } catch (thrown) {
       const error = toRockpoolError(thrown);
-      // A failed request leaves the outcomes unknown, so it is repeated unless this tab can ask no more.
-      if (error.code === 'client-closed' || ENDS_TAB.includes(error.recovery)) this.end(error);
+      // A failed request leaves the outcomes unknown, so it is repeated while this tab can read. Closing the client calls
+      // `end`.
+      if (error.recovery === 'upgrade' || error.recovery === 'ask-user') this.end(error);
     }
     this.isAsking = false;
     if (this.waiting.size === 0) return this.rest();
