@@ -131,7 +131,7 @@ it('leaving waits ten seconds for a write, then reports that it is under way', a
   };
   const left = requireAllSent(session).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(await Promise.race([left, 'waiting'])).toMatchObject({
+  expect(await Promise.race([left, Promise.resolve('waiting')])).toMatchObject({
     code: 'changes-unsent',
     fields: { pendingCount: 0, isWriting: true },
   });

@@ -203,7 +203,10 @@ export class Membership<Database extends WritableDatabase> {
     this.isHidden = true;
     this.cancelRetry();
     this.link.pause();
-    return this.step(() => streamsClosed.finally(() => this.leave()));
+    return this.step(async () => {
+      await streamsClosed.catch(this.tellProblem);
+      await this.leave();
+    });
   }
 
   async resume(): Promise<void> {
