@@ -194,6 +194,6 @@ it('an aborted download does not wait for its token', async () => {
     signal: stop.signal,
   }).catch(({ code }: RockpoolError) => code);
   stop.abort();
-  const nextTask = new Promise((resolve) => setTimeout(resolve, 0, 'waiting'));
+  const nextTask = new Promise((resolve) => setTimeout(resolve)).then(() => 'waiting');
   expect(await Promise.race([failed, nextTask])).toBe('network-unreachable');
 });

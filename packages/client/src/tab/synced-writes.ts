@@ -78,8 +78,8 @@ export class SyncedWrites {
       requestIds.forEach((requestId, index) => this.settle(requestId, writeStates[index] ?? { state: 'pending' }));
     } catch (thrown) {
       const error = toRockpoolError(thrown);
-      // A failed request leaves the outcomes unknown, so it is repeated while this tab can read. Closing the client calls
-      // `end`.
+      // A failed request leaves the outcomes unknown, so it is repeated while this tab can read. A client that closes
+      // calls `end`.
       if (error.recovery === 'upgrade' || error.recovery === 'ask-user') this.end(error);
     }
     this.isAsking = false;

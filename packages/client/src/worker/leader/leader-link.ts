@@ -6,8 +6,8 @@ import type { Clock } from './clock.ts';
 
 /**
  * A request without a response fails after this time, not counting time that the device slept. A hand-over takes 50 ms,
- * at worst 3 s; a frozen leader may never answer. A write or read that the leader has begun does not fail while that tab
- * leads.
+ * at worst 3 s; a frozen leader may never answer. A write or read that the leader has begun does not fail while that
+ * tab leads.
  */
 export const REQUEST_DEADLINE_MS = 10_000;
 

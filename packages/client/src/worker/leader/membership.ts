@@ -196,8 +196,8 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   /**
-   * Called when the page is suspended. Releases lock, channel and files after `streamsClosed` has settled; requests wait
-   * for `resume`, which may be called before that.
+   * Called when the page is suspended. Releases lock, channel and files after `streamsClosed` has settled; requests
+   * wait for `resume`, which may be called before that.
    */
   suspend(streamsClosed: Promise<void> = Promise.resolve()): Promise<void> {
     this.isHidden = true;
