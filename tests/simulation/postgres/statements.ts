@@ -36,6 +36,7 @@ const SHARED_COLUMNS: readonly string[] = [
   'rockpool_database.move_id',
   'rockpool_database.move_role',
   'rockpool_invitation.invited_by',
+  'rockpool_member.accepted_code_sha256',
   'rockpool_store.store_id',
   'rockpool_store.directory',
 ];

@@ -97,9 +97,10 @@ export interface MemberStore {
   /** Deletes an invitation. Returns whether it existed. */
   withdrawInvitation(databaseId: string, id: string): boolean | Promise<boolean>;
   /**
-   * Redeems an invitation, which works once, even for concurrent calls. If `judge` throws, the invitation stays.
-   * Returns the member, or null if the invitation does not exist, has expired, or was created by a principal who may no
-   * longer manage members.
+   * Redeems an invitation, which works for one principal, even for concurrent calls. If `judge` throws, the invitation
+   * stays. Returns the member, or null if the invitation does not exist, has expired, or was created by a principal who
+   * may no longer manage members. Of the invitations that a member accepted, the store keeps the code of the last one:
+   * a call that repeats it returns the member as stored, without `judge`, or null if the member is revoked.
    */
   acceptInvitation(
     codeHash: Uint8Array,

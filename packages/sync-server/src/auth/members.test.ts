@@ -113,6 +113,34 @@ describe('an invitation', () => {
     });
   });
 
+  it('can be accepted again by the same principal, as long as they are a member', async () => {
+    const code = await invite();
+    const accept = async (principal: string): Promise<unknown> => {
+      const { body } = await ask('POST', '/invitations/accept', await stranger(principal), { code });
+      const { code: error, role } = body as { code?: string; role?: string };
+      return error ?? role;
+    };
+    expect(await accept('mia')).toBe('editor');
+    expect(await tested.server.sync.members.invitations(DATABASE)).toEqual([]);
+    await tested.restart();
+    expect([await accept('mia'), await accept('eve')]).toEqual(['editor', 'invitation-invalid']);
+    aheadMs = 8 * 24 * 3600 * 1000;
+    try {
+      expect(await accept('mia')).toBe('editor');
+    } finally {
+      aheadMs = 0;
+    }
+    await tested.server.sync.members.setRole(DATABASE, 'mia', 'viewer');
+    expect(await accept('mia')).toBe('viewer');
+    expect(tested.server.sync.members.list(DATABASE)).toEqual([{ principal: 'mia', role: 'viewer' }]);
+    await tested.server.sync.members.revokeEverywhere('mia');
+    expect(await accept('mia')).toBe('invitation-invalid');
+    await tested.server.sync.members.readmit('mia');
+    expect(await accept('mia')).toBe('viewer');
+    await tested.server.sync.members.setRole(DATABASE, 'mia', null);
+    expect(await accept('mia')).toBe('invitation-invalid');
+  });
+
   it('never lowers a role or readmits a revoked principal', async () => {
     await tested.server.sync.members.setRole(DATABASE, 'mia', 'owner');
     expect(

@@ -140,10 +140,11 @@ export class Members {
   }
 
   /**
-   * Makes the principal a member. Stores nothing, and keeps the invitation, if no role is stored and the token grants
-   * the offered role or a higher one: a stored role would override the token. Throws `invitation-invalid`, without
-   * distinguishing unknown, used, withdrawn and expired codes, `auth-forbidden` for a revoked principal, which only an
-   * owner can readmit, and `quota-exceeded`.
+   * Makes the principal a member. A member may repeat the last acceptance, because the response may have been lost.
+   * Stores nothing, and keeps the invitation, if no role is stored and the token grants the offered role or a higher
+   * one: a stored role would override the token. Throws `invitation-invalid`, without distinguishing unknown, used,
+   * withdrawn and expired codes, `auth-forbidden` for a revoked principal, which only an owner can readmit, and
+   * `quota-exceeded`.
    */
   async accept(
     code: string,

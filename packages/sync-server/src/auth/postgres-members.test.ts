@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { RockpoolError } from '@rockpool/shared';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { Connections } from '../postgres/connection.ts';
 import { prepareSchema } from '../store/postgres/prepare-schema.ts';
+import type { JudgeAcceptance } from './member-store.ts';
 import { PostgresMembers } from './postgres-members.ts';
 
 const postgres = postgresUnderTest();
@@ -58,4 +60,88 @@ it.each<[string, (members: PostgresMembers) => Promise<unknown>, unknown]>([
   await prepareSchema(connections, TEST_SCHEMA);
   tables.resolve();
   expect(await answered).toEqual(answer);
+});
+
+describe('an acceptance', () => {
+  const CODE_HASH = new Uint8Array(32).fill(7);
+  const [MIA, OLGA] = [
+    { databaseId: 'household', principal: 'mia' },
+    { databaseId: 'household', principal: 'olga' },
+  ];
+  const judge: JudgeAcceptance = (_, held, offered) => {
+    if (held === null) throw new RockpoolError('auth-forbidden');
+    return held ?? offered;
+  };
+  let name: string;
+  let own: Connections;
+  let members: PostgresMembers;
+  beforeEach(async () => {
+    const created = await postgres.server.createDatabase();
+    name = created.name;
+    own = new Connections(created.url);
+    await prepareSchema(own, TEST_SCHEMA);
+    members = new PostgresMembers(own, () => Promise.resolve());
+    await members.write({ ...OLGA, role: 'owner' });
+    await invite();
+  });
+  afterEach(() => own.close());
+
+  const invite = (): Promise<boolean> =>
+    members.addInvitation(
+      { codeHash: CODE_HASH, databaseId: 'household', role: 'viewer', expiresMs: 1_000, invitedBy: 'olga' },
+      1,
+      0,
+    );
+  const accept = (principal = 'mia'): ReturnType<PostgresMembers['acceptInvitation']> =>
+    members.acceptInvitation(CODE_HASH, principal, 0, judge);
+
+  async function untilWaiting(count: number): Promise<void> {
+    const waiting = `SELECT count(*)::int FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`;
+    while ((await postgres.server.query(name, waiting))[0]?.[0] !== count);
+  }
+
+  it('does not overwrite a first role that another transaction stores meanwhile', async () => {
+    const other = await own.connect();
+    await other.query(`BEGIN; INSERT INTO rockpool.rockpool_member VALUES ('household', 'mia', NULL)`);
+    const accepted = accept().catch((error: unknown) => error);
+    await untilWaiting(1);
+    await other.query('COMMIT');
+    other.release();
+    expect(await accepted).toMatchObject({ code: 'auth-forbidden' });
+    expect(await members.readDatabase('household')).toContainEqual({ ...MIA, role: null });
+    // The refusal kept the invitation.
+    expect(await accept('eve')).toMatchObject({ role: 'viewer' });
+  });
+
+  it('and a revocation of the principal who invited do not wait for each other', async () => {
+    const other = await own.connect();
+    await other.query(`BEGIN; INSERT INTO rockpool.rockpool_member VALUES ('household', 'mia', 'viewer')`);
+    const accepted = accept();
+    await untilWaiting(1);
+    const revoked = members.write({ ...OLGA, role: null });
+    await untilWaiting(2);
+    await other.query('ROLLBACK');
+    other.release();
+    expect(await Promise.all([accepted, revoked])).toEqual([{ ...MIA, role: 'viewer' }, undefined]);
+    expect(await members.readDatabase('household')).toContainEqual({ ...OLGA, role: null });
+  });
+
+  it('that is refused adds no member', async () => {
+    // Simulates an invitation that is stored during the revocation of its creator.
+    await members.write({ ...OLGA, role: null });
+    await invite();
+    expect(await accept()).toBeNull();
+    expect(await members.readDatabase('household')).toEqual([{ ...OLGA, role: null }]);
+  });
+
+  it('can be repeated after an instance of this version has migrated the tables', async () => {
+    await postgres.server.query(name, 'ALTER TABLE rockpool.rockpool_member DROP COLUMN accepted_code_sha256');
+    await prepareSchema(own, TEST_SCHEMA);
+    expect(await accept()).toEqual({ ...MIA, role: 'viewer' });
+    expect([await accept(), await accept('eve')]).toEqual([{ ...MIA, role: 'viewer' }, null]);
+    const indexed = `SELECT 1 FROM pg_indexes WHERE indexname = 'rockpool_member_accepted'`;
+    expect(await postgres.server.query(name, indexed)).toHaveLength(1);
+    await members.forgetDatabase('household');
+    expect(await accept()).toBeNull();
+  });
 });

@@ -1,4 +1,4 @@
-import { type Connections, NAMESPACE } from '../postgres/connection.ts';
+import { type Connection, type Connections, NAMESPACE } from '../postgres/connection.ts';
 import {
   EVERY_DATABASE,
   invitationId,
@@ -20,6 +20,9 @@ const INVITATION = `${NAMESPACE}.rockpool_invitation`;
  * and becomes visible when it commits.
  */
 const OVERLAP = '1 minute';
+
+/** The role in a new row until its transaction stores one. Other transactions never see it. */
+const PLACEHOLDER = '';
 
 const NOW_S = 'extract(epoch FROM now())::float8';
 
@@ -71,7 +74,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   async write({ databaseId, principal, role }: StoredMember): Promise<void> {
-    await this.query(WRITE_SQL, [databaseId, principal, role]);
+    await this.query(WRITE_SQL, [databaseId, principal, role, null]);
   }
 
   async addInvitation(
@@ -123,7 +126,14 @@ export class PostgresMembers implements MemberStore {
         `DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING database_id, role, invited_by`,
         [codeHash],
       );
-      if (typeof databaseId !== 'string' || !isRole(offered)) return { commit: true, result: null };
+      if (typeof databaseId !== 'string' || !isRole(offered))
+        return { commit: true, result: await acceptedBefore(connection, codeHash, principal) };
+      // A principal without a row needs one that can be locked, or a role that another transaction stores meanwhile
+      // would be overwritten. The insertion waits for such a transaction, and then adds nothing.
+      await connection.query(
+        `INSERT INTO ${MEMBER} (database_id, principal, role) VALUES ($1, $2, '${PLACEHOLDER}') ON CONFLICT DO NOTHING`,
+        [databaseId, principal],
+      );
       // The rows are locked in the order of the principals, so that two acceptances never wait for each other.
       const held = await connection.query(
         `SELECT principal, role FROM ${MEMBER} WHERE (database_id = $1 OR database_id = $4 AND role IS NULL) AND principal IN ($2, $3)
@@ -131,12 +141,12 @@ export class PostgresMembers implements MemberStore {
         [databaseId, principal, invitedBy ?? principal, EVERY_DATABASE],
       );
       // A revocation in every database is sorted after the role in this database, so it replaces that role.
-      const roles = new Map(held as [string, Role | null][]);
+      const roles = new Map(held.filter(([, role]) => role !== PLACEHOLDER) as [string, Role | null][]);
       // The invitation is invalid if its creator was revoked while it was being stored.
       if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))
-        return { commit: true, result: null };
+        return { commit: false, result: null };
       const member = { databaseId, principal, role: judge(databaseId, roles.get(principal), offered) };
-      await connection.query(WRITE_SQL, [databaseId, principal, member.role]);
+      await connection.query(WRITE_SQL, [databaseId, principal, member.role, codeHash]);
       return { commit: true, result: member };
     });
   }
@@ -172,6 +182,24 @@ export class PostgresMembers implements MemberStore {
   }
 }
 
-/** Also deletes the invitations of a principal who may no longer manage members. */
-const WRITE_SQL = `WITH withdrawn AS (DELETE FROM ${INVITATION} WHERE (database_id = $1 OR $1 = '${EVERY_DATABASE}') AND invited_by = $2 AND $3 IS DISTINCT FROM '${'owner' satisfies Role}')
-INSERT INTO ${MEMBER} (database_id, principal, role) VALUES ($1, $2, $3) ON CONFLICT (database_id, principal) DO UPDATE SET role = excluded.role, written_at = now()`;
+/** The member who accepted the invitation with this code last, unless the member is revoked. */
+async function acceptedBefore(
+  connection: Connection,
+  codeHash: Uint8Array,
+  principal: string,
+): Promise<StoredMember | null> {
+  const [found] = await connection.query(
+    `SELECT database_id, principal, role FROM ${MEMBER} WHERE accepted_code_sha256 = $1 AND principal = $2 AND role IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM ${MEMBER} WHERE database_id = '${EVERY_DATABASE}' AND principal = $2 AND role IS NULL)`,
+    [codeHash, principal],
+  );
+  return found === undefined ? null : toStoredMember(found);
+}
+
+/**
+ * Also deletes the invitations of a principal who may no longer manage members: first, because an acceptance locks the
+ * invitation before the member who created it.
+ */
+const WRITE_SQL = `WITH withdrawn AS (DELETE FROM ${INVITATION} WHERE (database_id = $1 OR $1 = '${EVERY_DATABASE}') AND invited_by = $2 AND $3 IS DISTINCT FROM '${'owner' satisfies Role}' RETURNING 1)
+INSERT INTO ${MEMBER} AS member (database_id, principal, role, accepted_code_sha256) SELECT $1, $2, $3, $4::bytea FROM (SELECT count(*) FROM withdrawn) AS counted
+ON CONFLICT (database_id, principal) DO UPDATE SET role = excluded.role, accepted_code_sha256 = coalesce(excluded.accepted_code_sha256, member.accepted_code_sha256), written_at = now()`;

@@ -20,9 +20,9 @@ export class SqliteMembers implements MemberStore {
   constructor(path: string) {
     this.sql = new SqliteFile(path, { hasChecksums: false });
     this.sql.exec(MEMBER_TABLES_SQL);
-    // Adds the column to a file of an earlier version.
-    if (this.sql.get(`SELECT 1 FROM pragma_table_info('invitation') WHERE name = 'invited_by'`) === undefined)
-      this.sql.exec('ALTER TABLE invitation ADD COLUMN invited_by TEXT');
+    this.addMissingColumn('invitation', 'invited_by', 'TEXT');
+    this.addMissingColumn('member', 'accepted_code_sha256', 'BLOB');
+    this.sql.exec(ACCEPTED_CODE_INDEX_SQL);
     this.readVersion = this.dataVersion();
   }
 
@@ -116,7 +116,7 @@ export class SqliteMembers implements MemberStore {
       this.deleteExpired(nowMs);
       const [databaseId, offered, invitedBy] =
         this.sql.get('SELECT database_id, role, invited_by FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
-      if (typeof databaseId !== 'string' || !isRole(offered)) return null;
+      if (typeof databaseId !== 'string' || !isRole(offered)) return this.acceptedBefore(codeHash, principal);
       // The invitation is invalid if its creator was revoked while it was being stored.
       if (typeof invitedBy === 'string' && !mayInvite(this.effectiveRole(databaseId, invitedBy))) return null;
       const member = {
@@ -125,7 +125,7 @@ export class SqliteMembers implements MemberStore {
         role: judge(databaseId, this.effectiveRole(databaseId, principal), offered),
       };
       this.sql.run('DELETE FROM invitation WHERE code_sha256 = ?', codeHash);
-      this.writeNow(member);
+      this.writeNow(member, codeHash);
       return member;
     });
   }
@@ -141,12 +141,26 @@ export class SqliteMembers implements MemberStore {
     this.sql.close();
   }
 
-  private writeNow({ databaseId, principal, role }: StoredMember): void {
+  /** The member who accepted the invitation with this code last, unless the member is revoked. */
+  private acceptedBefore(codeHash: Uint8Array, principal: string): StoredMember | null {
+    const [databaseId] =
+      this.sql.get(
+        'SELECT database_id FROM member WHERE accepted_code_sha256 = ? AND principal = ?',
+        codeHash,
+        principal,
+      ) ?? [];
+    if (typeof databaseId !== 'string') return null;
+    const role = this.effectiveRole(databaseId, principal) ?? null;
+    return role === null ? null : { databaseId, principal, role };
+  }
+
+  private writeNow({ databaseId, principal, role }: StoredMember, acceptedCodeHash: Uint8Array | null = null): void {
     this.sql.run(
-      'INSERT INTO member (database_id, principal, role) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role',
+      'INSERT INTO member (database_id, principal, role, accepted_code_sha256) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role, accepted_code_sha256 = coalesce(excluded.accepted_code_sha256, accepted_code_sha256)',
       databaseId,
       principal,
       role,
+      acceptedCodeHash,
     );
     if (!mayInvite(role))
       this.sql.run(
@@ -155,6 +169,12 @@ export class SqliteMembers implements MemberStore {
         principal,
         EVERY_DATABASE,
       );
+  }
+
+  /** Adds a column to a file of an earlier version. */
+  private addMissingColumn(table: string, name: string, type: string): void {
+    if (this.sql.get('SELECT 1 FROM pragma_table_info(?) WHERE name = ?', table, name) === undefined)
+      this.sql.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
   }
 
   private deleteExpired(nowMs: number): void {
@@ -192,6 +212,7 @@ CREATE TABLE IF NOT EXISTS member (
   database_id TEXT NOT NULL,
   principal TEXT NOT NULL,
   role TEXT,                        -- a Role; NULL: revoked, whatever role a token has
+  accepted_code_sha256 BLOB,        -- of the invitation that the principal accepted last; NULL: none
   PRIMARY KEY (database_id, principal)
 ) STRICT, WITHOUT ROWID;
 
@@ -203,3 +224,6 @@ CREATE TABLE IF NOT EXISTS invitation (
   invited_by TEXT                   -- the principal who made it; NULL: the program that runs the server
 ) STRICT, WITHOUT ROWID;
 `;
+
+const ACCEPTED_CODE_INDEX_SQL =
+  'CREATE INDEX IF NOT EXISTS member_accepted ON member (accepted_code_sha256) WHERE accepted_code_sha256 IS NOT NULL';

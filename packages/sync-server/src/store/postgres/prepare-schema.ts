@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS ${NAMESPACE}.rockpool_directory (  -- where a databas
   moved_from text COLLATE "C"                  -- the shard where rows are left
 );`;
 
+const ACCEPTED_CODE_INDEX_SQL = `CREATE INDEX IF NOT EXISTS rockpool_member_accepted ON ${NAMESPACE}.rockpool_member (accepted_code_sha256) WHERE accepted_code_sha256 IS NOT NULL`;
+
 /** The tables that PostgreSQL has besides one for each table of a database file. */
 const SHARED_TABLES_SQL = `
 CREATE TABLE ${NAMESPACE}.rockpool_store (      -- one row
@@ -73,9 +75,11 @@ CREATE TABLE ${NAMESPACE}.rockpool_member (     -- stored roles, which override 
   principal text COLLATE "C" NOT NULL,
   role text,                                   -- NULL: revoked, whatever role a token has
   written_at timestamptz NOT NULL DEFAULT now(), -- lets other instances find recent changes
+  accepted_code_sha256 bytea,                  -- of the invitation that the principal accepted last; NULL: none
   PRIMARY KEY (${DATABASE_COLUMN}, principal)
 );
 CREATE INDEX rockpool_member_written ON ${NAMESPACE}.rockpool_member (written_at);
+${ACCEPTED_CODE_INDEX_SQL};
 
 CREATE TABLE ${NAMESPACE}.rockpool_invitation (
   code_sha256 bytea PRIMARY KEY,
@@ -223,7 +227,7 @@ async function migrate(connection: Connection, own: Schema): Promise<Schema> {
     await connection.query(
       `ALTER TABLE ${NAMESPACE}.${table} ${columns.map((column) => `ADD COLUMN ${column}`).join(', ')}`,
     );
-  await connection.query(DIRECTORY_SQL);
+  await connection.query(`${DIRECTORY_SQL} ${ACCEPTED_CODE_INDEX_SQL}`);
   // Creates a table in a store that predates the forwarding of requests.
   await connection.query(INSTANCE_TABLE_SQL);
   if (isStoredAs(stored as string, own)) return own;
@@ -258,6 +262,7 @@ const ADDED_COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   rockpool_commit: { committed_at: 'timestamptz NOT NULL DEFAULT clock_timestamp()' },
   rockpool_database: { leased_by: 'text', leased_until: 'timestamptz', move_id: 'bigint', move_role: 'text' },
   rockpool_invitation: { invited_by: 'text' },
+  rockpool_member: { accepted_code_sha256: 'bytea' },
   rockpool_store: { store_id: 'uuid NOT NULL DEFAULT gen_random_uuid()', directory: 'uuid' },
 };
 
