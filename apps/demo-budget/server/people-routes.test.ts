@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeBudget, type Budget } from '../src/budget/budget.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeBudget, makeShareKey, type Budget } from '../src/budget/budget.ts';
+import { rememberNothing } from '../src/budget/device-items.ts';
+import { acceptInvitation } from '../src/share/accept-invitation.ts';
 import { startDemoServer, type DemoServer } from './demo-server.ts';
 
 // Tested over HTTP with the real sync server, which stores the roles.
@@ -67,6 +69,48 @@ describe('an invitation', () => {
     expect(readFileSync(join(folder, 'data', 'people.sqlite')).includes(joined.body['shareKey'] as string)).toBe(false);
   });
 
+  it('is accepted again by a device that never received the response', async () => {
+    const code = await invite('editor');
+    const realFetch = fetch;
+    const keys: unknown[] = [];
+    let isLost = true;
+    vi.stubGlobal('fetch', async (path: string, request: RequestInit) => {
+      keys.push((JSON.parse(request.body as string) as { shareKey?: unknown }).shareKey);
+      const response = await realFetch(`http://127.0.0.1:${server.port}${path}`, request);
+      if (isLost) throw new TypeError('network error');
+      return response;
+    });
+    rememberNothing();
+    try {
+      await expect(acceptInvitation(code, 'Ben')).rejects.toMatchObject({ problem: 'unreachable' });
+      isLost = false;
+      const joined = await acceptInvitation(code, 'Ben');
+      expect(joined).toMatchObject({ databaseId: budget.databaseId, membership: { role: 'editor' } });
+      expect(keys).toEqual([joined.shareKey, joined.shareKey]);
+      // Another invitation gets another key, so that the two members of one device have nothing in common.
+      await expect(acceptInvitation('other', 'Ben')).rejects.toMatchObject({ problem: 'invitation-invalid' });
+      expect(keys[2]).not.toBe(joined.shareKey);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Ben', role: 'editor' }] });
+  });
+
+  it('makes the holder of a key the same member again, and nobody a member under the principal of another', async () => {
+    const code = await invite('viewer');
+    const shareKey = makeShareKey();
+    const joined = await post('/api/join', { code, name: 'Ben', shareKey });
+    const { principal } = joined.body;
+    expect(await post('/api/join', { code, name: 'Ben', shareKey })).toEqual(joined);
+    expect((await post('/api/join', { code, name: 'Eve', shareKey: makeShareKey(), principal })).status).toBe(404);
+    const eve = await post('/api/join', { code: await invite('viewer'), name: 'Eve', principal });
+    expect([eve.status, eve.body['principal'] === principal]).toEqual([200, false]);
+    expect((await post('/api/people/role', { ...budget, principal, role: null })).status).toBe(200);
+    for (const again of [code, await invite('owner')])
+      expect((await post('/api/join', { code: again, name: 'Ben', shareKey })).status).toBe(404);
+    expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Eve' }] });
+  });
+
   it('yields a token with its role, signed for the member instead of the principal that the device sends', async () => {
     const ben = await comeAs('viewer');
     const { status, body } = await post('/api/token', { ...keyOf(ben), principal: 'device-1' });
@@ -121,6 +165,7 @@ it.each([
   ['/api/people/role', { principal: 'x', role: 'king' }],
   ['/api/join', { code: 1, name: 'Ben' }],
   ['/api/join', { code: 'x', name: ' ' }],
+  ['/api/join', { code: 'x', name: 'Ben', shareKey: 'short' }],
 ])('%s rejects %j', async (path, body) => {
   expect((await post(path, path === '/api/join' ? body : { ...budget, ...body })).status).toBe(400);
 });

@@ -1,9 +1,9 @@
 import type { Member, Role } from '@rockpool/sync-server';
-import { isDatabaseId, isShareKey } from '../src/budget/budget.ts';
+import { isDatabaseId, isShareKey, makeShareKey } from '../src/budget/budget.ts';
 import { isPersonName } from '../src/people/person-name.ts';
 import { bodyText, parseObject, problem } from './body.ts';
 import type { Budgets } from './budgets.ts';
-import { newPrincipal, type People, type Person } from './people.ts';
+import { principalOfKey, type People, type Person } from './people.ts';
 
 export interface PeopleRoutes {
   readonly budgets: Pick<Budgets, 'check'>;
@@ -53,8 +53,9 @@ export function roleOfKey(
  * Manages who shares a budget. All but the second take `databaseId` and `shareKey`, either the budget's or the member's
  * own.
  * - `POST /api/invitations` `{ role }`, owners only: responds `{ code }`, which works once
- * - `POST /api/join` `{ code, name }`: responds `{ databaseId, shareKey, principal, role }`, with the member's own key;
- *   404 for a code that does not work
+ * - `POST /api/join` `{ code, name, shareKey? }`: responds `{ databaseId, shareKey, principal, role }`, with the member's
+ *   own key. A device that chose the key may repeat the request, for example after a lost response; without a key, the
+ *   server chooses one, and a repeated request is refused. 404 for a code that does not work
  * - `POST /api/people`: responds
  *   `{ people: [{ principal, name, role, joinedAtMs, self }], authors: [{ principal, name }] }`
  * - `POST /api/people/role` `{ principal, role }`, owners only; `null` removes. Invited members may remove themselves.
@@ -94,21 +95,18 @@ export async function answerPeopleRoute(request: Request, routes: PeopleRoutes):
 }
 
 async function join(
-  { code, name }: Readonly<Record<string, unknown>>,
+  { code, name, shareKey = makeShareKey() }: Readonly<Record<string, unknown>>,
   { people, acceptInvitation, now }: PeopleRoutes,
 ): Promise<Response> {
   if (typeof code !== 'string' || typeof name !== 'string' || name.trim() === '' || !isPersonName(name))
     return problem(400, 'request-invalid');
-  const principal = newPrincipal();
+  if (!isShareKey(shareKey)) return problem(400, 'request-invalid');
+  const principal = principalOfKey(shareKey);
   const accepted = await acceptInvitation(code, principal);
   if (accepted === undefined) return problem(404, 'invitation-invalid');
   const { databaseId, role } = accepted;
-  return answer({
-    databaseId,
-    shareKey: people.add(databaseId, { principal, name: name.trim(), joinedAtMs: now() }),
-    principal,
-    role,
-  });
+  people.add(databaseId, { principal, name: name.trim(), joinedAtMs: now() }, shareKey);
+  return answer({ databaseId, shareKey, principal, role });
 }
 
 function listPeople(

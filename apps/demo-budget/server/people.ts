@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -13,8 +13,8 @@ export interface Person {
 
 /** Members by budget, each with their own key, so that one can be revoked without affecting the others. */
 export interface People {
-  /** Returns the member's new key. Keys are stored as hashes. */
-  add(databaseId: string, person: Person): string;
+  /** Adds a member with their key, which is stored as a hash. Repeating the call changes nothing. */
+  add(databaseId: string, person: Person, key: string): void;
   /** The member whose key this is; undefined for an unknown key. */
   ofKey(databaseId: string, key: string): Person | undefined;
   list(databaseId: string): readonly Person[];
@@ -33,9 +33,13 @@ export interface Author {
   readonly name: string;
 }
 
-/** Random, so that a new member is never mistaken for a removed one. */
-export function newPrincipal(): string {
-  return `person-${randomBytes(8).toString('hex')}`;
+/**
+ * The principal of the member with this key. It is derived from the key, so that only the holder of a key can join under
+ * its principal, and a device that repeats a request stays the same member. It does not reveal the key, which has 256
+ * random bits.
+ */
+export function principalOfKey(key: string): string {
+  return `person-${createHash('sha256').update(`principal of ${key}`).digest('hex').slice(0, 32)}`;
 }
 
 export function openPeople(dataFolder: string): People {
@@ -58,7 +62,7 @@ export function openPeople(dataFolder: string): People {
       PRIMARY KEY (database_id, principal)
     ) STRICT`);
   const insert = db.prepare(
-    'INSERT INTO person (database_id, principal, key_sha256, name, joined_at_ms) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO person (database_id, principal, key_sha256, name, joined_at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const byKey = db.prepare(
     'SELECT principal, name, joined_at_ms AS joinedAtMs FROM person WHERE database_id = ? AND key_sha256 = ?',
@@ -71,11 +75,8 @@ export function openPeople(dataFolder: string): People {
   );
   const allAuthors = db.prepare('SELECT principal, name FROM author WHERE database_id = ? ORDER BY principal');
   return {
-    add(databaseId, { principal, name, joinedAtMs }) {
-      const key = randomBytes(32).toString('base64url');
-      insert.run(databaseId, principal, sha256(key), name, joinedAtMs);
-      return key;
-    },
+    add: (databaseId, { principal, name, joinedAtMs }, key) =>
+      void insert.run(databaseId, principal, sha256(key), name, joinedAtMs),
     // A look-up by hash leaks no timing information about the key.
     ofKey: (databaseId, key) => byKey.get(databaseId, sha256(key)) as Person | undefined,
     list: (databaseId) => all.all(databaseId) as unknown as Person[],

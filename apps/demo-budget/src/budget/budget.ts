@@ -16,8 +16,12 @@ export function isBudgetRole(value: unknown): value is BudgetRole {
 /** A new budget. Both parts are random, so a device creates them without a server, and they cannot be guessed. */
 export function makeBudget(): Budget {
   const id = crypto.getRandomValues(new Uint8Array(16));
-  const key = crypto.getRandomValues(new Uint8Array(32));
-  return { databaseId: toHex(id), shareKey: toBase64Url(key) };
+  return { databaseId: toHex(id), shareKey: makeShareKey() };
+}
+
+/** A new key for a budget or for one of its members. */
+export function makeShareKey(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
 }
 
 export function isDatabaseId(value: unknown): value is string {

@@ -50,9 +50,12 @@ export async function invite(budget: Budget, role: BudgetRole): Promise<string> 
   return code;
 }
 
-/** Redeems an invitation. Resolves to the budget, with the member's own key. */
-export async function join(code: string, name: string): Promise<KnownBudget> {
-  const { databaseId, shareKey, principal, role } = (await ask('/api/join', { code, name })) as Budget & {
+/**
+ * Redeems an invitation with the key that the member will have. Resolves to the budget with this key; a call that
+ * repeats the code and the key resolves to the same.
+ */
+export async function join(code: string, name: string, key: string): Promise<KnownBudget> {
+  const { databaseId, shareKey, principal, role } = (await ask('/api/join', { code, name, shareKey: key })) as Budget & {
     readonly principal: string;
     readonly role: BudgetRole;
   };
