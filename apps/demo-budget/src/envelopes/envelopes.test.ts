@@ -3,9 +3,18 @@ import { addAccount } from '../accounts/actions.ts';
 import { addCategory, setKeepsOverspent } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
-import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
+import {
+  activityByMonth,
+  assignedByMonth,
+  uncategorisedSpending,
+  type ActivityRow,
+  type AssignedRow,
+  type UncategorisedSpendingRow,
+} from '../queries/envelopes.ts';
+import { spendingByMonth } from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { setSetting } from '../settings/actions.ts';
+import { addTransfer, makeTransfer } from '../transfers/actions.ts';
 import { assign, move } from './actions.ts';
 import { monthBudget, type MonthBudget } from './envelopes.ts';
 
@@ -38,6 +47,9 @@ function plan(month: string): MonthBudget {
   });
 }
 
+const uncategorisedIn = (month: string): unknown =>
+  writer.rows<UncategorisedSpendingRow>(uncategorisedSpending, ['EUR', month])[0]?.spentMinor;
+
 function available(month: string): Record<string, bigint> {
   const { envelopes, unassignedMinor } = plan(month);
   return Object.fromEntries([
@@ -59,8 +71,37 @@ describe('a month', () => {
     await enter('2026-01-02', null, -30_000);
     await enter('2026-01-03', null, 500);
     await enter('2025-12-31', null, -4_000);
-    expect(plan('2026-01')).toMatchObject({ unassignedMinor: -23_500n, uncategorisedSpentMinor: 29_500n });
-    expect(plan('2026-02').uncategorisedSpentMinor).toBe(0n);
+    expect(plan('2026-01').unassignedMinor).toBe(-23_500n);
+    // The 500 are income, as in the spending report.
+    expect(['2026-01', '2026-02'].map(uncategorisedIn)).toEqual([30_000, 0]);
+  });
+
+  it('reports the same uncategorised spending as the report that its link opens', async () => {
+    const fields = { notes: '', categoryId: null };
+    const cash = await addAccount(writer, { name: 'Cash', kind: 'cash', currency: 'EUR', openingMinor: 0 });
+    const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
+    const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+    // Leaves in one month and arrives in the next: banks state different days.
+    const out = await enter('2026-01-31', null, -5_000);
+    await addEntry(writer, cash, { ...fields, date: '2026-02-01', payee: '', amountMinor: 5_000 });
+    const left = { ...fields, date: '2026-01-31', amountMinor: -5_000, otherMinor: 5_000 };
+    await makeTransfer(writer, { ...left, id: out }, cash, left, 'none');
+    expect(writer.rows('SELECT date FROM entries WHERE transferId IS NOT NULL ORDER BY date')).toEqual([
+      { date: '2026-01-31' },
+      { date: '2026-02-01' },
+    ]);
+    const moved = { ...fields, date: '2026-01-10', amountMinor: -7_000 };
+    await addTransfer(writer, accountId, dollars, { ...moved, otherMinor: 8_000 });
+    await addTransfer(writer, accountId, pension, { ...moved, otherMinor: 7_000 });
+    const reported = (): unknown[] => writer.rows(spendingByMonth, ['EUR', '2026-01-01', '2026-01-31']);
+    expect([reported(), uncategorisedIn('2026-01')]).toEqual([[], 0]);
+    await enter('2026-01-11', null, 2_000);
+    const shop = { ...fields, date: '2026-01-11', payee: '', amountMinor: -900 };
+    await addEntry(writer, accountId, shop, [{ id: '', categoryId: food, amountMinor: -600, notes: '' }]);
+    expect(reported()).toContainEqual({ month: '2026-01', categoryId: null, spentMinor: 300 });
+    expect(uncategorisedIn('2026-01')).toBe(300);
+    await setSetting(writer, 'first-day', '12');
+    expect(['2025-12', '2026-01'].map(uncategorisedIn)).toEqual([300, 0]);
   });
 
   it('carries over the remaining money, and starts at zero after overspending', async () => {

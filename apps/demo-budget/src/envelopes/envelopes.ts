@@ -29,8 +29,6 @@ export interface MonthBudget {
   readonly availableMinor: bigint;
   /** Overspending of earlier months that was covered from unassigned money. */
   readonly overspentBeforeMinor: bigint;
-  /** Uncategorised spending in this month. It reduces unassigned money. */
-  readonly uncategorisedSpentMinor: bigint;
 }
 
 export interface EnvelopeInput {
@@ -98,11 +96,6 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
     spentMinor: sum(envelopes.map((envelope) => envelope.spentMinor)),
     availableMinor: sum(envelopes.map((envelope) => envelope.availableMinor)),
     overspentBeforeMinor,
-    uncategorisedSpentMinor: sum(
-      activity
-        .filter((row) => row.month === month && row.categoryId === null)
-        .map((row) => (row.changeMinor < 0 ? -BigInt(row.changeMinor) : 0n)),
-    ),
   };
 }
 

@@ -5,7 +5,14 @@ import { useMayWrite } from '../budget/role.ts';
 import { monthAfter, monthsUpTo } from '../calendar/months.ts';
 import { goalState, type GoalState } from '../goals/goal-state.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
-import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
+import {
+  activityByMonth,
+  assignedByMonth,
+  uncategorisedSpending,
+  type ActivityRow,
+  type AssignedRow,
+  type UncategorisedSpendingRow,
+} from '../queries/envelopes.ts';
 import { goalsInCurrency, type GoalRow } from '../queries/goals.ts';
 import { formatMonthInFull } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
@@ -43,6 +50,8 @@ export function MonthBudgets({ budget, currency, month, monthCount, openingMinor
   const lastMonth = monthAfter(month, monthCount - 1);
   const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, lastMonth]);
   const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, lastMonth]);
+  const uncategorised = useSteadyQuery<UncategorisedSpendingRow>(uncategorisedSpending, [currency, month]);
+  const uncategorisedSpentMinor = BigInt(uncategorised.rows[0]?.spentMinor ?? 0);
   const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
   const [opened, setOpened] = useState<OpenForm | null>(null);
   const plans = useMemo(
@@ -60,7 +69,7 @@ export function MonthBudgets({ budget, currency, month, monthCount, openingMinor
     [activity.rows, assigned.rows, categories, lastMonth, monthCount, openingMinor],
   );
   const plan = plans[0]?.plan;
-  if (assigned.loading || activity.loading || plan === undefined) return null;
+  if (assigned.loading || activity.loading || uncategorised.loading || plan === undefined) return null;
 
   const isShown = (envelope: Envelope | undefined): boolean =>
     envelope !== undefined && (!envelope.hidden || envelope.availableMinor !== 0n || envelope.assignedMinor !== 0n);
@@ -76,12 +85,20 @@ export function MonthBudgets({ budget, currency, month, monthCount, openingMinor
   });
   return (
     <>
-      <UnassignedCard budget={budget} currency={currency} month={month} plan={plan} quick={quick} />
+      <UnassignedCard
+        budget={budget}
+        currency={currency}
+        month={month}
+        plan={plan}
+        uncategorisedSpentMinor={uncategorisedSpentMinor}
+        quick={quick}
+      />
       {mayWrite && (
         <MonthEnd
           budget={budget}
           currency={currency}
           plan={plan}
+          uncategorisedSpentMinor={uncategorisedSpentMinor}
           onCover={(categoryId) => setOpened({ form: 'move', categoryId, month })}
         />
       )}

@@ -10,6 +10,7 @@ export interface MonthEndProps {
   readonly budget: Budget;
   readonly currency: string;
   readonly plan: MonthBudget;
+  readonly uncategorisedSpentMinor: bigint;
   /** Opens the form that covers an envelope. */
   readonly onCover: (categoryId: string) => void;
 }
@@ -21,7 +22,7 @@ interface Step {
 }
 
 /** The four steps that close a month, each with the remaining work and a link to the page for it. */
-export function MonthEnd({ budget, currency, plan, onCover }: MonthEndProps): ReactNode {
+export function MonthEnd({ budget, currency, plan, uncategorisedSpentMinor, onCover }: MonthEndProps): ReactNode {
   const { rows: accounts } = useQuery<AccountToReconcileRow>(accountsToReconcile, [currency]);
   const overspent = plan.envelopes.filter(
     ({ availableMinor, keepsOverspent }) => availableMinor < 0n && !keepsOverspent,
@@ -41,13 +42,13 @@ export function MonthEnd({ budget, currency, plan, onCover }: MonthEndProps): Re
     },
     {
       title: 'Categorize',
-      isDone: plan.uncategorisedSpentMinor === 0n,
+      isDone: uncategorisedSpentMinor === 0n,
       words:
-        plan.uncategorisedSpentMinor === 0n ? (
+        uncategorisedSpentMinor === 0n ? (
           'All spending of the month has a category.'
         ) : (
           <a href={hashOf(budget, { page: 'reports' })}>
-            <Amount minor={plan.uncategorisedSpentMinor} currency={currency} /> without a category
+            <Amount minor={uncategorisedSpentMinor} currency={currency} /> without a category
           </a>
         ),
     },

@@ -17,11 +17,20 @@ export interface UnassignedCardProps {
   /** `YYYY-MM`. */
   readonly month: string;
   readonly plan: MonthBudget;
+  /** The month's spending without a category. It reduces unassigned money. */
+  readonly uncategorisedSpentMinor: bigint;
   readonly quick: QuickAssignments;
 }
 
 /** The unassigned money of a month, what reduced it, and ways to assign it to many envelopes at once. */
-export function UnassignedCard({ budget, currency, month, plan, quick }: UnassignedCardProps): ReactNode {
+export function UnassignedCard({
+  budget,
+  currency,
+  month,
+  plan,
+  uncategorisedSpentMinor,
+  quick,
+}: UnassignedCardProps): ReactNode {
   const client = useClient();
   const run = useAction();
   const mayWrite = useMayWrite();
@@ -41,9 +50,9 @@ export function UnassignedCard({ budget, currency, month, plan, quick }: Unassig
         </span>
         <span>{unassignedWords(plan)}</span>
       </p>
-      {plan.uncategorisedSpentMinor > 0n && (
+      {uncategorisedSpentMinor > 0n && (
         <p className="hint">
-          <Amount minor={plan.uncategorisedSpentMinor} currency={currency} /> of spending this month has no category and
+          <Amount minor={uncategorisedSpentMinor} currency={currency} /> of spending this month has no category and
           counts against this amount. <a href={hashOf(budget, { page: 'reports' })}>Show uncategorized spending</a>
         </p>
       )}

@@ -1,4 +1,4 @@
-import { knownMonths, lineColumns, monthOfDay, ownAccounts, partLines } from './budget-lines.ts';
+import { knownMonths, lineColumns, monthBegins, monthOfDay, ownAccounts, partLines } from './budget-lines.ts';
 
 export interface AssignedRow {
   readonly month: string;
@@ -37,3 +37,24 @@ export const activityByMonth = `
   FROM moved WHERE month <= (SELECT lastMonth FROM asked)
   GROUP BY month, categoryId
   HAVING sum(changeMinor) IS NOT NULL`;
+
+export interface UncategorisedSpendingRow {
+  /** Positive when more went out than parts of split entries took back. */
+  readonly spentMinor: number | bigint;
+}
+
+/**
+ * The spending of a month without a category, by the rule of the spending report: entries that went out, and no
+ * transfers. One row. Parameters: currency, month.
+ */
+export const uncategorisedSpending = `
+  WITH asked (currency, month) AS (VALUES (?, ?)), ${monthBegins}, ${ownAccounts}, part (${lineColumns}) AS (${partLines})
+  SELECT coalesce(-sum(amountMinor), 0) AS spentMinor
+  FROM asked, (
+      SELECT entry.date, entry.amountMinor FROM asked, entries AS entry
+      WHERE entry.categoryId IS NULL AND entry.date BETWEEN asked.month || '-01' AND date(asked.month || '-01', '+2 months', '-1 day')
+        AND entry.accountId IN own AND entry.transferId IS NULL AND entry.amountMinor < 0
+      UNION ALL
+      SELECT part.date, part.amountMinor FROM asked, part WHERE part.currency = asked.currency AND part.categoryId IS NULL AND part.wentOut
+    ) AS line
+  WHERE ${monthOfDay('line.date')} = asked.month`;
