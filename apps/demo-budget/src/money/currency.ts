@@ -5,14 +5,23 @@
 
 const minorDigitsByCurrency = new Map<string, number>();
 
-/** Number of decimals of the currency: 2 for EUR, 0 for JPY, 3 for KWD. Well-formed unknown codes have 2. */
+/** Number of decimals of the currency: 2 for EUR, 0 for JPY, 3 for KWD. Unknown codes have 2. */
 export function minorDigits(currency: string): number {
   const known = minorDigitsByCurrency.get(currency);
   if (known !== undefined) return known;
-  const digits =
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  const digits = isWellFormedCurrency(currency)
+    ? (new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2)
+    : 2;
   minorDigitsByCurrency.set(currency, digits);
   return digits;
+}
+
+/**
+ * Whether `Intl` formats amounts in this currency. It throws for any other text, which the forms refuse, but which other
+ * devices may store.
+ */
+export function isWellFormedCurrency(code: string): boolean {
+  return /^[A-Za-z]{3}$/.test(code);
 }
 
 /** Whether this browser's `Intl` knows a code such as `EUR`. */

@@ -1,4 +1,4 @@
-import { minorDigits } from './currency.ts';
+import { isWellFormedCurrency, minorDigits } from './currency.ts';
 import type { DecimalMark } from './parse.ts';
 
 /**
@@ -25,19 +25,25 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
   // Latin digits everywhere: the tables align digits by their width, and the parser reads only Latin digits.
   const made = new Intl.NumberFormat(
     locale,
-    style === 'exact'
-      ? { style: 'currency', currency, numberingSystem: 'latn' }
-      : { maximumFractionDigits: 0, numberingSystem: 'latn' },
+    style === 'whole-units'
+      ? { maximumFractionDigits: 0, numberingSystem: 'latn' }
+      : isWellFormedCurrency(currency)
+        ? { style: 'currency', currency, numberingSystem: 'latn' }
+        : { minimumFractionDigits: 2, maximumFractionDigits: 2, numberingSystem: 'latn' },
   );
   formats.set(key, made);
   return made;
 }
 
-/** An amount for display, such as `-€1,234.50`. Exact for any size: `Intl` is given decimal text, never a float. */
+/**
+ * An amount for display, such as `-€1,234.50`, or `-1,234.50 euro` if a device has stored `euro` as the currency. Exact
+ * for any size: `Intl` is given decimal text, never a float.
+ */
 export function formatMinor(amountMinor: number | bigint, currency: string, locale: string): string {
-  return formatOf(locale, currency, 'exact').format(
+  const amount = formatOf(locale, currency, 'exact').format(
     minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral,
   );
+  return isWellFormedCurrency(currency) ? amount : `${amount} ${currency}`.trim();
 }
 
 /** An amount rounded to whole units, without currency symbol: for tables and charts that name the currency once. */

@@ -107,6 +107,12 @@ describe('formatting an amount', () => {
   });
 });
 
+it.each(['', '?', 'euro', 'E1R', 'ÄÖÜ'])('an amount is shown although its account has the currency %j', (currency) => {
+  expect(formatMinor(-123456, currency, 'en')).toBe(`-1,234.56 ${currency}`.trim());
+  expect(formatMinorRounded(123456, currency, 'en')).toBe('1,235');
+  expect(parseAmount('12.5', currency, 'point')).toEqual({ ok: true, value: 1250 });
+});
+
 describe('a sum in an amount field', () => {
   it.each([
     ['12+3.50', 1_550],

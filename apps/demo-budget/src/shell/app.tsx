@@ -27,6 +27,7 @@ import { Brand } from './brand.tsx';
 import { FailureNotice } from './failure.tsx';
 import { MainNav } from './main-nav.tsx';
 import { hashOf, usePlace, type Page } from './navigation.ts';
+import { PageBoundary } from './page-boundary.tsx';
 
 export interface AppProps {
   readonly client: Client;
@@ -115,43 +116,45 @@ export function App({ client, budget: known, device }: AppProps): ReactNode {
           ) : (
             !mayWrite && <p className="looking-only">You can view this budget. To make changes, ask an owner.</p>
           )}
-          {inView(
-            <FailureNotice page={`${page} ${accountId}`}>
-              <SampleNotice budget={known} />
-              {page === 'accounts' && <AccountsView budget={budget} />}
-              {page === 'envelopes' && <EnvelopesView budget={budget} />}
-              {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
-              {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
-              {page === 'export' && <ExportView />}
-              {isReportPage(page) && <ReportsView budget={budget} page={page} />}
-              {page === 'schedules' && <SchedulesView budget={budget} />}
-              {page === 'notes' && <NotesView />}
-              {page === 'categories' && <CategoriesView />}
-              {page === 'rules' && <RulesView />}
-              {page === 'look-back' && (
-                <Suspense>
-                  <LookBackView budget={budget} />
-                </Suspense>
-              )}
-              {page === 'what-if' && (
-                <Suspense>
-                  <WhatIfView budget={budget} />
-                </Suspense>
-              )}
-              {page === 'deleted' && (
-                <Suspense>
-                  <DeletedEntriesView budget={budget} />
-                </Suspense>
-              )}
-              {page === 'sync' && <SyncView budget={known} device={device} />}
-              {page === 'share' && <ShareView budget={known} device={device} />}
-              {page === 'how' && (
-                <Suspense>
-                  <HowView />
-                </Suspense>
-              )}
-            </FailureNotice>,
-          )}
+          <PageBoundary page={`${view} ${page} ${accountId}`}>
+            {inView(
+              <FailureNotice page={`${page} ${accountId}`}>
+                <SampleNotice budget={known} />
+                {page === 'accounts' && <AccountsView budget={budget} />}
+                {page === 'envelopes' && <EnvelopesView budget={budget} />}
+                {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
+                {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
+                {page === 'export' && <ExportView />}
+                {isReportPage(page) && <ReportsView budget={budget} page={page} />}
+                {page === 'schedules' && <SchedulesView budget={budget} />}
+                {page === 'notes' && <NotesView />}
+                {page === 'categories' && <CategoriesView />}
+                {page === 'rules' && <RulesView />}
+                {page === 'look-back' && (
+                  <Suspense>
+                    <LookBackView budget={budget} />
+                  </Suspense>
+                )}
+                {page === 'what-if' && (
+                  <Suspense>
+                    <WhatIfView budget={budget} />
+                  </Suspense>
+                )}
+                {page === 'deleted' && (
+                  <Suspense>
+                    <DeletedEntriesView budget={budget} />
+                  </Suspense>
+                )}
+                {page === 'sync' && <SyncView budget={known} device={device} />}
+                {page === 'share' && <ShareView budget={known} device={device} />}
+                {page === 'how' && (
+                  <Suspense>
+                    <HowView />
+                  </Suspense>
+                )}
+              </FailureNotice>,
+            )}
+          </PageBoundary>
         </main>
         {isShown && page !== 'how' && (
           <Suspense>

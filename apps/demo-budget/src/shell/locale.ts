@@ -24,9 +24,9 @@ export function formatMonthInFull(month: string): string {
   return Number.isNaN(ms) ? month : fullMonthFormat.format(ms);
 }
 
-/** A point in time in the user's time zone. */
+/** A point in time in the user's time zone. A number outside the range of dates is returned unchanged. */
 export function formatMoment(ms: number): string {
-  return momentFormat.format(ms);
+  return Number.isNaN(new Date(ms).getTime()) ? String(ms) : momentFormat.format(ms);
 }
 
 /** Today in the user's time zone, as `YYYY-MM-DD`. */
