@@ -55,7 +55,11 @@ export async function invite(budget: Budget, role: BudgetRole): Promise<string> 
  * repeats the code and the key resolves to the same.
  */
 export async function join(code: string, name: string, key: string): Promise<KnownBudget> {
-  const { databaseId, shareKey, principal, role } = (await ask('/api/join', { code, name, shareKey: key })) as Budget & {
+  const { databaseId, shareKey, principal, role } = (await ask('/api/join', {
+    code,
+    name,
+    shareKey: key,
+  })) as Budget & {
     readonly principal: string;
     readonly role: BudgetRole;
   };

@@ -34,7 +34,9 @@ export class PageBoundary extends Component<PageBoundaryProps, State> {
       <section className="card form" aria-label="Error">
         <h1>This page cannot be shown</h1>
         <p role="alert">{errorSentence(failed.error)}</p>
-        <p>The other pages in the menu still work. If this page fails again, look there for values that are not valid.</p>
+        <p>
+          The other pages in the menu still work. If this page fails again, look there for values that are not valid.
+        </p>
         <div className="buttons">
           <button type="button" className="primary" onClick={() => this.setState({ failed: null })}>
             Try again
