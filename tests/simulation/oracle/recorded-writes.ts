@@ -250,13 +250,23 @@ function withDefaults({ name }: OracleTable, values: ReadonlyMap<string, Literal
   return missing.length === 0 ? values : new Map([...values, ...missing.map((column) => [column, NULL] as const)]);
 }
 
-/** The app was updated, and the cells that only the newer version has have not arrived yet. */
+/**
+ * The app was updated, and the cells that only the newer version has have not arrived yet. A write of such a cell has
+ * not seen the server's value. A delete also deletes the values that have not arrived, even if an earlier pending write
+ * covers them (MR-02).
+ */
 function hideNewer(hidden: Map<string, number>, rows: readonly RowWrite[]): void {
   for (const { table, row, kind } of rows) {
     const older = tablesOf(olderSchema).get(table.name);
-    if (older === undefined) hidden.set(hiddenCell(row, WHOLE_ROW), 0);
-    else if (kind !== 'delete')
-      for (const column of table.values) if (!older.values.includes(column)) hidden.set(hiddenCell(row, column), 0);
+    if (older === undefined) {
+      hidden.set(hiddenCell(row, WHOLE_ROW), 0);
+      continue;
+    }
+    for (const column of table.values) {
+      if (older.values.includes(column)) continue;
+      if (kind === 'delete') hidden.delete(hiddenCell(row, column));
+      else hidden.set(hiddenCell(row, column), 0);
+    }
   }
 }
 

@@ -56,6 +56,26 @@ it('a device counts a new column as unseen until the full resync has arrived, be
   await close();
 });
 
+it('a delete also deletes values of a new column that have not arrived, even if the device has written the column [MR-02]', async () => {
+  const medium = memoryMedium();
+  const before = await openStored(medium, { schema: buildSchema([note]) });
+  const sync = testSync(before.database);
+  sync.greet(testWelcome());
+  const rows = ['a', 'b'].map((id) => ({ id, text: 'x' }));
+  sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, rows)] }));
+  await before.close();
+
+  const { database, close } = await openStored(medium, { schema: buildSchema([withColour]) });
+  const basesOf = (sql: string): unknown => {
+    const { sequence } = database.write({ id: sql, statements: [{ sql, params: [] }] });
+    return database.changelog.read(sequence as number)?.cellBases.map(({ columnId, base }) => [columnId, base]);
+  };
+  expect(basesOf("DELETE FROM note WHERE id = 'a'")).toEqual([]);
+  expect(basesOf("UPDATE note SET colour = 'blue' WHERE id = 'b'")).toEqual([[columnIdOf('colour'), 0]]);
+  expect(basesOf("DELETE FROM note WHERE id = 'b'")).toEqual([]);
+  await close();
+});
+
 it('a device that has never synced requests no full resync for a newer schema', async () => {
   const medium = memoryMedium();
   await (await openStored(medium, { schema: buildSchema([note]) })).close();

@@ -26,7 +26,7 @@ export function findCellBases(
         DOCUMENT_EDIT_BASE,
       ) as [number, number][];
       for (const [columnId, base] of covered) {
-        // Unseen columns get base 0, the lowest.
+        // A write of an unseen column has base 0, the lowest. A delete also deletes values that have not arrived.
         if (unseen.get(group.tableId)?.has(columnId) === true) continue;
         if (columnId === EXISTENCE_COLUMN_ID || group.kind === 'delete' || group.columnIds.includes(columnId))
           cellBases.push({ tableId: group.tableId, key, columnId, base });
