@@ -1,3 +1,6 @@
+import { searchText } from '@rockpool/client/schema';
+import type { SqlParam } from '@rockpool/client';
+
 export interface LearnedRow {
   readonly categoryId: string;
 }
@@ -13,12 +16,23 @@ export interface PayeeUseRow {
   readonly categoryId: string | null;
 }
 
-/** Payees in use, by name, with the last category of each. Parameter: a part of the name, empty for all. */
+/**
+ * Payees in use, by name, with the last category of each. Parameters: see `payeeSearch`.
+ *
+ * SQLite's `lower` converts ASCII alone, so other words are found in the index of the ledger's search, which ignores
+ * case and accents.
+ */
 export const payeesInUse = `
   SELECT payee, count(*) AS entryCount,
          (SELECT latest.categoryId FROM entries AS latest WHERE latest.payee = entries.payee AND latest.categoryId IS NOT NULL ORDER BY latest.date DESC, latest.enteredAtMs DESC LIMIT 1) AS categoryId
-  FROM entries WHERE payee <> '' AND instr(lower(payee), lower(?)) > 0
+  FROM entries
+  WHERE payee <> '' AND (instr(lower(payee), lower(?)) > 0 OR rowid IN (SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?))
   GROUP BY payee ORDER BY payee COLLATE NOCASE LIMIT 100`;
+
+/** The parameters of `payeesInUse` for a part of the name, or for the beginnings of its words; empty text for all. */
+export function payeeSearch(text: string): readonly SqlParam[] {
+  return [text.trim(), `payee : (${searchText(text)})`];
+}
 
 export interface PayeeRow {
   readonly payee: string;

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
-import { payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
+import { payeeSearch, payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
@@ -147,7 +147,7 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
   const client = useClient();
   const run = useAction();
   const [search, setSearch] = useState('');
-  const { rows: payees, loading } = useSteadyQuery<PayeeUseRow>(payeesInUse, [search.trim()]);
+  const { rows: payees, loading } = useSteadyQuery<PayeeUseRow>(payeesInUse, payeeSearch(search));
   return (
     <section>
       <h2>Payees</h2>

@@ -4,7 +4,7 @@ import { addCategory } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
 import { saveNew } from '../entries/save.ts';
 import { importEntries } from '../import/actions.ts';
-import { payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
+import { payeeSearch, payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
@@ -230,11 +230,35 @@ describe('stored rules', () => {
     await expect(findMatches(writer, market, () => false)).resolves.toBeUndefined();
   });
 
+  it.each([
+    ['müll', ['Bäckerei MÜLLER']],
+    ['BÄCKEREI', ['Bäckerei MÜLLER']],
+    ['backerei muller', ['Bäckerei MÜLLER']],
+    ['ИВАН', ['иван']],
+    ['arke', ['Market']],
+    ['fresh', []],
+    ['"', []],
+    [' ', ['Bäckerei MÜLLER', 'Market', 'иван']],
+  ])('payees are found whatever the case of their letters: %s', async (text, found) => {
+    for (const payee of ['Bäckerei MÜLLER', 'Market', 'иван', ''])
+      await addEntry(writer, accountId, {
+        payee,
+        notes: 'fresh',
+        amountMinor: -1,
+        categoryId: null,
+        date: '2025-01-01',
+      });
+    const rows = writer.rows<PayeeUseRow>(payeesInUse, payeeSearch(text));
+    expect(rows.map(({ payee }) => payee)).toEqual(found);
+  });
+
   it('a payee renamed to an existing name merges with that payee, with the latest category', async () => {
     const fields = { notes: '', amountMinor: -1, categoryId: null };
     await addEntry(writer, accountId, { ...fields, payee: 'Market', date: '2025-01-01' });
     await addEntry(writer, accountId, { ...fields, payee: 'MARKET 0815', date: '2025-01-02', categoryId: food });
     await expect(renamePayee(writer, 'MARKET 0815', 'Market')).resolves.toBe(1);
-    expect(writer.rows<PayeeUseRow>(payeesInUse, [''])).toEqual([{ payee: 'Market', entryCount: 2, categoryId: food }]);
+    expect(writer.rows<PayeeUseRow>(payeesInUse, payeeSearch(''))).toEqual([
+      { payee: 'Market', entryCount: 2, categoryId: food },
+    ]);
   });
 });
