@@ -1,15 +1,23 @@
 import { useClient, usePresence, useSyncStatus } from '@rockpool/client/react';
 import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
 import { withDeviceItems } from '../budget/device-items.ts';
 import { useTask } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
+import { reconnect } from '../sync/reconnect.ts';
 import { timeAgo } from '../sync/status-sentence.ts';
 import { useNow } from '../sync/use-now.ts';
 import { initials, peopleOf } from './people.ts';
 import { keepPersonName, personName } from './person-name.ts';
 
+export interface PeopleCardProps {
+  readonly budget: Budget;
+  /** The principal that authors this device's changes; see budget/device.ts. */
+  readonly device: string;
+}
+
 /** Other people who have the budget open now, and the name they see for this user. */
-export function PeopleCard({ device }: { readonly device: string }): ReactNode {
+export function PeopleCard({ budget, device }: PeopleCardProps): ReactNode {
   const client = useClient();
   const run = useTask();
   const { state } = useSyncStatus();
@@ -30,10 +38,7 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
       await withDeviceItems((items) => keepPersonName(items, name));
       // Reconnects, because the name is part of the token, and each connection requests a token. A paused sync stays
       // paused; its next connection sends the name.
-      if (state !== 'paused') {
-        await client.sync.pause();
-        await client.sync.resume();
-      }
+      if (state !== 'paused') await reconnect(client, budget.databaseId);
       setKept(true);
     });
   };

@@ -38,7 +38,7 @@ export function ShareView({ budget, device }: { readonly budget: KnownBudget; re
         </p>
         <CopyLink label="Share link" link={link} hint="Open it on your other devices." />
       </section>
-      <PeopleCard device={device} />
+      <PeopleCard budget={budget} device={device} />
       <section>
         <h2>Budgets on this device</h2>
         <ul className="budgets">

@@ -30,7 +30,7 @@ export function SyncView({ budget, device }: { readonly budget: KnownBudget; rea
         <h2>{words.label}</h2>
         <p>{words.detail}</p>
         {status.stuck !== null && <p>{stuckSentence(status.stuck)}</p>}
-        <SyncControls />
+        <SyncControls budget={budget} />
       </section>
       <dl className="card facts">
         <div>
