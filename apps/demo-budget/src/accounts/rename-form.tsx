@@ -1,6 +1,7 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { groupsOfAccounts, type AccountRow } from '../queries/accounts.ts';
+import { keyOf } from '../shell/keys.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
@@ -32,7 +33,7 @@ export function RenameForm({
       className="card form"
       onSubmit={submit}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onDone();
+        if (keyOf(event) === 'Escape') onDone();
       }}
       aria-label="Rename the account"
     >

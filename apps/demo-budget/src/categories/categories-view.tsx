@@ -4,6 +4,7 @@ import { useMayWrite } from '../budget/role.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { CategoryKind } from '../schema.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { NameField } from '../shell/name-field.tsx';
 import { useQuery } from '../shell/use-query.ts';
 import { addCategory, placeCategory, renameCategory, renameGroup, setCategoryHidden } from './actions.ts';
@@ -227,8 +228,8 @@ function GroupField({ category, groups, onGroup }: GroupFieldProps): ReactNode {
           if (event.target.value.trim() !== '') onGroup(event.target.value.trim());
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') event.currentTarget.blur();
-          if (event.key === 'Escape') setNaming(false);
+          if (keyOf(event) === 'Enter') event.currentTarget.blur();
+          if (keyOf(event) === 'Escape') setNaming(false);
         }}
       />
     );

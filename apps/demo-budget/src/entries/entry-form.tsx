@@ -4,6 +4,7 @@ import type { CategoryRow } from '../queries/categories.ts';
 import type { PartRow } from '../queries/ledger.ts';
 import type { RuleOutcome, RuleSubject } from '../rules/apply.ts';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale, today } from '../shell/locale.ts';
 import { PartsFields } from '../splits/parts-fields.tsx';
 import {
@@ -66,7 +67,7 @@ export function EntryForm(props: EntryFormProps): ReactNode {
     else onSave(result);
   };
   const leaveOnEscape = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') onCancel();
+    if (keyOf(event) === 'Escape') onCancel();
   };
 
   return (

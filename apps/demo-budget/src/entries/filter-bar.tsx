@@ -5,6 +5,7 @@ import type { CategoryRow } from '../queries/categories.ts';
 import { isNarrowed, wholeLedger, type LedgerFilter, type LedgerTotalsRow } from '../queries/ledger.ts';
 import { PayeeList } from './payee-list.tsx';
 import { Amount } from '../shell/amount.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 
 export interface FilterBarProps {
@@ -54,7 +55,7 @@ export function FilterBar({
           value={filter.text}
           onChange={(event) => search(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Escape') event.currentTarget.blur();
+            if (keyOf(event) === 'Escape') event.currentTarget.blur();
           }}
         />
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>

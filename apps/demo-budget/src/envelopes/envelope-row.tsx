@@ -7,6 +7,7 @@ import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { GoalRow } from '../queries/goals.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useSave } from '../shell/failure.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 import { cellTo } from './cell-keys.ts';
 import type { Envelope } from './envelopes.ts';
@@ -132,11 +133,15 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
             }}
             onBlur={assignTyped}
             onKeyDown={(event) => {
-              if (event.key === 'Escape') {
+              if (keyOf(event) === 'Escape') {
                 hasTypedHere.current = false;
                 return setTyped(null);
               }
-              const next = cellTo(event.currentTarget, event, hasTypedHere.current);
+              const next = cellTo(
+                event.currentTarget,
+                { key: keyOf(event), shiftKey: event.shiftKey },
+                hasTypedHere.current,
+              );
               if (next === undefined) return undefined;
               event.preventDefault();
               // If there is no next field, leaving this one still saves its amount.

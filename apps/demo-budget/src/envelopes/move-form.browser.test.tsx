@@ -24,6 +24,32 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
+it('Escape closes the form, unless it ends the composition of an input method', () => {
+  const container = document.createElement('div');
+  document.body.append(container);
+  root = createRoot(container);
+  let closedCount = 0;
+  flushSync(() =>
+    root.render(
+      <MoveForm
+        envelope={envelopeOf('food', 1_000n)}
+        envelopes={[envelopeOf('food', 1_000n), envelopeOf('fun', 0n)]}
+        currency="EUR"
+        onMove={() => undefined}
+        onKeepOverspent={() => undefined}
+        onCancel={() => (closedCount += 1)}
+      />,
+    ),
+  );
+  const press = (init: KeyboardEventInit): void =>
+    void container.querySelector('form')?.dispatchEvent(new KeyboardEvent('keydown', { ...init, bubbles: true }));
+  press({ key: 'Escape', isComposing: true });
+  press({ key: 'Escape', keyCode: 229 });
+  expect(closedCount).toBe(0);
+  press({ key: 'Escape', keyCode: 27 });
+  expect(closedCount).toBe(1);
+});
+
 it('a form that covers an envelope keeps its direction when somebody else covers it meanwhile', () => {
   const container = document.createElement('div');
   document.body.append(container);

@@ -3,6 +3,7 @@ import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/typed-amount.ts';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';
 
@@ -55,7 +56,7 @@ export function MoveForm({
       className="form"
       onSubmit={submit}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onCancel();
+        if (keyOf(event) === 'Escape') onCancel();
       }}
       aria-label={covers ? `Cover overspending in ${envelope.name}` : `Move money from ${envelope.name}`}
     >

@@ -6,6 +6,7 @@ import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { GoalRow } from '../queries/goals.ts';
 import type { GoalKind } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 import type { GoalValues } from './actions.ts';
 
@@ -52,7 +53,7 @@ export function GoalForm({
       className="form"
       onSubmit={submit}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onCancel();
+        if (keyOf(event) === 'Escape') onCancel();
       }}
       aria-label={`Goal for ${categoryName}`}
     >

@@ -4,6 +4,7 @@ import { flushSync } from 'react-dom';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { useReport, useTask } from '../shell/failure.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useWording } from '../words/use-wording.ts';
 import { currentState, partIdsOf, rowsOfEntry, stateAt, type EntryState } from './entry-state.ts';
@@ -74,7 +75,7 @@ export default function EntryHistory({ budget, entryId, name, currency, onClose 
       className="history"
       aria-label={`History of ${name}`}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
+        if (keyOf(event) !== 'Escape') return;
         event.stopPropagation();
         onClose();
       }}

@@ -3,6 +3,7 @@ import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
 import { restoreLimits, type RestoreLimitsRow } from '../queries/restore-limits.ts';
 import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { useQuery } from '../shell/use-query.ts';
 import type { Wording } from '../words/row-words.ts';
 import { restoreEntry } from './actions.ts';
@@ -61,7 +62,7 @@ export function RestoreForm({ older, now, currency, wording, onDone }: RestoreFo
       aria-label="Restore values"
       onSubmit={submit}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
+        if (keyOf(event) !== 'Escape') return;
         event.stopPropagation();
         onDone();
       }}

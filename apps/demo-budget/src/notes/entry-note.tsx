@@ -3,6 +3,7 @@ import { useEffect, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { noteBegun } from '../queries/notes.ts';
 import { useAction } from '../shell/failure.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { beginNote, entryNoteId } from './actions.ts';
 import { NoteEditor } from './note-editor.tsx';
@@ -30,7 +31,7 @@ export function EntryNote({ entryId, name, onClose }: EntryNoteProps): ReactNode
       className="entry-note"
       aria-label={`Note on ${name}`}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onClose();
+        if (keyOf(event) === 'Escape') onClose();
       }}
     >
       <header className="entry-note-head">

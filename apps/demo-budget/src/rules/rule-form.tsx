@@ -8,6 +8,7 @@ import type { CategoryRow } from '../queries/categories.ts';
 import { fail, succeed, type Result } from '../result.ts';
 import type { RuleNeeds } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 import { newSplit, RuleSplitFields, splitDraftsOf, splitOf, type RulePartDraft } from './rule-split-fields.tsx';
 import { ConditionFields, type ConditionDraft } from './condition-fields.tsx';
@@ -71,7 +72,7 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
       className="card form"
       onSubmit={submit}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onCancel();
+        if (keyOf(event) === 'Escape') onCancel();
       }}
       aria-label={rule === undefined ? 'New rule' : 'Edit rule'}
     >

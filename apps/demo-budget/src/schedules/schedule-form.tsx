@@ -9,6 +9,7 @@ import type { CategoryRow } from '../queries/categories.ts';
 import type { ScheduleRow } from '../queries/schedules.ts';
 import type { ScheduleUnit } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
 import { locale, today } from '../shell/locale.ts';
 import type { ScheduleFields } from './actions.ts';
@@ -92,7 +93,7 @@ export function ScheduleForm({
       className="card form entry-form"
       onSubmit={submit}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onCancel();
+        if (keyOf(event) === 'Escape') onCancel();
       }}
       aria-label={schedule === undefined ? 'New scheduled entry' : 'Edit scheduled entry'}
     >

@@ -8,3 +8,16 @@ export function isTyping(event: Event): boolean {
   if (target instanceof HTMLInputElement) return !['checkbox', 'radio', 'button', 'file'].includes(target.type);
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
 }
+
+/** The part of a page's key event, or of React's, that matters here. */
+type PageKeyEvent = Pick<KeyboardEvent, 'key' | 'keyCode'> & {
+  readonly nativeEvent: { readonly isComposing?: boolean };
+};
+
+/**
+ * The key of an event, or `Process` if it belongs to an input method, which composes text: Escape and Enter then end the
+ * composition, not the form. Safari ends it before the event, which has the code 229.
+ */
+export function keyOf({ key, keyCode, nativeEvent }: PageKeyEvent): string {
+  return nativeEvent.isComposing === true || keyCode === 229 ? 'Process' : key;
+}

@@ -1,6 +1,7 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
+import { keyOf } from './keys.ts';
 import { hashOf, showsPage, type Page, type Place } from './navigation.ts';
 
 type Link = readonly [Page, string];
@@ -53,7 +54,7 @@ export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
       className="main-nav"
       aria-label="Pages"
       onKeyDown={(event) => {
-        if (event.key === 'Escape') setOpen(false);
+        if (keyOf(event) === 'Escape') setOpen(false);
       }}
     >
       {mainLinks.map(linkTo)}

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
+import { keyOf } from './keys.ts';
 
 export interface NameFieldProps {
   readonly name: string;
@@ -23,8 +24,8 @@ export function NameField({ name, onRename }: NameFieldProps): ReactNode {
       onChange={(event) => setTyped(event.target.value)}
       onBlur={save}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') event.currentTarget.blur();
-        if (event.key === 'Escape') setTyped(name);
+        if (keyOf(event) === 'Enter') event.currentTarget.blur();
+        if (keyOf(event) === 'Escape') setTyped(name);
       }}
     />
   );

@@ -6,6 +6,7 @@ import '../../history/history.css';
 import { useWhoIs } from '../../people/who.ts';
 import { errorSentence } from '../../shell/error-sentence.ts';
 import { useAction, useReport, useTask } from '../../shell/failure.tsx';
+import { keyOf } from '../../shell/keys.ts';
 import { formatMoment, locale } from '../../shell/locale.ts';
 import type { NoteContent } from '../actions.ts';
 import { noteLines, type NoteLine } from './note-lines.ts';
@@ -119,7 +120,7 @@ export default function NoteHistory({ noteId, label, mayWrite, onClose }: NoteHi
       className="card history note-history"
       aria-label={`History of ${label}`}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
+        if (keyOf(event) !== 'Escape') return;
         event.stopPropagation();
         onClose();
       }}

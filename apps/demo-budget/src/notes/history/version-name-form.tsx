@@ -2,6 +2,7 @@ import type { DocumentHistory, DocumentVersion } from '@rockpool/client';
 import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
 import { useSave } from '../../shell/failure.tsx';
 import { FormEnd } from '../../shell/form-end.tsx';
+import { keyOf } from '../../shell/keys.ts';
 import type { NoteContent } from '../actions.ts';
 
 export interface VersionNameFormProps {
@@ -39,7 +40,7 @@ export function VersionNameForm({ history, version, name, typed, onDone }: Versi
       aria-label={name === null ? 'Name this version' : `Rename “${name}”`}
       onSubmit={submit}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
+        if (keyOf(event) !== 'Escape') return;
         event.stopPropagation();
         onDone();
       }}

@@ -1,5 +1,6 @@
 import { useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { formatMinorRounded } from '../../money/format.ts';
+import { keyOf } from '../../shell/keys.ts';
 import { locale } from '../../shell/locale.ts';
 import { positionIn, scaleOf, type Scale } from './scale.ts';
 
@@ -58,7 +59,7 @@ export function ColumnChart({ label, currency, columns, chosenId, onChoose }: Co
 
   const walk = (event: KeyboardEvent, from: number): void => {
     const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: columns.length - 1 }[event.key];
-    if (event.key === 'Escape') setShownId(null);
+    if (keyOf(event) === 'Escape') setShownId(null);
     if (to === undefined) return;
     event.preventDefault();
     plot.current?.querySelectorAll('button')[Math.min(Math.max(to, 0), columns.length - 1)]?.focus();
