@@ -161,17 +161,17 @@ async function verifyBySecrets(
 function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
   if (!(keySet instanceof URL)) return createLocalJWKSet(keySet);
   const fetched = createRemoteJWKSet(keySet);
-  // A key that the set lacked right after a fetch.
-  let lackedKey: string | undefined;
+  // The ids of keys that the set lacked right after a fetch.
+  const lacked = new Set<string | undefined>();
   return async (header, token) => {
     const { coolingDown } = fetched;
     try {
       return await fetched(header, token);
     } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey && !coolingDown) lackedKey = header.kid;
+      if (error instanceof errors.JWKSNoMatchingKey && !coolingDown) remember(lacked, header.kid);
       // The provider may have published the key since the last fetch, which is less than 30 s ago. Without this check,
       // users would have to sign in again after a rotation.
-      else if (error instanceof errors.JWKSNoMatchingKey && header.kid !== lackedKey)
+      else if (error instanceof errors.JWKSNoMatchingKey && !lacked.has(header.kid))
         throw new RockpoolError('auth-unavailable', {}, { cause: error });
       // While the keys cannot be fetched, the validity of the token is unknown; the client must then retry instead of
       // signing in again.
@@ -184,6 +184,16 @@ function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
       throw new RockpoolError('auth-unavailable', {}, { cause: error });
     }
   };
+}
+
+const MAX_LACKED_KEYS = 1_000;
+
+/** Forgets the key that was lacked the longest ago if there are too many, because tokens may name any key. */
+function remember(lacked: Set<string | undefined>, kid: string | undefined): void {
+  lacked.delete(kid);
+  lacked.add(kid);
+  const [oldest] = lacked;
+  if (lacked.size > MAX_LACKED_KEYS) lacked.delete(oldest);
 }
 
 /** Finds the key set of an OpenID Connect provider at the first token, and again after a failure. */

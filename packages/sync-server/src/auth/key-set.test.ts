@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, type JWTPayload } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { testKeys, type TestKeys } from '../../testing/keys.ts';
 import { jwtAuthenticate } from './jwt.ts';
 
@@ -106,6 +106,27 @@ describe('a key set at a URL', () => {
     expect(await jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).toMatchObject({
       id: 'ann',
     });
+  });
+
+  it('makes tokens of every retired key invalid once it was fetched without that key', async () => {
+    answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
+    const authenticate = jwtAuthenticate({ ...rules, keySet: url }, Date.now);
+    const retired = await Promise.all(['r1', 'r2'].map((kid) => es.sign(claims, { kid })));
+    vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
+    try {
+      for (const token of retired) {
+        // Keys are fetched again at most every 30 s.
+        vi.advanceTimersByTime(31_000);
+        await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+      }
+      for (const token of retired)
+        await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+      await expect(authenticate(await es.sign(claims, { kid: 'new' }))).rejects.toMatchObject({
+        code: 'auth-unavailable',
+      });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('makes tokens fail with auth-unavailable, not auth-token-invalid, while it cannot be fetched', async () => {

@@ -62,6 +62,19 @@ it.each<[string, (members: PostgresMembers) => Promise<unknown>, unknown]>([
   expect(await answered).toEqual(answer);
 });
 
+it('the command of this version stores and revokes roles in tables of the earlier version', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  const own = new Connections(url);
+  await prepareSchema(own, TEST_SCHEMA);
+  await postgres.server.query(name, 'ALTER TABLE rockpool.rockpool_member DROP COLUMN accepted_code_sha256');
+  const members = new PostgresMembers(own, () => Promise.resolve());
+  for (const role of ['editor', null] as const) {
+    await members.write({ databaseId: 'household', principal: 'ann', role });
+    expect(await members.readAll()).toEqual([{ databaseId: 'household', principal: 'ann', role }]);
+  }
+  await own.close();
+});
+
 describe('an acceptance', () => {
   const CODE_HASH = new Uint8Array(32).fill(7);
   const [MIA, OLGA] = [

@@ -74,7 +74,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   async write({ databaseId, principal, role }: StoredMember): Promise<void> {
-    await this.query(WRITE_SQL, [databaseId, principal, role, null]);
+    await this.query(WRITE_SQL, [databaseId, principal, role]);
   }
 
   async addInvitation(
@@ -146,7 +146,11 @@ export class PostgresMembers implements MemberStore {
       if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))
         return { commit: false, result: null };
       const member = { databaseId, principal, role: judge(databaseId, roles.get(principal), offered) };
-      await connection.query(WRITE_SQL, [databaseId, principal, member.role, codeHash]);
+      await connection.query(WRITE_SQL, [databaseId, principal, member.role]);
+      await connection.query(
+        `UPDATE ${MEMBER} SET accepted_code_sha256 = $3 WHERE database_id = $1 AND principal = $2`,
+        [databaseId, principal, codeHash],
+      );
       return { commit: true, result: member };
     });
   }
@@ -198,8 +202,9 @@ async function acceptedBefore(
 
 /**
  * Also deletes the invitations of a principal who may no longer manage members: first, because an acceptance locks the
- * invitation before the member who created it.
+ * invitation before the member who created it. Uses no column that tables of an earlier version lack, because the
+ * command of a later version revokes there too.
  */
 const WRITE_SQL = `WITH withdrawn AS (DELETE FROM ${INVITATION} WHERE (database_id = $1 OR $1 = '${EVERY_DATABASE}') AND invited_by = $2 AND $3 IS DISTINCT FROM '${'owner' satisfies Role}' RETURNING 1)
-INSERT INTO ${MEMBER} AS member (database_id, principal, role, accepted_code_sha256) SELECT $1, $2, $3, $4::bytea FROM (SELECT count(*) FROM withdrawn) AS counted
-ON CONFLICT (database_id, principal) DO UPDATE SET role = excluded.role, accepted_code_sha256 = coalesce(excluded.accepted_code_sha256, member.accepted_code_sha256), written_at = now()`;
+INSERT INTO ${MEMBER} (database_id, principal, role) SELECT $1, $2, $3 FROM (SELECT count(*) FROM withdrawn) AS counted
+ON CONFLICT (database_id, principal) DO UPDATE SET role = excluded.role, written_at = now()`;

@@ -186,6 +186,25 @@ it('a database that is replaced after the clock was set back is restored as it i
   }
 });
 
+it('generations that begin after the clock was set back are restored in their order', async () => {
+  const history = await CopiedHistory.open(temporaryFolder());
+  await history.copy();
+  history.close();
+  history.maxGenerationMs = -Infinity;
+  history.nowMs -= 500_000;
+  await history.reopen();
+  try {
+    for (let i = 0; i < 6; i++) {
+      history.commit(filler(10, 100));
+      await history.copy();
+      expect(await history.restored(Number.MAX_SAFE_INTEGER)).toBe(history.states.at(-1)?.rows);
+    }
+    expect(history.reasons).toEqual(['first', ...Array.from({ length: 6 }, () => 'scheduled')]);
+  } finally {
+    history.close();
+  }
+});
+
 it('a restore that was interrupted continues after the server has combined the copies, with the newest state', async () => {
   const folder = temporaryFolder();
   const history = await CopiedHistory.open(folder);

@@ -1,5 +1,6 @@
-import { closeSync, constants, fdatasyncSync, futimesSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, constants, fdatasyncSync, futimesSync, openSync, readSync, renameSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { writeWhole } from '../sqlite/write-whole.ts';
 import { StateSum } from './state-sum.ts';
 
 /*
@@ -201,7 +202,7 @@ function writeSums(descriptor: number, sums: ReadonlyMap<number, number>): void 
     let end = start + 1;
     while (end < pages.length && pages[end] === (pages[end - 1] ?? 0) + 1) end++;
     const run = Uint32Array.from(pages.slice(start, end), (page) => sums.get(page) ?? 0);
-    writeSync(descriptor, new Uint8Array(run.buffer), 0, run.byteLength, offsetOf(pages[start] ?? 0));
+    writeWhole(descriptor, new Uint8Array(run.buffer), offsetOf(pages[start] ?? 0));
     start = end;
   }
 }
@@ -213,7 +214,7 @@ function writeFacts(descriptor: number, facts: CopyFacts): void {
   block.writeUInt32LE(crc32(json), 8);
   block.writeUInt32LE(json.length, 12);
   json.copy(block, FACTS_OFFSET);
-  writeSync(descriptor, block, 0, block.length, 0);
+  writeWhole(descriptor, block, 0);
 }
 
 function readFacts(descriptor: number): CopyFacts | null {

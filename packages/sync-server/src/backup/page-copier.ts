@@ -137,7 +137,8 @@ export class PageCopier {
   /** Returns the facts of the new generation. */
   private async storeBase({ pageSizeBytes }: PageSource, capture: Capture, record: NewRecord): Promise<CopyFacts> {
     const { source, destination, now, onStored } = this.options;
-    const afterMs = this.record?.facts.timeMs ?? (await newestMs(destination, source)) + 1;
+    // Generations with the same time would have no order.
+    const afterMs = (this.record?.facts.timeMs ?? (await newestMs(destination, source))) + 1;
     const timeMs = Math.max(capture.timeMs ?? now(), afterMs);
     const generation = newGeneration(timeMs);
     const parts = Math.max(1, Math.ceil(capture.pageCount / PAGES_PER_OBJECT));

@@ -9,6 +9,8 @@ import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { Role } from '../auth/role.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
+import { databasePath } from '../store/data-directory.ts';
+import { PastStates } from './past-states.ts';
 import { TEST_TABLES } from '../../testing/test-schema.ts';
 
 const MINUTE_MS = 60_000;
@@ -194,6 +196,23 @@ describe('a past state', () => {
     const answer = await tested.server.ask('GET', '/databases/other/past?watermark=1', { token });
     expect(answer.status).toBe(200);
     await Promise.all([answer, ...waiting].map(async (one) => (await one).arrayBuffer()));
+  });
+
+  it('that waits for others is refused while the server stops', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    const pastStates = new PastStates(temporaryFolder());
+    const path = databasePath(tested.server.dataDir, 'household');
+    const build = (): Promise<unknown> =>
+      pastStates.build('household', path, { watermark: 1 }, nowMs).catch((error: unknown) => error);
+    const builds = [build(), build()];
+    // The first one has begun.
+    await new Promise(setImmediate);
+    await pastStates.close();
+    expect(await Promise.all([...builds, build()])).toEqual([
+      expect.objectContaining({ watermark: 1 }),
+      expect.objectContaining({ code: 'database-unavailable' }),
+      expect.objectContaining({ code: 'database-unavailable' }),
+    ]);
   });
 
   it('leaves no file behind', async () => {

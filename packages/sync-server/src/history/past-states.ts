@@ -27,7 +27,10 @@ export type PastAnswer =
 /** Further requests for one database get `rate-limited`, because a build reads whole tables. */
 const MAX_WAITING_OF_DATABASE = 8;
 
-/** The same for all databases. Above the limit of one, so that its members leave room for others. */
+/**
+ * The limit for all databases together. It is above that of one database, so that the members of one leave room for the
+ * others.
+ */
 const MAX_WAITING = 32;
 
 /** Reads past states of whole tables, one request at a time. Keeps no files. */
@@ -37,6 +40,7 @@ export class PastStates {
   // The databases of the requests that run or wait.
   private readonly waiting: string[] = [];
   private number = 0;
+  private isClosed = false;
 
   /** `directory` is used for the builds only; files of an earlier run are deleted. */
   constructor(directory: string) {
@@ -45,21 +49,22 @@ export class PastStates {
     this.removeFiles();
   }
 
-  /** Throws `rate-limited`, and like writePastState. */
+  /** Throws `rate-limited`, `database-unavailable` while the server stops, and like writePastState. */
   async build(databaseId: string, from: string, moment: PastMoment, nowMs: number): Promise<PastState> {
     const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.past.gz`);
     const answer = await this.inTurn({ from, to: path, moment, nowMs });
     return { ...(answer as { readonly facts: PastStateFacts }).facts, path };
   }
 
-  /** See readWrittenRows. Also throws `rate-limited`. */
+  /** See readWrittenRows. Also throws `rate-limited`, and `database-unavailable` while the server stops. */
   async writtenRows(from: string, request: WrittenRowsRequest, nowMs: number): Promise<Uint8Array> {
     const answer = await this.inTurn({ from, request, nowMs });
     return (answer as { readonly rows: Uint8Array }).rows;
   }
 
-  /** Waits for running builds, then removes the files. */
+  /** Waits for the request that runs, then removes the files. The requests behind it fail. */
   async close(): Promise<void> {
+    this.isClosed = true;
     await this.last;
     this.removeFiles();
   }
@@ -70,6 +75,7 @@ export class PastStates {
     if (waiting.length >= MAX_WAITING || ofDatabase >= MAX_WAITING_OF_DATABASE) throw new RockpoolError('rate-limited');
     waiting.push(task.from);
     const done = this.last.then(() => {
+      if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
       const release = holdLocks(task.from);
       return runWorker(task).finally(release);
     });

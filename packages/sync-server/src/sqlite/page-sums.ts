@@ -1,5 +1,6 @@
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { writeWhole } from './write-whole.ts';
 
 /*
  * `<database>-sums`: a checksum for each page of a SQLite file, so that bytes that changed on disk are noticed.
@@ -64,7 +65,7 @@ export class PageSums {
     header.writeUInt32LE(pageSizeBytes, 8);
     const sums = new PageSums(descriptor, databasePath, pageSizeBytes);
     if (sums.pageCount > 0) sums.forget();
-    writeSync(descriptor, header, 0, HEADER_BYTES, 0);
+    writeWhole(descriptor, header, 0);
     return sums;
   }
 
@@ -109,7 +110,7 @@ export class PageSums {
   setLogInUse(isInUse: boolean): void {
     const flags = Buffer.alloc(4);
     flags.writeUInt32LE(isInUse ? LOG_IN_USE : 0);
-    writeSync(this.descriptor, flags, 0, flags.length, FLAGS_OFFSET);
+    writeWhole(this.descriptor, flags, FLAGS_OFFSET);
     fdatasyncSync(this.descriptor);
   }
 
@@ -132,7 +133,7 @@ export class PageSums {
       let end = start + 1;
       while (end < pages.length && pages[end] === (pages[end - 1] ?? 0) + 1) end++;
       const run = Uint32Array.from(pages.slice(start, end), (page) => sumByPage.get(page) ?? 0);
-      writeSync(this.descriptor, new Uint8Array(run.buffer), 0, run.byteLength, offsetOf(pages[start] ?? 0));
+      writeWhole(this.descriptor, new Uint8Array(run.buffer), offsetOf(pages[start] ?? 0));
       start = end;
     }
     fdatasyncSync(this.descriptor);
@@ -145,7 +146,7 @@ export class PageSums {
   private forget(): void {
     const end = offsetOf(this.pageCount + 1);
     for (let offset = HEADER_BYTES; offset < end; offset += FORGOTTEN_AT_ONCE.length)
-      writeSync(this.descriptor, FORGOTTEN_AT_ONCE, 0, Math.min(FORGOTTEN_AT_ONCE.length, end - offset), offset);
+      writeWhole(this.descriptor, FORGOTTEN_AT_ONCE.subarray(0, end - offset), offset);
   }
 }
 

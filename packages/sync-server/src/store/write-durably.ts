@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Writes a file that survives a power loss, and replaces an existing one as a whole. Creates its folder. */
@@ -6,8 +6,7 @@ export function writeDurably(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   const descriptor = openSync(`${path}.new`, 'w');
   try {
-    if (typeof content === 'string') writeSync(descriptor, content);
-    else writeSync(descriptor, content);
+    writeFileSync(descriptor, content);
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -18,7 +17,11 @@ export function writeDurably(path: string, content: string | Uint8Array): void {
 
 /** Waits until a file, or the names in a folder, are durable. */
 export function syncPath(path: string): void {
-  const descriptor = openSync(path, 'r');
+  const isFolder = statSync(path).isDirectory();
+  // Windows has no call that syncs a folder, because its file systems make names durable themselves. It syncs a file
+  // only if the file was opened for writing.
+  if (isFolder && process.platform === 'win32') return;
+  const descriptor = openSync(path, isFolder ? 'r' : 'r+');
   try {
     fsyncSync(descriptor);
   } finally {
