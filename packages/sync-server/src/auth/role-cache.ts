@@ -17,7 +17,7 @@ const CHECK_INTERVAL_MS = 60_000;
 /** A page holds the thread for 3 to 5 ms. */
 const PAGE_MEMBERS = 2_000;
 
-/** A poll takes milliseconds. A silent connection answers after 70 s with an error; see Connections. */
+/** A poll takes milliseconds. Over a silent connection it gets no answer. */
 const POLL_DEADLINE_MS = 10_000;
 
 /** The delay before roles that failed to load are loaded again. */

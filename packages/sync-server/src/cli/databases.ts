@@ -10,6 +10,7 @@ import { restoreDatabase } from '../store/copy-database.ts';
 import { databaseIds, databasePath, membersPath, requireDataDirectory } from '../store/data-directory.ts';
 import { lockDirectory, type DirectoryLock } from '../store/directory-lock.ts';
 import { beginFileChange, finishFileChange, finishFileChanges, incomingPath } from '../store/file-change.ts';
+import { sqliteDamage } from '../store/file-damage.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DATABASES_SETTINGS } from './config.ts';
@@ -233,9 +234,11 @@ function requireDatabase(path: string): void {
   try {
     inspectDatabase(path);
   } catch (error) {
+    const code = (error instanceof RockpoolError ? error : sqliteDamage(error))?.code;
+    const problem = `${path} is not a Rockpool database that this version can read`;
     throw new RockpoolError(
       'config-invalid',
-      { count: 1, problems: `${path} is not an intact Rockpool database` },
+      { count: 1, problems: code === undefined ? problem : `${problem}: ${code}` },
       { cause: error },
     );
   }

@@ -222,7 +222,8 @@ export class PostgresDatabase implements OpenDatabase {
   }
 
   /**
-   * Resolves once this instance has the lease. `sinceMs` is when the wait began, later by the time of own decisions.
+   * Resolves once this instance has the lease. `sinceMs` is when the commit began, plus the time that its own
+   * decisions took, which does not count as waiting.
    * Throws `database-unavailable` if another instance keeps the lease or the lock for too long.
    */
   private async waitForLease(sinceMs: number): Promise<void> {
