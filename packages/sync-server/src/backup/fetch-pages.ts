@@ -9,9 +9,9 @@ import {
   rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { pageSum } from '../sqlite/page-sums.ts';
+import { writeWhole } from '../sqlite/write-whole.ts';
 import type { Destination } from './destination.ts';
 import { damaged, decodeSections, type Section } from './page-section.ts';
 import type { RestorePlan } from './restore-plan.ts';
@@ -124,8 +124,7 @@ function apply(
     throw damaged(key, 'the copy does not follow the one before it');
   if (part === 0 && reached !== null && first !== reached.copies + 1)
     throw damaged(key, `copies before ${first} are missing`);
-  for (const { number, content } of pages)
-    writeSync(descriptor, content, 0, content.length, (number - 1) * pageSizeBytes);
+  for (const { number, content } of pages) writeWhole(descriptor, content, (number - 1) * pageSizeBytes);
   // Only the last part contains the sum.
   const stateSum = after ?? reached?.stateSum ?? '';
   return { timeMs, watermark, pageSizeBytes, pageCount, stateSum, copies: last };

@@ -368,7 +368,10 @@ describe('an administrator', () => {
     for (const [args, problem] of [
       [['databases', 'import', 'b', at('none')], `${at('none')} cannot be read`],
       [['databases', 'import', 'b', folder], `${folder} cannot be read`],
-      [['databases', 'replace', 'a', at('text')], `${at('text')} is not a Rockpool database that this version can read: database-damaged`],
+      [
+        ['databases', 'replace', 'a', at('text')],
+        `${at('text')} is not a Rockpool database that this version can read: database-damaged`,
+      ],
       [['databases', 'export', 'a', at('none/copy')], `${at('none')} does not exist`],
       [['backup', at('text')], at('text')],
     ] as const)
