@@ -20,7 +20,7 @@ import { SchedulesView } from '../schedules/schedules-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
 import { useInspector } from '../how/inspector-state.ts';
 import { statusHistory } from '../sync/status-history.ts';
-import { ConflictBadge, SyncBadge } from '../sync/badge.tsx';
+import { ConflictBadge, RejectedBadge, SyncBadge } from '../sync/badge.tsx';
 import { NothingKept } from '../sync/nothing-kept.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
 import { Brand } from './brand.tsx';
@@ -101,6 +101,7 @@ export function App({ client, budget: known, device }: AppProps): ReactNode {
         <header className="top">
           <Brand budget={known} />
           <WhoIsHere device={device} page={view === 'today' ? titles[page] : ''} budget={known} />
+          <RejectedBadge budget={known} />
           <ConflictBadge budget={known} />
           <SyncBadge budget={known} />
         </header>

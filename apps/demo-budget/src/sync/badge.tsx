@@ -1,6 +1,7 @@
 import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useIsRemoved } from '../budget/role.ts';
 import { statusWords } from './status-sentence.ts';
@@ -14,6 +15,18 @@ export function ConflictBadge({ budget }: { readonly budget: Budget }): ReactNod
     <a className="badge badge-attention" href={hashOf(budget, { page: 'sync' })} data-testid="conflict-badge">
       <span className="dot" aria-hidden="true" />
       <span role="status">{open.length === 1 ? '1 conflict' : `${open.length} conflicts`}</span>
+    </a>
+  );
+}
+
+/** The number of rejected changes, as a link to them. Renders nothing without any. */
+export function RejectedBadge({ budget }: { readonly budget: Budget }): ReactNode {
+  const { rejectedCount } = useSyncStatus();
+  if (rejectedCount === 0) return null;
+  return (
+    <a className="badge badge-attention" href={hashOf(budget, { page: 'sync' })} data-testid="rejected-badge">
+      <span className="dot" aria-hidden="true" />
+      <span role="status">{rejectedCount.toLocaleString(locale)} rejected</span>
     </a>
   );
 }

@@ -8,6 +8,7 @@ import { ConflictList } from './conflict-list.tsx';
 import { changes, statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
 import { HistoryCard } from './history-card.tsx';
 import { StorageFacts } from './storage-facts.tsx';
+import { RejectedList } from './rejected-list.tsx';
 import { SyncControls } from './sync-controls.tsx';
 import { useNow } from './use-now.ts';
 
@@ -77,6 +78,7 @@ export function SyncView({ budget, device }: { readonly budget: KnownBudget; rea
         </div>
         <StorageFacts persistence={status.persistence} />
       </dl>
+      <RejectedList />
       <HistoryCard />
       <ConflictList budget={budget} device={device} />
     </>

@@ -1,5 +1,5 @@
 import type { Branch } from '@rockpool/client';
-import { conflictId } from './difference.ts';
+import { conflictId } from './conflict-choice.ts';
 
 export type Choice = 'branch' | 'origin';
 

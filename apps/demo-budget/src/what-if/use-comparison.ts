@@ -2,13 +2,12 @@ import type { BranchConflict, BranchRowChange, Client } from '@rockpool/client';
 import { useCallback, useEffect, useState } from 'react';
 import { monthBudget, type MonthBudget } from '../envelopes/envelopes.ts';
 import { anyChange } from '../queries/any-change.ts';
-import { accountsWithBalances, currenciesOfAccounts, type AccountRow, type CurrencyRow } from '../queries/accounts.ts';
-import { categoriesByName, categoryNames, type CategoryNameRow, type CategoryRow } from '../queries/categories.ts';
-import { entriesByIds } from '../queries/compared-entries.ts';
+import { currenciesOfAccounts, type CurrencyRow } from '../queries/accounts.ts';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
 import { useReport } from '../shell/failure.tsx';
-import { locale } from '../shell/locale.ts';
-import type { ComparedEntry, KnownRows } from './difference.ts';
+import { readKnownRows } from '../words/read-known-rows.ts';
+import type { KnownRows } from '../words/row-differences.ts';
 import { monthEffect, type MonthEffect } from './effect.ts';
 import { useWhatIf } from './what-if.ts';
 
@@ -64,7 +63,7 @@ export function useComparison({ currency, month }: CompareOptions): {
         rows,
         ...merge,
         effect: monthEffect(todayMonth, whatIfMonth),
-        known: await readKnown(branch, today, rows, merge.conflicts),
+        known: await readKnownRows([branch, today], [...rows, ...merge.conflicts]),
       };
     };
     compare().then(
@@ -87,37 +86,4 @@ async function readMonth(client: Client, currency: string, month: string): Promi
   ]);
   const openingMinor = BigInt(currencies.find((row) => row.currency === currency)?.openingMinor ?? 0);
   return monthBudget({ month, categories, assigned, activity, openingMinor });
-}
-
-/** Names of the rows that differ: those in today's budget, or otherwise those in the what-if. */
-async function readKnown(
-  branch: Client,
-  today: Client,
-  rows: readonly BranchRowChange[],
-  conflicts: readonly BranchConflict[],
-): Promise<KnownRows> {
-  const ids = [...rows, ...conflicts].flatMap(({ table, key }) => {
-    const id = String(key[0]);
-    return table === 'entries' ? [id] : table === 'parts' ? [id.slice(0, id.lastIndexOf('/'))] : [];
-  });
-  const read = async (
-    client: Client,
-  ): Promise<readonly [readonly CategoryNameRow[], readonly AccountRow[], readonly ComparedEntry[]]> =>
-    await Promise.all([
-      client.query<CategoryNameRow>(categoryNames),
-      client.query<AccountRow>(accountsWithBalances),
-      client.query<ComparedEntry>(entriesByIds, [JSON.stringify(ids)]),
-    ]);
-  const both = [await read(branch), await read(today)];
-  const accounts = both.flatMap(([, known]) => known);
-  return {
-    wording: {
-      locale,
-      categoryNames: new Map(both.flatMap(([known]) => known).map(({ id, name }) => [id, name])),
-      accountNames: new Map(accounts.map(({ id, name }) => [id, name])),
-      currency: accounts[0]?.currency ?? 'EUR',
-    },
-    entries: new Map(both.flatMap(([, , known]) => known).map((entry) => [entry.id, entry])),
-    currencyOfAccount: new Map(accounts.map(({ id, currency }) => [id, currency])),
-  };
 }

@@ -1,7 +1,6 @@
-import type { BranchConflict, BranchRowChange } from '@rockpool/client';
 import { expect, it } from 'vitest';
 import { formatDay } from '../shell/locale.ts';
-import { conflictChoice, differencesOf, type KnownRows } from './difference.ts';
+import { differencesOf, type ChangedRow, type KnownRows } from './row-differences.ts';
 
 const day = formatDay('2026-04-01');
 
@@ -19,13 +18,12 @@ const known: KnownRows = {
   currencyOfAccount: new Map([['giro', 'JPY']]),
 };
 
-function assigned(id: string, categoryId: string, month: string, minor: number, isGone = false): BranchRowChange {
+function assigned(id: string, categoryId: string, month: string, minor: number, isGone = false): ChangedRow {
   const values = { categoryId, month, currency: 'EUR', amountMinor: minor };
   const changes = Object.entries(values).map(([column, value]) => ({
     column,
     before: isGone ? value : null,
     after: isGone ? null : value,
-    operations: null,
   }));
   return { table: 'assignments', key: [id], kind: isGone ? 'delete' : 'insert', changes };
 }
@@ -51,9 +49,8 @@ it('the difference names entries by payee and day, in the currency of their acco
     column,
     before,
     after,
-    operations: null,
   });
-  const rows: BranchRowChange[] = [
+  const rows: ChangedRow[] = [
     { table: 'entries', key: ['e'], kind: 'update', changes: [cell('amountMinor', -900, -950)] },
     {
       table: 'parts',
@@ -83,28 +80,9 @@ it('the difference names entries by payee and day, in the currency of their acco
   ]);
 });
 
-it('the difference shows both values of a conflict, and the result for a row that one side deleted', () => {
-  const conflict: BranchConflict = {
-    kind: 'cell',
-    table: 'entries',
-    key: ['e'],
-    column: 'amountMinor',
-    base: -900,
-    ours: -950,
-    theirs: -920,
-  };
-  expect(conflictChoice(conflict, known)).toMatchObject({
-    title: `Entry: Rent, ${day} · Amount`,
-    today: '-¥920',
-    whatIf: '-¥950',
-  });
-  for (const [kind, today, whatIf] of [
-    ['deleted-in-branch', 'Changed: keep it', 'Deleted: delete it'],
-    ['deleted-in-origin', 'Deleted: leave it deleted', 'Changed: bring it back'],
-  ] as const)
-    expect(conflictChoice({ ...conflict, kind, column: null }, known)).toMatchObject({
-      title: `Entry: Rent, ${day}`,
-      today,
-      whatIf,
-    });
+it('the difference says that a document was edited, without its content', () => {
+  const changes = [{ column: 'content', before: null, after: null, isEdit: true }];
+  expect(differencesOf([{ table: 'notes', key: ['month'], kind: 'update', changes }], known)).toMatchObject([
+    { title: 'Changed note', lines: [{ label: 'Text', before: null, after: 'edited' }] },
+  ]);
 });

@@ -1,8 +1,8 @@
-import type { BranchConflict, BranchRowChange, SqlValue } from '@rockpool/client';
+import type { SqlValue } from '@rockpool/client';
 import { formatMinor } from '../money/format.ts';
 import type { ChangeLine } from '../history/moment-words.ts';
 import { formatDay, formatMonthInFull } from '../shell/locale.ts';
-import { columnWords, valueWord, type Wording } from '../words/row-words.ts';
+import { columnWords, valueWord, type Wording } from './row-words.ts';
 
 /** Facts about the named rows that the words of a difference need. */
 export interface KnownRows {
@@ -17,6 +17,23 @@ export interface ComparedEntry {
   readonly date: string;
   readonly payee: string;
   readonly currency: string;
+}
+
+/** A changed row, as a comparison or a rejected transaction has it. */
+export interface ChangedRow {
+  readonly table: string;
+  readonly kind: 'insert' | 'update' | 'delete';
+  /** The values of the primary key. */
+  readonly key: readonly SqlValue[];
+  readonly changes: readonly ChangedValue[];
+}
+
+interface ChangedValue {
+  readonly column: string;
+  readonly before: SqlValue;
+  readonly after: SqlValue;
+  /** An edit of a document, instead of its values. */
+  readonly isEdit?: boolean;
 }
 
 /** One difference: `New entry: Rent, 1 Apr 2026`, with its values. */
@@ -39,14 +56,14 @@ const unseen: ReadonlySet<string> = new Set([
   'transferId',
 ]);
 
-/** The differences of a what-if, in words. Assignments to one envelope and month are one line. */
-export function differencesOf(rows: readonly BranchRowChange[], known: KnownRows): Difference[] {
+/** Changed rows, in words. Assignments to one envelope and month are one line. */
+export function differencesOf(rows: readonly ChangedRow[], known: KnownRows): Difference[] {
   const assignments = rows.filter(({ table }) => table === 'assignments');
   const others = rows.filter(({ table }) => table !== 'assignments' && table !== 'deletedEntries');
   return [...assignmentDifferences(assignments, known), ...others.map((row) => differenceOf(row, known))];
 }
 
-function assignmentDifferences(rows: readonly BranchRowChange[], { wording }: KnownRows): Difference[] {
+function assignmentDifferences(rows: readonly ChangedRow[], { wording }: KnownRows): Difference[] {
   const sums = new Map<string, { readonly categoryId: string; month: string; currency: string; minor: bigint }>();
   for (const { changes } of rows) {
     const side = (name: 'before' | 'after', column: string): SqlValue =>
@@ -85,7 +102,7 @@ function assignmentDifferences(rows: readonly BranchRowChange[], { wording }: Kn
     }));
 }
 
-const tableWords: Readonly<Record<string, string>> = {
+export const tableWords: Readonly<Record<string, string>> = {
   accounts: 'account',
   categories: 'category',
   entries: 'entry',
@@ -98,11 +115,12 @@ const tableWords: Readonly<Record<string, string>> = {
   settings: 'setting',
 };
 
-function differenceOf(row: BranchRowChange, known: KnownRows): Difference {
+function differenceOf(row: ChangedRow, known: KnownRows): Difference {
   const { table, key, kind, changes } = row;
   const currency = currencyOf(row, known);
-  const lines = changes.flatMap(({ column, before, after }): ChangeLine[] => {
+  const lines = changes.flatMap(({ column, before, after, isEdit = false }): ChangeLine[] => {
     if (unseen.has(column)) return [];
+    if (isEdit) return [{ label: columnWords[column] ?? column, before: null, after: 'edited' }];
     const value = kind === 'insert' ? after : before;
     if (kind !== 'update' && (value === null || value === '' || value === 0 || value === 'open')) return [];
     const words = (shown: SqlValue): string => valueWord(column, shown, currency, known.wording);
@@ -117,12 +135,16 @@ function differenceOf(row: BranchRowChange, known: KnownRows): Difference {
   return { id: JSON.stringify([table, key]), title: `${titleWord(row)}${nameOf(row, known)}`, lines };
 }
 
-function titleWord({ table, kind }: BranchRowChange): string {
+function titleWord({ table, kind }: ChangedRow): string {
   const word = tableWords[table] ?? table;
   return kind === 'insert' ? `New ${word}` : `${kind === 'delete' ? 'Deleted' : 'Changed'} ${word}`;
 }
 
-function nameOf({ table, key, changes }: Pick<BranchRowChange, 'table' | 'key' | 'changes'>, known: KnownRows): string {
+/** `: Rent, 1 Apr 2026`; empty if the row has no name. */
+export function nameOf(
+  { table, key, changes }: Pick<ChangedRow, 'table' | 'key' | 'changes'>,
+  known: KnownRows,
+): string {
   const id = String(key[0]);
   if (table === 'entries' || table === 'parts') {
     const entry = known.entries.get(table === 'parts' ? id.slice(0, id.lastIndexOf('/')) : id);
@@ -140,8 +162,8 @@ function nameOf({ table, key, changes }: Pick<BranchRowChange, 'table' | 'key' |
   return payee === undefined ? '' : `: ${String(payee.after ?? payee.before)}`;
 }
 
-function currencyOf(
-  { table, key, changes }: Pick<BranchRowChange, 'table' | 'key' | 'changes'>,
+export function currencyOf(
+  { table, key, changes }: Pick<ChangedRow, 'table' | 'key' | 'changes'>,
   { entries, currencyOfAccount, wording }: KnownRows,
 ): string {
   const id = String(key[0]);
@@ -153,37 +175,4 @@ function currencyOf(
     return typeof value === 'string' ? value : undefined;
   };
   return valueOf('currency') ?? currencyOfAccount.get(valueOf('accountId') ?? '') ?? wording.currency;
-}
-
-/** Identifies a conflict across comparisons of the what-if. */
-export function conflictId({ kind, table, key, column }: BranchConflict): string {
-  return JSON.stringify([kind, table, key.map(String), column]);
-}
-
-/** A conflict in words, with the two values to choose from. */
-export interface ConflictChoice {
-  readonly id: string;
-  readonly title: string;
-  /** The value in today's budget, or what choosing today's side does. */
-  readonly today: string;
-  /** The value in the what-if, or what choosing its side does. */
-  readonly whatIf: string;
-}
-
-export function conflictChoice(conflict: BranchConflict, known: KnownRows): ConflictChoice {
-  const { kind, table, key, column, ours, theirs } = conflict;
-  const row = { table, key, kind: 'update', changes: [] } as const;
-  const word = tableWords[table] ?? table;
-  const name = `${word.charAt(0).toUpperCase()}${word.slice(1)}${nameOf(row, known)}`;
-  const id = conflictId(conflict);
-  if (kind === 'deleted-in-branch') return { id, title: name, today: 'Changed: keep it', whatIf: 'Deleted: delete it' };
-  if (kind === 'deleted-in-origin')
-    return { id, title: name, today: 'Deleted: leave it deleted', whatIf: 'Changed: bring it back' };
-  const words = (value: SqlValue): string => valueWord(column, value, currencyOf(row, known), known.wording);
-  return {
-    id,
-    title: `${name} · ${columnWords[column ?? ''] ?? column ?? ''}`,
-    today: words(theirs),
-    whatIf: words(ours),
-  };
 }

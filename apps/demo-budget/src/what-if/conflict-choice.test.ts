@@ -1,0 +1,47 @@
+import type { BranchConflict } from '@rockpool/client';
+import { expect, it } from 'vitest';
+import { formatDay } from '../shell/locale.ts';
+import type { KnownRows } from '../words/row-differences.ts';
+import { conflictChoice } from './conflict-choice.ts';
+
+const day = formatDay('2026-04-01');
+
+const known: KnownRows = {
+  wording: {
+    locale: 'en',
+    categoryNames: new Map([
+      ['food', 'Groceries'],
+      ['fun', 'Leisure'],
+    ]),
+    accountNames: new Map([['giro', 'Giro']]),
+    currency: 'EUR',
+  },
+  entries: new Map([['e', { id: 'e', date: '2026-04-01', payee: 'Rent', currency: 'JPY' }]]),
+  currencyOfAccount: new Map([['giro', 'JPY']]),
+};
+
+it('a choice shows both values of a conflict, and the result for a row that one side deleted', () => {
+  const conflict: BranchConflict = {
+    kind: 'cell',
+    table: 'entries',
+    key: ['e'],
+    column: 'amountMinor',
+    base: -900,
+    ours: -950,
+    theirs: -920,
+  };
+  expect(conflictChoice(conflict, known)).toMatchObject({
+    title: `Entry: Rent, ${day} · Amount`,
+    today: '-¥920',
+    whatIf: '-¥950',
+  });
+  for (const [kind, today, whatIf] of [
+    ['deleted-in-branch', 'Changed: keep it', 'Deleted: delete it'],
+    ['deleted-in-origin', 'Deleted: leave it deleted', 'Changed: bring it back'],
+  ] as const)
+    expect(conflictChoice({ ...conflict, kind, column: null }, known)).toMatchObject({
+      title: `Entry: Rent, ${day}`,
+      today,
+      whatIf,
+    });
+});
