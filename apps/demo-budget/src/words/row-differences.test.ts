@@ -80,6 +80,17 @@ it('the difference names entries by payee and day, in the currency of their acco
   ]);
 });
 
+it('the difference names an entry that is in no table by its values', () => {
+  const changes = Object.entries({ date: '2026-04-01', payee: 'Ferry', amountMinor: -5 }).map(([column, after]) => ({
+    column,
+    before: null,
+    after,
+  }));
+  expect(differencesOf([{ table: 'entries', key: ['new'], kind: 'insert', changes }], known)).toMatchObject([
+    { title: `New entry: Ferry, ${day}` },
+  ]);
+});
+
 it('the difference says that a document was edited, without its content', () => {
   const changes = [{ column: 'content', before: null, after: null, isEdit: true }];
   expect(differencesOf([{ table: 'notes', key: ['month'], kind: 'update', changes }], known)).toMatchObject([

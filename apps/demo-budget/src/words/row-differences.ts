@@ -147,7 +147,8 @@ export function nameOf(
 ): string {
   const id = String(key[0]);
   if (table === 'entries' || table === 'parts') {
-    const entry = known.entries.get(table === 'parts' ? id.slice(0, id.lastIndexOf('/')) : id);
+    const entry =
+      known.entries.get(table === 'parts' ? id.slice(0, id.lastIndexOf('/')) : id) ?? entryOfValues(changes);
     return entry === undefined ? '' : `: ${entry.payee === '' ? 'No payee' : entry.payee}, ${formatDay(entry.date)}`;
   }
   if (table === 'categories' || table === 'goals') {
@@ -160,6 +161,12 @@ export function nameOf(
   }
   const payee = changes.find(({ column }) => column === 'payee');
   return payee === undefined ? '' : `: ${String(payee.after ?? payee.before)}`;
+}
+
+/** Day and payee of an entry that is in no table, because the server rejected it. */
+function entryOfValues(changes: readonly ChangedValue[]): Pick<ComparedEntry, 'date' | 'payee'> | undefined {
+  const [date, payee] = ['date', 'payee'].map((name) => changes.find(({ column }) => column === name)?.after);
+  return typeof date === 'string' && typeof payee === 'string' ? { date, payee } : undefined;
 }
 
 export function currencyOf(
