@@ -15,7 +15,7 @@ export interface StatusWords {
  * state; the text says so where a user might doubt it.
  */
 export function statusWords(status: SyncStatus, isRemoved = false): StatusWords {
-  const { state, pendingCount, reason, waitingFor } = status;
+  const { state, pendingCount, rejectedCount, reason, waitingFor } = status;
   switch (state) {
     case 'opening':
       return { label: 'Opening', detail: 'Opening the budget on this device.', tone: 'working' };
@@ -46,7 +46,7 @@ export function statusWords(status: SyncStatus, isRemoved = false): StatusWords 
     case 'up-to-date':
       return {
         label: 'Up to date',
-        detail: 'This device and the server have the same data.',
+        detail: `This device and the server have the same data${rejectedCount === 0 ? '' : ', except for the rejected changes'}.`,
         tone: 'good',
       };
     case 'unavailable':

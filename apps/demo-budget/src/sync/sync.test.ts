@@ -19,6 +19,13 @@ const status: SyncStatus = {
   clockWrong: false,
 };
 
+it('the status says that rejected changes are on this device alone', () => {
+  expect(statusWords(status).detail).toBe('This device and the server have the same data.');
+  expect(statusWords({ ...status, rejectedCount: 1 }).detail).toBe(
+    'This device and the server have the same data, except for the rejected changes.',
+  );
+});
+
 describe('the sync sentences', () => {
   it('say how many changes are unsent', () => {
     expect(statusWords({ ...status, state: 'offline', pendingCount: 3 }).label).toBe('Offline · 3 to sync');
