@@ -53,9 +53,9 @@ export function roleOfKey(
  * Manages who shares a budget. All but the second take `databaseId` and `shareKey`, either the budget's or the member's
  * own.
  * - `POST /api/invitations` `{ role }`, owners only: responds `{ code }`, which works once
- * - `POST /api/join` `{ code, name, shareKey? }`: responds `{ databaseId, shareKey, principal, role }`, with the member's
- *   own key. A device that chose the key may repeat the request, for example after a lost response; without a key, the
- *   server chooses one, and a repeated request is refused. 404 for a code that does not work
+ * - `POST /api/join` `{ code, name, shareKey? }`: responds `{ databaseId, shareKey, principal, role }`, with the
+ *   member's own key. A device that chose the key may repeat the request, for example after a lost response; without a
+ *   key, the server chooses one, and a repeated request is refused. 404 for a code that does not work
  * - `POST /api/people`: responds
  *   `{ people: [{ principal, name, role, joinedAtMs, self }], authors: [{ principal, name }] }`
  * - `POST /api/people/role` `{ principal, role }`, owners only; `null` removes. Invited members may remove themselves.

@@ -34,9 +34,9 @@ export interface Author {
 }
 
 /**
- * The principal of the member with this key. It is derived from the key, so that only the holder of a key can join under
- * its principal, and a device that repeats a request stays the same member. It does not reveal the key, which has 256
- * random bits.
+ * The principal of the member with this key. It is derived from the key, so that only the holder of a key can join
+ * under its principal, and a device that repeats a request stays the same member. It does not reveal the key, which has
+ * 256 random bits.
  */
 export function principalOfKey(key: string): string {
   return `person-${createHash('sha256').update(`principal of ${key}`).digest('hex').slice(0, 32)}`;

@@ -17,8 +17,8 @@ export function minorDigits(currency: string): number {
 }
 
 /**
- * Whether `Intl` formats amounts in this currency. It throws for any other text, which the forms refuse, but which other
- * devices may store.
+ * Whether `Intl` formats amounts in this currency. It throws for any other text, which the forms refuse, but which
+ * other devices may store.
  */
 export function isWellFormedCurrency(code: string): boolean {
   return /^[A-Za-z]{3}$/.test(code);

@@ -15,8 +15,8 @@ type PageKeyEvent = Pick<KeyboardEvent, 'key' | 'keyCode'> & {
 };
 
 /**
- * The key of an event, or `Process` if it belongs to an input method, which composes text: Escape and Enter then end the
- * composition, not the form. Safari ends it before the event, which has the code 229.
+ * The key of an event, or `Process` if it belongs to an input method, which composes text: Escape and Enter then end
+ * the composition, not the form. Safari ends it before the event, which has the code 229.
  */
 export function keyOf({ key, keyCode, nativeEvent }: PageKeyEvent): string {
   return nativeEvent.isComposing === true || keyCode === 229 ? 'Process' : key;

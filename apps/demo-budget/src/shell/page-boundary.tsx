@@ -13,8 +13,8 @@ interface State {
 }
 
 /**
- * Shows an error in place of a page that cannot be rendered. The menu and all other pages stay usable. Other devices may
- * run another version of the app, or store values that no form accepts, so no page can rule such an error out.
+ * Shows an error in place of a page that cannot be rendered. The menu and all other pages stay usable. Other devices
+ * may run another version of the app, or store values that no form accepts, so no page can rule such an error out.
  */
 export class PageBoundary extends Component<PageBoundaryProps, State> {
   override state: State = { page: this.props.page, failed: null };

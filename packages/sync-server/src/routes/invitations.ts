@@ -53,8 +53,8 @@ export const withdrawInvitation: Route = {
 };
 
 /**
- * Redeems an invitation for the principal of the token. Body `{ code }`. Responds with `{ databaseId, role }`, also when
- * a member repeats the last acceptance.
+ * Redeems an invitation for the principal of the token. Body `{ code }`. Responds with `{ databaseId, role }`, also
+ * when a member repeats the last acceptance.
  */
 export const acceptInvitation: Route = {
   method: 'POST',
