@@ -1,13 +1,19 @@
 import { buildSchema, encodeSchema, namedColumns, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
-import type { DecodedChangeset } from '../changelog/changelog.ts';
 import { createSearchIndexes, dropSearchIndexes } from '../search/install-search-indexes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { fitSchema, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from '../file/internal-tables.ts';
 import type { Meta } from '../file/meta.ts';
 import { addUnseenColumns } from '../file/unseen-columns.ts';
-import { hasMigrations, hasNewMigrations, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
+import {
+  hasMigrations,
+  hasNewMigrations,
+  isBehind,
+  rememberMigrations,
+  runMigrations,
+  type UndecidedChangeset,
+} from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from '../file/schema-change.ts';
 
 /** The result of opening: a new file, a file with the same schema, or a file whose schema was extended. */
@@ -24,8 +30,8 @@ export interface InstalledSchema {
 }
 
 export interface InstallOptions extends BundleSchema {
-  /** Returns the changesets without an outcome from the server. */
-  readonly undecided: () => Iterable<DecodedChangeset>;
+  /** See MigrationParts. */
+  readonly undecided: () => Iterable<UndecidedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
 }
 

@@ -16,7 +16,7 @@ import type { WriteAction } from '../../rpc/write-action.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { TransactionCapture } from '../capture/transaction-capture.ts';
-import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
+import { Changelog } from '../changelog/changelog.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { RejectedTable } from '../changelog/rejected-table.ts';
 import { documentTables } from '../documents/document-columns.ts';
@@ -30,6 +30,7 @@ import { retryIfUnchanged, retryRejected } from '../write/retry-rejected.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
 import { createReads, type DatabaseReads } from './database-reads.ts';
 import { installSchema, requireInstalled, type InstalledSchema } from './install-schema.ts';
+import type { UndecidedChangeset } from './run-migrations.ts';
 import type { BundleSchema } from './installed-schema.ts';
 import type { LocalDatabase } from './local-database.ts';
 import { Meta } from '../file/meta.ts';
@@ -158,9 +159,11 @@ function dropTriggersOnInternalTables(connection: Connection): void {
   for (const [name] of triggers) connection.exec(`DROP TRIGGER ${quoteName(String(name))}`);
 }
 
-function undecided(connection: Connection): Iterable<DecodedChangeset> {
+/** Changesets without an outcome from the server, and then rejected ones, which the app may retry. */
+function* undecided(connection: Connection): Iterable<UndecidedChangeset> {
   const changelog = new Changelog(connection);
-  return changelog.readAfter(new Outbox(connection, changelog).lastAckedSequence());
+  yield* changelog.readAfter(new Outbox(connection, changelog).lastAckedSequence());
+  for (const { changeset } of new RejectedTable(connection, changelog).list()) yield { ...changeset, isRejected: true };
 }
 
 function configure(connection: Connection, role: 'writer' | 'reader'): void {

@@ -274,7 +274,7 @@ describe('migrations of the app', () => {
     ).toEqual([[0]]);
   });
 
-  it('can make a column a counter only if no unsent change names it', async () => {
+  describe('with a new merge rule', () => {
     const create = migration(
       '0000_poll',
       'CREATE TABLE `poll` (`id` text PRIMARY KEY NOT NULL, `votes` integer NOT NULL, `name` text)',
@@ -284,20 +284,44 @@ describe('migrations of the app', () => {
     const counting = buildSchema([
       testTable('poll', columns, { merge: { ...DEFAULT_MERGE_RULES, counters: ['votes'] } }),
     ]);
-    const medium = memoryMedium();
-    const write = async (sql: string): Promise<void> => {
+    const refused = { code: 'migration-refused', fields: { table: 'poll', column: 'votes' } };
+    const write = async (medium: Medium, sql: string, reject = false): Promise<void> => {
       const { database, close } = await open(medium, plain, create);
       database.outbox.markAcknowledged(database.changelog.head().sequence, Date.now());
       database.write({ id: sql, statements: [{ sql, params: [] }] });
+      if (reject) {
+        const { sequence } = database.changelog.head();
+        database.rejected.add(sequence, new RockpoolError('changeset-refused').toData(), Date.now());
+        database.outbox.markAcknowledged(sequence, Date.now());
+      }
       await close();
     };
-    await write("INSERT INTO poll VALUES ('p', 3, 'x')");
-    await write('UPDATE poll SET votes = 5');
-    expect(await failureOf(open(medium, counting, create))).toMatchObject({
-      code: 'migration-refused',
-      fields: { table: 'poll', column: 'votes' },
+
+    it('can make a column a counter only if no unsent update names it', async () => {
+      const medium = memoryMedium();
+      await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
+      await write(medium, 'UPDATE poll SET votes = 5');
+      expect(await failureOf(open(medium, counting, create))).toMatchObject(refused);
+      await write(medium, "UPDATE poll SET name = 'y'");
+      expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[5]]);
     });
-    await write("UPDATE poll SET name = 'y'");
-    expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[5]]);
+
+    it('can make a column a counter although an unsent insert names it, because the insert carries the value', async () => {
+      const medium = memoryMedium();
+      await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
+      expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[3]]);
+    });
+
+    it('cannot make a column a counter while a rejected update, which may be retried, names it', async () => {
+      const medium = memoryMedium();
+      await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
+      await write(medium, 'UPDATE poll SET votes = 5', true);
+      expect(await failureOf(open(medium, counting, create))).toMatchObject(refused);
+      const { database, close } = await open(medium, plain, create);
+      database.retryRejected(2);
+      await close();
+      await write(medium, "UPDATE poll SET name = 'y'");
+      expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[5]]);
+    });
   });
 });

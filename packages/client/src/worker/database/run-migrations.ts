@@ -22,11 +22,15 @@ const BREAKPOINT = '--> statement-breakpoint';
  */
 const SWITCHES_FOREIGN_KEYS = /^\s*PRAGMA\s+foreign_keys\s*=/i;
 
+export interface UndecidedChangeset extends Pick<DecodedChangeset, 'groups'> {
+  readonly isRejected?: true;
+}
+
 export interface MigrationParts {
   readonly connection: Connection;
   readonly meta: Meta;
-  /** Changesets without an outcome from the server. */
-  readonly undecided: () => Iterable<DecodedChangeset>;
+  /** Changesets without an outcome from the server, and rejected ones, which the app may retry. */
+  readonly undecided: () => Iterable<UndecidedChangeset>;
 }
 
 /**
@@ -34,7 +38,8 @@ export interface MigrationParts {
  * off.
  *
  * Throws `migration-failed` with the tag and the reason, and `migration-refused` when undecided changes refer to a
- * table or column that is dropped, or to a column that becomes a counter or a document or stops being one.
+ * table or column that is dropped, or to a column that becomes a counter or a document or stops being one. Rejected
+ * changes must not refer to such a column either.
  */
 export function runMigrations(
   parts: MigrationParts,
@@ -135,30 +140,45 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
  * An undecided changeset refers to the tables and columns that existed when it was written, and has its meaning under
  * the merge rules of that time: under those of a counter, a value is a difference.
  */
-function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
+function requireNoPendingLoss(undecided: Iterable<UndecidedChangeset>, stored: Schema, wanted: Schema): void {
   const kept = new Map(wanted.tables.map((table) => [table.id, table]));
   const refusals = new Map(stored.tables.map((table) => [table.id, refusalsIn(table, kept.get(table.id))]));
-  for (const { groups } of undecided) {
-    for (const { tableId, columnIds } of groups) {
-      const refusal = refusals.get(tableId)?.find(({ columnId }) => columnId === null || columnIds.includes(columnId));
+  for (const { groups, isRejected = false } of undecided) {
+    for (const { tableId, columnIds, kind } of groups) {
+      const refusal = refusals
+        .get(tableId)
+        ?.find(
+          ({ columnId, change }) =>
+            (columnId === null || columnIds.includes(columnId)) &&
+            (change === 'drop' ? !isRejected : change === 'document' || kind !== 'insert'),
+        );
       if (refusal !== undefined) throw new RockpoolError('migration-refused', refusal.fields);
     }
   }
 }
 
-/** What unsent changes must not name. `columnId`: null for the whole table. */
-function refusalsIn(
-  before: TableSchema,
-  after: TableSchema | undefined,
-): { readonly columnId: number | null; readonly fields: ErrorFields }[] {
+interface Refusal {
+  /** Null for the whole table. */
+  readonly columnId: number | null;
+  /** An insert carries the value under the rules of a counter too, but not under those of a document. */
+  readonly change: 'drop' | 'counter' | 'document';
+  readonly fields: ErrorFields;
+}
+
+/** What undecided changes must not name. */
+function refusalsIn(before: TableSchema, after: TableSchema | undefined): readonly Refusal[] {
   const table = before.name;
   if (after === undefined)
-    return [{ columnId: null, fields: { table, problem: 'the table to drop has unsent changes' } }];
+    return [{ columnId: null, change: 'drop', fields: { table, problem: 'the table to drop has unsent changes' } }];
   return before.columns.flatMap(({ id: columnId, name: column }) => {
-    const isKept = after.columns.some(({ id }) => id === columnId);
-    if (isKept && policyOf(before, columnId).accumulates === policyOf(after, columnId).accumulates) return [];
-    const what = isKept ? 'the column with a new merge rule' : 'the column to drop';
-    return [{ columnId, fields: { table, column, problem: `${what} has unsent changes` } }];
+    const refuse = (change: Refusal['change'], problem: string): Refusal[] => [
+      { columnId, change, fields: { table, column, problem } },
+    ];
+    if (!after.columns.some(({ id }) => id === columnId)) return refuse('drop', 'the column to drop has unsent changes');
+    const rules = [policyOf(before, columnId), policyOf(after, columnId)].filter(({ accumulates }) => accumulates);
+    if (rules[0] === rules[1]) return [];
+    const change = rules.some(({ name }) => name === 'document') ? 'document' : 'counter';
+    return refuse(change, 'the column with a new merge rule has unsent or rejected changes');
   });
 }
 
