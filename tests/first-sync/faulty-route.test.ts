@@ -56,6 +56,24 @@ const status =
   (_, response) =>
     void response.writeHead(code).end();
 
+it('a download that was aborted while the server builds the file asks for no other token', async () => {
+  const { fetch, asked } = await inFront(status(202));
+  const aborter = new AbortController();
+  let tokens = 0;
+  const download = downloadSnapshot({
+    url: 'ws://snapshots.test/sync',
+    databaseId: 'd',
+    schemaHash: 'h',
+    token: async () => (tokens++ > 0 ? new Promise<string>(() => undefined) : 'token'),
+    fetch,
+    signal: aborter.signal,
+    onWait: ({ stage }) => void (stage === 'snapshot-build' && aborter.abort()),
+    onProgress: () => undefined,
+  });
+  await expect(download).rejects.toMatchObject({ code: 'network-unreachable' });
+  expect([tokens, asked.length]).toEqual([1, 1]);
+});
+
 describe('a first sync over a faulty snapshot route', () => {
   it.each<
     [string, Answer, { readonly stage: string; readonly waitedMs?: number; readonly [field: string]: unknown }, string]

@@ -127,6 +127,7 @@ async function requestUntilBuilt(options: DownloadOptions, partial: PartialDownl
 
 async function requestSnapshot(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut'> {
   const { url, databaseId, schemaHash, signal, timeouts = {}, fetch: get = fetch } = options;
+  if (signal?.aborted === true) throw downloadCut(partial);
   const tokenMs = timeouts.tokenMs ?? SNAPSHOT_TOKEN_TTL_MS;
   options.onWait({ stage: 'token', withinMs: tokenMs });
   const token = await within(
@@ -199,7 +200,7 @@ async function receiveBody(options: DownloadOptions, response: Response, partial
 
 const NOTHING = Promise.resolve({ done: true, value: undefined } as const);
 
-/** Rejects with `overdue` after `withinMs`, or at once when the signal aborts. */
+/** Rejects with `overdue` after `withinMs`, or at once when the signal aborts. It must not have aborted before. */
 async function within<T>(
   work: Promise<T>,
   withinMs: number,
@@ -218,10 +219,10 @@ async function within<T>(
   }
 }
 
-/** Resolves after `delayMs`, or at once when the signal aborts. */
+/** Resolves after `delayMs`, or at once when the signal aborts or has aborted. */
 function delay(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.max(0, delayMs));
+    const timer = setTimeout(resolve, signal?.aborted === true ? 0 : Math.max(0, delayMs));
     signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
   });
 }

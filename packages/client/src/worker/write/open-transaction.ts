@@ -28,7 +28,7 @@ export class OpenTransaction {
     this.writer = writer;
     this.atomic = atomic;
     try {
-      writer.parts.capture.begin();
+      writer.beginCapture();
     } catch (error) {
       this.rollback();
       throw error;

@@ -593,3 +593,11 @@ it('a write names the schema as touched if its statements may have changed the r
   expect(unchanging.filter(touchesSchema)).toEqual([]);
   database.close();
 });
+
+it('a batch after a transaction that changed the schema does not load the schema again', async () => {
+  const database = await openInMemory();
+  write(database, 'CREATE TEMP TABLE scratch (a)');
+  const read = vi.spyOn(database.connection, 'value');
+  write(database, 'SAVEPOINT a', 'RELEASE a');
+  expect(read.mock.calls.flat()).not.toContain('SELECT 1 FROM sqlite_schema');
+});

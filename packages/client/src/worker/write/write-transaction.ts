@@ -90,7 +90,7 @@ export class WriteTransaction {
   private readonly domains: ReadonlyMap<number, TableDomain>;
   private readonly documents: DocumentTables;
   private readonly lookups: LookupsByTable;
-  /** Whether a statement has changed the schema since the last rollback. */
+  /** Whether a statement has changed the schema since the transaction began. */
   private hasChangedSchema = false;
 
   constructor(parts: TransactionParts) {
@@ -188,9 +188,15 @@ export class WriteTransaction {
     return { rows: encodeRows(statement) };
   }
 
+  /** Call it when a transaction has begun. */
+  beginCapture(): void {
+    this.hasChangedSchema = false;
+    this.parts.capture.begin();
+  }
+
   private runCaptured(body: () => BodyResult): WriteOutcome {
     const { capture } = this.parts;
-    capture.begin();
+    this.beginCapture();
     let captured: CapturedChanges;
     let done: BodyResult;
     try {
