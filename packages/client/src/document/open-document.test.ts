@@ -31,12 +31,12 @@ const path = PathRule.root(rule);
 
 const yes = (): boolean => true;
 
-type DatabaseState = Record<'isThere' | 'isFlushed' | 'isReadable' | 'isWritable' | 'isAnswered', () => boolean>;
+type DatabaseState = Record<'isThere' | 'isFlushed' | 'isReadable' | 'isReached' | 'isWritable' | 'isAnswered', () => boolean>;
 
 /** A page with the document open, on a database that others write to. */
 async function openPage(
   initial: Content,
-  { isThere = yes, isFlushed = yes, isReadable = yes, isWritable = yes, isAnswered = yes }: Partial<DatabaseState> = {},
+  { isThere = yes, isFlushed = yes, isReadable = yes, isReached = yes, isWritable = yes, isAnswered = yes }: Partial<DatabaseState> = {},
 ): Promise<{
   document: LiveDocument<Content>;
   body: () => Y.Text;
@@ -60,6 +60,7 @@ async function openPage(
           : Promise.reject(new RockpoolError('client-closed')),
       follow: (listener) => ((tell = listener), () => undefined),
       change: (changeJson, requestId) => {
+        if (!isReached()) return Promise.reject(new RockpoolError('storage-busy'));
         if (!isWritable()) return Promise.reject(new RockpoolError('storage-full'));
         if (!isThere()) return Promise.reject(new RockpoolError('document-gone'));
         if (!done.has(requestId)) take(JSON.parse(changeJson) as JsonChange);
@@ -172,6 +173,23 @@ it('an open document writes a change once whose outcome is unknown, and what was
   isAnswered = true;
   await document.saved();
   expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'low spring tides', n: 1 })));
+});
+
+it('a change whose outcome is unknown is written once although its repetition fails for a passing reason', async () => {
+  let isAnswered = false;
+  let isReached = true;
+  const { document, body, stored } = await openPage(
+    { body: 'tide', n: 1 },
+    { isAnswered: () => isAnswered, isReached: () => isReached },
+  );
+  body().insert(0, 'spring ');
+  await expect(document.saved()).rejects.toMatchObject({ code: 'leader-unreachable' });
+  isReached = false;
+  await expect(document.saved()).rejects.toMatchObject({ code: 'storage-busy' });
+  isReached = isAnswered = true;
+  await document.saved();
+  expect(stored()).toEqual({ body: 'spring tide', n: 1 });
+  expect(document.current.value).toEqual(stored());
 });
 
 it('an open document does not repeat a committed change if the page cannot show the result', async () => {

@@ -55,7 +55,8 @@ export interface RestorePlan extends RestorePreview {
   /**
    * Writes the restore to the current rows, once: a later call resolves with the same result. The app's triggers do not
    * run, because versions include what they wrote. Rejects with `restore-conflicts`, and with the errors of a
-   * transaction; then nothing is written, and it can be called again.
+   * transaction. After an error it can be called again. If the outcome of an earlier call is unknown, such as after
+   * `worker-stuck`, the next call first finds out whether it was committed.
    */
   apply(options?: RestorePlanOptions): Promise<RestorePreview>;
 }

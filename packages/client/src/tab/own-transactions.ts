@@ -26,20 +26,15 @@ interface HeldWrite {
  * A write that may be refused is held back here and not at the leader, where it could not be withdrawn. Later writes
  * wait behind it, in order.
  */
-export class OwnTransactions {
-  private readonly held: HeldWrite[] = [];
+export class OwnTransactions implements Hooks {
+  private held: HeldWrite[] = [];
   private readonly open = new Set<OwnTransaction>();
   private issuer: OwnTransaction | null = null;
   private cancelTurn: ReturnType<typeof setTimeout> | undefined;
   private writesUnderWay = 0;
 
   begin(): OwnTransaction {
-    const transaction = new OwnTransaction({
-      onTurn: (own) => this.enter(own),
-      onEnd: (own) => this.end(own),
-      isAwaited: (own) => this.held.some(({ issuer }) => issuer === own),
-      refuse: (own) => this.refuse(own),
-    });
+    const transaction = new OwnTransaction(this);
     this.open.add(transaction);
     return transaction;
   }
@@ -65,53 +60,52 @@ export class OwnTransactions {
     return this.writesUnderWay + this.held.length - 1;
   }
 
-  private async count<T>(write: Promise<T>): Promise<T> {
+  private count<T>(write: Promise<T>): Promise<T> {
     this.writesUnderWay++;
-    try {
-      return await write;
-    } finally {
-      this.writesUnderWay--;
-    }
+    return write.finally(() => this.writesUnderWay--);
   }
 
   /** Treats every write until the next task as issued by the body of this transaction. */
-  private enter(transaction: OwnTransaction): void {
+  enter(transaction: OwnTransaction): void {
     this.issuer = transaction;
     clearTimeout(this.cancelTurn);
     this.cancelTurn = setTimeout(() => (this.issuer = null), 0);
   }
 
-  private end(transaction: OwnTransaction): void {
+  end(transaction: OwnTransaction): void {
     this.open.delete(transaction);
     if (this.issuer === transaction) this.issuer = null;
     this.startNext();
   }
 
-  private refuse(transaction: OwnTransaction): void {
+  isAwaited(transaction: OwnTransaction): boolean {
+    return this.held.some(({ issuer }) => issuer === transaction);
+  }
+
+  refuse(transaction: OwnTransaction): void {
     const refused = this.held.filter(({ issuer }) => issuer === transaction);
-    this.held.splice(0, this.held.length, ...this.held.filter(({ issuer }) => issuer !== transaction));
+    this.held = this.held.filter(({ issuer }) => issuer !== transaction);
     for (const write of refused)
       write.refuse(new RockpoolError('write-in-transaction', { waitedMs: OWN_WRITE_DEADLINE_MS }));
     this.startNext();
   }
 
   private startNext(): void {
-    for (
-      let [next] = this.held;
-      next !== undefined && (next.issuer === null || !this.open.has(next.issuer));
-      [next] = this.held
-    ) {
+    for (;;) {
+      const [next] = this.held;
+      if (next === undefined || (next.issuer !== null && this.open.has(next.issuer))) return;
       this.held.shift();
       next.start();
     }
   }
 }
 
+/** What a transaction calls. */
 interface Hooks {
-  readonly onTurn: (transaction: OwnTransaction) => void;
-  readonly onEnd: (transaction: OwnTransaction) => void;
-  readonly isAwaited: (transaction: OwnTransaction) => boolean;
-  readonly refuse: (transaction: OwnTransaction) => void;
+  enter(transaction: OwnTransaction): void;
+  end(transaction: OwnTransaction): void;
+  isAwaited(transaction: OwnTransaction): boolean;
+  refuse(transaction: OwnTransaction): void;
 }
 
 /** One transaction, from its start until its body settles. */
@@ -133,7 +127,7 @@ export class OwnTransaction {
       return await step;
     } finally {
       this.stepsUnderWay--;
-      if (!this.hasEnded) this.hooks.onTurn(this);
+      if (!this.hasEnded) this.hooks.enter(this);
       this.look();
     }
   }
@@ -149,6 +143,6 @@ export class OwnTransaction {
     if (this.hasEnded) return;
     this.hasEnded = true;
     clearTimeout(this.timer);
-    this.hooks.onEnd(this);
+    this.hooks.end(this);
   }
 }

@@ -92,15 +92,15 @@ describe('the synced promise of a write', () => {
     expect(asked.length).toBeLessThanOrEqual(3);
   });
 
-  it('rejects when the tab has ended, because it can ask no more', async () => {
+  it.each<ErrorCode>(['tab-outdated', 'other-principal'])('rejects when the tab has ended with %s', async (code) => {
     const synced = new SyncedWrites({
       requireServer: () => undefined,
-      writeStates: () => Promise.reject(new RockpoolError('tab-outdated')),
+      writeStates: () => Promise.reject(new RockpoolError(code)),
       status: { subscribe: () => () => undefined },
     });
     const outcome = synced.beside('a', Promise.resolve()).synced.catch((error: unknown) => error);
     await turns();
-    expect(await Promise.race([outcome, Promise.resolve('waiting')])).toMatchObject({ code: 'tab-outdated' });
+    expect(await Promise.race([outcome, Promise.resolve('waiting')])).toMatchObject({ code });
   });
 
   it('rejects with the error of the write, and when the client closes', async () => {

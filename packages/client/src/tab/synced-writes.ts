@@ -80,7 +80,7 @@ export class SyncedWrites {
       const error = toRockpoolError(thrown);
       // A failed request leaves the outcomes unknown, so it is repeated while this tab can read. A client that closes
       // calls `end`.
-      if (error.recovery === 'upgrade' || error.recovery === 'ask-user') this.end(error);
+      if (['upgrade', 'ask-user', 'reauthenticate'].includes(error.recovery)) this.end(error);
     }
     this.isAsking = false;
     if (this.waiting.size === 0) return this.rest();
@@ -113,7 +113,10 @@ export function isUnflushed(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-unflushed';
 }
 
-/** Returns whether the outcome of a write that failed with this error is unknown. It is repeated under the same id. */
-export function mayBeCommitted({ code, fields }: RockpoolError): boolean {
-  return code === 'worker-stuck' || 'timesAsked' in fields;
+/**
+ * Returns whether the outcome of a write that failed with this error is unknown. Such a write is repeated under the same
+ * id. A repetition that fails with an error that passes may not have reached the database, so the outcome stays unknown.
+ */
+export function mayBeCommitted({ code, fields, recovery }: RockpoolError, isRepeated: boolean): boolean {
+  return code === 'worker-stuck' || 'timesAsked' in fields || (isRepeated && recovery === 'retry');
 }

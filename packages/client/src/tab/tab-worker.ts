@@ -78,7 +78,10 @@ class ReplaceableWorker implements TabWorker {
         await whenUsable;
         return await connection.call(ask);
       } catch (thrown) {
-        if (!(thrown instanceof RockpoolError) || thrown.code !== 'worker-stuck' || timesAsked > 1) throw thrown;
+        const { code, fields } = toRockpoolError(thrown);
+        // The worker that got stuck may have committed the write, whatever the reason why the next one cannot tell.
+        if (timesAsked > 1) throw new RockpoolError(code, { ...fields, timesAsked });
+        if (code !== 'worker-stuck') throw thrown;
       }
     }
   }

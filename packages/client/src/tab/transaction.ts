@@ -49,7 +49,7 @@ export async function runTransaction<T>(
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => undefined); // Prevents an unhandled rejection while no step waits for it.
   const onAbort = (): void => interrupted.reject(signal?.reason);
-  signal?.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const own = beside.begin();
   const steps = new Steps(source, transactionId, own);
@@ -57,13 +57,15 @@ export async function runTransaction<T>(
     await Promise.race([steps.ask({ kind: 'begin', atomic, timeoutMs, withoutTriggers }), interrupted.promise]);
     timer = setTimeout(() => interrupted.reject(timedOut(timeoutMs, beside.othersCount)), timeoutMs);
     const result = await Promise.race([new Level(steps, 0).run(body), interrupted.promise]);
-    steps.end();
+    steps.isOver = true;
     const committed = source.commit(transactionId);
     own.end(); // Waiting writes run after the commit.
     await committed;
     return result;
   } catch (thrown) {
-    if (!steps.isOver) void steps.rollback();
+    const rolledBack = steps.isOver || steps.rollback();
+    // The next attempt begins under the same id, so it must not overtake the rollback.
+    if (options.requestId !== undefined) await rolledBack;
     throw thrown;
   } finally {
     own.end();
@@ -75,12 +77,10 @@ export async function runTransaction<T>(
 function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
   return new RockpoolError('transaction-timeout', {
     timeoutMs,
-    ...(writesWaiting === 0
-      ? {}
-      : {
-          writesWaiting,
-          problem: 'writes outside the transaction wait for it to end; use `tx` inside the body',
-        }),
+    ...(writesWaiting > 0 && {
+      writesWaiting,
+      problem: 'writes outside the transaction wait for it to end; use `tx` inside the body',
+    }),
   });
 }
 
@@ -102,14 +102,10 @@ class Steps {
     return this.own.during(this.source.transact(this.transactionId, ask));
   }
 
-  end(): void {
-    this.isOver = true;
-  }
-
-  async rollback(): Promise<void> {
+  rollback(): Promise<unknown> {
     this.isOver = true;
     // If the worker is gone, the transaction is gone too.
-    await this.source.transact(this.transactionId, { kind: 'rollback' }).catch(() => undefined);
+    return this.source.transact(this.transactionId, { kind: 'rollback' }).catch(() => undefined);
   }
 }
 
@@ -155,9 +151,7 @@ class Level implements Transaction {
 
   private async statement(kind: 'query' | 'execute', statement: SqlStatement): Promise<StatementOutcome> {
     this.requireUsable();
-    const outcome = await this.track(this.steps.ask({ kind, statement }));
-    if (outcome === null) throw new RockpoolError('internal', { asked: kind });
-    return outcome;
+    return (await this.track(this.steps.ask({ kind, statement }))) as StatementOutcome; // Null for other steps only.
   }
 
   private async nest<T>(body: TransactionBody<T>): Promise<T> {
@@ -167,13 +161,10 @@ class Level implements Transaction {
     this.hasNested = true;
     try {
       await steps.ask({ kind: 'savepoint', depth });
-      let result: T;
-      try {
-        result = await new Level(steps, depth).run(body);
-      } catch (thrown) {
+      const result = await new Level(steps, depth).run(body).catch(async (thrown: unknown) => {
         if (!steps.isOver) await steps.ask({ kind: 'undo', depth });
         throw thrown;
-      }
+      });
       await steps.ask({ kind: 'release', depth });
       return result;
     } finally {

@@ -111,6 +111,25 @@ describe('the history of a tab', () => {
     ]);
   });
 
+  it('keeps the id of an undo with an unknown outcome while its repetitions fail for a passing reason', async () => {
+    const tried: string[][] = [];
+    let lastId = 0;
+    const failures = [new RockpoolError('worker-stuck'), new RockpoolError('leader-unreachable')];
+    const history = new UndoHistory({
+      newId: () => `u${++lastId}`,
+      undo: async (...ids) => {
+        tried.push(ids);
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+      },
+    });
+    await history.remember('a', Promise.resolve());
+    await expect(history.undo()).rejects.toMatchObject({ code: 'worker-stuck' });
+    await expect(history.undo()).rejects.toMatchObject({ code: 'leader-unreachable' });
+    expect(await history.undo()).toBe(true);
+    expect(tried).toEqual(Array(3).fill(['a', 'u1']));
+  });
+
   it('keeps a newer write above a step that failed while it was written', async () => {
     const tried: string[] = [];
     let write: (() => Promise<unknown>) | null = null;

@@ -62,12 +62,13 @@ export class UndoHistory {
 
   private async takeBackLast(from: Step[], to: Step[]): Promise<boolean> {
     for (let step = from.at(-1); step !== undefined; step = from.at(-1)) {
+      const isRepeated = step.newId !== undefined;
       const newRequestId = (step.newId ??= this.options.newId());
       const error = await this.options.undo(step.requestId, newRequestId).then(() => null, toRockpoolError);
       // Another reason passes, so the step is tried again. An undo that may be committed keeps its id: it must not run
       // twice. Any other gets a new id, because a leader repeats its refusal of a request.
       if (error !== null && error.recovery !== 'ask-user') {
-        if (!mayBeCommitted(error)) delete step.newId;
+        if (!mayBeCommitted(error, isRepeated)) delete step.newId;
         throw error;
       }
       // A write in the meantime may have added a step, or cleared the redo steps.

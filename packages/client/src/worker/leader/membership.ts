@@ -117,7 +117,7 @@ export class Membership<Database extends WritableDatabase> {
   private isAway = true;
   private status: LeaderStatus;
   private isHidden = false;
-  /** The wait for the lock in which this tab follows or has followed; null after it has left. */
+  /** The last wait for the lock, also after this tab leads; null before it has followed and after it has left. */
   private turn: Promise<boolean> | null = null;
   private retryMs = FIRST_RETRY_MS;
   private cancelRetry: () => void = () => undefined;

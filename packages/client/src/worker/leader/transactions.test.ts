@@ -1,6 +1,8 @@
 import type { ErrorCode, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { FAILING_ONCE_SQL, FakeBrowser, settle, statement, type FakeTab } from '../../../testing/fake-tabs.ts';
+import { OwnTransactions } from '../../tab/own-transactions.ts';
+import { runTransaction, type TransactionBody } from '../../tab/transaction.ts';
 import { REQUEST_DEADLINE_MS } from './leader-link.ts';
 
 async function openTabs(browser: FakeBrowser, count: number): Promise<[FakeTab, FakeTab, FakeTab]> {
@@ -91,6 +93,18 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
     expect(await codeOf(run(tab, 'tx', 'c'))).toBe('transaction-timeout');
     expect(await codeOf(tab.membership.commit('tx'))).toBe('transaction-timeout');
   });
+});
+
+it.each([0, 1])('an attempt under the id of a transaction that failed begins after its rollback: tab %i', async (tab) => {
+  const browser = new FakeBrowser();
+  const { membership } = (await openTabs(browser, 2))[tab] as FakeTab;
+  const attempt = (body: TransactionBody<unknown>): Promise<unknown> =>
+    runTransaction(membership, 'tx', body, { requestId: 'tx' }, new OwnTransactions());
+  const refused = new Error('refused');
+  for (let time = 0; time < 2; time++)
+    await expect(attempt(() => Promise.reject(refused))).rejects.toBe(refused);
+  await attempt((tx) => tx.execute('a'));
+  expect(browser.file.effects).toEqual(['a']);
 });
 
 describe('transactions of several tabs', () => {
