@@ -31,12 +31,22 @@ const path = PathRule.root(rule);
 
 const yes = (): boolean => true;
 
-type DatabaseState = Record<'isThere' | 'isFlushed' | 'isReadable' | 'isReached' | 'isWritable' | 'isAnswered', () => boolean>;
+type DatabaseState = Record<
+  'isThere' | 'isFlushed' | 'isReadable' | 'isReached' | 'isWritable' | 'isAnswered',
+  () => boolean
+>;
 
 /** A page with the document open, on a database that others write to. */
 async function openPage(
   initial: Content,
-  { isThere = yes, isFlushed = yes, isReadable = yes, isReached = yes, isWritable = yes, isAnswered = yes }: Partial<DatabaseState> = {},
+  {
+    isThere = yes,
+    isFlushed = yes,
+    isReadable = yes,
+    isReached = yes,
+    isWritable = yes,
+    isAnswered = yes,
+  }: Partial<DatabaseState> = {},
 ): Promise<{
   document: LiveDocument<Content>;
   body: () => Y.Text;

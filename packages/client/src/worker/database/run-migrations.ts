@@ -174,7 +174,8 @@ function refusalsIn(before: TableSchema, after: TableSchema | undefined): readon
     const refuse = (change: Refusal['change'], problem: string): Refusal[] => [
       { columnId, change, fields: { table, column, problem } },
     ];
-    if (!after.columns.some(({ id }) => id === columnId)) return refuse('drop', 'the column to drop has unsent changes');
+    if (!after.columns.some(({ id }) => id === columnId))
+      return refuse('drop', 'the column to drop has unsent changes');
     const rules = [policyOf(before, columnId), policyOf(after, columnId)].filter(({ accumulates }) => accumulates);
     if (rules[0] === rules[1]) return [];
     const change = rules.some(({ name }) => name === 'document') ? 'document' : 'counter';

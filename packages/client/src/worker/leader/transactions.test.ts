@@ -95,17 +95,19 @@ describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role)
   });
 });
 
-it.each([0, 1])('an attempt under the id of a transaction that failed begins after its rollback: tab %i', async (tab) => {
-  const browser = new FakeBrowser();
-  const { membership } = (await openTabs(browser, 2))[tab] as FakeTab;
-  const attempt = (body: TransactionBody<unknown>): Promise<unknown> =>
-    runTransaction(membership, 'tx', body, { requestId: 'tx' }, new OwnTransactions());
-  const refused = new Error('refused');
-  for (let time = 0; time < 2; time++)
-    await expect(attempt(() => Promise.reject(refused))).rejects.toBe(refused);
-  await attempt((tx) => tx.execute('a'));
-  expect(browser.file.effects).toEqual(['a']);
-});
+it.each([0, 1])(
+  'an attempt under the id of a transaction that failed begins after its rollback: tab %i',
+  async (tab) => {
+    const browser = new FakeBrowser();
+    const { membership } = (await openTabs(browser, 2))[tab] as FakeTab;
+    const attempt = (body: TransactionBody<unknown>): Promise<unknown> =>
+      runTransaction(membership, 'tx', body, { requestId: 'tx' }, new OwnTransactions());
+    const refused = new Error('refused');
+    for (let time = 0; time < 2; time++) await expect(attempt(() => Promise.reject(refused))).rejects.toBe(refused);
+    await attempt((tx) => tx.execute('a'));
+    expect(browser.file.effects).toEqual(['a']);
+  },
+);
 
 describe('transactions of several tabs', () => {
   it('run one after the other', async () => {

@@ -594,8 +594,8 @@ it('a write names the schema as touched if its statements may have changed the r
   database.close();
 });
 
-it('a batch after a transaction that changed the schema does not load the schema again', async () => {
-  const database = await openInMemory();
+it('a batch after a transaction that changed the schema does not load the schema again', () => {
+  const database = openInMemory();
   write(database, 'CREATE TEMP TABLE scratch (a)');
   const read = vi.spyOn(database.connection, 'value');
   write(database, 'SAVEPOINT a', 'RELEASE a');
