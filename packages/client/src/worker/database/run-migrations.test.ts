@@ -285,8 +285,8 @@ describe('migrations of the app', () => {
       testTable('poll', columns, { merge: { ...DEFAULT_MERGE_RULES, counters: ['votes'] } }),
     ]);
     const refused = { code: 'migration-refused', fields: { table: 'poll', column: 'votes' } };
-    const write = async (medium: Medium, sql: string, reject = false): Promise<void> => {
-      const { database, close } = await open(medium, plain, create);
+    const write = async (medium: Medium, sql: string, reject = false, schema = plain): Promise<void> => {
+      const { database, close } = await open(medium, schema, create);
       database.outbox.markAcknowledged(database.changelog.head().sequence, Date.now());
       database.write({ id: sql, statements: [{ sql, params: [] }] });
       if (reject) {
@@ -310,6 +310,26 @@ describe('migrations of the app', () => {
       const medium = memoryMedium();
       await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
       expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[3]]);
+    });
+
+    it('cannot make a counter a document while an unsent change names it', async () => {
+      const documents = buildSchema([
+        testTable(
+          'poll',
+          { ...columns, votes: 'text not null' },
+          {
+            merge: {
+              ...DEFAULT_MERGE_RULES,
+              documents: [{ column: 'votes', text: [], elementKey: 'id', maxLength: 100, maxDepth: 8 }],
+            },
+          },
+        ),
+      ]);
+      const medium = memoryMedium();
+      await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')", false, counting);
+      expect(await failureOf(open(medium, documents, create))).toMatchObject(refused);
+      await write(medium, 'UPDATE poll SET votes = 5', false, counting);
+      expect(await failureOf(open(medium, documents, create))).toMatchObject(refused);
     });
 
     it('cannot make a column a counter while a rejected update, which may be retried, names it', async () => {
