@@ -114,8 +114,9 @@ export function isUnflushed(thrown: unknown): boolean {
 }
 
 /**
- * Returns whether the outcome of a write that failed with this error is unknown. Such a write is repeated under the same
- * id. A repetition that fails with an error that passes may not have reached the database, so the outcome stays unknown.
+ * Returns whether the outcome of a write that failed with this error is unknown. Such a write is repeated under the
+ * same id. A repetition that fails with an error that passes may not have reached the database, so the outcome stays
+ * unknown.
  */
 export function mayBeCommitted({ code, fields, recovery }: RockpoolError, isRepeated: boolean): boolean {
   return code === 'worker-stuck' || 'timesAsked' in fields || (isRepeated && recovery === 'retry');
