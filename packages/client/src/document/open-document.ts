@@ -260,7 +260,7 @@ class DocumentSync<Value> {
     const isRepeated = this.unanswered !== null;
     this.unanswered = sent;
     const text = await this.source.change(sent.changeJson, sent.requestId).catch(async (thrown: unknown) => {
-      if (!mayBeCommitted(toRockpoolError(thrown), isRepeated)) this.unanswered = null;
+      if (isUnflushed(thrown) || !mayBeCommitted(toRockpoolError(thrown), isRepeated)) this.unanswered = null;
       // The change is committed although an error was reported, so it must not be repeated.
       if (isUnflushed(thrown)) {
         this.share(sent.mine);

@@ -21,7 +21,7 @@ export function syncPath(path: string): void {
   // Windows has no call that syncs a folder, because its file systems make names durable themselves. It syncs a file
   // only if the file was opened for writing.
   if (isFolder && process.platform === 'win32') return;
-  const descriptor = openSync(path, isFolder ? 'r' : 'r+');
+  const descriptor = openSync(path, process.platform === 'win32' ? 'r+' : 'r');
   try {
     fsyncSync(descriptor);
   } finally {

@@ -6,11 +6,18 @@ import type { TransferredError } from '../../rpc/error-transfer.ts';
  * a request waits for its predecessor, which may have been lost.
  */
 export interface AnsweredRequests {
-  add(requestId: string, refusal: TransferredError | null, latestStartMs: number): void;
+  add(requestId: string, refusal: TransferredError | null, attempt: number, latestStartMs: number): void;
   has(requestId: string): boolean;
-  refusalOf(requestId: string): TransferredError | null;
+  /** The refusal of this attempt. Another attempt may succeed. */
+  refusalOf(requestId: string, attempt: number): TransferredError | null;
   /** Called when its author uses the id again, for another attempt. */
   forget(requestId: string): void;
+}
+
+interface Answered {
+  readonly refusal: TransferredError | null;
+  readonly attempt: number;
+  readonly latestStartMs: number;
 }
 
 /** At least this many are remembered regardless of the clock: a clock that is set ahead would expire them at once. */
@@ -18,18 +25,21 @@ const LEAST_REMEMBERED = 1_000;
 
 export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
   // The Map keeps the order of the responses, so the first to expire comes first.
-  const answersById = new Map<string, { readonly refusal: TransferredError | null; readonly latestStartMs: number }>();
+  const answersById = new Map<string, Answered>();
 
   return {
-    add(requestId, refusal, latestStartMs) {
+    add(requestId, refusal, attempt, latestStartMs) {
       for (const [id, answer] of answersById) {
         if (answer.latestStartMs >= nowMs() || answersById.size < LEAST_REMEMBERED) break;
         answersById.delete(id);
       }
-      answersById.set(requestId, { refusal, latestStartMs });
+      answersById.set(requestId, { refusal, attempt, latestStartMs });
     },
     has: (requestId) => answersById.has(requestId),
-    refusalOf: (requestId) => answersById.get(requestId)?.refusal ?? null,
+    refusalOf: (requestId, attempt) => {
+      const answer = answersById.get(requestId);
+      return answer?.attempt === attempt ? answer.refusal : null;
+    },
     forget: (requestId) => void answersById.delete(requestId),
   };
 }

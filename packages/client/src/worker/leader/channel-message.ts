@@ -73,6 +73,11 @@ export interface AskMessage {
   readonly tabId: string;
   /** Stored with the effect of a write, so that a repeated request takes effect only once. */
   readonly requestId: string;
+  /**
+   * Differs when the author repeats a request, under the same id, after it has received a failure. Equal in messages
+   * that repeat a request without a response.
+   */
+  readonly attempt: number;
   /** The preceding write of the same tab; null if the tab waits for none. */
   readonly afterRequestId: string | null;
   readonly request: LeaderRequest;

@@ -64,6 +64,7 @@ export interface LeaderLink {
 
 interface Waiting {
   readonly id: string;
+  readonly attempt: number;
   readonly request: LeaderRequest;
   readonly settle: PromiseWithResolvers<unknown>;
   startedAwakeMs: number;
@@ -81,6 +82,7 @@ class Link implements LeaderLink {
   private readonly options: LeaderLinkOptions;
   /** The Map keeps the order in which requests were made. */
   private readonly waitingById = new Map<string, Waiting>();
+  private attempts = 0;
   /**
    * The clock of the deadlines. It stops while the device sleeps, and is independent of the wall clock. The response
    * may arrive after the device has woken up; if the request failed before that, a failure would be reported for a
@@ -103,6 +105,7 @@ class Link implements LeaderLink {
     if (this.failure !== null) return Promise.reject(this.failure);
     const waiting: Waiting = {
       id: requestId,
+      attempt: ++this.attempts,
       request,
       settle: Promise.withResolvers(),
       startedAwakeMs: this.awakeMs(),
@@ -173,7 +176,7 @@ class Link implements LeaderLink {
     const { leader, options } = this;
     if (leader === null) return; // The request is sent to the next leader that announces itself.
     waiting.timesAsked++;
-    const { id, request } = waiting;
+    const { id, attempt, request } = waiting;
     // A write outside an open transaction waits until that transaction ends, so the transaction cannot wait for the
     // write.
     const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
@@ -182,6 +185,7 @@ class Link implements LeaderLink {
       kind: 'ask',
       leaderTerm: leader.leaderTerm,
       requestId: id,
+      attempt,
       afterRequestId,
       // The leader has the statements. Copies of a large import would fill its memory while SQLite occupies its thread.
       request: waiting.hasBegun && request.kind === 'write' ? { ...request, statements: [] } : request,

@@ -44,6 +44,7 @@ function createWorld({
         kind: 'ask',
         leaderTerm: 'mine',
         tabId: 'author',
+        attempt: 1,
         afterRequestId: null,
         request: { kind: 'write', statements: [statement(message.requestId)] },
         latestStartMs: NOW_MS,

@@ -159,7 +159,15 @@ export class Leadership<Database extends WritableDatabase> {
    * not arrived; in these cases the follower repeats it. A request that is repeated while it runs is answered once. The
    * follower learns when its write or read begins, and again when it repeats the request, because messages may be lost.
    */
-  async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
+  async serve({
+    tabId,
+    requestId,
+    attempt,
+    afterRequestId,
+    request,
+    leaderTerm,
+    latestStartMs,
+  }: AskMessage): Promise<void> {
     const { answered, inProgress } = this;
     const { send, clock, watchOwner } = this.options;
     if (leaderTerm !== this.leaderTerm || clock.nowMs() > latestStartMs) return;
@@ -170,7 +178,7 @@ export class Leadership<Database extends WritableDatabase> {
     if (inProgress.get(requestId) === true) onBegun();
     if (inProgress.has(requestId)) return;
     if (afterRequestId !== null && !answered.has(afterRequestId) && !inProgress.has(afterRequestId)) return;
-    const refusal = answered.refusalOf(requestId);
+    const refusal = answered.refusalOf(requestId, attempt);
     if (refusal !== null) return send(tabId, { kind: 'refused', requestId, error: refusal });
     if (request.kind === 'step') {
       // A repeated step would take effect twice, because its id is not stored with its effect.
@@ -182,13 +190,13 @@ export class Leadership<Database extends WritableDatabase> {
     if (request.kind === 'read') onBegun();
     try {
       const answer = await this.carryOut(requestId, request, { latestStartMs, onBegun, watchOwner });
-      if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
+      if (request.kind !== 'read') answered.add(requestId, null, attempt, latestStartMs);
       if (request.kind === 'write') send(tabId, this.statusMessage());
       send(tabId, { kind: 'answer', requestId, answer });
     } catch (thrown) {
       if (thrown instanceof ReadInterrupted) return; // The author repeats its request to the next leader.
       const error = encodeError(thrown);
-      if (request.kind !== 'read') answered.add(requestId, error, latestStartMs);
+      if (request.kind !== 'read') answered.add(requestId, error, attempt, latestStartMs);
       send(tabId, { kind: 'refused', requestId, error });
     } finally {
       inProgress.delete(requestId);

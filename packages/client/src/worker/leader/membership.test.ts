@@ -39,7 +39,8 @@ async function two(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: F
 
 const touchedT = { tables: ['t'], changes: [] };
 
-const write = (tab: FakeTab, sql: string): Promise<unknown> => tab.membership.write([statement(sql)]);
+const write = (tab: FakeTab, sql: string, requestId?: string): Promise<unknown> =>
+  tab.membership.write([statement(sql)], undefined, requestId);
 
 async function codeOf(promise: Promise<unknown>): Promise<ErrorCode> {
   const thrown = await promise.then(
@@ -373,6 +374,14 @@ describe('when the leader dies or messages are lost', () => {
     await browser.advance(2_000);
     expect(await failed).toBe('constraint-unique');
     expect(browser.file.effects).toEqual(['b']);
+  });
+
+  it('a write that its author repeats after a refusal, under the same id, runs', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    expect(await codeOf(write(follower, FAILING_ONCE_SQL, 'the same id'))).toBe('constraint-unique');
+    expect(await write(follower, FAILING_ONCE_SQL, 'the same id')).toEqual([{ changes: 1 }]);
+    expect(browser.file.effects).toEqual([FAILING_ONCE_SQL]);
   });
 
   it('a write fails after its deadline if no tab answers, and reports the attempts', async () => {
