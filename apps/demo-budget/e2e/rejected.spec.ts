@@ -15,7 +15,7 @@ async function rejectAnEntry(
 ): Promise<{ anna: Person; ben: Person }> {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
-  await addAccount(anna.page, { name: 'Trip', currency: 'EUR', opening: '0' });
+  await addAccount(anna.page, { name: 'Trip', currency: 'USD', opening: '0' });
   await expectUpToDate(anna.page);
   const ben = await newPerson({ link: await shareLink(anna.page) });
   await openAccount(ben.page, 'Trip');
@@ -36,10 +36,10 @@ test('a rejected change is listed with its reason, and can be tried again once t
   await openSyncPage(ben.page);
   const card = rejectedCard(ben.page);
   await expect(card).toContainText('New entry: Ferry');
-  await expect(card).toContainText('-€12.00');
-  await expect(card).toContainText('It belongs to an item that somebody else deleted.');
+  await expect(card).toContainText('-12.00');
+  await expect(card).toContainText('It belongs to an item that is not in the budget');
   await card.getByRole('button', { name: 'Try again' }).click();
-  await expect(card.getByRole('alert')).toContainText('Not saved. It belongs to an item that somebody else deleted.');
+  await expect(card.getByRole('alert')).toContainText('Not saved. It belongs to an item that is not in the budget');
 
   await anna.page.evaluate(() => rockpool.undo());
   await expectUpToDate(anna.page);

@@ -14,7 +14,7 @@ import { useRejected } from './use-rejected.ts';
 /** An import may change thousands of rows. */
 const SHOWN_AT_MOST = 10;
 
-/** The changes that the server rejected: what they were, why, and buttons that retry or discard them. */
+/** The rejected changes, oldest first: what they were, why, and buttons that retry or discard them. */
 export function RejectedList(): ReactNode {
   const { rejected, known } = useRejected();
   if (rejected.length === 0 || known === null) return null;
@@ -22,8 +22,8 @@ export function RejectedList(): ReactNode {
     <section id="rejected" aria-labelledby="rejected-title">
       <h2 id="rejected-title">Rejected changes</h2>
       <p>
-        The server did not accept these changes, so they are not in the budget. They stay on this device until you try
-        them again or discard them.
+        These changes are not in the budget. They stay on this device until you try them again or discard them. Start
+        with the oldest: later ones may depend on it.
       </p>
       <ul className="conflicts">
         {rejected.map((changeset) => (

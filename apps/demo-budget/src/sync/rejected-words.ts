@@ -1,11 +1,11 @@
 import type { ErrorData, RejectedChangeset } from '@rockpool/client';
 import type { ChangedRow } from '../words/row-differences.ts';
 
-/** Why the server rejected a change, or why a retry was rejected again. */
+/** Why a change is not in the budget, or why a retry failed. */
 export function rejectionSentence({ code, message }: Pick<ErrorData, 'code' | 'message'>): string {
   switch (code) {
     case 'constraint-foreign-key':
-      return 'It belongs to an item that somebody else deleted.';
+      return 'It belongs to an item that is not in the budget: it was deleted, or it is itself in this list.';
     case 'constraint-primary-key':
     case 'constraint-unique':
       return 'Somebody else has added the same item.';
@@ -19,6 +19,8 @@ export function rejectionSentence({ code, message }: Pick<ErrorData, 'code' | 'm
     case 'document-gone':
     case 'document-place-missing':
       return 'What it changes was deleted.';
+    case 'storage-corrupt':
+      return 'The budget’s file on this device was damaged before this change was sent. Trying again does not count it twice.';
     default:
       return message;
   }
@@ -32,7 +34,8 @@ export function changedRows({ changes }: Pick<RejectedChangeset, 'changes'>): Ch
       column,
       before,
       after,
-      isEdit: change !== undefined,
+      // A new note is a document too.
+      isEdit: change !== undefined || column === 'content',
     })),
   }));
 }

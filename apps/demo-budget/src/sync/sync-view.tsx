@@ -40,7 +40,7 @@ export function SyncView({ budget, device }: { readonly budget: KnownBudget; rea
         </div>
         {status.rejectedCount > 0 && (
           <div>
-            <dt>Rejected by the server</dt>
+            <dt>Rejected changes</dt>
             <dd>{changes(status.rejectedCount)}, kept on this device</dd>
           </div>
         )}

@@ -2,7 +2,7 @@ import type { RejectedChangeset } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { NOTHING_KNOWN, readKnownRows } from '../words/read-known-rows.ts';
-import type { KnownRows } from '../words/row-differences.ts';
+import { withNewAccounts, type KnownRows } from '../words/row-differences.ts';
 import { changedRows } from './rejected-words.ts';
 
 /** The rejected transactions of this device, oldest first, and the names of their rows once they are read. */
@@ -14,10 +14,10 @@ export function useRejected(): { readonly rejected: readonly RejectedChangeset[]
   useEffect(() => {
     let isCurrent = true;
     // Without the names, the list still shows the changes.
-    readKnownRows([client], rejected.flatMap(changedRows)).then(
-      (rows) => isCurrent && setKnown(rows),
-      () => isCurrent && setKnown(NOTHING_KNOWN),
-    );
+    const rows = rejected.flatMap(changedRows);
+    void readKnownRows([client], rows)
+      .catch(() => NOTHING_KNOWN)
+      .then((read) => isCurrent && setKnown(withNewAccounts(read, rows)));
     return () => {
       isCurrent = false;
     };

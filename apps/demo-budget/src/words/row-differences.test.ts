@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formatDay } from '../shell/locale.ts';
-import { differencesOf, type ChangedRow, type KnownRows } from './row-differences.ts';
+import { differencesOf, withNewAccounts, type ChangedRow, type KnownRows } from './row-differences.ts';
 
 const day = formatDay('2026-04-01');
 
@@ -88,6 +88,36 @@ it('the difference names an entry that is in no table by its values', () => {
   }));
   expect(differencesOf([{ table: 'entries', key: ['new'], kind: 'insert', changes }], known)).toMatchObject([
     { title: `New entry: Ferry, ${day}` },
+  ]);
+});
+
+it('the difference shows the amount of an unknown account without a currency, and of a new one in its own', () => {
+  const cell = (column: string, after: string | number) => ({ column, before: null, after });
+  const entry: ChangedRow = {
+    table: 'entries',
+    key: ['new'],
+    kind: 'insert',
+    changes: [cell('accountId', 'trip'), cell('amountMinor', -1_200)],
+  };
+  const account: ChangedRow = {
+    table: 'accounts',
+    key: ['trip'],
+    kind: 'insert',
+    changes: [cell('name', 'Trip'), cell('currency', 'JPY')],
+  };
+  const linesOf = (more: KnownRows): (string | null)[] =>
+    differencesOf([entry], more).flatMap(({ lines }) => lines.map(({ after }) => after));
+  expect(linesOf(known)).toEqual(['an account', '-12.00']);
+  expect(linesOf(withNewAccounts(known, [account]))).toEqual(['Trip', '-¥1,200']);
+});
+
+it('the difference leaves out columns that the app does not show', () => {
+  const changes = [
+    { column: 'unit', before: null, after: 'month' },
+    { column: 'payee', before: null, after: 'Rent' },
+  ];
+  expect(differencesOf([{ table: 'schedules', key: ['s'], kind: 'insert', changes }], known)).toMatchObject([
+    { title: 'New scheduled entry: Rent', lines: [{ label: 'Payee' }] },
   ]);
 });
 

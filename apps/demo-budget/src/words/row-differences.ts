@@ -56,6 +56,21 @@ const unseen: ReadonlySet<string> = new Set([
   'transferId',
 ]);
 
+/** Adds the accounts that the changed rows themselves create, such as rejected ones. */
+export function withNewAccounts(known: KnownRows, rows: readonly ChangedRow[]): KnownRows {
+  const currencyOfAccount = new Map(known.currencyOfAccount);
+  const accountNames = new Map(known.wording.accountNames);
+  for (const { table, key, changes } of rows) {
+    if (table !== 'accounts') continue;
+    for (const { column, after } of changes) {
+      if (typeof after !== 'string') continue;
+      if (column === 'currency') currencyOfAccount.set(String(key[0]), after);
+      if (column === 'name') accountNames.set(String(key[0]), after);
+    }
+  }
+  return { ...known, currencyOfAccount, wording: { ...known.wording, accountNames } };
+}
+
 /** Changed rows, in words. Assignments to one envelope and month are one line. */
 export function differencesOf(rows: readonly ChangedRow[], known: KnownRows): Difference[] {
   const assignments = rows.filter(({ table }) => table === 'assignments');
@@ -107,6 +122,7 @@ export const tableWords: Readonly<Record<string, string>> = {
   categories: 'category',
   entries: 'entry',
   goals: 'goal',
+  importProfiles: 'import settings',
   notes: 'note',
   parts: 'part of a split',
   rules: 'rule',
@@ -119,14 +135,15 @@ function differenceOf(row: ChangedRow, known: KnownRows): Difference {
   const { table, key, kind, changes } = row;
   const currency = currencyOf(row, known);
   const lines = changes.flatMap(({ column, before, after, isEdit = false }): ChangeLine[] => {
-    if (unseen.has(column)) return [];
-    if (isEdit) return [{ label: columnWords[column] ?? column, before: null, after: 'edited' }];
+    const label = columnWords[column];
+    if (label === undefined || unseen.has(column)) return [];
+    if (isEdit) return [{ label, before: null, after: 'edited' }];
     const value = kind === 'insert' ? after : before;
     if (kind !== 'update' && (value === null || value === '' || value === 0 || value === 'open')) return [];
     const words = (shown: SqlValue): string => valueWord(column, shown, currency, known.wording);
     return [
       {
-        label: columnWords[column] ?? column,
+        label,
         before: kind === 'insert' ? null : words(before),
         after: kind === 'delete' ? null : words(after),
       },
@@ -181,5 +198,7 @@ export function currencyOf(
     const value = change?.after ?? change?.before;
     return typeof value === 'string' ? value : undefined;
   };
-  return valueOf('currency') ?? currencyOfAccount.get(valueOf('accountId') ?? '') ?? wording.currency;
+  const accountId = valueOf('accountId');
+  // The amount of an unknown account is shown without a currency.
+  return valueOf('currency') ?? (accountId === undefined ? wording.currency : (currencyOfAccount.get(accountId) ?? ''));
 }
