@@ -1,24 +1,10 @@
 import type { BranchConflict } from '@rockpool/client';
 import { expect, it } from 'vitest';
 import { formatDay } from '../shell/locale.ts';
-import type { KnownRows } from '../words/row-differences.ts';
+import { known } from '../../testing/known-rows.ts';
 import { conflictChoice } from './conflict-choice.ts';
 
 const day = formatDay('2026-04-01');
-
-const known: KnownRows = {
-  wording: {
-    locale: 'en',
-    categoryNames: new Map([
-      ['food', 'Groceries'],
-      ['fun', 'Leisure'],
-    ]),
-    accountNames: new Map([['giro', 'Giro']]),
-    currency: 'EUR',
-  },
-  entries: new Map([['e', { id: 'e', date: '2026-04-01', payee: 'Rent', currency: 'JPY' }]]),
-  currencyOfAccount: new Map([['giro', 'JPY']]),
-};
 
 it('a choice shows both values of a conflict, and the result for a row that one side deleted', () => {
   const conflict: BranchConflict = {

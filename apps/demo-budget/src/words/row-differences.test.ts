@@ -1,22 +1,9 @@
 import { expect, it } from 'vitest';
+import { known } from '../../testing/known-rows.ts';
 import { formatDay } from '../shell/locale.ts';
 import { differencesOf, withNewAccounts, type ChangedRow, type KnownRows } from './row-differences.ts';
 
 const day = formatDay('2026-04-01');
-
-const known: KnownRows = {
-  wording: {
-    locale: 'en',
-    categoryNames: new Map([
-      ['food', 'Groceries'],
-      ['fun', 'Leisure'],
-    ]),
-    accountNames: new Map([['giro', 'Giro']]),
-    currency: 'EUR',
-  },
-  entries: new Map([['e', { id: 'e', date: '2026-04-01', payee: 'Rent', currency: 'JPY' }]]),
-  currencyOfAccount: new Map([['giro', 'JPY']]),
-};
 
 function assigned(id: string, categoryId: string, month: string, minor: number, isGone = false): ChangedRow {
   const values = { categoryId, month, currency: 'EUR', amountMinor: minor };

@@ -10,8 +10,6 @@ export interface AnsweredRequests {
   has(requestId: string): boolean;
   /** The refusal of this attempt. Another attempt may succeed. */
   refusalOf(requestId: string, attempt: number): TransferredError | null;
-  /** Called when its author uses the id again, for another attempt. */
-  forget(requestId: string): void;
 }
 
 interface Answered {
@@ -40,6 +38,5 @@ export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
       const answer = answersById.get(requestId);
       return answer?.attempt === attempt ? answer.refusal : null;
     },
-    forget: (requestId) => void answersById.delete(requestId),
   };
 }

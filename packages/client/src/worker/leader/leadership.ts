@@ -180,12 +180,8 @@ export class Leadership<Database extends WritableDatabase> {
     if (afterRequestId !== null && !answered.has(afterRequestId) && !inProgress.has(afterRequestId)) return;
     const refusal = answered.refusalOf(requestId, attempt);
     if (refusal !== null) return send(tabId, { kind: 'refused', requestId, error: refusal });
-    if (request.kind === 'step') {
-      // A repeated step would take effect twice, because its id is not stored with its effect.
-      if (answered.has(requestId)) return;
-      // A merge that was refused begins again under the same id.
-      if (request.ask.kind === 'begin') answered.forget(request.transactionId);
-    }
+    // A repeated step would take effect twice, because its id is not stored with its effect.
+    if (request.kind === 'step' && answered.has(requestId)) return;
     inProgress.set(requestId, false);
     if (request.kind === 'read') onBegun();
     try {
