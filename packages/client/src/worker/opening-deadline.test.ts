@@ -1,40 +1,18 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { buildSchema, encodeSchema, type ErrorData } from '@rockpool/shared';
-import { memoryMedium } from '@rockpool/vfs-opfs';
-import { account, testRuntime } from '../../testing/worker/test-database.ts';
-import { ProcessTabs } from '../node/process-tabs.ts';
-import type { OpenOptions, TabApi } from '../rpc/worker-api.ts';
-import { createHost } from './host.ts';
+import type { ErrorData } from '@rockpool/shared';
+import { MEMORY_OPTIONS, memoryHost } from '../../testing/worker/memory-host.ts';
+import type { TabApi } from '../rpc/worker-api.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
-const OPTIONS: OpenOptions = {
-  name: 'app',
-  schema: encodeSchema(buildSchema([account])),
-  migrations: null,
-  sync: null,
-  durability: 'relaxed',
-  persistence: 'memory',
-};
 const TAB = { onEvent: async () => undefined, token: async () => '' } as unknown as TabApi;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function opening(part: Partial<WorkerEnvironment>): { readonly failure: () => ErrorData | null } {
-  const tabs = new ProcessTabs();
-  const place = { persistence: 'memory', medium: memoryMedium() } as const;
-  const host = createHost({
-    locks: tabs.locks,
-    openPort: (channelName) => tabs.openPort(channelName),
-    requireTabSupport: () => undefined,
-    loadSqlite: async () => testRuntime,
-    chooseMedium: async () => place,
-    scopeOf: (name) => name,
-    places: async () => [place],
-    ...part,
-  });
+  const host = memoryHost(part);
   let failure: ErrorData | null = null;
-  host.open(OPTIONS, TAB).catch(({ code, fields }: ErrorData) => (failure = { code, fields } as ErrorData));
+  host.open(MEMORY_OPTIONS, TAB).catch(({ code, fields }: ErrorData) => (failure = { code, fields } as ErrorData));
   return { failure: () => failure };
 }
 

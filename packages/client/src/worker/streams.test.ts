@@ -1,13 +1,10 @@
-import { buildSchema, encodeSchema, RockpoolError } from '@rockpool/shared';
-import { memoryMedium } from '@rockpool/vfs-opfs';
+import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
-import { ProcessTabs } from '../node/process-tabs.ts';
 import type { Reads } from '../rpc/reads.ts';
 import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
-import type { OpenOptions } from '../rpc/worker-api.ts';
-import { createHost } from './host.ts';
 import { createStreams, type Streams } from './streams.ts';
-import { account, openInMemory, testRuntime } from '../../testing/worker/test-database.ts';
+import { MEMORY_OPTIONS, memoryHost } from '../../testing/worker/memory-host.ts';
+import { openInMemory } from '../../testing/worker/test-database.ts';
 
 const ROWS = 20_000;
 const NUMBERS = {
@@ -95,20 +92,8 @@ it('a stream that was opening when the page was suspended is closed and reports 
 });
 
 it('a page that is visible again before its opening streams are closed continues', async () => {
-  const tabs = new ProcessTabs();
-  const place = { persistence: 'memory', medium: memoryMedium() } as const;
-  const host = createHost({
-    locks: tabs.locks,
-    openPort: (channelName) => tabs.openPort(channelName),
-    requireTabSupport: () => undefined,
-    loadSqlite: async () => testRuntime,
-    chooseMedium: async () => place,
-    scopeOf: (name) => name,
-    places: async () => [place],
-  });
-  const schema = encodeSchema(buildSchema([account]));
-  const options = { name: 'app', schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'memory' };
-  await host.open(options as OpenOptions, { onEvent: () => undefined, token: async () => '' });
+  const host = memoryHost();
+  await host.open(MEMORY_OPTIONS, { onEvent: () => undefined, token: async () => '' });
   await Promise.all([host.openStream(1, NUMBERS), host.suspend(), host.resume()]);
   const reading = host.query({ sql: 'SELECT 1 AS one', params: [] }).then(decodeRows, String);
   await host.close();
