@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeDocumentCell } from '@rockpool/shared/document';
+import { READY } from '../src/documents/document-answer.ts';
 import { workOnDocument, type DocumentWork } from '../src/documents/document-work.ts';
 
 /** The value of the gate while a thread is in its loop. */
@@ -27,3 +28,4 @@ parentPort?.on('message', (work: DocumentWork) => {
   MISBEHAVIOURS[misdeed]?.();
   parentPort?.postMessage({ result: workOnDocument(work) });
 });
+parentPort?.postMessage(READY);

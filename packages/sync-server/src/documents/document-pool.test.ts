@@ -167,6 +167,8 @@ describe('a large document', () => {
     const adding = add(live, 'p', large({ do: misdeed }));
     if (misdeed === 'loop') {
       while (!isLooping()) await new Promise((resolve) => setImmediate(resolve));
+      // The message that the thread sent before is received in this turn.
+      await new Promise((resolve) => setImmediate(resolve));
       vi.advanceTimersByTime(DEADLINE_MS);
     }
     await expect(adding).rejects.toMatchObject({ code: 'document-too-costly', fields: { problem } });
@@ -174,6 +176,19 @@ describe('a large document', () => {
     await add(live, 'q', '{"n":1}');
     await add(live, 'p', large());
     expect(textOf(live, 'p')).toBe(large());
+  });
+
+  it('can be sent again if the thread could not load its script, for example during an upgrade', async () => {
+    const script = new URL('../../testing/no-such-worker.ts', import.meta.url);
+    const failures: unknown[] = [];
+    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+      documentPool: pool({ script }),
+      onFailure: (error) => failures.push(error),
+    });
+    ends.push(async () => void (await live.close()));
+    await expect(add(live, 'p', large())).rejects.toMatchObject({ code: 'database-unavailable' });
+    expect(failures).toMatchObject([{ cause: { code: 'MODULE_NOT_FOUND' } }]);
+    await add(live, 'q', '{"n":1}');
   });
 
   it('accepts many edits of one push and decides each once', async () => {

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { RockpoolError } from '@rockpool/shared';
+import { READY, type DocumentAnswer } from './document-answer.ts';
 import type { DocumentWork, WorkedDocument } from './document-work.ts';
-import type { DocumentAnswer } from './document-worker.ts';
 
 export interface DocumentPoolOptions {
   /** Maximum number of threads. Default: the number of cores minus 1, between 1 and 4. */
@@ -29,6 +29,8 @@ interface Job {
 export class DocumentPool {
   private readonly options: Required<DocumentPoolOptions>;
   private readonly workers = new Set<Worker>();
+  /** The threads that have loaded their script. */
+  private readonly ready = new WeakSet<Worker>();
   // A stack, because the thread that was used last may have the document in memory.
   private idle: Worker[] = [];
   private waiting: Job[] = [];
@@ -46,7 +48,7 @@ export class DocumentPool {
 
   /**
    * Runs work in order of arrival, as threads become free. Rejects with the work's error, `document-too-costly`,
-   * `database-unavailable` after `close`, or the error of a thread that cannot be started.
+   * `database-unavailable` after `close`, or the error of a thread that cannot be started or cannot load its script.
    */
   run(work: DocumentWork): Promise<WorkedDocument> {
     return new Promise((resolve, reject) => {
@@ -79,6 +81,7 @@ export class DocumentPool {
     const { script, workerData, maxHeapMb } = this.options;
     const worker = new Worker(script, { workerData, resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } });
     this.workers.add(worker);
+    worker.once('message', () => this.ready.add(worker));
     // The `exit` event that always follows is handled.
     worker.on('error', () => undefined);
     worker.on('exit', () => this.forget(worker));
@@ -86,7 +89,8 @@ export class DocumentPool {
   }
 
   private give(worker: Worker, { work, resolve, reject }: Job): void {
-    const onMessage = (answer: DocumentAnswer): void => {
+    const onMessage = (answer: DocumentAnswer | typeof READY): void => {
+      if (answer === READY) return void timer.refresh();
       release();
       this.idle.push(worker);
       worker.unref();
@@ -94,20 +98,25 @@ export class DocumentPool {
       else reject(RockpoolError.fromData(answer.error));
       this.next();
     };
+    let thrown: unknown = null;
+    const onError = (error: unknown): void => void (thrown = error);
     const fail = (problem: string): void => {
       release();
       this.forget(worker);
       void worker.terminate();
-      reject(this.isClosed ? stopped() : new RockpoolError('document-too-costly', { problem }));
+      if (this.isClosed) reject(stopped());
+      // The document is not the cause if the thread never began the work, so the changeset must not be rejected.
+      else if (!this.ready.has(worker)) reject(thrown ?? new Error('a thread that merges documents did not start'));
+      else reject(new RockpoolError('document-too-costly', { problem }));
       this.next();
     };
     const onExit = (): void => fail('the thread that merges documents ended');
     const timer = setTimeout(() => fail('time'), this.options.deadlineMs);
     const release = (): void => {
       clearTimeout(timer);
-      worker.off('message', onMessage).off('exit', onExit);
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
     };
-    worker.on('message', onMessage).on('exit', onExit);
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     worker.ref();
     worker.postMessage(work);
   }

@@ -1,13 +1,12 @@
 import { parentPort } from 'node:worker_threads';
-import { RockpoolError, type ErrorData } from '@rockpool/shared';
-import { workOnDocument, type DocumentWork, type WorkedDocument } from './document-work.ts';
-
-/** The response to the thread that sent the work. */
-export type DocumentAnswer = { readonly result: WorkedDocument } | { readonly error: ErrorData };
+import { RockpoolError } from '@rockpool/shared';
+import { READY, type DocumentAnswer } from './document-answer.ts';
+import { workOnDocument, type DocumentWork } from './document-work.ts';
 
 // Does one piece of work after another. An unexpected error ends this thread, and the pool starts another one
 // (document-pool.ts).
 parentPort?.on('message', (work: DocumentWork) => parentPort?.postMessage(answer(work)));
+parentPort?.postMessage(READY);
 
 function answer(work: DocumentWork): DocumentAnswer {
   try {
