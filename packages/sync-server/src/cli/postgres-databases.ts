@@ -4,6 +4,7 @@ import type { PostgresSource } from '../postgres/shard.ts';
 import { databaseProblems } from '../store/check-database.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
+import { DatabaseMarked } from '../store/postgres/move-mark.ts';
 import { exportFile } from './export-file.ts';
 import { namedEntry } from './named-entry.ts';
 import { throwIfProblems } from './read-values.ts';
@@ -61,13 +62,22 @@ export function examinePostgres(
     async (administration) => {
       for (const { shard, problems } of await administration.problems())
         report(shard === null ? 'PostgreSQL' : `shard ${shard}`, problems);
-      for (const databaseId of await administration.list()) {
-        report(
-          `database ${databaseId}`,
-          await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema)),
-        );
-      }
+      for (const databaseId of await administration.list())
+        report(`database ${databaseId}`, await problemsOf(administration, databaseId, schema));
     },
     { isReadOnly: true },
   );
+}
+
+async function problemsOf(
+  administration: PostgresAdministration,
+  databaseId: string,
+  schema: Schema | null,
+): Promise<readonly string[]> {
+  try {
+    return await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema));
+  } catch (error) {
+    if (!(error instanceof DatabaseMarked)) throw error;
+    return [`${String(error.fields['problem'])}: if no command does this now, run the command again`];
+  }
 }

@@ -68,6 +68,13 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
   // The PostgreSQL of the tests runs without fsync, and doctor reports it.
   expect([code, stdout]).toEqual([1, expect.stringMatching(/fsync = off[^]*ok {7}database second/)]);
   expect(await command('databases', 'inspect', DATABASE)).toMatchObject({ code: 1 });
+  // As if a deletion had been killed.
+  await postgres.server.query(name, `UPDATE rockpool.rockpool_database SET move_role = 'deleted'`);
+  expect((await command('doctor')).stdout).toContain(
+    'problem  database second: the database is being deleted: if no command does this now, run the command again',
+  );
+  expect(await command('databases', 'delete', 'second')).toMatchObject({ code: 0 });
+  expect((await command('databases', 'list')).stdout).toBe('');
   const refusal = { code: 1, stderr: expect.stringContaining('pg_dump') as string };
   expect(await command('backup', join(folder, 'backup'), '--data', folder)).toMatchObject(refusal);
   const ofShards = ['backup', join(folder, 'backup'), '--data', folder, '--shards', join(folder, 'shards.json')];

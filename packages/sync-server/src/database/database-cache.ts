@@ -13,7 +13,7 @@ import type { DamageProblem } from '../store/file-damage.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
 import type { Store } from '../store/store.ts';
-import { DatabaseMoving } from '../store/postgres/move-mark.ts';
+import { DatabaseMarked } from '../store/postgres/move-mark.ts';
 import { storeFailure } from '../store/store-failure.ts';
 import { Yielder } from './yielder.ts';
 
@@ -198,10 +198,10 @@ export class DatabaseCache {
       const opened = await store.open(databaseId, {
         onCaughtUp: (from, traceparent) => live?.followed(from, traceparent),
         onLost: (error) => {
-          const isMoving = error instanceof DatabaseMoving;
-          if (!isMoving) fail(error);
+          const isMarked = error instanceof DatabaseMarked;
+          if (!isMarked) fail(error);
           if (live === null) lostAtOnce = storeFailure(error);
-          else this.lose(databaseId, live, isMoving ? error : undefined);
+          else this.lose(databaseId, live, isMarked ? error : undefined);
         },
       });
       // The disk may fail before any session uses the database: opening it syncs the log of a killed server.

@@ -9,9 +9,8 @@ import { openDatabaseFile } from '../database-file.ts';
 import { schemaAdditions } from '../schema-additions.ts';
 import { Connections, NAMESPACE } from '../../postgres/connection.ts';
 import type { PostgresSource } from '../../postgres/shard.ts';
-import { DATABASE_COLUMN, qualifiedName } from './mirrored-table.ts';
+import { deleteDatabase } from './delete-database.ts';
 import { moveDatabase } from './move-database.ts';
-import { DatabaseMoving, lockMark } from './move-mark.ts';
 import type { Directory } from './directory.ts';
 import { PostgresStore, selectSql } from './postgres-store.ts';
 import { ShardedStore } from './sharded-store.ts';
@@ -140,24 +139,15 @@ export class PostgresAdministration {
   }
 
   /**
-   * Deletes a database. Instances that have it open close it; a client that connects again creates a new one. Throws
-   * `storage-missing`.
+   * Deletes a database with its members, also one whose deletion was interrupted. Instances that have it open close it;
+   * a client that connects afterwards creates a new one. Throws `storage-missing`.
    */
   async delete(databaseId: string): Promise<void> {
     if (!(await this.has(databaseId))) throw new RockpoolError('storage-missing', { database: databaseId });
-    const { connections, store } = await this.opened.serverOf(databaseId);
-    const tables = [...(await store.tables()).keys(), 'rockpool_commit'];
-    await connections.transaction(databaseId, 'READ WRITE', async (connection) => {
-      const mark = await lockMark(connection, databaseId);
-      if (mark !== undefined && mark !== null) throw new DatabaseMoving(mark);
-      await connection.query(`DELETE FROM ${NAMESPACE}.rockpool_database WHERE id = $1`, [databaseId]);
-      for (const table of tables)
-        await connection.query(`DELETE FROM ${qualifiedName(table)} WHERE ${DATABASE_COLUMN} = $1`, [databaseId]);
-      return { commit: true, result: undefined };
-    });
     // The members are at the first shard.
     const { connections: first } = this.opened.servers[0] as Server;
-    await new PostgresMembers(first, () => Promise.resolve()).forgetDatabase(databaseId);
+    const members = new PostgresMembers(first, () => Promise.resolve());
+    await deleteDatabase(databaseId, await this.opened.serverOf(databaseId), () => members.forgetDatabase(databaseId));
   }
 
   /**
@@ -254,6 +244,8 @@ async function moveProblems(name: string, store: PostgresStore, directory: Direc
       return elsewhere.has(id)
         ? []
         : [`the directory places ${id} here, but it was moved away; restore a newer directory`];
+    // Reported as a problem of the database.
+    if (role === 'deleted') return [];
     if (role !== undefined) return [`a move of ${id} was interrupted: run rockpool-server move again`];
     return elsewhere.has(id) ? [`${id} is here, but the directory places it at another shard`] : [];
   });

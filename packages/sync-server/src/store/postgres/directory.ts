@@ -180,6 +180,6 @@ const EXPIRY = `clock_timestamp() + ${FROZEN_MS} * interval '1 ms'`;
 
 export function moveEnded(): RockpoolError {
   return new RockpoolError('database-unavailable', {
-    problem: 'another command is moving the database, or an instance ended this move: run the command again',
+    problem: 'another command moves or deletes the database, or an instance ended this move: run the command again',
   });
 }

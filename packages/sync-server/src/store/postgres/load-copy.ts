@@ -2,7 +2,7 @@ import { quoteName, RockpoolError, type CellValue, type Schema } from '@rockpool
 import type { DatabaseFile } from '../database-file.ts';
 import { resyncFile } from '../durability.ts';
 import { type Connection, type Connections, NAMESPACE } from '../../postgres/connection.ts';
-import { DatabaseMoving, MARK_COLUMNS, readMark } from './move-mark.ts';
+import { DatabaseMarked, MARK_COLUMNS, readMark } from './move-mark.ts';
 import { STORAGE_FORMAT } from '../../sqlite/internal-tables.ts';
 import { DATABASE_COLUMN, fromPostgres, qualifiedName, type MirroredTable } from './mirrored-table.ts';
 import type { StoredTables } from './prepare-schema.ts';
@@ -20,7 +20,7 @@ export const OWN_META: readonly string[] = ['storage_format', 'schema'];
 
 /**
  * Fills a new file with the state of a database in PostgreSQL at one moment. Returns null if PostgreSQL has no database
- * with this id. Throws SchemaChanged and DatabaseMoving.
+ * with this id. Throws SchemaChanged and DatabaseMarked.
  */
 export async function loadCopy(
   connections: Connections,
@@ -36,7 +36,7 @@ export async function loadCopy(
     );
     if (head === undefined) return { commit: false, result: null };
     const mark = readMark(moveId, role);
-    if (mark !== null) throw new DatabaseMoving(mark);
+    if (mark !== null) throw new DatabaseMarked(mark);
     const { sql } = file;
     sql.exec(
       `BEGIN; DELETE FROM rockpool_meta WHERE name NOT IN (${OWN_META.map((name) => `'${name}'`).join()}); DELETE FROM rockpool_site`,

@@ -1,9 +1,10 @@
 import { RockpoolError, type CellValue } from '@rockpool/shared';
-import { type Connection, type Connections, NAMESPACE } from '../../postgres/connection.ts';
+import { type Connection, NAMESPACE } from '../../postgres/connection.ts';
+import { deleteRows } from './delete-rows.ts';
 import { moveEnded, type Move } from './directory.ts';
 import { requireSchema, storedRows } from './load-copy.ts';
-import { DATABASE_COLUMN, qualifiedName, type MirroredTable } from './mirrored-table.ts';
-import { lockMark, writeMark } from './move-mark.ts';
+import { DATABASE_COLUMN, type MirroredTable } from './mirrored-table.ts';
+import { DatabaseMarked, isSameMark, lockMark, writeMark, type MoveMark } from './move-mark.ts';
 import { isSamePosition, writeCommit } from './postgres-database.ts';
 import type { OpenShard, Shards } from './shards.ts';
 import { inParts } from './row-parts.ts';
@@ -13,7 +14,6 @@ import { rowStatement } from './write-changes.ts';
 
 /** Bounds the time of one statement. */
 const ROWS_PER_STATEMENT = 2_000;
-const ROWS_PER_DELETE = 10_000;
 const COMMITS_PER_ROUND = 100;
 
 type Report = (step: string) => void;
@@ -46,6 +46,8 @@ export async function moveDatabase(databaseId: string, to: string, shards: Shard
   const move = await directory.beginMove(databaseId, to);
   if (move === null) return report(`${databaseId} is at ${to}`);
   const source = await shards.use(move.from);
+  const mark = (await source.store.marked()).get(databaseId);
+  if (mark?.role === 'deleted') throw new DatabaseMarked(mark);
   await requireSameSchema(source, target);
   report(`moving ${databaseId} from ${move.from} to ${to}`);
   const renew = (): Promise<void> => directory.renewMove(move);
@@ -197,7 +199,7 @@ async function followRound(
   await target.connections.transaction(databaseId, 'READ WRITE', async (writer) => {
     await requireSchema(writer, await target.store.schema());
     const mark = await lockMark(writer, databaseId);
-    if (mark?.role !== 'target' || mark.moveId !== moveId) throw moveEnded();
+    if (!isSameMark(mark, { moveId, role: 'target' })) throw moveEnded();
     for (const { position, changeset } of others)
       await writeCommit(writer, databaseId, tables, position, changeset, readStoredChanges(changeset));
     return { commit: true, result: undefined };
@@ -213,6 +215,7 @@ function freeze({ databaseId, moveId }: Move, { connections, store }: OpenShard)
   return connections.transaction(databaseId, 'READ WRITE', async (connection) => {
     await requireSchema(connection, await store.schema());
     const mark = await lockMark(connection, databaseId);
+    if (mark?.role === 'deleted') throw new DatabaseMarked(mark);
     if (mark !== undefined && mark !== null && (mark.role === 'moved' || mark.moveId > moveId)) throw moveEnded();
     await writeMark(connection, databaseId, { moveId, role: 'source' });
     return { commit: true, result: await readPosition(connection, databaseId) };
@@ -228,7 +231,7 @@ async function leave(databaseId: string, { connections, store }: OpenShard): Pro
     await writeMark(connection, databaseId, { ...mark, role: 'moved' });
     return { commit: true, result: mark.moveId };
   });
-  if (moveId !== null) await deleteRows(databaseId, moveId, connections, await store.tables());
+  if (moveId !== null) await deleteRows(databaseId, { moveId, role: 'moved' }, { connections, store });
 }
 
 /** Deletes the rows that an earlier move to or from the target has left there. */
@@ -237,6 +240,7 @@ async function clearLeftovers(
   moveId: number,
   { name, connections, store }: OpenShard,
 ): Promise<void> {
+  const left: MoveMark = { moveId, role: 'moved' };
   const isLeft = await connections.transaction(databaseId, 'READ WRITE', async (connection) => {
     const mark = await lockMark(connection, databaseId);
     if (mark === undefined) return { commit: false, result: false };
@@ -246,32 +250,8 @@ async function clearLeftovers(
         problems: `${name} already has a database ${databaseId}, which the directory does not list`,
       });
     if (mark.moveId > moveId) throw moveEnded();
-    await writeMark(connection, databaseId, { moveId, role: 'moved' });
+    await writeMark(connection, databaseId, left);
     return { commit: true, result: true };
   });
-  if (isLeft) await deleteRows(databaseId, moveId, connections, await store.tables());
-}
-
-/** Deletes in parts, because PostgreSQL ends a long statement. Throws if the mark no longer belongs to the move. */
-async function deleteRows(
-  databaseId: string,
-  moveId: number,
-  connections: Connections,
-  tables: ReadonlyMap<string, MirroredTable>,
-): Promise<void> {
-  for (const table of [...tables.keys(), 'rockpool_commit']) {
-    const name = qualifiedName(table);
-    const deletePart = (): Promise<number> =>
-      connections.transaction(databaseId, 'READ WRITE', async (connection) => {
-        const mark = await lockMark(connection, databaseId);
-        if (mark?.role !== 'moved' || mark.moveId !== moveId) throw moveEnded();
-        const [[deleted] = []] = await connection.query(
-          `WITH deleted AS (DELETE FROM ${name} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${DATABASE_COLUMN} = $1 LIMIT ${ROWS_PER_DELETE})) RETURNING 1)
-           SELECT count(*) FROM deleted`,
-          [databaseId],
-        );
-        return { commit: true, result: Number(deleted) };
-      });
-    while ((await deletePart()) === ROWS_PER_DELETE);
-  }
+  if (isLeft) await deleteRows(databaseId, left, { connections, store });
 }

@@ -6,7 +6,7 @@ import type { StoreEvents } from '../store.ts';
 import { type Connection, type Connections, isLockTimeout, NAMESPACE } from '../../postgres/connection.ts';
 import { SCHEMA_HASH_SQL, SchemaChanged } from './load-copy.ts';
 import { DATABASE_COLUMN, type MirroredTable } from './mirrored-table.ts';
-import { DatabaseMoving, MARK_COLUMNS, readMark } from './move-mark.ts';
+import { DatabaseMarked, MARK_COLUMNS, readMark } from './move-mark.ts';
 import { IS_LEASED_SQL, releaseLease, takeLease } from './lease.ts';
 import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import type { CommitPosition, WorkingCopy } from './working-copy.ts';
@@ -267,7 +267,7 @@ export class PostgresDatabase implements OpenDatabase {
     );
     if (head === undefined) this.giveUp(new Error('the database was deleted'));
     const mark = readMark(moveId, role);
-    if (mark !== null) this.giveUp(new DatabaseMoving(mark));
+    if (mark !== null) this.giveUp(new DatabaseMarked(mark));
     if (schemaHash !== this.file.schema.hash) this.giveUp(new SchemaChanged());
     return { head: Number(head), commitId: commitId as Uint8Array, isLeased: isLeased === true };
   }
@@ -318,7 +318,7 @@ export class PostgresDatabase implements OpenDatabase {
     this.closed = true;
     // Deferred, because a caller may be using the copy.
     setImmediate(() => this.options.events.onLost(error));
-    if (error instanceof DatabaseMoving) throw error;
+    if (error instanceof DatabaseMarked) throw error;
     throw new RockpoolError('database-unavailable', { problem: 'the working copy is being rebuilt' }, { cause: error });
   }
 }

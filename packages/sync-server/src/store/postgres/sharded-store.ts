@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { DatabaseOutline } from '../database-outline.ts';
 import type { OpenDatabase } from '../durability.ts';
 import type { Readiness, Store, StoreEvents } from '../store.ts';
-import { DatabaseMoving, type MoveMark } from './move-mark.ts';
+import { DatabaseMarked, type MoveMark } from './move-mark.ts';
 import type { OpenShard, Shards } from './shards.ts';
 
 /**
@@ -38,7 +38,7 @@ export class ShardedStore implements Store {
       try {
         return await shard.store.open(databaseId, events);
       } catch (error) {
-        if (!(error instanceof DatabaseMoving) || lookup === LOOKUPS) throw error;
+        if (!(error instanceof DatabaseMarked) || lookup === LOOKUPS) throw error;
         this.known.delete(databaseId);
         await this.settle(databaseId, shard, error);
       }
@@ -125,18 +125,18 @@ export class ShardedStore implements Store {
   }
 
   /**
-   * Resolves the state of a move. Returns if the database should be looked up again, and throws the error while it is
-   * still moving. A move that was killed needs no operator: the directory has decided it or decides it now, and the
-   * mark is removed.
+   * Resolves the state of a mark. Returns if the database should be looked up again, and throws the error while it is
+   * still moving or being deleted. A move that was killed needs no operator: the directory has decided it or decides it
+   * now, and the mark is removed.
    */
-  private async settle(databaseId: string, { name, store }: OpenShard, moving: DatabaseMoving): Promise<void> {
-    const { mark } = moving;
+  private async settle(databaseId: string, { name, store }: OpenShard, marked: DatabaseMarked): Promise<void> {
+    const { mark } = marked;
     const placement = await this.shards.directory.find(databaseId);
     if (placement?.shard !== name) return;
-    // the directory was restored to an older state: doctor reports it
-    if (this.shards.isReadOnly || mark.role === 'moved') throw moving;
+    // `moved`: the directory was restored to an older state, and doctor reports it.
+    if (this.shards.isReadOnly || mark.role === 'moved' || mark.role === 'deleted') throw marked;
     if (mark.role === 'source' && placement.moveId === mark.moveId) {
-      if (!placement.isMoveExpired) throw moving;
+      if (!placement.isMoveExpired) throw marked;
       if (!(await this.shards.directory.endExpiredMove(databaseId, mark.moveId))) return;
     }
     await store.clearMark(databaseId, mark);

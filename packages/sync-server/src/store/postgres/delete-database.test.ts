@@ -1,0 +1,114 @@
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { insert } from '../../../testing/changeset.ts';
+import { Kill, KilledConnections } from '../../../testing/killed-connections.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
+import { TestServer } from '../../../testing/test-server.ts';
+import { atLevel } from '../../../../../tests/kit/level.ts';
+import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
+import { until } from '../../../../../tests/kit/until.ts';
+import { PostgresMembers } from '../../auth/postgres-members.ts';
+import { InProcessBus } from '../../bus/in-process-bus.ts';
+import { Connections } from '../../postgres/connection.ts';
+import { deleteDatabase } from './delete-database.ts';
+import { PostgresStore } from './postgres-store.ts';
+
+const postgres = postgresUnderTest();
+
+/** About how many requests of a deletion it is killed at. */
+const KILLS = atLevel({ test: 5, verify: 1_000 });
+
+/** The requests until the mark is committed. */
+const MARKING = 3;
+
+let url: string;
+let name: string;
+let server: TestServer;
+beforeEach(async () => {
+  ({ url, name } = await postgres.server.createDatabase());
+  const started = await TestServer.start(temporaryFolder(), { postgres: url });
+  onTestFinished(() => started.stop());
+  await started.sync.ready();
+  server = started;
+});
+
+/** Deletes a database as the command does. */
+async function remove(databaseId: string, kill: Kill = new Kill()): Promise<void> {
+  const [connections, killed] = [new Connections(url), new KilledConnections(url, kill)];
+  const store = new PostgresStore({
+    ...{ connections, bus: new InProcessBus(), dataDir: temporaryFolder(), schema: TEST_SCHEMA, migrates: false },
+    ...{ measureCommit: () => undefined, onError: () => undefined },
+  });
+  const members = new PostgresMembers(killed, () => Promise.resolve());
+  try {
+    await deleteDatabase(databaseId, { connections: killed, store }, () => members.forgetDatabase(databaseId));
+  } finally {
+    await store.close();
+    await Promise.all([connections.close(), killed.close()]);
+  }
+}
+
+/** Creates a database with an account and a member. */
+async function create(databaseId: string): Promise<Uint8Array | null> {
+  const connection = await server.open(undefined, { databaseId });
+  await connection.commit([insert('accounts', 'x', { name: 'x' })]);
+  await server.sync.members.setRole(databaseId, 'zoe', 'owner');
+  await connection.close();
+  return connection.site.databaseIdentity;
+}
+
+/** The rows of a database and its members, read as the administrator of PostgreSQL. */
+async function rowsOf(databaseId: string): Promise<unknown> {
+  const tables = ['accounts', 'rockpool_log', 'rockpool_meta', 'rockpool_site', 'rockpool_commit', 'rockpool_member'];
+  const counts = tables.map((table) => `(SELECT count(*) FROM rockpool.${table} WHERE database_id = '${databaseId}')`);
+  const [[count] = []] = await postgres.server.query(
+    name,
+    `SELECT (${counts.join(' + ')} + (SELECT count(*) FROM rockpool.rockpool_database WHERE id = '${databaseId}'))::int`,
+  );
+  return count;
+}
+
+/** The failure with which a session of a member ends. */
+async function refusal(databaseId: string): Promise<unknown> {
+  const connection = await server.connect();
+  connection.hello(await server.token('editor', 'ann', databaseId), databaseId);
+  const { code, fields } = await connection.failure();
+  return [code, fields['problem']];
+}
+
+it('a deletion can be interrupted at every request: it can be completed later, and nobody uses the rest until then', async () => {
+  const count = new Kill();
+  await create('counted');
+  await remove('counted', count);
+  const stride = Math.max(1, Math.floor(count.count / KILLS));
+  for (let request = stride - 1; request < count.count; request += stride) {
+    const databaseId = `killed-${request}`;
+    const identity = await create(databaseId);
+    await expect(remove(databaseId, new Kill(request)), `request ${request}`).rejects.toThrow('killed');
+    if (request >= MARKING)
+      expect(await refusal(databaseId)).toEqual(['database-unavailable', 'the database is being deleted']);
+    await remove(databaseId);
+    expect(await rowsOf(databaseId), `request ${request}`).toBe(0);
+    await until(() => server.sync.members.list(databaseId).length === 0);
+    const again = await server.open(undefined, { databaseId });
+    expect(again.site.databaseIdentity).not.toEqual(identity);
+    await again.close();
+  }
+});
+
+it('a deletion ends the sessions of the database, and deletes a large table in parts', async () => {
+  await create('small');
+  await create('large');
+  const session = await server.open(undefined, { databaseId: 'large' });
+  await postgres.server.query(
+    name,
+    `INSERT INTO rockpool.accounts (database_id, id, name) SELECT 'large', 'r' || i, 'r' || i FROM generate_series(1, 4001) AS i`,
+  );
+  const [small, large] = [new Kill(), new Kill()];
+  await remove('small', small);
+  await remove('large', large);
+  expect((await session.failure()).code).toBe('database-unavailable');
+  // Each of two more parts reads the mark, deletes and commits.
+  expect(large.count - small.count).toBe(6);
+  expect(await rowsOf('large')).toBe(0);
+});
