@@ -4,8 +4,8 @@ import { NAMESPACE, type Connections } from './connection.ts';
 export interface InstanceDirectory {
   /** Registers this instance. Repeat the call: entries older than a day are removed. */
   enter(instance: string, url: string): Promise<void>;
-  /** Null if there is no such instance. */
-  urlOf(instance: string): Promise<string | null>;
+  /** The URLs of all instances, by id. */
+  urls(): Promise<ReadonlyMap<string, string>>;
   leave(instance: string): Promise<void>;
 }
 
@@ -36,12 +36,9 @@ export class PostgresInstances implements InstanceDirectory {
     );
   }
 
-  async urlOf(instance: string): Promise<string | null> {
+  async urls(): Promise<ReadonlyMap<string, string>> {
     await this.ready();
-    const [[url] = []] = await this.connections.query(`SELECT url FROM ${NAMESPACE}.rockpool_instance WHERE id = $1`, [
-      instance,
-    ]);
-    return typeof url === 'string' ? url : null;
+    return new Map((await this.connections.query(`SELECT id, url FROM ${NAMESPACE}.rockpool_instance`)) as [string, string][]);
   }
 
   async leave(instance: string): Promise<void> {

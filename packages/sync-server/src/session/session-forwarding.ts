@@ -3,8 +3,9 @@ import type { Server } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { RockpoolError } from '@rockpool/shared';
 import type { InstanceDirectory } from '../postgres/instance-directory.ts';
+import { SharedRead } from '../postgres/shared-read.ts';
 
-/** How long the registration of this instance, and the known address of another one, are valid. */
+/** How long the registration of this instance, and the known addresses of the others, are valid. */
 const KNOWN_MS = 60_000;
 
 /** Marks a request that another instance has forwarded. It is not forwarded again. */
@@ -24,20 +25,23 @@ export interface SessionForwardingOptions {
 export class SessionForwarding {
   readonly instance: string = randomBytes(9).toString('base64url');
   private readonly options: SessionForwardingOptions;
-  private readonly urls = new Map<string, { readonly url: string; readonly untilMs: number }>();
+  // The instances as last read, by id.
+  private urls = new Map<string, string>();
+  private knownUntilMs = 0;
   private enteredUntilMs = 0;
+  private entering: Promise<void> | null = null;
+  private readonly directoryRead = new SharedRead(() => this.readDirectory());
 
   constructor(options: SessionForwardingOptions) {
     this.options = options;
   }
 
-  /** Call before a session is opened. Throws `database-unavailable`. */
+  /** Call before a session is opened. Calls share a registration. Throws `database-unavailable`. */
   async enter(): Promise<void> {
-    const { directory, ownUrl, now } = this.options;
+    const { ownUrl, now } = this.options;
     const url = ownUrl();
     if (url === null || now() < this.enteredUntilMs) return;
-    await directory.enter(this.instance, url);
-    this.enteredUntilMs = now() + KNOWN_MS;
+    await (this.entering ??= this.enterNow(url).finally(() => (this.entering = null)));
   }
 
   /** Throws `request-invalid` if no other instance has the session or its instance does not respond. */
@@ -67,14 +71,21 @@ export class SessionForwarding {
     if (this.enteredUntilMs > 0) await this.options.directory.leave(this.instance).catch(() => undefined);
   }
 
-  private async urlOf(instance: string): Promise<string | null> {
+  private async enterNow(url: string): Promise<void> {
     const { directory, now } = this.options;
-    const known = this.urls.get(instance);
-    if (known !== undefined && now() < known.untilMs) return known.url;
-    const url = await directory.urlOf(instance);
-    if (url === null) this.urls.delete(instance);
-    else this.urls.set(instance, { url, untilMs: now() + KNOWN_MS });
-    return url;
+    await directory.enter(this.instance, url);
+    this.enteredUntilMs = now() + KNOWN_MS;
+  }
+
+  private async urlOf(instance: string): Promise<string | null> {
+    if (!this.urls.has(instance) || this.options.now() >= this.knownUntilMs) await this.directoryRead.run();
+    return this.urls.get(instance) ?? null;
+  }
+
+  private async readDirectory(): Promise<void> {
+    const { directory, now } = this.options;
+    this.urls = new Map(await directory.urls());
+    this.knownUntilMs = now() + KNOWN_MS;
   }
 }
 
