@@ -74,7 +74,12 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   });
   const rules = tokenRules(options, { secret, previousSecret });
   const gate = new Gate({
-    authenticate: options.authenticate ?? jwtAuthenticate(rules, now),
+    authenticate:
+      options.authenticate ??
+      jwtAuthenticate(rules, now, (error) => {
+        metrics.keySetFailures.add();
+        log('key-set-outdated', errorFields(error));
+      }),
     authorize: options.authorize ?? ((...question) => members.allows(...question)),
     now,
     log,

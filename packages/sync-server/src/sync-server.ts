@@ -70,7 +70,10 @@ export interface SyncServerOptions {
    * in. It signs no tokens. Default: none.
    */
   readonly previousSecret?: string | Uint8Array;
-  /** A JWKS or its URL: public keys of an identity provider, for RS256, PS256, ES256, ES384 and EdDSA tokens. */
+  /**
+   * A JWKS or its URL: public keys of an identity provider, for RS256, PS256, ES256, ES384 and EdDSA tokens. While the
+   * URL does not respond, the keys of the last 24 hours count.
+   */
   readonly keySet?: TokenRules['keySet'];
   /** The issuer of an OpenID Connect provider, whose discovery document names the key set. */
   readonly oidcIssuer?: string;

@@ -1,16 +1,14 @@
 import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
   decodeProtectedHeader,
   errors,
   jwtVerify,
   SignJWT,
   type JSONWebKeySet,
-  type JWTVerifyGetKey,
   type JWTVerifyOptions,
   type JWTVerifyResult,
 } from 'jose';
 import { RockpoolError } from '@rockpool/shared';
+import { discoveredKeys, keysOf } from './key-set.ts';
 import type { Authenticate, Principal } from './principal.ts';
 import { isRole, ROLES, type Role } from './role.ts';
 
@@ -42,8 +40,8 @@ export interface TokenRules {
    */
   readonly previousSecret?: Uint8Array;
   /**
-   * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a
-   * token names an unknown key.
+   * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched every 10
+   * minutes and when a token names an unknown key. While it cannot be fetched, the keys of the last 24 hours count.
    */
   readonly keySet?: JSONWebKeySet | URL;
   /**
@@ -109,13 +107,21 @@ function checkRequest({ principal, databases, role = 'editor', formerly = [], tt
     throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }
 
-/** Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`. */
+/**
+ * Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`. `onOutdatedKeys`
+ * is called when the keys could not be fetched again, and older ones are used.
+ */
 export function jwtAuthenticate(
   { secret, previousSecret, keySet, oidcIssuer, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,
   now: () => number,
+  onOutdatedKeys: (error: unknown) => void = () => undefined,
 ): Authenticate {
   const publicKeys =
-    keySet !== undefined ? toKeyGetter(keySet) : oidcIssuer !== undefined ? discover(oidcIssuer) : null;
+    keySet !== undefined
+      ? keysOf(keySet, onOutdatedKeys)
+      : oidcIssuer !== undefined
+        ? discoveredKeys(oidcIssuer, onOutdatedKeys)
+        : null;
   const verify = (token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> => {
     const { alg } = decodeProtectedHeader(token);
     if (alg === SECRET_ALGORITHM && secret !== undefined)
@@ -156,75 +162,6 @@ async function verifyBySecrets(
     if (previous === undefined || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     return jwtVerify(token, previous, options);
   }
-}
-
-function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
-  if (!(keySet instanceof URL)) return createLocalJWKSet(keySet);
-  const fetched = createRemoteJWKSet(keySet);
-  // The ids of keys that the set lacked right after a fetch.
-  const lacked = new Set<string | undefined>();
-  return async (header, token) => {
-    const { coolingDown } = fetched;
-    try {
-      return await fetched(header, token);
-    } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey && !coolingDown) remember(lacked, header.kid);
-      // The provider may have published the key since the last fetch, which is less than 30 s ago. Without this check,
-      // users would have to sign in again after a rotation.
-      else if (error instanceof errors.JWKSNoMatchingKey && !lacked.has(header.kid))
-        throw new RockpoolError('auth-unavailable', {}, { cause: error });
-      // While the keys cannot be fetched, the validity of the token is unknown; the client must then retry instead of
-      // signing in again.
-      if (
-        error instanceof errors.JWKSNoMatchingKey ||
-        error instanceof errors.JWKSMultipleMatchingKeys ||
-        error instanceof errors.JOSENotSupported
-      )
-        throw error;
-      throw new RockpoolError('auth-unavailable', {}, { cause: error });
-    }
-  };
-}
-
-const MAX_LACKED_KEYS = 1_000;
-
-/** Forgets the key that was lacked the longest ago if there are too many, because tokens may name any key. */
-function remember(lacked: Set<string | undefined>, kid: string | undefined): void {
-  lacked.delete(kid);
-  lacked.add(kid);
-  const [oldest] = lacked;
-  if (lacked.size > MAX_LACKED_KEYS) lacked.delete(oldest);
-}
-
-/** Finds the key set of an OpenID Connect provider at the first token, and again after a failure. */
-function discover(issuer: string): JWTVerifyGetKey {
-  let keys: Promise<JWTVerifyGetKey> | null = null;
-  return async (header, token) => {
-    keys ??= discoverKeySet(issuer).then(toKeyGetter);
-    let found: JWTVerifyGetKey;
-    try {
-      found = await keys;
-    } catch (error) {
-      keys = null;
-      throw new RockpoolError('auth-unavailable', {}, { cause: error });
-    }
-    return found(header, token);
-  };
-}
-
-const DISCOVERY_TIMEOUT_MS = 5_000;
-
-async function discoverKeySet(issuer: string): Promise<URL> {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
-  if (!response.ok)
-    throw new Error(`the request for the issuer's discovery document failed with status ${response.status}`);
-  const { issuer: named, jwks_uri: keySet } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-  // The document of a different issuer would let that issuer decide which tokens are valid.
-  if (named !== issuer) throw new Error('the discovery document names a different issuer');
-  if (typeof keySet !== 'string' || new URL(keySet).protocol !== new URL(issuer).protocol)
-    throw new Error('the discovery document names no key set, or one whose URL scheme is not that of the issuer');
-  return new URL(keySet);
 }
 
 function tokenError(error: unknown): RockpoolError {

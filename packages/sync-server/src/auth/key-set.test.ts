@@ -90,7 +90,9 @@ describe('tokens of an identity provider', () => {
 
 describe('a key set at a URL', () => {
   let answer: () => { status: number; body: string };
+  let fetchCount = 0;
   const provider = createServer((_, response) => {
+    fetchCount++;
     const { status, body } = answer();
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
@@ -124,6 +126,40 @@ describe('a key set at a URL', () => {
       await expect(authenticate(await es.sign(claims, { kid: 'new' }))).rejects.toMatchObject({
         code: 'auth-unavailable',
       });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('verifies tokens for a day after it was last fetched, and reports each failed fetch', async () => {
+    answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
+    const failures: unknown[] = [];
+    const authenticate = jwtAuthenticate({ ...rules, keySet: url }, Date.now, (error) => void failures.push(error));
+    const token = await es.sign({ ...claims, exp: nowS + 7 * 24 * 3_600 });
+    const unknown = await es.sign(claims, { kid: 'new' });
+    const [minuteMs, dayMs] = [60_000, 24 * 3_600_000];
+    vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
+    try {
+      await authenticate(token);
+      answer = () => ({ status: 503, body: '' });
+      fetchCount = 0;
+      const authenticateAt = (ageMs: number): Promise<unknown> => {
+        vi.setSystemTime(nowS * 1000 + ageMs);
+        return authenticate(token);
+      };
+      await authenticateAt(9 * minuteMs);
+      expect([fetchCount, failures.length]).toEqual([0, 0]);
+      await Promise.all([authenticateAt(11 * minuteMs), authenticate(token)]);
+      await authenticate(token);
+      expect([fetchCount, failures.length]).toEqual([1, 1]);
+      await expect(authenticate(unknown)).rejects.toMatchObject({ code: 'auth-unavailable' });
+      await authenticateAt(dayMs - minuteMs);
+      expect(failures).toHaveLength(2);
+      for (let i = 0; i < 2; i++)
+        await expect(authenticateAt(dayMs)).rejects.toMatchObject({ code: 'auth-unavailable' });
+      expect(failures).toHaveLength(2);
+      answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
+      await authenticateAt(dayMs + minuteMs);
     } finally {
       vi.useRealTimers();
     }

@@ -38,6 +38,10 @@ export class ServerMetrics {
     'rockpool_changesets_pushed_total',
     'Changesets in processed pushes, including repeated ones.',
   );
+  readonly keySetFailures: Counter = new Counter(
+    'rockpool_key_set_failures_total',
+    'Failed fetches of the keys of the identity provider, after which older keys were used.',
+  );
   readonly requests: Counter = new Counter('rockpool_http_requests_total', 'HTTP requests, by route and status.');
   private readonly gauges: Metric[] = [];
   private readonly tenantGauges: Metric[] = [];
@@ -98,6 +102,7 @@ export class ServerMetrics {
       pushDurations,
       postgresCommitDurations,
       changesetsPushed,
+      keySetFailures,
       requests,
     } = this;
     return [
@@ -112,6 +117,7 @@ export class ServerMetrics {
       pushDurations,
       postgresCommitDurations,
       changesetsPushed,
+      keySetFailures,
       requests,
       ...this.gauges,
     ]
