@@ -1,6 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { MAX_PRINCIPAL_LENGTH } from '../auth/jwt.ts';
-import { requireRole } from '../routes/members.ts';
+import { requirePrincipal, requireRole } from '../routes/members.ts';
 import { readJsonObject } from '../routes/read-body.ts';
 import { AdminRefusal } from './admin-refusal.ts';
 import type { AdminRoute } from './admin-route.ts';
@@ -66,11 +65,3 @@ export const readmit: AdminRoute = {
     return new Response(null, { status: 204 });
   },
 };
-
-function requirePrincipal(text: string): string {
-  if (text === '' || text.length > MAX_PRINCIPAL_LENGTH)
-    throw new RockpoolError('request-invalid', {
-      problem: `a principal must have 1 to ${MAX_PRINCIPAL_LENGTH} characters`,
-    });
-  return text;
-}

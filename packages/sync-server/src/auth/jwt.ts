@@ -97,7 +97,7 @@ export async function issueToken(
 
 function checkRequest({ principal, databases, role = 'editor', formerly = [], ttlMs }: TokenRequest): void {
   const problems = [
-    ...(isPrincipalId(principal) ? [] : [`principal: must be a string of 1 to ${MAX_PRINCIPAL_LENGTH} characters`]),
+    ...(isPrincipalId(principal) ? [] : [`principal: ${PRINCIPAL_PROBLEM}`]),
     ...(isTextList(databases) ? [] : ['databases: must be a list of database ids, which may be empty']),
     ...(isRole(role) ? [] : [`role: must be one of ${ROLES.join(', ')}`]),
     ...(isTextList(formerly) ? [] : ['formerly: must be a list of ids']),
@@ -185,7 +185,10 @@ function readPrincipal(payload: Readonly<Record<string, unknown>>, leewayS: numb
 }
 
 /** The id is stored with every changeset. OpenID limits ids to 255 characters too. */
-export const MAX_PRINCIPAL_LENGTH = 255;
+const MAX_PRINCIPAL_LENGTH = 255;
+
+/** What a principal id must be. */
+export const PRINCIPAL_PROBLEM: string = `must have 1 to ${MAX_PRINCIPAL_LENGTH} characters, which are valid Unicode and not NUL`;
 
 /**
  * The name is sent with every presence state. A longer name is truncated, not rejected, because identity providers let
@@ -197,8 +200,15 @@ function shortName(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
 }
 
-function isPrincipalId(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= MAX_PRINCIPAL_LENGTH;
+/** PostgreSQL cannot store NUL, and UTF-8 has no lone surrogates. */
+export function isPrincipalId(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= MAX_PRINCIPAL_LENGTH &&
+    !value.includes('\0') &&
+    value.isWellFormed()
+  );
 }
 
 function isTextList(value: unknown): value is string[] {

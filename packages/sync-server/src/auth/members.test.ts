@@ -84,6 +84,12 @@ describe('a member', () => {
       status: 400,
       body: { code: 'request-invalid' },
     });
+    // PostgreSQL stores no NUL.
+    for (const path of ['mia%00', 'x'.repeat(256)])
+      expect(await ask('PUT', `/databases/${DATABASE}/members/${path}`, await owner(), { role: 'owner' })).toMatchObject({
+        status: 400,
+        body: { code: 'request-invalid' },
+      });
     expect(tested.server.sync.members.list(DATABASE)).toEqual([]);
   });
 });

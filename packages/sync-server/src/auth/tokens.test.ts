@@ -58,6 +58,7 @@ describe('a token', () => {
     ['is by another issuer', () => sign({ iss: 'elsewhere' }), 'auth-token-invalid'],
     ['has no issuer', () => sign({ iss: undefined }), 'auth-token-invalid'],
     ['names no principal', () => sign({ sub: undefined }), 'auth-token-invalid'],
+    ['names a principal that cannot be stored', () => sign({ sub: 'a\0' }), 'auth-token-invalid'],
     ['lists no databases', () => sign({ databases: undefined }), 'auth-database-forbidden'],
     ['has a malformed list of databases', () => sign({ databases: DATABASE }), 'auth-token-invalid'],
     ['has an unknown role', () => sign({ role: 'admin' }), 'auth-token-invalid'],

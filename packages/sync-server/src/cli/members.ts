@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
-import { MAX_PRINCIPAL_LENGTH } from '../auth/jwt.ts';
+import { isPrincipalId, PRINCIPAL_PROBLEM } from '../auth/jwt.ts';
 import { EVERY_DATABASE, readmitted, revokedEverywhere, type MemberStore } from '../auth/member-store.ts';
 import { PostgresMembers } from '../auth/postgres-members.ts';
 import { isRole, ROLES, type Role } from '../auth/role.ts';
@@ -60,8 +60,7 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
 
 function argumentProblem(what: Argument, value: string): string | null {
   if (what === 'ID' && !isDatabaseId(value)) return 'a database id must consist of 1 to 64 letters, digits, _ or -';
-  if (what === 'PRINCIPAL' && value.length > MAX_PRINCIPAL_LENGTH)
-    return `a principal must have up to ${MAX_PRINCIPAL_LENGTH} characters`;
+  if (what === 'PRINCIPAL' && !isPrincipalId(value)) return `a principal ${PRINCIPAL_PROBLEM}`;
   if (what === 'ROLE' && !isRole(value)) return `a role must be one of ${ROLES.join(', ')}`;
   return null;
 }

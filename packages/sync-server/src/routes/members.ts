@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { MAX_PRINCIPAL_LENGTH } from '../auth/jwt.ts';
+import { isPrincipalId, PRINCIPAL_PROBLEM } from '../auth/jwt.ts';
 import { isRole, type Role } from '../auth/role.ts';
 import { readJsonObject } from './read-body.ts';
 import { logChange, type Route } from './route.ts';
@@ -49,8 +49,8 @@ export function requireRole(role: unknown): Role {
   return role;
 }
 
-function requirePrincipal(text: string): string {
-  if (text.length > MAX_PRINCIPAL_LENGTH)
-    throw new RockpoolError('request-invalid', { problem: 'the principal is too long' });
+export function requirePrincipal(text: string): string {
+  if (!isPrincipalId(text))
+    throw new RockpoolError('request-invalid', { problem: `the principal ${PRINCIPAL_PROBLEM}` });
   return text;
 }
