@@ -10,6 +10,9 @@ it('the client address comes from X-Forwarded-For of trusted proxies only: the l
   expect(addressOf('::ffff:10.1.2.3', '198.51.100.1, 203.0.113.9')).toBe('203.0.113.9');
   expect(addressOf('127.0.0.1', '198.51.100.1')).toBe('198.51.100.1');
   expect(addressOf('2001:db8:ffff::1', '198.51.100.1')).toBe('198.51.100.1');
+  // Some proxies append the port of the client.
+  expect(addressOf('10.1.2.3', '198.51.100.1:50123')).toBe('198.51.100.1');
+  expect(addressOf('10.1.2.3', '[2001:db8:0:1::1]:50123, 10.1.2.4:443')).toBe('2001:db8:0:1');
 });
 
 it('the client address is the proxy’s if the proxy names no client, and is unknown for this machine', () => {

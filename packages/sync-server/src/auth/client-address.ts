@@ -64,10 +64,11 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** Converts an IPv4 address that a dual-stack socket shows as IPv6 back to IPv4. */
-function plain(address: string): string {
-  const [, v4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
-  return v4 ?? address;
+/** Removes a port, which some proxies append, and the prefix of an IPv4 address that a dual-stack socket shows as IPv6. */
+function plain(text: string): string {
+  const [, v4, v6] = /^(?:(\d+\.\d+\.\d+\.\d+)|\[(.+)\]):\d+$/.exec(text) ?? [];
+  const address = v4 ?? v6 ?? text;
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
 const NETWORK_GROUPS = 4;
