@@ -84,6 +84,10 @@ export interface MemberStore {
    * the first one.
    */
   readPage(after: StoredMember | null, limit: number): readonly StoredMember[] | Promise<readonly StoredMember[]>;
+  /** Returns the members among these that are stored. */
+  readMembers(
+    sought: readonly Pick<StoredMember, 'databaseId' | 'principal'>[],
+  ): readonly StoredMember[] | Promise<readonly StoredMember[]>;
   readDatabase(databaseId: string): readonly StoredMember[] | Promise<readonly StoredMember[]>;
   /**
    * Sets a role. A principal who may no longer manage members loses the invitations that they created, in every

@@ -73,7 +73,9 @@ export class Members {
   /** Until the roles are loaded, no operation is allowed. */
   allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
     const { loading } = this.roles;
-    if (loading !== null) return loading.then(() => this.allowsNow(principal, databaseId, operation));
+    if (loading !== null) return loading.then(() => this.allows(principal, databaseId, operation));
+    const lookUp = this.isStranger(principal, databaseId) ? this.roles.lookUp(databaseId, principal.id) : null;
+    if (lookUp !== null) return lookUp.then(() => this.allowsNow(principal, databaseId, operation));
     return this.allowsNow(principal, databaseId, operation);
   }
 
@@ -190,6 +192,11 @@ export class Members {
     this.unsubscribe?.();
     this.roles.close();
     this.options.store.close();
+  }
+
+  /** Whether neither the token nor the roles that this instance knows say anything about the database. */
+  private isStranger({ id, databases = [] }: Principal, databaseId: string): boolean {
+    return !databases.includes(databaseId) && this.roles.roleOf(databaseId, id) === undefined;
   }
 
   private allowsNow(

@@ -66,6 +66,14 @@ export class PostgresMembers implements MemberStore {
     return rows.map(toStoredMember);
   }
 
+  async readMembers(sought: readonly Pick<StoredMember, 'databaseId' | 'principal'>[]): Promise<StoredMember[]> {
+    const rows = await this.poll(
+      `SELECT database_id, principal, role FROM ${MEMBER} WHERE (database_id, principal) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+      [sought.map(({ databaseId }) => databaseId), sought.map(({ principal }) => principal)],
+    );
+    return rows.map(toStoredMember);
+  }
+
   async readDatabase(databaseId: string): Promise<StoredMember[]> {
     const rows = await this.poll(`SELECT database_id, principal, role FROM ${MEMBER} WHERE database_id = $1`, [
       databaseId,

@@ -5,6 +5,7 @@ import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { until } from '../../../../tests/kit/until.ts';
 import { Connections } from '../postgres/connection.ts';
 import { prepareSchema } from '../store/postgres/prepare-schema.ts';
+import { Members } from './members.ts';
 import { PostgresMembers } from './postgres-members.ts';
 import { RoleCache, type RoleCacheOptions } from './role-cache.ts';
 
@@ -140,6 +141,22 @@ it.each(['readPage', 'readRecent'] as const)(
     expect(announcedRoles).not.toContain('owner');
   },
 );
+
+it('looks up a principal without a role before it is refused, because another instance may have just added it', async () => {
+  const store = openMembers();
+  const [onChanged, onError] = [() => undefined, () => undefined];
+  const members = new Members({ store, bus: null, onChanged, onError, now: Date.now });
+  onTestFinished(() => members.close());
+  const allowed = async (principal: string): Promise<boolean> =>
+    members.allows({ id: principal, expiresAtMs: Infinity }, DATABASE, 'read');
+  expect(await allowed('zoe')).toBe(false);
+  await elsewhere.write({ ...ZOE, role: 'viewer' });
+  await elsewhere.write({ ...ZOE, principal: 'ann', role: null });
+  expect(await Promise.all(['zoe', 'ann', 'eve'].map(allowed))).toEqual([true, false, false]);
+  store.readMembers = () => Promise.reject(new Error('PostgreSQL is unavailable'));
+  expect(await allowed('zoe')).toBe(true);
+  await expect(allowed('eve')).rejects.toMatchObject({ code: 'auth-unavailable' });
+});
 
 it('finds a revocation while a connection is silent', async () => {
   const link = await SlowLink.open(postgres.server.port, 0);

@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { SharedRead } from '../postgres/shared-read.ts';
 import type { MemberStore, StoredMember } from './member-store.ts';
 import type { Role } from './role.ts';
 
@@ -24,7 +25,7 @@ const POLL_DEADLINE_MS = 10_000;
 const LOAD_AGAIN_MS = 500;
 
 export interface RoleCacheOptions {
-  readonly store: Pick<MemberStore, 'readAll' | 'readRecent' | 'readPage' | 'readDatabase'>;
+  readonly store: Pick<MemberStore, 'readAll' | 'readRecent' | 'readPage' | 'readMembers' | 'readDatabase'>;
   /** Called when a role has changed at another instance or by the command. */
   readonly onChanged: () => void;
   readonly onError: (error: unknown) => void;
@@ -50,6 +51,8 @@ type Change = () => void;
  * 3. A poll returns no deleted roles, but the number of stored ones. If the cache has another number, the roles of the
  *    announced databases are replaced. If the numbers still differ, all roles are compared with the store's.
  * 4. All roles are also compared after a failed poll and, where several instances share the store, once a minute.
+ * 5. Before a principal without a role is refused, the role is looked up: another instance may just have stored it, and
+ *    a client that is refused waits for up to a minute.
  */
 export class RoleCache {
   private readonly options: RoleCacheOptions;
@@ -60,6 +63,9 @@ export class RoleCache {
   private isPollDue = false;
   private isChecking = false;
   private isCheckDue = false;
+  private sought: Pick<StoredMember, 'databaseId' | 'principal'>[] = [];
+  private readonly lookUps = new SharedRead(() => this.readSought());
+  private readonly isShared: boolean;
   // Databases whose members other instances have changed or deleted since the last poll.
   private readonly announced = new Set<string>();
   // For each read under way, the changes since it began.
@@ -71,14 +77,16 @@ export class RoleCache {
     this.options = options;
     const { store, pollIntervalMs = POLL_INTERVAL_MS, checkIntervalMs = CHECK_INTERVAL_MS } = options;
     const stored = store.readAll();
+    // A store in files is synchronous, and belongs to one instance.
+    this.isShared = stored instanceof Promise;
     if (stored instanceof Promise) this.loadingNow = this.load(stored);
     else this.roles = rolesOf(stored);
     // Callers that wait for it receive the rejection.
     this.loadingNow?.catch(() => undefined);
     this.timers = [
       setInterval(() => this.follow(), pollIntervalMs).unref(),
-      // A store in files is synchronous. It belongs to one instance, whose polls miss nothing.
-      ...(stored instanceof Promise ? [setInterval(() => (this.isCheckDue = true), checkIntervalMs).unref()] : []),
+      // The polls of a single instance miss nothing.
+      ...(this.isShared ? [setInterval(() => (this.isCheckDue = true), checkIntervalMs).unref()] : []),
     ];
   }
 
@@ -90,6 +98,17 @@ export class RoleCache {
   /** Returns undefined if no role is stored. */
   roleOf(databaseId: string, principal: string): Role | null | undefined {
     return this.roles.get(databaseId)?.get(principal);
+  }
+
+  /**
+   * Reads the role of a principal again. Null if no other instance can have stored one. Rejects with `auth-unavailable`.
+   */
+  lookUp(databaseId: string, principal: string): Promise<void> | null {
+    if (!this.isShared) return null;
+    this.sought.push({ databaseId, principal });
+    return this.lookUps.run().catch((error: unknown) => {
+      throw new RockpoolError('auth-unavailable', {}, { cause: error });
+    });
   }
 
   /** The roles of a database by principal. */
@@ -185,6 +204,15 @@ export class RoleCache {
     } while (page.length === PAGE_MEMBERS && !this.isClosed);
     for (const [databaseId, members] of [...this.roles])
       if (members.size !== (countByDatabase.get(databaseId) ?? 0)) await this.replaceDatabase(databaseId);
+  }
+
+  private readSought(): Promise<void> {
+    const { sought } = this;
+    this.sought = [];
+    return this.read(
+      () => this.inTime(this.options.store.readMembers(sought)),
+      (members, changes) => this.apply(members, changes),
+    );
   }
 
   /** Applies what was read, and then the changes since the read began. */

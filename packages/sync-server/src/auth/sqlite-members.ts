@@ -50,6 +50,13 @@ export class SqliteMembers implements MemberStore {
       .map(toStoredMember);
   }
 
+  readMembers(sought: readonly Pick<StoredMember, 'databaseId' | 'principal'>[]): StoredMember[] {
+    return sought.flatMap(({ databaseId, principal }) => {
+      const role = this.storedRole(databaseId, principal);
+      return role === undefined ? [] : [{ databaseId, principal, role }];
+    });
+  }
+
   readDatabase(databaseId: string): StoredMember[] {
     return this.sql
       .all('SELECT database_id, principal, role FROM member WHERE database_id = ?', databaseId)
