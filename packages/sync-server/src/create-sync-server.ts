@@ -67,7 +67,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const members = new Members({
     store: stores.memberStore,
     bus: stores.bus,
-    onChanged: () => sockets.reauthorize(),
+    onChanged: (databaseId) => sockets.reauthorize(databaseId),
     onError: (error) => log('store-error', errorFields(error)),
     now,
     limits: { ...MEMBER_LIMITS, ...options.quotas },

@@ -5,7 +5,9 @@ import { createApp } from './create-app.ts';
 import { operationOf } from '../auth/role.ts';
 import { readCopyFacts } from '../backup/copy-record.ts';
 import { openDestination } from '../backup/open-destination.ts';
+import { ChangeRates } from '../routes/change-rates.ts';
 import { HttpSessions } from '../session/http-sessions.ts';
+import { SESSION_LIMITS } from '../session/limits.ts';
 
 import { SERVER_VERSION } from '../sync-server.ts';
 import type { Parts } from './base.ts';
@@ -26,6 +28,7 @@ export function appOf(
     services: {
       log,
       members,
+      changeRates: new ChangeRates({ ...SESSION_LIMITS, ...options.limits }),
       httpSessions: new HttpSessions(
         (...session) => sockets.beginOverHttp(...session),
         forwarding === null ? '' : `${forwarding.instance}.`,

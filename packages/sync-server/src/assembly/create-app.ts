@@ -113,16 +113,17 @@ async function respond(
 
 /** Returns the principal of a request. Throws if the request is not authorised for the route. */
 async function admit(
-  { access }: Route,
+  { access, method }: Route,
   databaseId: string,
   authorization: string | undefined,
   gate: Gate,
-  { historyAccess }: Services,
+  { historyAccess, changeRates, now }: Services,
 ): Promise<Principal> {
   if (access === 'public') return ANONYMOUS;
   const token = bearerToken(authorization);
   if (token === '') throw new RockpoolError('auth-token-invalid');
   const principal = await gate.authenticate(token);
   if (access !== 'principal') await gate.require(principal, databaseId, access === 'history' ? historyAccess : access);
+  if (method !== 'GET') changeRates.take(principal.id, now());
   return principal;
 }

@@ -7,7 +7,7 @@ import {
 } from '../../testing/made-up-names.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 
-const tested = serverUnderTest();
+const tested = serverUnderTest({ limits: { memberChangeBurst: Infinity } });
 
 describe('names made up by clients', () => {
   it('open no database and touch no file: 20,000 names', async () => {

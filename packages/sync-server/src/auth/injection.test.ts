@@ -9,7 +9,7 @@ import {
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 // The host program's databases are on its own thread.
-const tested = serverUnderTest({ threads: 1 });
+const tested = serverUnderTest({ threads: 1, limits: { memberChangeBurst: Infinity } });
 
 describe('names made up by clients', () => {
   it('open no database and touch no file, even if a token lists them', async () => {

@@ -11,7 +11,8 @@ import type { Principal } from './principal.ts';
 import { SqliteMembers } from './sqlite-members.ts';
 
 let aheadMs = 0;
-const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
+let stoppedMs: number | null = null;
+const tested = serverUnderTest({ now: () => stoppedMs ?? Date.now() + aheadMs });
 const owner = (): Promise<string> => tested.server.token('owner', 'olga');
 const stranger = (principal: string): Promise<string> =>
   tested.server.sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
@@ -91,6 +92,34 @@ describe('a member', () => {
         body: { code: 'request-invalid' },
       });
     expect(tested.server.sync.members.list(DATABASE)).toEqual([]);
+  });
+});
+
+describe('changes of members and invitations', () => {
+  it('are limited for each principal, and reading is not', async () => {
+    const members = `/databases/${DATABASE}/members`;
+    const invitations = `/databases/${DATABASE}/invitations`;
+    const token = await owner();
+    // Without a body they are refused, but count.
+    const change = async (by: string): Promise<number> => (await ask('PUT', `${members}/mia`, by)).status;
+    stoppedMs = Date.now();
+    try {
+      for (let i = 0; i < 500; i++) expect(await change(token)).toBe(400);
+      for (const [method, path] of [
+        ['PUT', `${members}/mia`],
+        ['DELETE', `${members}/mia`],
+        ['POST', invitations],
+        ['DELETE', `${invitations}/x`],
+        ['POST', '/invitations/accept'],
+      ] as const)
+        expect(await ask(method, path, token)).toMatchObject({ status: 429, body: { code: 'rate-limited' } });
+      for (const path of [members, invitations]) expect((await ask('GET', path, token)).status).toBe(200);
+      expect(await change(await tested.server.token('owner', 'ben'))).toBe(400);
+      stoppedMs += 100;
+      expect([await change(token), await change(token)]).toEqual([400, 429]);
+    } finally {
+      stoppedMs = null;
+    }
   });
 });
 

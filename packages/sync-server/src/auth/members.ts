@@ -45,8 +45,8 @@ export interface MembersOptions {
   readonly store: MemberStore;
   /** Null if there is one instance. */
   readonly bus: Bus | null;
-  /** Called when a role has changed, at any instance. */
-  readonly onChanged: () => void;
+  /** Called when a role in this database, or in EVERY_DATABASE, has changed, at any instance. */
+  readonly onChanged: (databaseId: string) => void;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
   readonly limits?: MemberLimits;
@@ -225,7 +225,7 @@ export class Members {
   }
 
   private announce(databaseId: string): void {
-    this.options.onChanged();
+    this.options.onChanged(databaseId);
     this.options.bus?.publish({ kind: 'members', databaseId });
   }
 }

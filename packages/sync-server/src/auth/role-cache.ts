@@ -26,8 +26,8 @@ const LOAD_AGAIN_MS = 500;
 
 export interface RoleCacheOptions {
   readonly store: Pick<MemberStore, 'readAll' | 'readRecent' | 'readPage' | 'readMembers' | 'readDatabase'>;
-  /** Called when a role has changed at another instance or by the command. */
-  readonly onChanged: () => void;
+  /** Called when a role in this database has changed at another instance or by the command. */
+  readonly onChanged: (databaseId: string) => void;
   readonly onError: (error: unknown) => void;
   /** Default: half a second. */
   readonly loadAgainMs?: number | undefined;
@@ -220,7 +220,7 @@ export class RoleCache {
     const changed = members.filter(({ databaseId, principal, role }) => this.roleOf(databaseId, principal) !== role);
     for (const member of changed) this.set(member);
     for (const change of changes) this.change(change);
-    if (changed.length > 0) this.options.onChanged();
+    for (const databaseId of new Set(changed.map((member) => member.databaseId))) this.options.onChanged(databaseId);
   }
 
   private replaceDatabase(databaseId: string): Promise<void> {
@@ -231,7 +231,7 @@ export class RoleCache {
         this.delete(databaseId);
         for (const member of members) this.set(member);
         for (const change of changes) this.change(change);
-        if (!areSame(before, this.rolesIn(databaseId))) this.options.onChanged();
+        if (!areSame(before, this.rolesIn(databaseId))) this.options.onChanged(databaseId);
       },
     );
   }

@@ -12,11 +12,13 @@ import type { LogFields, Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { Readiness } from '../store/store.ts';
 import type { Operation } from '../auth/role.ts';
+import type { ChangeRates } from './change-rates.ts';
 
 /** The parts of the server that routes use. */
 export interface Services {
   readonly log: Logger;
   readonly members: Members;
+  readonly changeRates: ChangeRates;
   readonly httpSessions: HttpSessions;
   /** Null for a server of one instance. */
   readonly forwarding: SessionForwarding | null;

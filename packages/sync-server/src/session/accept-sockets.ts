@@ -93,9 +93,9 @@ export class Sockets {
     );
   }
 
-  /** Checks the rights of every session immediately, because rights have changed. */
-  reauthorize(): void {
-    for (const session of [...this.sessions]) session.reauthorizeNow();
+  /** Checks the rights of the sessions of a database immediately, because rights in it have changed. */
+  reauthorize(databaseId: string): void {
+    for (const session of [...this.sessions]) session.reauthorizeNow(databaseId);
   }
 
   /** The sessions of principals that may read their database. */

@@ -9,12 +9,12 @@ import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
-import { FrameRate } from './frame-rate.ts';
+import { Rate } from './rate.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 describe('the rate of frames', () => {
   it('allows a burst, then a fixed number per second, and does not grow when the clock is set back', () => {
-    const rate = new FrameRate({ frameBurst: 3, framesPerSecond: 2 }, 1_000);
+    const rate = new Rate({ burst: 3, perSecond: 2 }, 1_000);
     expect([1, 2, 3, 4].map(() => rate.take(1_000))).toEqual([true, true, true, false]);
     expect(rate.take(1_500)).toBe(true);
     expect(rate.take(1_500)).toBe(false);

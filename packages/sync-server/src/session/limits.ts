@@ -14,6 +14,13 @@ export interface SessionLimits extends WaitingRoomLimits {
    * `rate-limited`.
    */
   readonly framesPerSecond: number;
+  /**
+   * The maximum number of members and invitations that one principal may change at once by requests. Further requests
+   * get `rate-limited`.
+   */
+  readonly memberChangeBurst: number;
+  /** The maximum number of such changes per second in the long run. Further requests get `rate-limited`. */
+  readonly memberChangesPerSecond: number;
   /** The maximum number of sockets with a valid token. Further sockets are refused before the upgrade (503). */
   readonly maxSockets: number;
   /** The maximum number of sessions of one principal. Further sessions end with `too-many-connections`. */
@@ -28,7 +35,9 @@ export interface SessionLimits extends WaitingRoomLimits {
 
 /**
  * Clients assume the same deadlines. A client that empties its outbox sends one frame per 256 KiB, and a client whose
- * user types sends a few frames per second: both stay far below 500 frames per second. A socket takes some 20 KB, so
+ * user types sends a few frames per second: both stay far below 500 frames per second. Each change of members waits for
+ * the disk, on the thread that accepts connections if they are in a file, and is announced to all instances; a script
+ * that adds the members of a school requests a few hundred. A socket takes some 20 KB, so
  * 10,000 sockets take 200 MB. A person has few devices; a program with one token for a team has many. A hello takes a
  * few milliseconds, so an office of 1,000 people that reconnects at once has few connections without a token. A slow
  * phone connection takes a few seconds for 4 MiB.
@@ -38,6 +47,8 @@ export const SESSION_LIMITS: SessionLimits = {
   silenceLimitMs: SILENCE_LIMIT_MS,
   frameBurst: 5_000,
   framesPerSecond: 500,
+  memberChangeBurst: 500,
+  memberChangesPerSecond: 10,
   maxSockets: 10_000,
   maxUnauthenticated: 2_000,
   maxUnauthenticatedPerAddress: 200,

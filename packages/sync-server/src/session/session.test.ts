@@ -93,6 +93,26 @@ describe('a client that sends although it is paused, as over plain HTTP', () => 
   });
 });
 
+describe('a session whose database has changed members', () => {
+  it('is checked, and not for changes in another database', async () => {
+    let checkCount = 0;
+    const authorize = (): boolean => checkCount++ >= 0;
+    const { session } = beginSession(sessionServices(database, () => undefined, authorize));
+    const checksAfter = async (change: () => void): Promise<number> => {
+      checkCount = 0;
+      change();
+      await untilCommitted();
+      return checkCount;
+    };
+    // While a session joins, its database is not known yet.
+    const joining = await checksAfter(() => session.reauthorizeNow('other'));
+    expect([joining, await checksAfter(() => void greet(session))]).toEqual([0, 4]);
+    expect(await checksAfter(() => session.reauthorizeNow('other'))).toBe(0);
+    expect(await checksAfter(() => session.reauthorizeNow('household'))).toBe(2);
+    expect(await checksAfter(() => session.reauthorizeNow())).toBe(2);
+  });
+});
+
 describe('a session while the server’s clock is set back', () => {
   it('ends soon after the right to read is revoked', async () => {
     let nowMs = 60 * 60 * 1000;

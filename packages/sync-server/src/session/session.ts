@@ -12,6 +12,7 @@ import {
   type Push,
 } from '@rockpool/shared';
 import { refusalOf, type Gate } from '../auth/gate.ts';
+import { EVERY_DATABASE } from '../auth/member-store.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { SessionDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
@@ -21,7 +22,7 @@ import type { ServerMetrics } from '../observe/server-metrics.ts';
 import { toStoreError } from '../store/store-failure.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import { SendQueue } from './send-queue.ts';
-import { FrameRate } from './frame-rate.ts';
+import { Rate } from './rate.ts';
 import type { SessionLimits } from './limits.ts';
 import type { ConnectionQuota } from './connection-quota.ts';
 import type { Devices, SessionFacts } from './devices.ts';
@@ -107,7 +108,7 @@ export class Session implements Subscriber {
   private readonly queue: SendQueue;
   private readonly assembler = new FrameAssembler(MAX_HELLO_BYTES);
   private readonly openedAtMs: number;
-  private readonly rate: FrameRate;
+  private readonly rate: Rate;
   private phase: SessionPhase = 'awaiting-hello';
   private lastHeardMs: number;
   private databaseId = '';
@@ -129,11 +130,11 @@ export class Session implements Subscriber {
   constructor(socket: SessionSocket, context: SessionContext) {
     this.socket = socket;
     this.context = context;
-    const { maxUnreadBytes, silenceLimitMs } = context.limits;
+    const { maxUnreadBytes, silenceLimitMs, frameBurst, framesPerSecond } = context.limits;
     this.queue = new SendQueue(socket, { maxUnreadBytes, silenceLimitMs, now: context.now });
     this.openedAtMs = context.now();
     this.lastHeardMs = this.openedAtMs;
-    this.rate = new FrameRate(context.limits, this.openedAtMs);
+    this.rate = new Rate({ burst: frameBurst, perSecond: framesPerSecond }, this.openedAtMs);
     this.authorizedMs = this.openedAtMs;
   }
 
@@ -239,9 +240,9 @@ export class Session implements Subscriber {
     }
   }
 
-  /** Checks the session's rights now. */
-  reauthorizeNow(): void {
-    this.reauthorize(Infinity);
+  /** Checks the session's rights now, if they may have changed: those in this database, or by default in all. */
+  reauthorizeNow(databaseId: string = EVERY_DATABASE): void {
+    if (databaseId === EVERY_DATABASE || databaseId === this.databaseId || !this.isOpen()) this.reauthorize(Infinity);
   }
 
   /**
