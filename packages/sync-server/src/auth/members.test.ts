@@ -87,7 +87,9 @@ describe('a member', () => {
     });
     // PostgreSQL stores no NUL.
     for (const path of ['mia%00', 'x'.repeat(256)])
-      expect(await ask('PUT', `/databases/${DATABASE}/members/${path}`, await owner(), { role: 'owner' })).toMatchObject({
+      expect(
+        await ask('PUT', `/databases/${DATABASE}/members/${path}`, await owner(), { role: 'owner' }),
+      ).toMatchObject({
         status: 400,
         body: { code: 'request-invalid' },
       });

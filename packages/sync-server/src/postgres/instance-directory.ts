@@ -38,7 +38,9 @@ export class PostgresInstances implements InstanceDirectory {
 
   async urls(): Promise<ReadonlyMap<string, string>> {
     await this.ready();
-    return new Map((await this.connections.query(`SELECT id, url FROM ${NAMESPACE}.rockpool_instance`)) as [string, string][]);
+    return new Map(
+      (await this.connections.query(`SELECT id, url FROM ${NAMESPACE}.rockpool_instance`)) as [string, string][],
+    );
   }
 
   async leave(instance: string): Promise<void> {

@@ -43,11 +43,7 @@ export async function lockMark(connection: Connection, databaseId: string): Prom
 }
 
 /** An instance of an earlier version removes a mark that the directory does not know, unless the mark has no id. */
-export async function writeMark(
-  connection: Connection,
-  databaseId: string,
-  { moveId, role }: MoveMark,
-): Promise<void> {
+export async function writeMark(connection: Connection, databaseId: string, { moveId, role }: MoveMark): Promise<void> {
   await connection.query(
     `UPDATE ${NAMESPACE}.rockpool_database SET move_id = nullif($2::bigint, 0), move_role = $3 WHERE id = $1`,
     [databaseId, moveId, role],
