@@ -12,6 +12,7 @@ const schema = buildSchema([
     { id: 'text not null', content: 'text' },
     { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] } },
   ),
+  testTable('recent', { id: 'integer', page: 'text' }, { synced: false }),
 ]);
 const BODY = 'The tide comes in. '.repeat(1_000);
 
@@ -47,6 +48,12 @@ it('a change of a document does not store the document with its request', () => 
     `SELECT length(tables_json) + ifnull(length(results_json), 0) FROM rockpool_request WHERE id = 'a'`,
   );
   expect(recorded).toBeLessThan(100);
+});
+
+it('a change of a document names the local tables that its triggers write', () => {
+  const sql = 'CREATE TRIGGER edited AFTER UPDATE ON page BEGIN INSERT INTO recent (page) VALUES (new.id); END';
+  database.write({ id: 'trigger', statements: [{ sql, params: [] }] });
+  expect(setN('a', 0, 1).touchedTables.toSorted()).toEqual(['page', 'recent']);
 });
 
 it('a repeated change of a document runs once, and returns the current document', () => {

@@ -1,5 +1,7 @@
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
+import { mayAffect, type Touched } from '../../rpc/query-dependencies.ts';
+import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { openInMemory, openStored } from '../../../testing/worker/test-database.ts';
 
 it('the dependencies of a query are computed again after a schema change', () => {
@@ -35,4 +37,43 @@ it('the dependencies of a query follow a view that another connection has redefi
   expect(tables()).not.toContain('account');
   await reader.close();
   await writer.close();
+});
+
+it.each([
+  'SELECT count(*) FROM entry JOIN entry AS other USING (account_id)',
+  "SELECT count(*) FROM entry NATURAL JOIN (SELECT 'b' AS account_id)",
+  'SELECT count(*) FROM pairs',
+])('a query that joins by the names of columns depends on these columns: %s', (sql) => {
+  const database = openInMemory();
+  const write = (...sqls: string[]): Touched => {
+    const { touchedTables: tables, changes } = database.write({
+      id: sqls.join(),
+      statements: sqls.map((text) => ({ sql: text, params: [] })),
+    });
+    return { tables, changes };
+  };
+  write(
+    'CREATE VIEW pairs AS SELECT entry.note FROM entry JOIN entry AS other USING (account_id)',
+    "INSERT INTO account (id, name) VALUES ('a', 'a'), ('b', 'b')",
+    "INSERT INTO entry (id, account_id) VALUES ('1', 'a'), ('2', NULL)",
+  );
+  const query = { sql, params: [] };
+  const count = (): unknown => decodeRows(database.query(sql, []));
+  const [before, dependencies] = [count(), database.dependencies(query)];
+  const touched = write("UPDATE entry SET account_id = 'b' WHERE id = '2'");
+  expect(count()).not.toEqual(before);
+  expect(mayAffect(touched, dependencies)).toBe(true);
+  database.close();
+});
+
+it('a query by rowid depends on any row of a table whose key is not the rowid', () => {
+  const database = openInMemory();
+  database.connection.exec(
+    'CREATE TABLE pair (a INTEGER, b TEXT, PRIMARY KEY (a, b)); CREATE TABLE single (id INTEGER PRIMARY KEY)',
+  );
+  const lookups = (table: string): unknown =>
+    database.dependencies({ sql: `SELECT count(*) FROM ${table} WHERE rowid = ?`, params: [7] })[0]?.lookups;
+  expect(lookups('pair')).toBeNull();
+  expect(lookups('single')).toEqual([{ column: 'id', key: 'number:7' }]);
+  database.close();
 });

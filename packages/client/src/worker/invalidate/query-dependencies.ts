@@ -6,6 +6,9 @@ import type { Connection } from '../sqlite/connection.ts';
 import { READ_POLICY } from '../sqlite/sql-policy.ts';
 import { constantLookups } from './constant-lookups.ts';
 import type { BTree, Instruction } from './query-program.ts';
+import { viewDefinitions } from './view-definitions.ts';
+
+const JOINS_BY_NAME = /\b(using|natural)\b/i;
 
 /** What a query reads, according to SQLite: tables and columns from its compilation, rows from the compiled program. */
 export function createDependencyReader(
@@ -17,8 +20,17 @@ export function createDependencyReader(
     const bTrees = bTreesNow();
     const statement = connection.prepare(sql, READ_POLICY);
     try {
-      const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTrees, params) : new Map();
-      return [...statement.columnsRead].map(
+      const program = statement.readOnly ? programOf(connection, sql) : [];
+      const lookups = constantLookups(program, bTrees, params);
+      const columnsRead = new Map(statement.columnsRead);
+      // SQLite reports neither the columns by which USING and NATURAL join, nor a table of which only these are read. So
+      // any column may be read, as with ROWID.
+      if (JOINS_BY_NAME.test(sql + viewDefinitions(connection)))
+        for (const { opcode, p2 } of program) {
+          const table = opcode === 'OpenRead' ? bTrees.get(p2)?.table : undefined;
+          if (table !== undefined) columnsRead.set(table, new Set([...(columnsRead.get(table) ?? []), ROWID]));
+        }
+      return [...columnsRead].map(
         ([table, columns]) =>
           ofSearchIndex(schema, table, columns) ?? {
             table,
@@ -76,20 +88,16 @@ function programOf(connection: Connection, sql: string): Instruction[] {
   }
 }
 
-const BINARY = 'BINARY';
-
 function bTreesOf(connection: Connection): ReadonlyMap<number, BTree> {
   const rows = connection.rows(
-    `SELECT root.rootpage, root.tbl_name, CASE root.type
-       WHEN 'index' THEN (SELECT name FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND coll = ?1)
-       ELSE (SELECT name FROM pragma_table_xinfo(root.name) WHERE pk = 1 AND upper(type) = 'INTEGER'
-         AND NOT EXISTS (SELECT 1 FROM pragma_table_list(root.name) WHERE wr = 1))
-     END,
-     root.type = 'index' AND EXISTS (SELECT 1 FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND "desc" = 0),
+    `SELECT root.rootpage, root.tbl_name,
+       iif(root.type = 'index', (SELECT name FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND coll = 'BINARY'),
+         (SELECT name FROM pragma_table_xinfo(root.name) WHERE pk = 1 AND upper(type) = 'INTEGER'
+           AND NOT EXISTS (SELECT 1 FROM pragma_index_list(root.name) WHERE origin = 'pk'))),
+     EXISTS (SELECT 1 FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND "desc" = 0),
      EXISTS (SELECT 1 FROM pragma_index_xinfo(root.name) AS first JOIN pragma_table_xinfo(root.tbl_name) AS declared ON declared.name = first.name
        WHERE first.seqno = 0 AND upper(declared.type) IN ('INTEGER', 'REAL', 'NUMERIC'))
      FROM sqlite_schema AS root WHERE root.rootpage > 0`,
-    BINARY,
   );
   return new Map(
     rows.map(([root, table, firstColumn, ascends, ofNumbers]) => [

@@ -111,6 +111,8 @@ export class Authorizer {
 
   authorize(code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer): number {
     const { policy, memory } = this;
+    if (code === ACTION_INSERT || code === ACTION_UPDATE || code === ACTION_DELETE)
+      this.use?.written.add(memory.readCString(first));
     if (policy === undefined) return ALLOW;
     const action: SqlAction = {
       code,
@@ -119,9 +121,7 @@ export class Authorizer {
       database: memory.readCString(database),
       trigger: memory.readCString(trigger),
     };
-    const isWrite = code === ACTION_INSERT || code === ACTION_UPDATE || code === ACTION_DELETE;
-    if (isWrite) this.use?.written.add(action.first);
-    else if (code === ACTION_READ)
+    if (code === ACTION_READ)
       this.use?.read.set(action.first, (this.use.read.get(action.first) ?? new Set()).add(action.second));
     else if (code === ACTION_CREATE_TRIGGER || code === ACTION_CREATE_TEMP_TRIGGER)
       this.use?.triggersOn.add(action.second);

@@ -204,9 +204,12 @@ describe('errors', () => {
     ]);
     expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', -1, NULL)")).toEqual([
       'constraint-check',
-      { constraint: 'positive' },
+      { table: 't', constraint: 'positive' },
     ]);
-    expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', 1, 'secretive')")).toEqual(['constraint-foreign-key', {}]);
+    expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', 1, 'secretive')")).toEqual([
+      'constraint-foreign-key',
+      { table: 't' },
+    ]);
     expect(run("INSERT INTO strict_t VALUES ('l', 'secretive')")).toEqual([
       'constraint-data-type',
       { table: 'strict_t', columns: 'n' },
@@ -305,8 +308,14 @@ describe('policies', () => {
       CREATE TABLE log (a);
       CREATE TRIGGER c_gone AFTER DELETE ON c BEGIN INSERT INTO log VALUES (1); END`);
     const all: SqlPolicy = { name: 'all', refuse: () => null };
-    expect([...connection.prepare('DELETE FROM p', all).tablesWritten].sort()).toEqual(['c', 'log', 'p']);
-    expect([...connection.prepare('SELECT * FROM p', all).tablesWritten]).toEqual([]);
+    for (const policy of [all, undefined]) {
+      expect([...connection.prepare('DELETE FROM p', policy).tablesWritten].sort()).toEqual(['c', 'log', 'p']);
+      expect([...connection.prepare('SELECT * FROM p', policy).tablesWritten]).toEqual([]);
+    }
+    connection.prepare('DELETE FROM c').release();
+    connection.tablesWritten.clear();
+    connection.prepare('DELETE FROM c').release();
+    expect([...connection.tablesWritten].sort()).toEqual(['c', 'log']);
     connection.close();
   });
 });

@@ -40,6 +40,8 @@ export interface ConnectionOptions {
 export class Connection {
   readonly runtime: SqliteRuntime;
   readonly handle: Pointer;
+  /** The tables that prepared statements may write, since the caller has cleared the set. */
+  readonly tablesWritten: Set<string> = new Set();
   private readonly storageError: (primaryCode: number) => RockpoolError | null;
   private readonly isOnlyWriter: boolean;
   private readonly authorizer: Authorizer;
@@ -102,11 +104,13 @@ export class Connection {
       hasForeignKeys: this.hasForeignKeys,
       policy: policy?.name ?? '',
     });
-    const cached = idle.get(sql);
-    if (cached !== undefined) {
-      idle.delete(sql);
-      return cached;
-    }
+    const statement = idle.get(sql) ?? this.compile(sql, policy, idle);
+    idle.delete(sql);
+    for (const table of statement.tablesWritten) this.tablesWritten.add(table);
+    return statement;
+  }
+
+  private compile(sql: string, policy: SqlPolicy | undefined, home: Map<string, Statement>): Statement {
     const { module, memory } = this.runtime;
     const text = memory.allocateCString(sql);
     const tail = memory.allocate(4);
@@ -128,7 +132,7 @@ export class Connection {
     const written = internalTablesIn(sql).map((table) => this.known.writesOf(table));
     const statement = new Statement(this, this.runtime, handle, {
       sql,
-      home: idle,
+      home,
       use,
       written,
       mayUndo: mayUndo(sql),

@@ -253,7 +253,7 @@ function refuseAlways({ code, first }: SqlAction): RockpoolError | null {
 }
 
 /** Whether this is the name of a temporary log table or trigger of a search index. */
-export function isSearchLog(name: string): boolean {
+function isSearchLog(name: string): boolean {
   return name.startsWith(SEARCH_PREFIX);
 }
 

@@ -63,7 +63,7 @@ export class Statement {
   readonly readOnly: boolean;
   /** Filled when the statement was prepared under an `SqlPolicy`. */
   readonly columnsRead: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Filled when the statement was prepared under an `SqlPolicy`. */
+  /** Includes the tables of triggers and foreign-key actions. */
   readonly tablesWritten: ReadonlySet<string>;
   private readonly connection: StatementOwner;
   private readonly runtime: SqliteRuntime;

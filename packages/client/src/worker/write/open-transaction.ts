@@ -20,7 +20,6 @@ import type { WriteTransaction } from './write-transaction.ts';
 export class OpenTransaction {
   private readonly writer: WriteTransaction;
   private readonly atomic: boolean;
-  private readonly tablesWritten = new Set<string>();
   private ended = false;
 
   /** Turns capture on. A transaction must have begun on the connection. */
@@ -58,11 +57,8 @@ export class OpenTransaction {
   execute(statement: SqlStatement): StatementOutcome {
     return this.whileOpen(() => {
       const { writer } = this;
-      const { results, tablesWritten } = writer.parts.connection.underPolicy(writer.policy, () =>
-        writer.runStatements([statement]),
-      );
-      for (const table of tablesWritten) this.tablesWritten.add(table);
-      return results[0] as StatementOutcome;
+      const [result] = writer.parts.connection.underPolicy(writer.policy, () => writer.runStatements([statement]));
+      return result as StatementOutcome;
     });
   }
 
@@ -91,10 +87,7 @@ export class OpenTransaction {
       try {
         const captured = this.writer.takeCanonicalChanges();
         capture.end();
-        const outcome = this.writer.appendChangeset(
-          { results: [], tablesWritten: this.tablesWritten, atomic: this.atomic },
-          captured,
-        );
+        const outcome = this.writer.appendChangeset({ results: [], atomic: this.atomic }, captured);
         requests.record(requestId, outcome, nowMs());
         commit(connection);
         this.ended = true;

@@ -189,9 +189,9 @@ export function replaceRejected(
 ): WriteOutcome {
   return transaction.runInternal(() => {
     const { atomic } = requireAcknowledged(rejected, outbox, sequence);
-    const done = connection.underPolicy(transaction.policy, () => transaction.runStatements(statements));
+    const results = connection.underPolicy(transaction.policy, () => transaction.runStatements(statements));
     rejected.close(sequence);
-    return { ...done, atomic };
+    return { results, atomic };
   }, id);
 }
 

@@ -33,7 +33,8 @@ import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from '../invalidate/table-changes.ts';
 import { commit } from './commit.ts';
 import { SCHEMA_TABLE } from '../invalidate/commit-notice.ts';
-import { createWritePolicy, isSearchLog } from '../sqlite/sql-policy.ts';
+import { viewDefinitions } from '../invalidate/view-definitions.ts';
+import { createWritePolicy } from '../sqlite/sql-policy.ts';
 
 export interface TransactionParts {
   readonly connection: Connection;
@@ -54,17 +55,9 @@ export interface TransactionParts {
  */
 const MAX_ROUNDS = 3;
 
-/**
- * The views, and TEMP tables that hide one. Any other change of the schema that an app may make changes no result of a
- * query, and a statement such as CREATE IF NOT EXISTS may change nothing.
- */
-const VIEWS_SQL = `SELECT group_concat(sql) FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM temp.sqlite_schema) GROUP BY name HAVING max(type) = 'view'`;
-
 /** The result of a transaction's body, beyond the captured changes. */
 export interface BodyResult {
   readonly results: readonly StatementOutcome[];
-  /** The tables that the statements write, as SQLite reports them during compilation. */
-  readonly tablesWritten: ReadonlySet<string>;
   /** See ChangesetBody. */
   readonly atomic: boolean;
   /** The changeset from which the transaction is re-created. */
@@ -92,6 +85,7 @@ export class WriteTransaction {
   private readonly lookups: LookupsByTable;
   /** Whether a statement has changed the schema since the transaction began. */
   private hasChangedSchema = false;
+  private hasChangedViews = false;
 
   constructor(parts: TransactionParts) {
     this.parts = parts;
@@ -106,7 +100,7 @@ export class WriteTransaction {
 
   /** Runs the statements of a request once. A repeated request returns its first outcome. */
   run({ id, statements, action }: WriteRequest): WriteOutcome {
-    const body = (): BodyResult => ({ ...this.runStatements(statements), atomic: action?.kind === 'atomic' });
+    const body = (): BodyResult => ({ results: this.runStatements(statements), atomic: action?.kind === 'atomic' });
     // SQLite recompiles a statement after a schema change, so the policy must also apply while the statement runs.
     return this.runOnce(id, () => this.parts.connection.underPolicy(this.policy, body));
   }
@@ -116,7 +110,7 @@ export class WriteTransaction {
     body: () => Pick<BodyResult, 'atomic'> & Partial<BodyResult>,
     requestId: string | null = null,
   ): WriteOutcome {
-    return this.runOnce(requestId, () => ({ results: [], tablesWritten: new Set(), ...body() }));
+    return this.runOnce(requestId, () => ({ results: [], ...body() }));
   }
 
   /**
@@ -128,7 +122,7 @@ export class WriteTransaction {
     rereadResults: () => readonly StatementOutcome[],
     requestId: string,
   ): WriteOutcome {
-    const outcome = this.runOnce(requestId, () => ({ tablesWritten: new Set(), ...body() }), false);
+    const outcome = this.runOnce(requestId, body, false);
     return outcome.repeated ? { ...outcome, results: rereadResults() } : outcome;
   }
 
@@ -144,19 +138,16 @@ export class WriteTransaction {
   }
 
   /** Runs statements in order. Prepares a run of identical statements, as in an import, once. */
-  runStatements(statements: readonly SqlStatement[]): Pick<BodyResult, 'results' | 'tablesWritten'> {
+  runStatements(statements: readonly SqlStatement[]): StatementOutcome[] {
     const { connection, searchIndexes } = this.parts;
     const results: StatementOutcome[] = [];
-    const tablesWritten = new Set<string>();
     for (let next = 0; next < statements.length;) {
       const { sql } = statements[next] as SqlStatement;
       const statement = connection.prepare(sql, this.policy);
       const named = [...statement.tablesWritten];
       const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
-      // Skips the logs of search indexes and SQLite's own tables.
-      for (const table of named) if (!table.startsWith('sqlite_') && !isSearchLog(table)) tablesWritten.add(table);
       const changesRows = named.length > 0 && !changesSchema;
-      const viewsBefore = changesSchema && this.views();
+      const viewsBefore = changesSchema && viewDefinitions(connection);
       try {
         for (; next < statements.length; next++) {
           const { sql: nextSql, params } = statements[next] as SqlStatement;
@@ -169,13 +160,14 @@ export class WriteTransaction {
         statement.release();
       }
       if (changesSchema) {
-        // A redefined view changes the results and dependencies of any query: see createCommitFollower.
-        if (this.views() !== viewsBefore) tablesWritten.add(SCHEMA_TABLE);
+        // A redefined view changes the results and dependencies of any query: see createCommitFollower. Any other change
+        // of the schema that an app may make changes no result, and CREATE IF NOT EXISTS may change nothing.
+        this.hasChangedViews ||= viewDefinitions(connection) !== viewsBefore;
         this.hasChangedSchema = true;
         connection.dropIdleStatements();
       } else if (this.hasChangedSchema && named.length === 0) this.reloadUndoneSchema(); // It may be a ROLLBACK TO.
     }
-    return { results, tablesWritten };
+    return results;
   }
 
   /** Runs a statement to its end. Returns its rows if it has columns, as with RETURNING. */
@@ -190,7 +182,8 @@ export class WriteTransaction {
 
   /** Call it when a transaction has begun. */
   beginCapture(): void {
-    this.hasChangedSchema = false;
+    this.hasChangedSchema = this.hasChangedViews = false;
+    this.parts.connection.tablesWritten.clear();
     this.parts.capture.begin();
   }
 
@@ -218,7 +211,10 @@ export class WriteTransaction {
     const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);
     this.requireInDomain(changes.groups);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
-    for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
+    // Local tables, also those that triggers and foreign keys write when Rockpool writes a synced table.
+    for (const table of connection.tablesWritten)
+      if (!this.syncedNames.has(table) && !/^(sqlite|rockpool)_/.test(table)) touched.add(table);
+    if (this.hasChangedViews) touched.add(SCHEMA_TABLE);
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
       const cellBases = findCellBases(connection, changes.groups, readUnseenColumns(meta));
@@ -280,9 +276,5 @@ export class WriteTransaction {
     this.forgetUndoneSchema();
     // Loads the schema, which SQLite drops if it has changed in the savepoint. Capture cannot load it.
     this.parts.connection.value('SELECT 1 FROM sqlite_schema');
-  }
-
-  private views(): string {
-    return String(this.parts.connection.rows(VIEWS_SQL));
   }
 }
