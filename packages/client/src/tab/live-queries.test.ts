@@ -172,6 +172,21 @@ describe('live queries of a page', () => {
     expect(heard).toBe(1);
   });
 
+  it('unsubscribe when the listener aborts the signal while it receives the known state', () => {
+    const { queries, live } = createWorld();
+    live('a').subscribe(() => undefined);
+    queries.onEvent(rows(1));
+    const aborter = new AbortController();
+    let heard = 0;
+    const listener = (): void => {
+      heard++;
+      aborter.abort();
+    };
+    live('a').subscribe(listener, { signal: aborter.signal });
+    queries.onEvent(rows(2));
+    expect(heard).toBe(1);
+  });
+
   it('iterate over the newest states until the client closes', async () => {
     const { queries, live } = createWorld();
     const seen: unknown[] = [];

@@ -8,14 +8,15 @@ export function subscribeUntil<Row>(
   listener: Listener<Row>,
   signal: AbortSignal | undefined,
 ): () => void {
-  if (signal === undefined) return subscribe(listener);
-  if (signal.aborted) return () => undefined;
+  if (signal?.aborted) return () => undefined;
   const unsubscribe = subscribe(listener);
   const end = (): void => {
-    signal.removeEventListener('abort', end);
+    signal?.removeEventListener('abort', end);
     unsubscribe();
   };
-  signal.addEventListener('abort', end);
+  signal?.addEventListener('abort', end);
+  // The listener has been called and may have aborted it, before the event could be heard.
+  if (signal?.aborted) end();
   return end;
 }
 
