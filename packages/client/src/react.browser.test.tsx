@@ -4,11 +4,12 @@ import { StrictMode, Suspense, type ReactElement } from 'react';
 import { flushSync } from 'react-dom';
 import { createRoot, type Root } from 'react-dom/client';
 import { encodeSchema } from '@rockpool/shared';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { commands, userEvent } from 'vitest/browser';
 import type { Client } from './client.ts';
 import { createClient, newId, RockpoolError, sql } from './index.ts';
 import { defineSchema, versionName } from './schema/index.ts';
+import { createLiveQueries } from './tab/live-queries.ts';
 import { freshName } from '../testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
 import {
@@ -47,6 +48,7 @@ function draw(element: ReactElement): HTMLElement {
 }
 
 afterEach(async () => {
+  vi.useRealTimers();
   root?.unmount();
   await client?.close();
   document.body.replaceChildren();
@@ -184,6 +186,120 @@ it('useSuspenseLiveQuery suspends until the first result, and not when the resul
   expect(seen).not.toContain('never');
 });
 
+/** A client whose live queries return one row when the test answers them. Its timers are fake. */
+function createSlowClient(): {
+  readonly slow: Client;
+  readonly asked: string[];
+  readonly ended: string[];
+  readonly answer: (text: string) => void;
+  readonly close: () => void;
+} {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const asked: string[] = [];
+  const ended: string[] = [];
+  const queries = createLiveQueries({
+    call: (run) =>
+      run({
+        watch: async (queryId, statement) => void (asked[queryId - 1] = statement.sql),
+        unwatch: async (queryId) => void ended.push(asked[queryId - 1] ?? ''),
+        liveQueryRuns: async () => [],
+      }),
+  });
+  const added = { names: ['n'], columns: [{ kind: 'null' as const }], rowCount: 1 };
+  return {
+    slow: { live: (text: string) => queries.live({ sql: text, params: [] }) } as unknown as Client,
+    asked,
+    ended,
+    answer: (text) =>
+      queries.onEvent({
+        kind: 'live',
+        results: [{ queryId: asked.lastIndexOf(text) + 1, diff: { runs: Int32Array.from([-1, 1]), added } }],
+      }),
+    close: () => queries.end(new RockpoolError('client-closed')),
+  };
+}
+
+/** Lets a second pass for the fake timers. */
+function afterASecond<T>(read: () => T): T {
+  vi.advanceTimersByTime(1_000);
+  return read();
+}
+
+function Rows({ of, children }: { readonly of: string; readonly children?: ReactElement }): ReactElement {
+  const { rows, error } = useSuspenseLiveQuery(of);
+  return (
+    <div>
+      {error?.code ?? `${rows.length} ${of}`} {children}
+    </div>
+  );
+}
+
+it('useSuspenseLiveQuery keeps a query running until all queries below its Suspense have results', async () => {
+  const { slow, asked, ended, answer } = createSlowClient();
+  const page = draw(
+    <RockpoolProvider client={slow}>
+      <Suspense fallback="waiting">
+        <Rows of="outer">
+          <Rows of="inner" />
+        </Rows>
+      </Suspense>
+    </RockpoolProvider>,
+  );
+  await expect.poll(() => asked).toEqual(['outer']);
+  answer('outer');
+  await expect.poll(() => asked).toEqual(['outer', 'inner']);
+  vi.advanceTimersByTime(60_000);
+  answer('inner');
+  await expect.poll(() => page.textContent).toBe('1 outer 1 inner ');
+  vi.advanceTimersByTime(60_000);
+  expect(asked).toEqual(['outer', 'inner']);
+  expect(ended).toEqual([]);
+  root?.unmount();
+  await expect.poll(() => afterASecond(() => new Set(ended))).toEqual(new Set(asked));
+});
+
+it('useSuspenseLiveQuery shows the error of a closed client each time it is mounted', async () => {
+  const { slow, close } = createSlowClient();
+  close();
+  const of = (isShown: boolean): ReactElement => (
+    <RockpoolProvider client={slow}>
+      <Suspense fallback="waiting">{isShown && <Rows of="a" />}</Suspense>
+    </RockpoolProvider>
+  );
+  const page = draw(of(true));
+  await expect.poll(() => page.textContent).toBe('client-closed ');
+  root?.render(of(false));
+  await expect.poll(() => afterASecond(() => slow.live('a').current.loading)).toBe(true);
+  root?.render(of(true));
+  await expect.poll(() => page.textContent).toBe('client-closed ');
+});
+
+it('hooks show nothing of a row of an earlier client', async () => {
+  const earlier = await open();
+  const later = await open();
+  const shown: unknown[][] = [];
+  function Watcher(): null {
+    const { value } = useDocument<{ body: string }>('page', 'p', 'content');
+    shown.push([value, useRowHistory('note', 'p').state, useRowSyncState('note', 'p')]);
+    return null;
+  }
+  const of = (given: Client): ReactElement => (
+    <RockpoolProvider client={given}>
+      <Watcher />
+    </RockpoolProvider>
+  );
+  try {
+    await earlier.batch([sql`INSERT INTO note VALUES ('p', 'x')`, sql`INSERT INTO page VALUES ('p', '{"body":"x"}')`]);
+    draw(of(earlier));
+    await expect.poll(() => shown.at(-1)?.every((part) => part !== null)).toBe(true);
+    shown.length = 0;
+    flushSync(() => root?.render(<StrictMode>{of(later)}</StrictMode>));
+    expect(shown[0]).toEqual([null, null, null]);
+  } finally {
+    await earlier.close();
+  }
+});
+
 it('hooks render the loading state while there is no client', async () => {
   const page = draw(
     <RockpoolProvider client={null}>
@@ -236,6 +352,19 @@ it('a field of useDocument shows a document, edits it character by character, sh
   await expect.poll(() => field()?.value).toBe('high');
   root?.render(of('nobody'));
   await expect.poll(() => drawn.textContent).toBe('document-gone');
+});
+
+it('useDocument opens a document once its row is stored', async () => {
+  const opened = await open();
+  const drawn = draw(
+    <RockpoolProvider client={opened}>
+      <Field id="p" />
+    </RockpoolProvider>,
+  );
+  await expect.poll(() => drawn.textContent).toBe('document-gone');
+  await opened.execute(sql`INSERT INTO page VALUES ('p', NULL)`);
+  await opened.execute(sql`UPDATE page SET content = '{"body":"late"}'`);
+  await expect.poll(() => drawn.querySelector('input')?.value).toBe('late');
 });
 
 it('useDocument returns a new object for a document that is closed and opened again', async () => {

@@ -1,6 +1,7 @@
-import type { LiveDocument, RowKey } from '@rockpool/client';
+import { RockpoolError, type Client, type LiveDocument, type RowKey } from '@rockpool/client';
 import { useEffect, useState } from 'react';
 import { useMaybeClient } from './client-context.ts';
+import { onceStored } from './once-stored.ts';
 
 /** The state of a document in a component. */
 export interface DocumentState<Value> {
@@ -9,10 +10,16 @@ export interface DocumentState<Value> {
   /** The JSON of the document in this page; null if there is none. */
   readonly value: Value | null;
   /**
-   * Why the document could not be opened (`document-gone`: the row does not exist), or why a change could not be
-   * written.
+   * Why the document could not be opened (`document-gone`: the row does not exist yet; the document opens once it
+   * does), or why a change could not be written.
    */
   readonly error: Error | null;
+}
+
+interface Known<Value> {
+  readonly client: Client;
+  readonly of: string;
+  readonly state: DocumentState<Value>;
 }
 
 const OPENING: DocumentState<never> = Object.freeze({ document: null, value: null, error: null });
@@ -30,7 +37,7 @@ const OPENING: DocumentState<never> = Object.freeze({ document: null, value: nul
  */
 export function useDocument<Value = unknown>(table: string, key: RowKey, column: string): DocumentState<Value> {
   const client = useMaybeClient();
-  const [known, setKnown] = useState<{ readonly of: string; readonly state: DocumentState<Value> } | null>(null);
+  const [known, setKnown] = useState<Known<Value> | null>(null);
   const of = JSON.stringify([table, key, column], (_name, part: unknown) =>
     typeof part === 'bigint' ? `${part}n` : part,
   );
@@ -38,17 +45,27 @@ export function useDocument<Value = unknown>(table: string, key: RowKey, column:
     if (client === null) return undefined;
     let isShown = true;
     const show = (state: DocumentState<Value>): void => {
-      if (isShown) setKnown({ of, state });
+      if (isShown) setKnown({ client, of, state });
     };
-    const opening = client.document<Value>(table, key, column);
-    opening.then(
-      (document) => {
-        document.subscribe(({ value, error }) => show({ document, value, error }));
-      },
-      (error: Error) => show({ ...OPENING, error }),
-    );
+    let stopWaiting = (): void => undefined;
+    const open = (): Promise<LiveDocument<Value>> => {
+      const document = client.document<Value>(table, key, column);
+      document.then(
+        (opened) => {
+          opened.subscribe(({ value, error }) => show({ document: opened, value, error }));
+        },
+        (error: Error) => {
+          show({ ...OPENING, error });
+          if (isShown && error instanceof RockpoolError && error.code === 'document-gone')
+            stopWaiting = onceStored(client, { table, key, column }, () => void (opening = open()));
+        },
+      );
+      return document;
+    };
+    let opening = open();
     return () => {
       isShown = false;
+      stopWaiting();
       // The document is closing, and a change to it would be lost. The same key may be requested again before the next
       // document is open.
       setKnown(null);
@@ -61,5 +78,5 @@ export function useDocument<Value = unknown>(table: string, key: RowKey, column:
     };
     // `of` identifies table, key and column.
   }, [client, of]);
-  return known?.of === of ? known.state : OPENING;
+  return known?.client === client && known.of === of ? known.state : OPENING;
 }

@@ -1,4 +1,4 @@
-import type { RowHistory, RowHistoryState, RowKey } from '@rockpool/client';
+import type { Client, RowHistory, RowHistoryState, RowKey } from '@rockpool/client';
 import { useEffect, useState } from 'react';
 import { useMaybeClient } from './client-context.ts';
 
@@ -10,6 +10,12 @@ export interface RowHistoryInUse {
   readonly state: RowHistoryState | null;
   /** Why the history could not be opened (`history-not-kept`: the schema declares none). */
   readonly error: Error | null;
+}
+
+interface Known {
+  readonly client: Client;
+  readonly of: string;
+  readonly inUse: RowHistoryInUse;
 }
 
 const OPENING: RowHistoryInUse = Object.freeze({ history: null, state: null, error: null });
@@ -26,7 +32,7 @@ const OPENING: RowHistoryInUse = Object.freeze({ history: null, state: null, err
  */
 export function useRowHistory(table: string, key: RowKey): RowHistoryInUse {
   const client = useMaybeClient();
-  const [known, setKnown] = useState<{ readonly of: string; readonly inUse: RowHistoryInUse } | null>(null);
+  const [known, setKnown] = useState<Known | null>(null);
   const of = JSON.stringify([table, key], (_name, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part));
   useEffect(() => {
     if (client === null) return undefined;
@@ -36,11 +42,11 @@ export function useRowHistory(table: string, key: RowKey): RowHistoryInUse {
       (history) => {
         if (!isShown) return;
         stop = history.subscribe((state) =>
-          setKnown({ of, inUse: { history, state: state.loading ? null : state, error: null } }),
+          setKnown({ client, of, inUse: { history, state: state.loading ? null : state, error: null } }),
         );
       },
       (error: Error) => {
-        if (isShown) setKnown({ of, inUse: { ...OPENING, error } });
+        if (isShown) setKnown({ client, of, inUse: { ...OPENING, error } });
       },
     );
     return () => {
@@ -49,5 +55,5 @@ export function useRowHistory(table: string, key: RowKey): RowHistoryInUse {
     };
     // `of` identifies table and key, because the caller may pass a new array each time.
   }, [client, of]);
-  return known?.of === of ? known.inUse : OPENING;
+  return known?.client === client && known.of === of ? known.inUse : OPENING;
 }

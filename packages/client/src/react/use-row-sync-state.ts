@@ -1,7 +1,13 @@
-import type { RowKey, RowSyncState } from '@rockpool/client';
+import type { Client, RowKey, RowSyncState } from '@rockpool/client';
 import { useEffect, useState } from 'react';
 import { useMaybeClient } from './client-context.ts';
 import { useSyncStatus } from './use-sync-status.ts';
+
+interface Known {
+  readonly client: Client | null;
+  readonly of: string;
+  readonly rowSyncState: RowSyncState;
+}
 
 /**
  * Returns how far the changes to one row have come, and reads it again whenever the sync status changes. Null before
@@ -10,13 +16,13 @@ import { useSyncStatus } from './use-sync-status.ts';
 export function useRowSyncState(table: string, key: RowKey): RowSyncState | null {
   const client = useMaybeClient();
   const status = useSyncStatus();
-  const [known, setKnown] = useState<{ readonly of: string; readonly rowSyncState: RowSyncState } | null>(null);
+  const [known, setKnown] = useState<Known | null>(null);
   const of = JSON.stringify([table, key], (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
   useEffect(() => {
     let isCurrent = true;
     client?.rowSyncState(table, key).then(
       (rowSyncState) => {
-        if (isCurrent) setKnown({ of, rowSyncState });
+        if (isCurrent) setKnown({ client, of, rowSyncState });
       },
       () => {
         if (isCurrent) setKnown(null);
@@ -27,5 +33,5 @@ export function useRowSyncState(table: string, key: RowKey): RowSyncState | null
     };
     // `of` identifies table and key, because the caller may pass a new array each time.
   }, [client, of, status]);
-  return known?.of === of ? known.rowSyncState : null;
+  return known?.client === client && known.of === of ? known.rowSyncState : null;
 }
