@@ -1,6 +1,17 @@
+import { RockpoolError, type Client, type StatementResult } from '@rockpool/client';
 import { button, element, table } from './dom.ts';
 import { describeSource, explainQuery } from './explain-query.ts';
 import type { MakePanel } from './panel.ts';
+
+/** Runs queries as queries: a write clears the steps that can be redone, and stores its result for a day. */
+async function runSql(client: Client, sql: string): Promise<StatementResult> {
+  try {
+    return { rows: await client.query(sql), changes: 0 };
+  } catch (thrown) {
+    if (thrown instanceof RockpoolError && thrown.code === 'sql-read-only') return client.execute(sql);
+    throw thrown;
+  }
+}
 
 /** Runs SQL, and shows for each loop of a query whether operators or SQLite execute it. */
 export const consolePanel: MakePanel = (client) => ({
@@ -14,7 +25,7 @@ export const consolePanel: MakePanel = (client) => ({
     const run = async (): Promise<void> => {
       const startedMs = performance.now();
       try {
-        const { rows, changes } = await client.execute(input.value);
+        const { rows, changes } = await runSql(client, input.value);
         const took = `${(performance.now() - startedMs).toFixed(1)} ms`;
         output.replaceChildren(
           element('p', '', `${rows.length} rows, ${changes} changed, ${took}`),

@@ -34,6 +34,17 @@ describe('devtools', () => {
     expect(root.querySelector('b')).toBe(null);
   });
 
+  it('show another table when the chosen view is dropped', async () => {
+    const { show, text: shown } = await open();
+    await client?.execute("CREATE VIEW scratch AS SELECT 'from the view' AS text");
+    show('Tables');
+    await expect.poll(shown).toContain('scratch');
+    show('scratch');
+    await expect.poll(shown).toContain('from the view');
+    await client?.execute('DROP VIEW scratch');
+    await expect.poll(shown).toContain('a note <b>');
+  });
+
   it('run SQL and show its errors', async () => {
     const { root, show, text: shown } = await open();
     show('SQL');
@@ -54,6 +65,17 @@ describe('devtools', () => {
     input.value = 'SELECT nothing';
     show('Run');
     await expect.poll(shown).toContain('SQLite rejected this statement');
+  });
+
+  it('run a query without a write', async () => {
+    const { root, show, text: shown } = await open();
+    await client?.undo();
+    show('SQL');
+    await expect.poll(() => root.querySelector('textarea')).not.toBe(null);
+    (root.querySelector('textarea') as HTMLTextAreaElement).value = 'SELECT 7 AS seven';
+    show('Run');
+    await expect.poll(shown).toContain('seven7');
+    expect(await client?.redo()).toBe(true);
   });
 
   it('show changelog, live queries, tabs and sync', async () => {

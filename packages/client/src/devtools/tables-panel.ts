@@ -18,7 +18,8 @@ export const tablesPanel: MakePanel = (client) => {
         chosen = name;
         void this.draw(into);
       };
-      chosen ??= tables[0]?.name ?? null;
+      // A view may have been dropped.
+      if (!tables.some(({ name }) => name === chosen)) chosen = tables[0]?.name ?? null;
       const names = tables.map(({ name }) => {
         const choose = button(name, () => show(name));
         choose.setAttribute('aria-pressed', String(name === chosen));
