@@ -108,8 +108,8 @@ function checkRequest({ principal, databases, role = 'editor', formerly = [], tt
 }
 
 /**
- * Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`. `onOutdatedKeys`
- * is called when the keys could not be fetched again, and older ones are used.
+ * Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`.
+ * `onOutdatedKeys` is called when the keys could not be fetched again, and older ones are used.
  */
 export function jwtAuthenticate(
   { secret, previousSecret, keySet, oidcIssuer, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,

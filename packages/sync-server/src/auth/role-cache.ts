@@ -101,7 +101,8 @@ export class RoleCache {
   }
 
   /**
-   * Reads the role of a principal again. Null if no other instance can have stored one. Rejects with `auth-unavailable`.
+   * Reads the role of a principal again. Null if no other instance can have stored one. Rejects with
+   * `auth-unavailable`.
    */
   lookUp(databaseId: string, principal: string): Promise<void> | null {
     if (!this.isShared) return null;

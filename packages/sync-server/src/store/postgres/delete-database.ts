@@ -4,7 +4,8 @@ import { DatabaseMarked, DELETED, lockMark, writeMark } from './move-mark.ts';
 import type { PostgresStore } from './postgres-store.ts';
 
 /**
- * Deletes a database while instances run. A kill may follow any of the steps; calling this again completes the deletion:
+ * Deletes a database while instances run. A kill may follow any of the steps; calling this again completes the
+ * deletion:
  *
  *   1  mark     no instance commits to the database or opens it any more, and its sessions end
  *   2  rows     in parts, because a statement that deletes a large database takes longer than PostgreSQL allows

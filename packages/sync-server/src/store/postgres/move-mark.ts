@@ -2,9 +2,9 @@ import { RockpoolError } from '@rockpool/shared';
 import { type Connection, NAMESPACE } from '../../postgres/connection.ts';
 
 /**
- * The mark that a move or a deletion writes into the row of a database at a shard: `source` is frozen, `target` is being
- * filled, `moved` has been left, and `deleted` is being deleted. No instance commits to a database with a mark. The
- * directory decides how a move ends; only the command ends a deletion.
+ * The mark that a move or a deletion writes into the row of a database at a shard: `source` is frozen, `target` is
+ * being filled, `moved` has been left, and `deleted` is being deleted. No instance commits to a database with a mark.
+ * The directory decides how a move ends; only the command ends a deletion.
  */
 export interface MoveMark {
   /** A later move has a higher id. 0 for a deletion. */
