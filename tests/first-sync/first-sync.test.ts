@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { decodeSchema, encodeSchema, RockpoolError } from '#shared/index.ts';
+import { buildSchema, createTableSql, decodeSchema, encodeSchema, RockpoolError, tableToDdl } from '#shared/index.ts';
 import { memoryMedium, openStorage, type Medium } from '#vfs-opfs/index.ts';
+import { SimulatedDisk } from '#vfs-opfs/testing/index.ts';
 import { firstSync, type FirstSyncOptions } from '#client/worker/first-sync/first-sync.ts';
 import type { SnapshotProgress } from '#client/rpc/snapshot-progress.ts';
+import type { Migration } from '#client/rpc/migration.ts';
 import { openDatabase, type OpenDatabase } from '#client/worker/database/open-database.ts';
-import { testRuntime } from '#client/testing/worker/test-database.ts';
+import { openInMemory, testRuntime } from '#client/testing/worker/test-database.ts';
+import { atLevel } from '#kit/level.ts';
 import { insert, remove, update } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import { TestSite } from '#sync-server/testing/test-client.ts';
-import { TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
+import { ACCOUNTS, column, table, TEST_SCHEMA, TEST_TABLES } from '#sync-server/testing/test-schema.ts';
 import { DATABASE } from '#sync-server/testing/test-server.ts';
 import { describe, expect, it } from 'vitest';
 import { fetchBuilt } from './test-snapshots.ts';
@@ -35,6 +38,7 @@ const options = (medium: Medium, changes: Partial<FirstSyncOptions> = {}): First
   name: 'budget',
   medium,
   schema: SCHEMA,
+  migrations: null,
   runtime: Promise.resolve(testRuntime),
   randomBytes: (count) => new Uint8Array(randomBytes(count)),
   url: `ws://${tested.server.host}`,
@@ -46,7 +50,11 @@ const options = (medium: Medium, changes: Partial<FirstSyncOptions> = {}): First
   ...changes,
 });
 
-async function opened<Result>(medium: Medium, use: (database: OpenDatabase) => Result): Promise<Result> {
+async function opened<Result>(
+  medium: Medium,
+  use: (database: OpenDatabase) => Result,
+  bundle: Pick<FirstSyncOptions, 'schema' | 'migrations'> = { schema: SCHEMA, migrations: null },
+): Promise<Result> {
   const storage = await openStorage({ name: 'budget', medium, role: 'writer' });
   storage.register(testRuntime.module);
   const database = openDatabase({
@@ -54,8 +62,7 @@ async function opened<Result>(medium: Medium, use: (database: OpenDatabase) => R
     path: storage.path,
     vfsName: storage.vfsName,
     role: 'writer',
-    schema: SCHEMA,
-    migrations: null,
+    ...bundle,
     randomBytes: (count) => new Uint8Array(randomBytes(count)),
     nowMs: Date.now,
   });
@@ -221,6 +228,166 @@ describe('a first sync', () => {
   ])('stores nothing, and reports the reason: %s', async (_, changes, failure) => {
     const medium = memoryMedium();
     await expect(firstSync(options(medium, changes))).rejects.toMatchObject(failure);
+    expect(await medium.list()).toEqual([]);
+  });
+});
+
+/** With a table that stays on the device. */
+const MIGRATED_SCHEMA = decodeSchema(
+  encodeSchema(
+    buildSchema([
+      ...TEST_TABLES,
+      table('drafts', [column('id', 'text', { notNull: true }), column('body', 'text')], { synced: false }),
+    ]),
+  ),
+);
+
+const migration = (tag: string, ...statements: string[]): Migration => ({
+  tag,
+  sql: statements.join('\n--> statement-breakpoint\n'),
+});
+
+const CREATE_TABLES = migration(
+  '0000_tables',
+  // In an order of columns other than that of the schema.
+  createTableSql({ ...ACCOUNTS, columns: ACCOUNTS.columns.toReversed() }),
+  ...TEST_TABLES.filter((one) => one !== ACCOUNTS).flatMap(tableToDdl),
+);
+
+const CREATE_MORE = migration(
+  '0001_more',
+  'CREATE TABLE drafts (id text PRIMARY KEY NOT NULL, body text)',
+  "INSERT INTO drafts VALUES ('welcome', 'Write here')",
+  'CREATE TABLE visits (id integer PRIMARY KEY AUTOINCREMENT, page text)',
+  "INSERT INTO visits (page) VALUES ('home')",
+  'CREATE INDEX entries_by_amount ON entries (amount)',
+  'CREATE VIEW rich_entries AS SELECT id FROM entries WHERE amount > 400',
+  "CREATE TRIGGER label_account AFTER UPDATE OF name ON accounts BEGIN INSERT INTO labels VALUES (NEW.id, 1); END",
+);
+
+const MIGRATED = { schema: MIGRATED_SCHEMA, migrations: [CREATE_TABLES, CREATE_MORE] };
+
+/** Everything that migrations create: definitions, and the rows of tables that are not synced. */
+function created({ connection }: OpenDatabase): unknown {
+  return [
+    'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2',
+    'SELECT * FROM drafts',
+    'SELECT * FROM visits',
+    'SELECT * FROM sqlite_sequence',
+    "SELECT name, cid FROM pragma_table_info('accounts')",
+  ].map((sql) => connection.rows(sql));
+}
+
+/** Storage calls at which the worker dies, spread evenly. */
+const DEATHS = atLevel({ test: 8, verify: 24 });
+
+describe('a first sync of an app with migrations', () => {
+  const migrated = (medium: Medium): FirstSyncOptions => options(medium, MIGRATED);
+
+  it('creates what the migrations create, with the rows of the server', async () => {
+    await fillServer();
+    const medium = memoryMedium();
+    expect(await firstSync(migrated(medium))).toBe(true);
+    const byMigrations = openInMemory(MIGRATED);
+    await opened(
+      medium,
+      (database) => {
+        expect(created(database)).toEqual(created(byMigrations));
+        expect(database.connection.rows('PRAGMA integrity_check')).toEqual([['ok']]);
+        expect(database.connection.rows('SELECT * FROM accounts')).toEqual([[2n ** 62n, 'Cash', 'a']]);
+        expect(database.connection.rows('SELECT count(*), sum(amount) FROM entries')).toEqual([[500, 124_750]]);
+        expect(database.connection.rows('SELECT count(*) FROM rich_entries')).toEqual([[99]]);
+        expect(database.connection.value("SELECT count(*) FROM accounts_search WHERE accounts_search MATCH 'cash'")).toBe(
+          1,
+        );
+        database.write({ id: 'w', statements: [{ sql: "UPDATE accounts SET name = 'Purse'", params: [] }] });
+        expect(database.connection.rows('SELECT * FROM labels')).toEqual([['a', 1]]);
+      },
+      MIGRATED,
+    );
+    byMigrations.close();
+    expect((await medium.list()).filter((name) => name.includes('~'))).toEqual([]);
+  });
+
+  it('continues the stream from the snapshot’s position', async () => {
+    await fillServer();
+    const medium = memoryMedium();
+    await firstSync(migrated(medium));
+    const site = new TestSite();
+    await opened(
+      medium,
+      ({ meta }) => {
+        expect(meta.databaseIdentity).toHaveLength(16);
+        expect(meta.wantsFullResync).toBe(false);
+        site.logEpoch = meta.logEpoch;
+        site.cursor = meta.cursor;
+        site.logHashes.set(site.cursor, meta.cursorHash);
+      },
+      MIGRATED,
+    );
+    const writer = await tested.server.open();
+    await writer.commit([update('accounts', 'a', { rank: 1n })]);
+    const { welcome, first } = await (await tested.server.connect(site)).open(await tested.server.token(), DATABASE);
+    expect(welcome.fullResync).toBe(false);
+    expect(first).toMatchObject({ from: 3, to: 4 });
+  });
+
+  it('is a database on which later migrations run', async () => {
+    await fillServer();
+    const medium = memoryMedium();
+    await firstSync(migrated(medium));
+    const later = migration('0002_later', 'DROP TRIGGER label_account', 'DROP VIEW rich_entries', 'DROP TABLE visits');
+    await opened(
+      medium,
+      ({ connection }) => expect(connection.value('SELECT count(*) FROM entries')).toBe(500),
+      { ...MIGRATED, migrations: [...MIGRATED.migrations, later] },
+    );
+  });
+
+  it('leaves all rows or none if the worker dies at any storage call', async () => {
+    await fillServer();
+
+    /** Returns the number of calls. */
+    async function dyingAt(call: number): Promise<number> {
+      const disk = new SimulatedDisk();
+      const medium = disk.medium();
+      let calls = 0;
+      let isDead = false;
+      disk.observer = () => {
+        if (isDead || ++calls < call) return;
+        isDead = true;
+        medium.kill();
+        throw new Error('killed');
+      };
+      await firstSync(migrated(medium)).catch(() => undefined);
+      disk.observer = undefined;
+      const next = disk.medium();
+      const hasFilled = await firstSync(migrated(next));
+      await opened(
+        next,
+        (database) => {
+          const { connection, meta } = database;
+          expect(connection.rows('PRAGMA integrity_check')).toEqual([['ok']]);
+          expect(connection.value('SELECT count(*) FROM drafts')).toBe(1);
+          expect(connection.value("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")).toBe(1);
+          const rows = connection.value('SELECT count(*) FROM entries');
+          expect([rows, meta.cursor, meta.logEpoch === null]).toEqual(
+            hasFilled || meta.cursor > 0 ? [500, 3, false] : [0, 0, true],
+          );
+        },
+        MIGRATED,
+      );
+      return calls;
+    }
+    const calls = await dyingAt(Infinity);
+    expect(calls).toBeGreaterThan(20);
+    for (let call = 1; call <= calls; call += Math.ceil(calls / DEATHS)) await dyingAt(call);
+  });
+
+  it('stores nothing if the server offers no snapshot', async () => {
+    const medium = memoryMedium();
+    const none = { ...MIGRATED, fetch: async () => new Response(null, { status: 204 }) };
+    expect(await firstSync(options(medium, none))).toBe(false);
     expect(await medium.list()).toEqual([]);
   });
 });

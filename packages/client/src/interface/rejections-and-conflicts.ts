@@ -32,8 +32,8 @@ export interface Conflicts {
    * group) or to its path in a document. Restoring a value of a deleted row restores the row, with all values that the
    * conflict log has. A delete that lost to an update deletes the row.
    *
-   * Rejects with `conflict-not-restorable`; the field `problem` is `unknown`, `schema`, `row-gone`, `counter` or
-   * `incomplete`.
+   * Rejects with `conflict-not-restorable`; the field `problem` is `unknown`, `schema`, `row-gone`, `counter`,
+   * `incomplete` or `unnamed-element`.
    */
   restore(id: string): Promise<void>;
 }

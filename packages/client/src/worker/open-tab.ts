@@ -169,6 +169,7 @@ export class OpenTab {
       name,
       medium,
       schema,
+      migrations: options.migrations,
       runtime,
       ...this.download(sync),
       token: () => page.token(),

@@ -125,6 +125,11 @@ describe('migrations of the app', () => {
     });
   });
 
+  it('are the same in a build whose files end lines with CR and LF', async () => {
+    const other = { ...FIRST, sql: FIRST.sql.replaceAll('\n', '\r\n') };
+    expect(await rowsOf(await used('milk'), firstSchema, [other], 'SELECT title FROM todo')).toEqual([['milk']]);
+  });
+
   it('adopt a database that was created without them', async () => {
     const medium = memoryMedium();
     const plain = await openStored(medium, { schema: firstSchema });

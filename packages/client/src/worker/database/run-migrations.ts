@@ -275,9 +275,13 @@ function failed(tag: string, fields: Readonly<Record<string, string | number>>, 
   return new RockpoolError('migration-failed', { migration: tag, ...fields }, { cause });
 }
 
-/** FNV-1a, 32 bits: detects accidental edits, not malicious ones. */
+/**
+ * FNV-1a, 32 bits: detects accidental edits, not malicious ones. Git on Windows ends lines with CR and LF, and a build
+ * there has the same migrations.
+ */
 function hashOf(sql: string): string {
+  const text = sql.replaceAll('\r', '');
   let hash = 0x811c9dc5;
-  for (let i = 0; i < sql.length; i++) hash = Math.imul(hash ^ sql.charCodeAt(i), 0x01000193);
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return (hash >>> 0).toString(16);
 }

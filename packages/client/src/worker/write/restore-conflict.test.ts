@@ -197,6 +197,16 @@ describe('restoring a conflict', () => {
     database.close();
   });
 
+  it('does not write to an element without a name, whose index may have changed [MR-75]', () => {
+    const database = open();
+    write(database, `INSERT INTO paper (id, content) VALUES ('a', '{"rows":[{"n":1},{"n":2}]}')`);
+    addConflict(database, '1', 'lww', 'content', '3', { table: 'paper', path: '["rows",1,"n"]' });
+    write(database, `UPDATE paper SET content = '{"rows":[{"n":0},{"n":1},{"n":2}]}'`);
+    expect(() => restore(database, '1')).toThrow(notRestorable('unnamed-element'));
+    expect(database.connection.rows('SELECT content FROM paper')).toEqual([['{"rows":[{"n":0},{"n":1},{"n":2}]}']]);
+    database.close();
+  });
+
   it('does not write to a document for a lost edit without a value [MR-30]', () => {
     const database = open();
     write(database, `INSERT INTO paper (id, content) VALUES ('a', '{"stands":1}')`);

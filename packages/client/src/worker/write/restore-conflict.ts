@@ -42,6 +42,7 @@ interface Conflict {
  * - `unknown`: the entry does not exist or is no longer kept
  * - `schema`: the app no longer has the table or column
  * - `row-gone`: the row of the value, or its place in the document, is gone
+ * - `unnamed-element`: the place is in an element without a name, and another element may have its index now
  * - `counter`: counters add up, and the log does not record whether the lost value is a delta or a total
  * - `incomplete`: the row needs values that the log does not have
  */
@@ -107,6 +108,7 @@ function restorePlace(
 ): void {
   const { canonicalJson, withValueAt } = documentSupport();
   const column = quoteName(requireColumn(table, columnName).name);
+  if (path.some((step) => typeof step === 'number')) throw notRestorable('unnamed-element');
   const text = connection.value(`SELECT ${column} FROM ${nameOf(table)} WHERE ${keyMatchSql(table)}`, ...key);
   const restored =
     typeof text === 'string' && typeof value === 'string'

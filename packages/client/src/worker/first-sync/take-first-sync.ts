@@ -1,0 +1,64 @@
+import { importFile, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
+import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
+import { adoptSnapshot } from './adopt-snapshot.ts';
+import { downloadSnapshot } from './download-snapshot.ts';
+import { fillMigrated } from './fill-migrated.ts';
+import type { FirstSyncOptions, FirstSyncTools } from './first-sync.ts';
+import type { SnapshotContent } from './snapshot-source.ts';
+import { reportStored } from './stored-progress.ts';
+
+/**
+ * Downloads the snapshot and makes it the database. With migrations, whose result a snapshot does not have, copies its
+ * rows into a database in which they have run. See firstSync.
+ */
+export async function takeFirstSync(options: FirstSyncOptions, tools: FirstSyncTools): Promise<boolean> {
+  const { schema, migrations, answerWithinMs, nextBytesMs, onWait } = options;
+  const timeouts = {
+    tokenMs: answerWithinMs,
+    firstByteMs: answerWithinMs,
+    builtMs: answerWithinMs,
+    ...(nextBytesMs !== undefined && { nextBytesMs }),
+  };
+  const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, timeouts });
+  if (downloaded === null) return false;
+  const runtime = await options.runtime;
+  const onStored = (): void => onWait({ stage: 'snapshot-store', withinMs: STORE_TIMEOUT_MS });
+  onStored();
+  const content = {
+    source: downloaded.compressed
+      .stream()
+      .pipeThrough(new DecompressionStream('gzip'))
+      .pipeThrough(reportStored(onStored)),
+    sizeBytes: downloaded.sizeBytes,
+  };
+  try {
+    if (migrations === null) await importSnapshot(options, content, tools);
+    else await fillMigrated({ ...options, runtime, migrations }, content, onStored, tools);
+  } catch (thrown) {
+    throw tools.storageFailure(thrown);
+  }
+  return true;
+}
+
+/** Completely or not at all. */
+async function importSnapshot(
+  { name, medium, schema, runtime, randomBytes }: FirstSyncOptions,
+  { source }: SnapshotContent,
+  { Connection }: FirstSyncTools,
+): Promise<void> {
+  const loaded = await runtime;
+  await importFile({
+    name,
+    medium,
+    source,
+    check: (storage) => {
+      storage.register(loaded.module as unknown as StorageModule);
+      const connection = new Connection(loaded, { path: storage.path, vfsName: storage.vfsName });
+      try {
+        adoptSnapshot(connection, schema, randomBytes);
+      } finally {
+        connection.close();
+      }
+    },
+  });
+}
