@@ -116,6 +116,19 @@ describe('migrations of the app', () => {
     );
   });
 
+  it('must not make a local table a synced one, whose rows would never be sent', async () => {
+    const medium = await used();
+    const { database, close } = await open(medium, firstSchema, FIRST);
+    database.write({ id: 'w', statements: [{ sql: "INSERT INTO draft VALUES ('a', 'mine')", params: [] }] });
+    await close();
+    const flipped = buildSchema(firstSchema.tables.map((table) => ({ ...table, synced: true })));
+    expect(await failureOf(open(medium, flipped, FIRST))).toMatchObject({
+      code: 'migration-failed',
+      fields: { table: 'draft', problem: 'a local table became a synced one' },
+    });
+    expect(await rowsOf(medium, firstSchema, [FIRST], 'SELECT * FROM draft')).toEqual([['a', 'mine']]);
+  });
+
   it('must not be edited once they have run', async () => {
     const medium = await used();
     const edited = { ...FIRST, sql: `${FIRST.sql} ` };

@@ -37,9 +37,9 @@ export interface MigrationParts {
  * Runs the app's new migrations, all or nothing, within the transaction that opens the database. Foreign keys must be
  * off.
  *
- * Throws `migration-failed` with the tag and the reason, and `migration-refused` when undecided changes refer to a
- * table or column that is dropped, or to a column that becomes a counter or a document or stops being one. Rejected
- * changes must not refer to such a column either.
+ * Throws `migration-failed` with the tag and the reason, also if a local table became a synced one, and
+ * `migration-refused` when undecided changes refer to a table or column that is dropped, or to a column that becomes a
+ * counter or a document or stops being one. Rejected changes must not refer to such a column either.
  */
 export function runMigrations(
   parts: MigrationParts,
@@ -52,6 +52,7 @@ export function runMigrations(
   const fresh = migrations.slice(done.length);
   if (fresh.length === 0 && encodeSchema(stored) === encodeSchema(wanted)) return;
   requireNoPendingLoss(parts.undecided(), stored, wanted);
+  requireLocalTables(stored, wanted, migrations);
   const synced = new Set(
     [...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()),
   );
@@ -155,6 +156,14 @@ function requireNoPendingLoss(undecided: Iterable<UndecidedChangeset>, stored: S
       if (refusal !== undefined) throw new RockpoolError('migration-refused', refusal.fields);
     }
   }
+}
+
+/** The rows of a local table are in no changeset: they would never be sent, and the next full resync would delete them. */
+function requireLocalTables(stored: Schema, wanted: Schema, migrations: readonly Migration[]): void {
+  const table = stored.tables.find(
+    ({ name, synced }) => !synced && wanted.tables.some((after) => after.synced && after.name === name),
+  )?.name;
+  if (table !== undefined) throw failed(lastTag(migrations), { table, problem: 'a local table became a synced one' });
 }
 
 interface Refusal {

@@ -7,7 +7,7 @@ import type { FirstSyncTools } from './first-sync.ts';
 import { readSnapshotFacts, type SnapshotFacts } from './snapshot-facts.ts';
 import type { SnapshotContent } from './snapshot-source.ts';
 
-export interface FillOptions {
+interface FillOptions {
   readonly name: string;
   readonly medium: Medium;
   readonly schema: Schema;

@@ -1,4 +1,5 @@
 import { importFile, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
+import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { adoptSnapshot } from './adopt-snapshot.ts';
 import { downloadSnapshot } from './download-snapshot.ts';
@@ -32,7 +33,7 @@ export async function takeFirstSync(options: FirstSyncOptions, tools: FirstSyncT
     sizeBytes: downloaded.sizeBytes,
   };
   try {
-    if (migrations === null) await importSnapshot(options, content, tools);
+    if (migrations === null) await importSnapshot(options, content, runtime, tools);
     else await fillMigrated({ ...options, runtime, migrations }, content, onStored, tools);
   } catch (thrown) {
     throw tools.storageFailure(thrown);
@@ -42,18 +43,18 @@ export async function takeFirstSync(options: FirstSyncOptions, tools: FirstSyncT
 
 /** Completely or not at all. */
 async function importSnapshot(
-  { name, medium, schema, runtime, randomBytes }: FirstSyncOptions,
+  { name, medium, schema, randomBytes }: FirstSyncOptions,
   { source }: SnapshotContent,
+  runtime: SqliteRuntime,
   { Connection }: FirstSyncTools,
 ): Promise<void> {
-  const loaded = await runtime;
   await importFile({
     name,
     medium,
     source,
     check: (storage) => {
-      storage.register(loaded.module as unknown as StorageModule);
-      const connection = new Connection(loaded, { path: storage.path, vfsName: storage.vfsName });
+      storage.register(runtime.module as unknown as StorageModule);
+      const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName });
       try {
         adoptSnapshot(connection, schema, randomBytes);
       } finally {
