@@ -176,6 +176,29 @@ describe('a first sync', () => {
     await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
   });
 
+  it('is complete if the connection is cut after the last byte', async () => {
+    await fillServer();
+    let asked = 0;
+    const cutAtTheEnd: typeof fetch = async (input, init) => {
+      asked++;
+      const response = await fetchBuilt(input, init);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      let isSent = false;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (isSent) return controller.error(new Error('cut'));
+          isSent = true;
+          controller.enqueue(bytes);
+        },
+      });
+      return new Response(body, { status: response.status, headers: response.headers });
+    };
+    const medium = memoryMedium();
+    expect(await firstSync(options(medium, { fetch: cutAtTheEnd }))).toBe(true);
+    expect(asked).toBe(1);
+    await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
+  });
+
   it('leaves nothing behind if it fails', async () => {
     await fillServer();
     const medium = memoryMedium();
