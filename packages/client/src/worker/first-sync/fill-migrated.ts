@@ -1,11 +1,25 @@
 import type { Schema } from '@rockpool/shared';
-import type { Medium, SqliteModule as StorageModule, Storage } from '@rockpool/vfs-opfs';
+import type { Medium, openStorage, SqliteModule as StorageModule, stageFile, Storage } from '@rockpool/vfs-opfs';
 import type { Migration } from '../../rpc/migration.ts';
-import type { OpenDatabase } from '../database/open-database.ts';
+import type { applyDeliveries } from '../apply/apply-delivery.ts';
+import type { PendingIndex } from '../apply/pending-index.ts';
+import type { openDatabase, OpenDatabase } from '../database/open-database.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
-import type { FirstSyncTools } from './first-sync.ts';
+import type { syncProgress } from '../sync/sync-progress.ts';
 import { readSnapshotFacts, type SnapshotFacts } from './snapshot-facts.ts';
 import type { SnapshotContent } from './snapshot-source.ts';
+
+/** Parts of the worker; see FirstSyncTools. */
+export interface FillTools {
+  readonly applyDeliveries: typeof applyDeliveries;
+  readonly Connection: typeof Connection;
+  readonly openDatabase: typeof openDatabase;
+  readonly openStorage: typeof openStorage;
+  readonly PendingIndex: typeof PendingIndex;
+  readonly stageFile: typeof stageFile;
+  readonly syncProgress: typeof syncProgress;
+}
 
 interface FillOptions {
   readonly name: string;
@@ -27,7 +41,7 @@ export async function fillMigrated(
   options: FillOptions,
   content: SnapshotContent,
   onStored: () => void,
-  tools: FirstSyncTools,
+  tools: FillTools,
 ): Promise<void> {
   const { name, medium, schema, runtime } = options;
   const staged = await tools.stageFile({ name, medium, ...content });
@@ -56,7 +70,7 @@ function readFacts(
   storage: Storage,
   schema: Schema,
   runtime: SqliteRuntime,
-  { Connection }: FirstSyncTools,
+  { Connection }: FillTools,
 ): SnapshotFacts {
   storage.register(runtime.module as unknown as StorageModule);
   const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName });
@@ -70,7 +84,7 @@ function readFacts(
 function createDatabase(
   storage: Storage,
   { schema, migrations, runtime, randomBytes }: FillOptions,
-  { openDatabase }: FirstSyncTools,
+  { openDatabase }: FillTools,
 ): OpenDatabase {
   storage.register(runtime.module as unknown as StorageModule);
   return openDatabase({
@@ -89,7 +103,7 @@ function fill(
   database: OpenDatabase,
   path: string,
   { databaseIdentity, logEpoch, watermark, logHash }: SnapshotFacts,
-  { applyDeliveries, PendingIndex, syncProgress }: FirstSyncTools,
+  { applyDeliveries, PendingIndex, syncProgress }: FillTools,
 ): void {
   // Before the rows, so that they are never in a database that could still be bound to a different one.
   database.meta.set('database_identity', databaseIdentity);

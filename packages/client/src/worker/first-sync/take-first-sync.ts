@@ -1,12 +1,33 @@
-import { importFile, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
+import type { Schema } from '@rockpool/shared';
+import { importFile, type Medium, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
+import type { Migration } from '../../rpc/migration.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
+import type { storageFailure } from '../storage/storage-failure.ts';
 import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { adoptSnapshot } from './adopt-snapshot.ts';
-import { downloadSnapshot } from './download-snapshot.ts';
-import { fillMigrated } from './fill-migrated.ts';
-import type { FirstSyncOptions, FirstSyncTools } from './first-sync.ts';
+import { downloadSnapshot, type DownloadOptions } from './download-snapshot.ts';
+import { fillMigrated, type FillTools } from './fill-migrated.ts';
 import type { SnapshotContent } from './snapshot-source.ts';
 import { reportStored } from './stored-progress.ts';
+
+export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | 'timeouts'> {
+  /** The limit for the token, for the first byte of a response, and for a file that is being built. */
+  readonly answerWithinMs: number;
+  /** Default: that of snapshot-wait.ts. */
+  readonly nextBytesMs?: number;
+  readonly name: string;
+  readonly medium: Medium;
+  readonly schema: Schema;
+  /** The app's migrations, or null. */
+  readonly migrations: readonly Migration[] | null;
+  readonly runtime: Promise<SqliteRuntime>;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/** What this code, which loads on first use, uses of the worker. Imports would move these modules to another chunk. */
+export interface FirstSyncTools extends FillTools {
+  readonly storageFailure: typeof storageFailure;
+}
 
 /**
  * Downloads the snapshot and makes it the database. With migrations, whose result a snapshot does not have, copies its
