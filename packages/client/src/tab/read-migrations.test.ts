@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { readMigrations } from './read-migrations.ts';
+
+it('finds the SQL of a migration whose name ends that of another one', () => {
+  const journal = { entries: ['add_users', 'users'].map((tag, idx) => ({ tag, idx })) };
+  const read = (folder: string): unknown =>
+    readMigrations({ journal, migrations: { [`${folder}add_users.sql`]: 'first', [`${folder}users.sql`]: 'second' } });
+  for (const folder of ['', './drizzle/'])
+    expect(read(folder)).toEqual({
+      migrations: [
+        { tag: 'add_users', sql: 'first' },
+        { tag: 'users', sql: 'second' },
+      ],
+      missing: [],
+    });
+});
