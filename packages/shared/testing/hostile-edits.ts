@@ -1,7 +1,7 @@
 import * as Y from 'yjs';
 import { clientIdOf } from '../src/document/document-id.ts';
 import type { JsonObject } from '../src/document/json.ts';
-import { PLAIN } from '../src/document/json-node.ts';
+import { PLACE, PLAIN } from '../src/document/json-node.ts';
 import { RICH } from '../src/document/rich-text-node.ts';
 
 /** The content of the document for which the edits are made. `body` is a text merged by character. */
@@ -110,6 +110,13 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
       ),
     ],
     ['that places no element of a list', made((root) => (root.get('items') as Y.Map<unknown>).set('sy', new Y.Map()))],
+    ...['000000', 'V000000'].map((place): readonly [string, Uint8Array] => [
+      `that places an element at ${place}, before which there is no room`,
+      made((root) => {
+        const element = new Y.Map(Object.entries({ id: 'y', [PLACE]: place }));
+        (root.get('items') as Y.Map<unknown>).set('sy', element);
+      }),
+    ]),
     [
       'that is nested too deep',
       made((root) => {

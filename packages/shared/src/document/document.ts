@@ -17,8 +17,9 @@ import { inspectUpdate } from './inspect-update.ts';
 import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
 import { canonicalTextOf, rememberText } from './json-text.ts';
 import { applyChange, diffJson } from './json-change.ts';
-import { readNode, rootValue } from './json-node.ts';
+import { PLACE, readNode, rootValue } from './json-node.ts';
 import { overwrittenBy, overwrittenByCarrying, type OperationId, type OverwrittenMember } from './overwritten.ts';
+import { hasRoomBefore, isPosition } from './position.ts';
 import { canonicalRichTexts } from './rich-text.ts';
 import { isOpen, keepOpen, sameBytes, takeOpen, type OpenDocument } from './open-documents.ts';
 import { writeJson } from './write-json.ts';
@@ -221,6 +222,7 @@ export function mergeForeignEdit(
     throw invalid('update');
   }
   if (hasGap(doc)) throw new RockpoolError('document-gap');
+  checkPlaces(doc, clientId, clocks.get(clientId) ?? 0);
   const json = readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH));
   if (path.hasRichText) checkRichTexts(rootValue(doc), path);
   const text = canonicalJson(json);
@@ -230,6 +232,18 @@ export function mergeForeignEdit(
   // The caller requests the text next, and a small document is not kept open.
   rememberDocumentText(merged, text);
   return { state: merged, overwritten };
+}
+
+/** Checks the places that a client has given to elements, from a clock on. Throws `document-invalid`. */
+function checkPlaces(doc: Y.Doc, clientId: number, clock: number): void {
+  const structs = doc.store.clients.get(clientId) ?? [];
+  for (let at = structs.length - 1; at >= 0; at--) {
+    const struct = structs[at];
+    if (struct === undefined || struct.id.clock < clock) return;
+    if (!(struct instanceof Y.Item) || struct.parentSub !== PLACE || struct.deleted) continue;
+    if (!struct.content.getContent().every((place) => isPosition(place) && hasRoomBefore(place)))
+      throw invalid('structure');
+  }
 }
 
 /** Returns a function that tells whether an edit, as sent or stored, contains an operation. */

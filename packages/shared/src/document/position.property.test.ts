@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isPosition, positionBetween } from './position.ts';
+import { hasRoomBefore, isPosition, positionBetween } from './position.ts';
 
 it('there is always a position between two others, in any order of insertion', () => {
   fc.assert(
@@ -9,7 +9,7 @@ it('there is always a position between two others, in any order of insertion', (
       for (const place of places) {
         const at = place % (positions.length + 1);
         const between = positionBetween(positions[at - 1] ?? null, positions[at] ?? null);
-        expect(isPosition(between)).toBe(true);
+        expect(isPosition(between) && hasRoomBefore(between)).toBe(true);
         positions.splice(at, 0, between);
       }
       expect(positions).toEqual([...positions].sort());
@@ -26,4 +26,20 @@ it('positions at either end stay short', () => {
     last = positionBetween(last, null);
   }
   expect([first.length, last.length]).toEqual([6, 6]);
+});
+
+it('there is a position on either side of every position that an author may choose', () => {
+  const digit = fc.constantFrom(...'0z1yV');
+  const position = fc.array(digit, { minLength: 6, maxLength: 9 }).map((digits) => digits.join(''));
+  fc.assert(
+    fc.property(position.filter(hasRoomBefore), (place) => {
+      const [before, after] = [positionBetween(null, place), positionBetween(place, null)];
+      expect([before, after].every((made) => isPosition(made) && hasRoomBefore(made))).toBe(true);
+      expect(before < place && place < after).toBe(true);
+    }),
+  );
+});
+
+it('an end is found in a list of an earlier version, in which an element has the first position', () => {
+  expect(isPosition(positionBetween(null, '000000'))).toBe(true);
 });

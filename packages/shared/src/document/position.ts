@@ -2,26 +2,33 @@
  * Positions in an order, as texts that sort: there is room between any two, so an element moves by one small write.
  *
  * Six digits of base 62 count elements at the ends (a list begins in their middle, with room for 28 billion on each
- * side); further digits are a fraction, for elements in between. No fraction ends in 0, because nothing would fit
- * before it.
+ * side); further digits are a fraction, for elements in between and beyond the last count. No fraction ends in 0, and
+ * no position has only zeros, because nothing would fit before it.
  */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = DIGITS.length;
 const WHOLE_DIGITS = 6;
-const FIRST = Math.floor(BASE ** WHOLE_DIGITS / 2);
+const WHOLES = BASE ** WHOLE_DIGITS;
+const FIRST = Math.floor(WHOLES / 2);
 
 /** A position between `left` and `right`; null stands for an end. `left` must be smaller than `right`. */
 export function positionBetween(left: string | null, right: string | null): string {
   if (left === null && right === null) return wholeToText(FIRST);
-  if (right === null) return wholeToText(wholeOf(left as string) + 1);
-  if (left === null) return wholeToText(wholeOf(right) - 1);
-  return midpoint(left, right);
+  const whole = right === null ? wholeOf(left as string) + 1 : left === null ? wholeOf(right) - 1 : 0;
+  // Another author may have used the last count of an end.
+  return whole > 0 && whole < WHOLES ? wholeToText(whole) : midpoint(left ?? '', right ?? '');
 }
 
 export function isPosition(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9A-Za-z]{6,}$/.test(value);
 }
 
+/** False for positions that `positionBetween` never returns: no other one is directly before them. */
+export function hasRoomBefore(position: string): boolean {
+  return position.length > WHOLE_DIGITS ? !position.endsWith('0') : wholeOf(position) > 0;
+}
+
+/** Empty texts stand for the ends. */
 function midpoint(left: string, right: string): string {
   let text = '';
   let bounded = true;
