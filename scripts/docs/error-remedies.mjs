@@ -95,7 +95,8 @@ export const ERROR_GROUPS = [
       'changeset-not-rejected': 'List the rejected changesets again: this one was retried, replaced or dropped.',
       'changeset-refused': 'The `validate` rule of your server rejects the change; `reason` has its sentence.',
       'changeset-undecided': 'Wait until the server has decided the changeset, then retry or drop it.',
-      'conflict-not-restorable': '`problem` says why: `unknown`, `schema`, `row-gone`, `counter`, `incomplete` or `unnamed-element`. For the last one, show `lost_value` to the user, who edits the document: the value is in a list element without a key, whose index may have changed.',
+      'conflict-not-restorable':
+        '`problem` says why: `unknown`, `schema`, `row-gone`, `counter`, `incomplete` or `unnamed-element`. For the last one, show `lost_value` to the user, who edits the document: the value is in a list element without a key, whose index may have changed.',
     },
   ],
   [

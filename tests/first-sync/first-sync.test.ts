@@ -286,7 +286,7 @@ const CREATE_MORE = migration(
   "INSERT INTO visits (page) VALUES ('home')",
   'CREATE INDEX entries_by_amount ON entries (amount)',
   'CREATE VIEW rich_entries AS SELECT id FROM entries WHERE amount > 400',
-  "CREATE TRIGGER label_account AFTER UPDATE OF name ON accounts BEGIN INSERT INTO labels VALUES (NEW.id, 1); END",
+  'CREATE TRIGGER label_account AFTER UPDATE OF name ON accounts BEGIN INSERT INTO labels VALUES (NEW.id, 1); END',
 );
 
 const MIGRATED = { schema: MIGRATED_SCHEMA, migrations: [CREATE_TABLES, CREATE_MORE] };
@@ -321,9 +321,9 @@ describe('a first sync of an app with migrations', () => {
         expect(database.connection.rows('SELECT * FROM accounts')).toEqual([[2n ** 62n, 'Cash', 'a']]);
         expect(database.connection.rows('SELECT count(*), sum(amount) FROM entries')).toEqual([[500, 124_750]]);
         expect(database.connection.rows('SELECT count(*) FROM rich_entries')).toEqual([[99]]);
-        expect(database.connection.value("SELECT count(*) FROM accounts_search WHERE accounts_search MATCH 'cash'")).toBe(
-          1,
-        );
+        expect(
+          database.connection.value("SELECT count(*) FROM accounts_search WHERE accounts_search MATCH 'cash'"),
+        ).toBe(1);
         database.write({ id: 'w', statements: [{ sql: "UPDATE accounts SET name = 'Purse'", params: [] }] });
         expect(database.connection.rows('SELECT * FROM labels')).toEqual([['a', 1]]);
       },
@@ -360,12 +360,12 @@ describe('a first sync of an app with migrations', () => {
     await fillServer();
     const medium = memoryMedium();
     await firstSync(migrated(medium));
+    await opened(medium, () => undefined, MIGRATED);
     const later = migration('0002_later', 'DROP TRIGGER label_account', 'DROP VIEW rich_entries', 'DROP TABLE visits');
-    await opened(
-      medium,
-      ({ connection }) => expect(connection.value('SELECT count(*) FROM entries')).toBe(500),
-      { ...MIGRATED, migrations: [...MIGRATED.migrations, later] },
-    );
+    await opened(medium, ({ connection }) => expect(connection.value('SELECT count(*) FROM entries')).toBe(500), {
+      ...MIGRATED,
+      migrations: [...MIGRATED.migrations, later],
+    });
   });
 
   it('leaves all rows or none if the worker dies at any storage call', async () => {

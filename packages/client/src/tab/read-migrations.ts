@@ -16,6 +16,9 @@ export function readMigrations({ journal, migrations }: DrizzleMigrations): {
 
 /** drizzle-kit names them `m0000`; a bundler's glob names them by path. */
 function sqlOf(migrations: Readonly<Record<string, string>>, idx: number, tag: string): string | undefined {
-  const names = [`m${String(idx).padStart(4, '0')}`, tag];
-  return Object.entries(migrations).find(([name]) => names.includes(name) || `/${name}`.endsWith(`/${tag}.sql`))?.[1];
+  return (
+    migrations[`m${String(idx).padStart(4, '0')}`] ??
+    migrations[tag] ??
+    Object.entries(migrations).find(([name]) => `/${name}`.endsWith(`/${tag}.sql`))?.[1]
+  );
 }

@@ -29,7 +29,7 @@ it('positions at either end stay short', () => {
 });
 
 it('there is a position on either side of every position that an author may choose', () => {
-  const digit = fc.constantFrom(...'0z1yV');
+  const digit = fc.constantFrom('0', '1', 'V', 'y', 'z');
   const position = fc.array(digit, { minLength: 6, maxLength: 9 }).map((digits) => digits.join(''));
   fc.assert(
     fc.property(position.filter(hasRoomBefore), (place) => {

@@ -158,7 +158,7 @@ function requireNoPendingLoss(undecided: Iterable<UndecidedChangeset>, stored: S
   }
 }
 
-/** The rows of a local table are in no changeset: they would never be sent, and the next full resync would delete them. */
+/** Rows of a local table are in no changeset. They would never be sent, and the next full resync would delete them. */
 function requireLocalTables(stored: Schema, wanted: Schema, migrations: readonly Migration[]): void {
   const table = stored.tables.find(
     ({ name, synced }) => !synced && wanted.tables.some((after) => after.synced && after.name === name),

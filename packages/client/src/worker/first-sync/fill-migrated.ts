@@ -66,12 +66,7 @@ export async function fillMigrated(
   }
 }
 
-function readFacts(
-  storage: Storage,
-  schema: Schema,
-  runtime: SqliteRuntime,
-  { Connection }: FillTools,
-): SnapshotFacts {
+function readFacts(storage: Storage, schema: Schema, runtime: SqliteRuntime, { Connection }: FillTools): SnapshotFacts {
   storage.register(runtime.module as unknown as StorageModule);
   const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName });
   try {
