@@ -81,7 +81,7 @@ it('a deletion can be interrupted at every request: it can be completed later, a
   await create('counted');
   await remove('counted', count);
   const stride = Math.max(1, Math.floor(count.count / KILLS));
-  for (let request = stride - 1; request < count.count; request += stride) {
+  for (let request = count.count - 1; request >= 0; request -= stride) {
     const databaseId = `killed-${request}`;
     const identity = await create(databaseId);
     await expect(remove(databaseId, new Kill(request)), `request ${request}`).rejects.toThrow('killed');
