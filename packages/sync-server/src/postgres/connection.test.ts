@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { SlowLink } from '../../testing/slow-link.ts';
-import { Connections } from './connection.ts';
+import { Connections, NAMESPACE } from './connection.ts';
+import { INSTANCE_TABLE_SQL, PostgresInstances } from './instance-directory.ts';
 
 const postgres = postgresUnderTest();
 
@@ -46,5 +47,18 @@ it('a poll without a response fails, although other statements wait for longer',
   link.fallSilent();
   await expect(patient.poll('SELECT 2')).rejects.toMatchObject({ code: 'database-unavailable' });
   expect(await patient.poll('SELECT 3')).toEqual([[3]]);
+  await patient.close();
+});
+
+it('instances register and find each other soon after a connection has fallen silent', async () => {
+  const patient = new Connections(url, { answerDeadlineMs: NEVER_MS, pollDeadlineMs: 1_000 });
+  await patient.query(`CREATE SCHEMA ${NAMESPACE}; ${INSTANCE_TABLE_SQL}`);
+  const instances = new PostgresInstances(patient, () => Promise.resolve());
+  for (const use of [() => instances.enter('a', 'http://a'), () => instances.urls()]) {
+    link.fallSilent();
+    await expect(use()).rejects.toMatchObject({ code: 'database-unavailable' });
+    await use();
+  }
+  expect([...(await instances.urls())]).toEqual([['a', 'http://a']]);
   await patient.close();
 });

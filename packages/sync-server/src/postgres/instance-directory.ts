@@ -27,11 +27,11 @@ export class PostgresInstances implements InstanceDirectory {
 
   async enter(instance: string, url: string): Promise<void> {
     await this.ready();
-    await this.connections.query(
+    await this.connections.poll(
       `INSERT INTO ${NAMESPACE}.rockpool_instance VALUES ($1, $2, now()) ON CONFLICT (id) DO UPDATE SET url = excluded.url, entered_at = excluded.entered_at`,
       [instance, url],
     );
-    await this.connections.query(
+    await this.connections.poll(
       `DELETE FROM ${NAMESPACE}.rockpool_instance WHERE entered_at < now() - interval '1 day'`,
     );
   }
@@ -39,7 +39,7 @@ export class PostgresInstances implements InstanceDirectory {
   async urls(): Promise<ReadonlyMap<string, string>> {
     await this.ready();
     return new Map(
-      (await this.connections.query(`SELECT id, url FROM ${NAMESPACE}.rockpool_instance`)) as [string, string][],
+      (await this.connections.poll(`SELECT id, url FROM ${NAMESPACE}.rockpool_instance`)) as [string, string][],
     );
   }
 
