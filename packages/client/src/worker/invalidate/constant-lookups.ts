@@ -1,6 +1,14 @@
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { Lookup } from '../../rpc/query-dependencies.ts';
-import { constantKey, isKnown, writersOf, type BTree, type Instruction, type Writers } from './query-program.ts';
+import {
+  constantKey,
+  isKnown,
+  SEARCHES,
+  writersOf,
+  type BTree,
+  type Instruction,
+  type Writers,
+} from './query-program.ts';
 import { rangeLookup } from './range-lookup.ts';
 
 /*
@@ -18,19 +26,7 @@ const SEEKS = new Set(['SeekGE', 'SeekGT', 'SeekLE', 'SeekLT']);
 const BOUNDS = new Set(['IdxGE', 'IdxGT', 'IdxLE', 'IdxLT']);
 const BY_ROWID = new Set(['SeekRowid', 'NotExists']);
 /** Opcodes whose first operand is a cursor and which move it anywhere. */
-const ANYWHERE = new Set([
-  'Rewind',
-  'Last',
-  'Sort',
-  'Count',
-  'Found',
-  'NotFound',
-  'NoConflict',
-  'IfNoHope',
-  'IfSizeBetween',
-  'SeekScan',
-  'SeekHit',
-]);
+const ANYWHERE = new Set(['Rewind', 'Last', ...SEARCHES]);
 
 /**
  * For each table, the values that the query uses to look up rows. If a table has no entry, the query may read any of

@@ -80,7 +80,7 @@ function programOf(connection: Connection, sql: string): Instruction[] {
     const program: Instruction[] = [];
     while (explain.step()) {
       const [, opcode, p1, p2, p3, p4] = explain.readValues();
-      program.push({ opcode: String(opcode), p1: Number(p1), p2: Number(p2), p3: Number(p3), p4: String(p4 ?? '') });
+      program.push({ opcode, p1, p2, p3, p4: String(p4 ?? '') } as Instruction);
     }
     return program;
   } finally {
@@ -101,13 +101,8 @@ function bTreesOf(connection: Connection): ReadonlyMap<number, BTree> {
   );
   return new Map(
     rows.map(([root, table, firstColumn, ascends, ofNumbers]) => [
-      Number(root),
-      {
-        table: String(table),
-        firstColumn: firstColumn === null ? null : String(firstColumn),
-        ascends: ascends === 1,
-        ofNumbers: ofNumbers === 1,
-      },
+      root as number,
+      { table, firstColumn, ascends: ascends === 1, ofNumbers: ofNumbers === 1 } as BTree,
     ]),
   );
 }

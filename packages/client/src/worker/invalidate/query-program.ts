@@ -26,73 +26,46 @@ export interface BTree {
   readonly ofNumbers: boolean;
 }
 
-/** The registers that an instruction writes. An opcode that is missing here is unknown. */
-const NOTHING = (): readonly number[] => [];
-const P1 = ({ p1 }: Instruction): readonly number[] => [p1];
-const P2 = ({ p2 }: Instruction): readonly number[] => [p2];
-const P3 = ({ p3 }: Instruction): readonly number[] => [p3];
+/** Opcodes whose first operand is a cursor, and which may find rows without a seek and a bound. */
+export const SEARCHES: readonly string[] = 'Sort Count Found NotFound IfNoHope IfSizeBetween SeekScan SeekHit'.split(
+  ' ',
+);
+
+type Outputs = (instruction: Instruction) => readonly number[];
+
 const span = (first: number, count: number): number[] =>
   Array.from({ length: Math.max(1, count) }, (_, index) => first + index);
 
-const OUTPUTS: Readonly<Record<string, (instruction: Instruction) => readonly number[]>> = {
-  ...Object.fromEntries(
-    // Opcodes for jumps, comparisons, rows and cursors write no register. `Affinity` and similar opcodes change a value
-    // in a way that `lookupKey` does not see.
-    (
-      'Init Goto Halt Transaction Explain Noop Return EndCoroutine Once If IfNot IsNull NotNull Eq Ne Lt Le Gt Ge ElseEq Compare Jump Permutation ' +
-      'MustBeInt ResultRow Affinity RealAffinity CollSeq HaltIfNull Trace IfPos IfNotZero DecrJumpZero Expire Filter FilterAdd Close ' +
+function each(opcodes: string, outputs: Outputs): Record<string, Outputs> {
+  return Object.fromEntries(opcodes.split(' ').map((opcode) => [opcode, outputs]));
+}
+
+/** The registers that an instruction writes. An opcode that is missing here is unknown. */
+const OUTPUTS: Readonly<Record<string, Outputs>> = {
+  // Opcodes for jumps, comparisons, rows and cursors write no register. `Affinity` and similar opcodes change a value in
+  // a way that `lookupKey` does not see.
+  ...each(
+    'Init Goto Halt Transaction Explain Noop Return EndCoroutine Once If IfNot IsNull NotNull Eq Ne Lt Le Gt Ge ElseEq Compare Jump Permutation ' +
+      'MustBeInt ResultRow Affinity RealAffinity CollSeq IfPos IfNotZero DecrJumpZero Filter FilterAdd Close ' +
       'OpenRead ReopenIdx OpenEphemeral OpenAutoindex OpenDup OpenPseudo SorterOpen SorterInsert SorterSort SorterNext SorterCompare ResetSorter Sort ' +
-      'Rewind Last Next Prev SeekGE SeekGT SeekLE SeekLT SeekRowid NotExists Found NotFound NoConflict IfNoHope IfSizeBetween SeekScan SeekHit IdxGE IdxGT IdxLE IdxLT ' +
-      'DeferredSeek FinishSeek NullRow IdxInsert Insert Delete IdxDelete VOpen VFilter VNext ClrSubtype IfNotOpen'
-    )
-      .split(' ')
-      .map((opcode) => [opcode, NOTHING]),
+      'Rewind Last Next Prev SeekGE SeekGT SeekLE SeekLT SeekRowid NotExists Found NotFound IfNoHope IfSizeBetween SeekScan SeekHit IdxGE IdxGT IdxLE IdxLT ' +
+      'DeferredSeek FinishSeek NullRow IdxInsert Insert Delete IdxDelete VOpen VFilter VNext ClrSubtype',
+    () => [],
   ),
-  Gosub: P1,
-  InitCoroutine: P1,
-  Yield: P1,
-  AddImm: P1,
-  Cast: P1,
-  SoftNull: P1,
-  AggFinal: P1,
-  BeginSubrtn: P2,
-  Variable: P2,
-  Integer: P2,
-  Int64: P2,
-  Real: P2,
-  String: P2,
-  String8: P2,
-  Blob: P2,
+  ...each('Gosub InitCoroutine Yield AddImm Cast AggFinal', ({ p1 }) => [p1]),
+  ...each(
+    'BeginSubrtn Variable Integer Int64 Real String String8 Blob SCopy IntCopy Rowid IdxRowid RowData SorterData Sequence NewRowid Count IsTrue ' +
+      'ZeroOrNull OffsetLimit Not BitNot',
+    ({ p2 }) => [p2],
+  ),
+  ...each(
+    'Column VColumn MakeRecord AggStep AggInverse AggValue Function PureFunc Add Subtract Multiply Divide Remainder Concat And Or BitAnd BitOr ' +
+      'ShiftLeft ShiftRight',
+    ({ p3 }) => [p3],
+  ),
   Null: ({ p2, p3 }) => span(p2, p3 - p2 + 1),
-  SCopy: P2,
-  IntCopy: P2,
   Copy: ({ p2, p3 }) => span(p2, p3 + 1),
   Move: ({ p1, p2, p3 }) => [...span(p1, p3), ...span(p2, p3)],
-  Column: P3,
-  VColumn: P3,
-  Rowid: P2,
-  IdxRowid: P2,
-  RowData: P2,
-  SorterData: P2,
-  Sequence: P2,
-  NewRowid: P2,
-  Count: P2,
-  MakeRecord: P3,
-  AggStep: P3,
-  AggInverse: P3,
-  AggValue: P3,
-  Function: P3,
-  PureFunc: P3,
-  IsTrue: P2,
-  ZeroOrNull: P2,
-  OffsetLimit: P2,
-  Not: P2,
-  BitNot: P2,
-  ...Object.fromEntries(
-    'Add Subtract Multiply Divide Remainder Concat And Or BitAnd BitOr ShiftLeft ShiftRight'
-      .split(' ')
-      .map((opcode) => [opcode, P3]),
-  ),
 };
 
 /** The instructions that write each register, by its number. */

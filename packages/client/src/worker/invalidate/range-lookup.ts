@@ -1,7 +1,7 @@
 import { isKeyBefore } from '../../rpc/lookup-key.ts';
 import type { RangeLookup, RangeStop } from '../../rpc/query-dependencies.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
-import { constantKey, type BTree, type Instruction, type Writers } from './query-program.ts';
+import { constantKey, SEARCHES, type BTree, type Instruction, type Writers } from './query-program.ts';
 
 /*
  * A query that reads a range of an index,
@@ -29,20 +29,8 @@ const WAYS: readonly Way[] = [
 /** Opcodes whose first operand is a cursor and which decide where the cursor moves. */
 const MOVES = new Set([
   ...WAYS.flatMap(({ step, begins, bounds }) => [step, ...begins, ...bounds]),
-  ...[
-    'SeekRowid',
-    'NotExists',
-    'Found',
-    'NotFound',
-    'NoConflict',
-    'IfNoHope',
-    'IfSizeBetween',
-    'SeekScan',
-    'SeekHit',
-    'Sort',
-    'Count',
-    'NullRow',
-  ],
+  ...['SeekRowid', 'NotExists', 'NullRow'],
+  ...SEARCHES,
 ]);
 
 /** The range of a cursor; null if it may move anywhere. */
