@@ -1,19 +1,25 @@
 /**
- * Currencies as `Intl` knows them. An amount is an integer of minor units (cents for EUR, whole yen for JPY, fils for
- * KWD), so the app needs only the number of decimals of a currency.
+ * An amount is an integer of minor units (cents for EUR, whole yen for JPY, fils for KWD), so the app needs only the
+ * number of decimals of a currency, as in ISO 4217. `Intl` knows them too, but browsers differ about 17 currencies, such
+ * as HUF: one of them would show the amounts of another 100 times too large.
  */
 
-const minorDigitsByCurrency = new Map<string, number>();
+/** The currencies whose number of decimals is not 2. */
+const unusualMinorDigits: Readonly<Record<number, string>> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+};
+
+const minorDigitsByCurrency: ReadonlyMap<string, number> = new Map(
+  Object.entries(unusualMinorDigits).flatMap(([digits, codes]) =>
+    codes.split(' ').map((code) => [code, Number(digits)] as const),
+  ),
+);
 
 /** Number of decimals of the currency: 2 for EUR, 0 for JPY, 3 for KWD. Unknown codes have 2. */
 export function minorDigits(currency: string): number {
-  const known = minorDigitsByCurrency.get(currency);
-  if (known !== undefined) return known;
-  const digits = isWellFormedCurrency(currency)
-    ? (new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2)
-    : 2;
-  minorDigitsByCurrency.set(currency, digits);
-  return digits;
+  return minorDigitsByCurrency.get(currency.toUpperCase()) ?? 2;
 }
 
 /**

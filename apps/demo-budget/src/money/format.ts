@@ -22,15 +22,14 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
   const key = `${locale} ${currency} ${style}`;
   const known = formats.get(key);
   if (known !== undefined) return known;
-  // Latin digits everywhere: the tables align digits by their width, and the parser reads only Latin digits.
-  const made = new Intl.NumberFormat(
-    locale,
-    style === 'whole-units'
-      ? { maximumFractionDigits: 0, numberingSystem: 'latn' }
-      : isWellFormedCurrency(currency)
-        ? { style: 'currency', currency, numberingSystem: 'latn' }
-        : { minimumFractionDigits: 2, maximumFractionDigits: 2, numberingSystem: 'latn' },
-  );
+  const digits = style === 'exact' ? minorDigits(currency) : 0;
+  const made = new Intl.NumberFormat(locale, {
+    ...(style === 'exact' && isWellFormedCurrency(currency) ? { style: 'currency', currency } : {}),
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    // Latin digits everywhere: the tables align digits by their width, and fields edit amounts in Latin digits.
+    numberingSystem: 'latn',
+  });
   formats.set(key, made);
   return made;
 }

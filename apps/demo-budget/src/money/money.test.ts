@@ -15,6 +15,13 @@ describe('currencies', () => {
     expect([minorDigits('EUR'), minorDigits('JPY'), minorDigits('KWD')]).toEqual([2, 0, 3]);
   });
 
+  it('have the decimals of ISO 4217, whatever the browser knows about them', () => {
+    expect(['HUF', 'IDR', 'COP', 'PKR', 'IQD', 'CLF', 'jpy'].map(minorDigits)).toEqual([2, 2, 2, 2, 3, 4, 0]);
+    expect(amount('1234,5', 'HUF', 'comma')).toBe(123_450);
+    expect(formatMinor(123_450, 'HUF', 'en')).toBe('HUF\u00a01,234.50');
+    expect(formatMinor(1_234_500, 'IQD', 'en')).toBe('IQD\u00a01,234.500');
+  });
+
   it('are the codes that Intl lists', () => {
     expect(isCurrency('EUR')).toBe(true);
     expect(isCurrency('EURO')).toBe(false);
@@ -49,6 +56,22 @@ describe('parsing an amount', () => {
     ['-0,00', 'comma', 0],
   ] as const)('reads %s with a decimal %s', (text, mark, minor) => {
     expect(amount(text, 'EUR', mark)).toBe(minor);
+  });
+
+  it('reads digits and marks of other scripts', () => {
+    const read = (text: string, mark: DecimalMark): unknown => parseTypedAmount(text, 'EUR', mark);
+    expect(read('\u0661\u066c\u0662\u0663\u0664\u066b\u0665', 'point')).toEqual({ ok: true, value: 123_450 });
+    expect(read('\u06f1\u06f2\u066b\u06f5\u06f0 + \u06f1', 'comma')).toEqual({ ok: true, value: 1_350 });
+    expect([read('\uff11\uff12', 'point'), read('\u096a', 'point')]).toEqual([
+      { ok: true, value: 1_200 },
+      { ok: true, value: 400 },
+    ]);
+  });
+
+  it('reads a zero before three digits as whole units, not as thousands', () => {
+    expect(amount('0,500', 'KWD', 'point')).toBe('amount-unreadable');
+    expect(parseTypedAmount('0.500', 'KWD', 'comma')).toEqual({ ok: true, value: 500 });
+    expect(parseTypedAmount('0,500', 'EUR', 'point')).toEqual({ ok: true, value: 50 });
   });
 
   it.each(['coffee', '1.2.3', '1,2,3', '12,3456.00', '--5', '(-5)', '-', '€', '12 34', '1,234,56', '0x10', '1e5'])(

@@ -21,13 +21,28 @@ const bidiMarks = /[\u200e\u200f\u061c]/gu;
 const currencyMark = /^(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)/u;
 const currencyMarkAtEnd = /(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)$/u;
 
+/** The zeros of Arabic, Persian, Devanagari, Bengali and full-width digits. */
+const zeros = [0x0660, 0x06f0, 0x0966, 0x09e6, 0xff10];
+
+/** The text with Latin digits and marks, which keyboards and files of other scripts may not have. */
+export function withLatinDigits(text: string, mark: DecimalMark): string {
+  return text
+    .replace(/\p{Nd}/gu, (digit) => {
+      const code = digit.codePointAt(0) ?? 0;
+      const zero = zeros.find((first) => code >= first && code < first + 10);
+      return zero === undefined ? digit : String(code - zero);
+    })
+    .replaceAll('\u066b', mark === 'comma' ? ',' : '.')
+    .replaceAll('\u066c', "'");
+}
+
 /**
  * Reads an amount as people and banks write it: `1.234,56`, `1,234.56`, `1 234,56`, `1'234.56`, `(12.00)`, `12.00-`,
  * `−12`, `€ 12`, `12 kr`, `12.00 DR`. The decimal mark is a parameter and not guessed, because `1.234` alone is
  * ambiguous.
  */
 export function parseAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
-  const { digitsText, negative } = takeSigns(text);
+  const { digitsText, negative } = takeSigns(withLatinDigits(text, mark));
   if (digitsText === '') return fail({ code: text.trim() === '' ? 'amount-missing' : 'amount-unreadable' });
   const decimal = mark === 'comma' ? ',' : '.';
   const parts = digitsText.split(decimal);
@@ -92,6 +107,6 @@ function withoutGroups(whole: string, mark: DecimalMark): string | undefined {
   // Groups of two between the first and the last are Indian grouping: 12,34,567.
   const middle = groups.slice(1, -1);
   const wellFormed =
-    /^\d{1,3}$/.test(first) && /^\d{3}$/.test(last) && middle.every((group) => /^\d{2,3}$/.test(group));
+    /^[1-9]\d{0,2}$/.test(first) && /^\d{3}$/.test(last) && middle.every((group) => /^\d{2,3}$/.test(group));
   return wellFormed ? groups.join('') : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Result } from '../result.ts';
-import { parseAmount, type AmountProblem, type DecimalMark } from './parse.ts';
+import { parseAmount, withLatinDigits, type AmountProblem, type DecimalMark } from './parse.ts';
 import { evaluateSum, isSum } from './sum.ts';
 
 /**
@@ -8,8 +8,9 @@ import { evaluateSum, isSum } from './sum.ts';
  * typed in a German locale is 12.50, because 50 is not a group of thousands. `1.234` stays 1234 there.
  */
 export function parseTypedAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
-  if (isSum(text)) return evaluateSum(text, currency, (number) => parseNumber(number, currency, mark));
-  return parseNumber(text, currency, mark);
+  const latin = withLatinDigits(text, mark);
+  if (isSum(latin)) return evaluateSum(latin, currency, (number) => parseNumber(number, currency, mark));
+  return parseNumber(latin, currency, mark);
 }
 
 function parseNumber(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
