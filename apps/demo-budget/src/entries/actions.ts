@@ -1,5 +1,6 @@
 import { newId, type SqlStatement } from '@rockpool/client';
 import type { PartRow } from '../queries/ledger.ts';
+import { hasNoOtherSide } from '../queries/transfers.ts';
 import type { EntryStatus } from '../schema.ts';
 import { partChanges, type PartFields } from '../splits/part-changes.ts';
 import type { Writer } from '../writer.ts';
@@ -47,13 +48,15 @@ export async function addEntry(
 export interface DividedEntry {
   readonly fields: EntryFields;
   readonly parts: readonly PartRow[];
+  /** A side of a transfer without its other side. Default false. */
+  readonly lacksOtherSide?: boolean;
 }
 
 const editableColumns = ['date', 'payee', 'notes', 'categoryId', 'amountMinor'] as const;
 
 /**
  * Writes only the columns and parts that differ. Cells merge one by one, so unchanged cells must not overwrite another
- * device's edits.
+ * device's edits. A side of a transfer without its other side becomes an ordinary entry.
  */
 export async function changeEntry(
   writer: Writer,
@@ -63,7 +66,10 @@ export async function changeEntry(
   parts: readonly PartFields[] = [],
 ): Promise<void> {
   const columns = editableColumns.filter((column) => before.fields[column] !== after[column]);
-  const statements: SqlStatement[] = partChanges(id, before.parts, parts);
+  const statements: SqlStatement[] = [
+    ...(before.lacksOtherSide === true ? ordinary(id) : []),
+    ...partChanges(id, before.parts, parts),
+  ];
   if (columns.length > 0) {
     statements.push({
       sql: `UPDATE entries SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
@@ -71,6 +77,17 @@ export async function changeEntry(
     });
   }
   if (statements.length > 0) await writer.batch(statements);
+}
+
+/** The parts of a transfer do not count, so they must not reappear. */
+function ordinary(id: string): readonly SqlStatement[] {
+  return [
+    {
+      sql: `DELETE FROM parts WHERE entryId IN (SELECT id FROM entries WHERE id = ? AND ${hasNoOtherSide})`,
+      params: [id],
+    },
+    { sql: `UPDATE entries SET transferId = NULL WHERE id = ? AND ${hasNoOtherSide}`, params: [id] },
+  ];
 }
 
 // The statements below take ids as one JSON array, so that any number of entries needs one statement. `changeMany` runs

@@ -97,6 +97,20 @@ describe('an entry draft', () => {
     expect(minors(transfer)).toMatchObject({ fields: { amountMinor: -1000, otherMinor: 1100 } });
     expect(minors({ ...transfer, sign: 1 })).toMatchObject({ fields: { amountMinor: 1000, otherMinor: -1100 } });
   });
+
+  it('makes the sides of a transfer fit that differ after concurrent changes, unless one is reconciled', () => {
+    const minors = (otherAccountId: string, fields: Partial<LedgerRow>): unknown => {
+      const entry = { amountMinor: -1000, transferId: 't', otherAccountId, date: '2026-03-01', payee: '', notes: '' };
+      const saved = { ...context, entry: { ...entry, ...fields } as LedgerRow };
+      return submitDraft(newDraft(saved, [], '2026-03-01'), saved);
+    };
+    expect(minors('savings', { otherMinor: 900 })).toMatchObject({ fields: { amountMinor: -1000, otherMinor: 1000 } });
+    expect(minors('savings', { otherMinor: 900, locked: 1 })).toMatchObject({ fields: { otherMinor: 900 } });
+    expect(minors('dollars', { otherMinor: -1100 })).toMatchObject({
+      fields: { amountMinor: -1000, otherMinor: 1100 },
+    });
+    expect(minors('dollars', { otherMinor: -1100, locked: 1 })).toMatchObject({ fields: { otherMinor: -1100 } });
+  });
 });
 
 describe('a suggestion', () => {

@@ -199,18 +199,17 @@ function submitTransfer(
   { entry, mark }: DraftContext,
 ): FormResult | { readonly problem: string } {
   if (otherAccount === undefined) return { problem: 'Choose the other account.' };
-  const isSavedTransfer = entry !== undefined && entry.transferId !== null;
-  let otherMinor =
-    entry !== undefined && amountMinor === entry.amountMinor && entry.otherMinor !== null
-      ? entry.otherMinor
-      : -amountMinor;
-  if (otherCurrency !== null && (!isSavedTransfer || draft.otherAmount !== '')) {
+  const savedMinor = entry?.otherMinor ?? null;
+  // Sides that differ after concurrent changes are corrected, unless one of them is reconciled.
+  let otherMinor = 0 - amountMinor;
+  if (savedMinor !== null && entry?.locked === 1) otherMinor = savedMinor;
+  else if (otherCurrency !== null && (savedMinor === null || draft.otherAmount !== '')) {
     const parsed = parseTypedAmount(draft.otherAmount, otherCurrency, mark);
     if (!parsed.ok) return { problem: `In ${otherCurrency}: ${amountSentence(parsed.problem)}` };
     otherMinor = -draft.sign * Math.abs(parsed.value);
   } else if (otherCurrency !== null) {
     // The direction may have changed.
-    otherMinor = 0 - draft.sign * Math.abs(entry?.otherMinor ?? 0);
+    otherMinor = 0 - draft.sign * Math.abs(savedMinor ?? 0);
   }
   return {
     kind: 'transfer',

@@ -91,7 +91,7 @@ function PayeeField({ draft, onChange, onFieldLeft }: EntryFieldsetProps): React
 
 /** The other account of a transfer. A saved transfer keeps its account. */
 function OtherAccountField({ draft, context: { entry, otherAccounts }, onChange }: EntryFieldsetProps): ReactNode {
-  const isSavedTransfer = entry !== undefined && entry.transferId !== null;
+  const isSavedTransfer = entry !== undefined && entry.otherAccountId !== null;
   return (
     <label className="wide">
       {draft.sign === -1 ? 'To account' : 'From account'}

@@ -1,12 +1,13 @@
 import { useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react';
-import { decimalMarkOf } from '../money/format.ts';
+import { decimalMarkOf, formatMinor } from '../money/format.ts';
 import type { CategoryRow } from '../queries/categories.ts';
-import type { PartRow } from '../queries/ledger.ts';
+import type { LedgerRow, PartRow } from '../queries/ledger.ts';
 import type { RuleOutcome, RuleSubject } from '../rules/apply.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { keyOf } from '../shell/keys.ts';
 import { locale, today } from '../shell/locale.ts';
 import { PartsFields } from '../splits/parts-fields.tsx';
+import { transferProblem } from '../transfers/transfer-problem.ts';
 import {
   draftFacts,
   newDraft,
@@ -85,6 +86,7 @@ export function EntryForm(props: EntryFormProps): ReactNode {
           </button>
         </p>
       )}
+      {entry !== undefined && <TransferNotice entry={entry} />}
       <EntryFieldset
         draft={draft}
         facts={facts}
@@ -116,6 +118,20 @@ export function EntryForm(props: EntryFormProps): ReactNode {
   );
 }
 
+/** Says what is wrong with a transfer, and the remedy. */
+function TransferNotice({ entry }: { readonly entry: LedgerRow }): ReactNode {
+  const problem = transferProblem(entry);
+  if (problem === null) return null;
+  const other = formatMinor(entry.otherMinor ?? 0, entry.otherCurrency ?? entry.currency, locale);
+  return (
+    <p className="problem">
+      {problem === 'no-other-side'
+        ? 'The other side of this transfer is missing. Save to keep this side as an ordinary entry, choose Transfer to add the other side again, or delete this side.'
+        : `The other side of this transfer has ${other}. ${entry.locked === 1 ? 'Unlock it, then save' : 'Save'} to make both sides fit.`}
+    </p>
+  );
+}
+
 interface EntryActionsProps extends EntryFormProps {
   readonly isTransfer: boolean;
   readonly isSplit: boolean;
@@ -128,7 +144,7 @@ interface EntryActionsProps extends EntryFormProps {
 function EntryActions({ isTransfer, isSplit, onSplit, onTransfer, ...form }: EntryActionsProps): ReactNode {
   const { entry, account, otherAccounts, onNote, onHistory, onDelete } = form;
   const locked = entry?.locked === 1;
-  const isSavedTransfer = entry !== undefined && entry.transferId !== null;
+  const isSavedTransfer = entry !== undefined && entry.otherAccountId !== null;
   const [firstOther] = otherAccounts;
   return (
     <>

@@ -7,6 +7,7 @@ import type { LedgerRow } from '../queries/ledger.ts';
 import type { EntryStatus } from '../schema.ts';
 import { Amount } from '../shell/amount.tsx';
 import { formatDay, locale } from '../shell/locale.ts';
+import { transferProblem } from '../transfers/transfer-problem.ts';
 import { CategorySelect } from './category-select.tsx';
 import { partsRowId } from './entry-parts.tsx';
 
@@ -187,6 +188,15 @@ function EntryCategory({
       </button>
     );
   }
+  const problem = transferProblem(entry);
+  if (problem !== null)
+    return (
+      <span className="entry-word unsettled">
+        {problem === 'no-other-side'
+          ? 'Other side missing'
+          : `Other side: ${formatMinor(entry.otherMinor ?? 0, entry.otherCurrency ?? currency, locale)}`}
+      </span>
+    );
   if (entry.transferId !== null && entry.categoryId === null) return <span className="entry-word">Transfer</span>;
   if (offBudget) return <span className="entry-word">Off budget</span>;
   if (!mayWrite)

@@ -40,8 +40,14 @@ export async function saveChanged(
   result: FormResult,
 ): Promise<void> {
   if (result.kind === 'entry')
-    await changeEntry(writer, entry.id, { fields: entry, parts }, result.fields, result.parts);
-  else if (entry.transferId === null)
+    await changeEntry(
+      writer,
+      entry.id,
+      { fields: entry, parts, lacksOtherSide: entry.transferId !== null },
+      result.fields,
+      result.parts,
+    );
+  else if (entry.transferId === null || entry.otherAccountId === null)
     await makeTransfer(
       writer,
       entry,

@@ -24,6 +24,7 @@ export interface LedgerRow {
   readonly otherAccountId: string | null;
   readonly otherAccountName: string | null;
   readonly otherMinor: number | null;
+  readonly otherCurrency: string | null;
   /** 0: not split. The parts of a transfer do not count. */
   readonly partCount: number;
   /** The sum of the parts; NULL without parts. */
@@ -81,7 +82,7 @@ export function ledgerWindow(
     SELECT entry.id FROM entries AS entry WHERE ${found.sql} ORDER BY ${newestFirst} LIMIT ? OFFSET ?
   )
   SELECT entry.id, entry.accountId, mine.name AS accountName, mine.currency, mine.kind = 'off-budget' AS offBudget, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.status, entry.transferId,
-         'reconciled' IN (entry.status, coalesce(twin.status, '')) AS locked, other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
+         'reconciled' IN (entry.status, coalesce(twin.status, '')) AS locked, other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor, other.currency AS otherCurrency,
          (SELECT count(*) FROM parts WHERE entryId = entry.id AND entry.transferId IS NULL) AS partCount,
          (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id AND entry.transferId IS NULL) AS dividedMinor,
          ${entryHasNote} AS hasNote,

@@ -1,6 +1,6 @@
 import { newId, type SqlStatement } from '@rockpool/client';
 import type { LedgerRow } from '../queries/ledger.ts';
-import { otherSideOfTransfer, type OtherSideRow } from '../queries/transfers.ts';
+import { hasNoOtherSide, otherSideOfTransfer, type OtherSideRow } from '../queries/transfers.ts';
 import type { Writer } from '../writer.ts';
 
 /** The user-editable fields of a transfer, seen from one of its accounts. */
@@ -46,6 +46,7 @@ export async function addTransfer(
  *
  * Writes the day and the memo only if they differ from those that the user saw (`entry`), but the amount always,
  * because the other side gets the opposite one. Changes nothing if the entry was deleted, or became a transfer, since.
+ * Ids are derived from those of the entries: if two devices make one entry a transfer, they add one other side.
  */
 export async function makeTransfer(
   writer: Writer,
@@ -56,11 +57,11 @@ export async function makeTransfer(
 ): Promise<boolean> {
   const { date, amountMinor, otherMinor, categoryId } = transfer;
   const [found] = await writer.query<OtherSideRow>(otherSideOfTransfer, [otherAccountId, otherMinor, date, date, date]);
-  const transferId = newId();
+  const transferId = found === undefined ? entry.id : [entry.id, found.id].toSorted().join('+');
   const changed = (['date', 'notes'] as const).filter((column) => entry[column] !== transfer[column]);
   const side = {
     sql: `UPDATE entries SET ${changed.map((column) => `${column} = ?, `).join('')}amountMinor = ?, categoryId = ?, transferId = ?
-     WHERE id = ? AND transferId IS NULL`,
+     WHERE id = ? AND ${hasNoOtherSide}`,
     params: [
       ...changed.map((column) => transfer[column]),
       amountMinor,
@@ -71,13 +72,15 @@ export async function makeTransfer(
   };
   const joined = {
     sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'}
-     WHERE id = ? AND transferId IS NULL AND EXISTS (SELECT 1 FROM entries WHERE transferId = ?)`,
-    params: [transferId, found?.id ?? null, transferId],
+     WHERE id = ? AND ${hasNoOtherSide} AND EXISTS (SELECT 1 FROM entries AS side WHERE side.id = ? AND side.transferId = ?)`,
+    params: [transferId, found?.id ?? null, entry.id, transferId],
   };
+  const otherId = `${entry.id}/other`;
   const added = {
     sql: `INSERT INTO entries (id, accountId, date, notes, amountMinor, enteredAtMs, transferId)
-     SELECT ?, ?, date, notes, ?, ?, transferId FROM entries WHERE transferId = ? AND 1 = (SELECT count(*) FROM entries WHERE transferId = ?)`,
-    params: [newId(), otherAccountId, otherMinor, Date.now(), transferId, transferId],
+     SELECT CASE WHEN EXISTS (SELECT 1 FROM entries WHERE id = ?) THEN ? ELSE ? END, ?, date, notes, ?, ?, transferId
+     FROM entries WHERE id = ? AND transferId = ? AND 1 = (SELECT count(*) FROM entries WHERE transferId = ?)`,
+    params: [otherId, newId(), otherId, otherAccountId, otherMinor, Date.now(), entry.id, transferId, transferId],
   };
   await writer.batch([side, joined, added, withoutParts(transferId)]);
   return found !== undefined;

@@ -8,8 +8,11 @@ import { entryLineCount, exportedLines } from '../queries/export.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { spendingByMonth } from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
+import type { FormResult } from '../entries/entry-draft.ts';
+import { saveChanged } from '../entries/save.ts';
 import { addTransfer, changeTransfer, makeTransfer, type TransferFields } from './actions.ts';
 import { sideWithCategory } from './side-with-category.ts';
+import { transferProblem } from './transfer-problem.ts';
 
 let writer: MemoryWriter;
 let checking: string;
@@ -169,6 +172,68 @@ describe('a transfer', () => {
     const deposit = await addEntry(writer, cash, { ...fields, amountMinor: 5_000 });
     await makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
     expect(writer.rows('SELECT id, transferId FROM entries')).toEqual([{ id: deposit, transferId: null }]);
+  });
+
+  it('gets the same ids on every device that makes it of one entry', async () => {
+    const fields = { date: '2025-03-01', payee: 'ATM', notes: '', categoryId: null, amountMinor: -5_000 };
+    const id = await addEntry(writer, checking, fields);
+    const made = async (): Promise<unknown[]> => {
+      await makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
+      return writer.rows('SELECT id, transferId FROM entries WHERE transferId IS NOT NULL ORDER BY id');
+    };
+    const alone = await made();
+    // As the other device, which has only the first entry.
+    await writer.execute('DELETE FROM entries WHERE accountId = ?', [cash]);
+    await writer.execute('UPDATE entries SET transferId = NULL');
+    expect(await made()).toEqual(alone);
+    expect(alone).toHaveLength(2);
+
+    await writer.execute('UPDATE entries SET transferId = NULL');
+    const joined = await made();
+    await writer.execute('UPDATE entries SET transferId = NULL');
+    const other = rowsOf(cash)[0] ?? expect.fail('no other side');
+    const back = { ...withdrawal, amountMinor: 5_000, otherMinor: -5_000 };
+    await makeTransfer(writer, { ...fields, id: other.id }, checking, back, 'none');
+    expect(writer.rows('SELECT id, transferId FROM entries ORDER BY id')).toEqual(joined);
+  });
+
+  it('that lost its other side becomes an ordinary entry, or a transfer again, when it is saved', async () => {
+    const lost = async (): Promise<LedgerRow> => {
+      await writer.execute('DELETE FROM entries');
+      await addTransfer(writer, checking, cash, withdrawal);
+      await writer.execute('DELETE FROM entries WHERE accountId = ?', [cash]);
+      const [side] = rowsOf(checking);
+      if (side === undefined) throw new Error('no side');
+      expect(transferProblem(side)).toBe('no-other-side');
+      return side;
+    };
+    const account = (): AccountRow => writer.rows<AccountRow>(accountsWithBalances)[0] as AccountRow;
+    const save = async (entry: LedgerRow, result: FormResult): Promise<void> =>
+      await saveChanged(writer, account(), { entry, parts: [] }, result);
+    const entry = await lost();
+    await writer.execute("INSERT INTO parts (id, entryId, amountMinor) VALUES ('p', ?, -100)", [entry.id]);
+    const fields = { ...entry, categoryId: saving };
+    await save(entry, { kind: 'entry', fields, parts: [], categoryIsOpen: false });
+    expect(rowsOf(checking)).toMatchObject([{ transferId: null, categoryId: saving, partCount: 0 }]);
+
+    const side = await lost();
+    const otherAccount = writer.rows<AccountRow>(accountsWithBalances)[1] as AccountRow;
+    await save(side, { kind: 'transfer', otherAccount, fields: withdrawal });
+    expect(rowsOf(checking).map(transferProblem)).toEqual([null]);
+    expect(balances()).toEqual([5_000, 5_000, 0]);
+  });
+
+  it('has a problem if its sides differ, or both go in one direction between currencies', () => {
+    const side = { transferId: 't', currency: 'EUR', amountMinor: -5_000 };
+    const problemOf = (otherCurrency: string | null, otherMinor: number | null): unknown =>
+      transferProblem({ ...side, otherCurrency, otherMinor });
+    expect([problemOf('EUR', 5_000), problemOf('EUR', 4_000), problemOf(null, null)]).toEqual([
+      null,
+      'sides-differ',
+      'no-other-side',
+    ]);
+    expect([problemOf('USD', 5_500), problemOf('USD', -5_500)]).toEqual([null, 'sides-differ']);
+    expect(transferProblem({ ...side, transferId: null, otherCurrency: null, otherMinor: null })).toBeNull();
   });
 
   it('is deleted on both sides, unless one of them is reconciled', async () => {
