@@ -289,6 +289,8 @@ describe('the register of all accounts', () => {
     ]);
     expect(register({ text: 'interest' })).toEqual([['Savings', 120]]);
     expect(register({ text: 'savings' })).toEqual([['Checking', -500]]);
+    await writer.execute("UPDATE accounts SET name = 'RÜCKLAGEN' WHERE id = ?", [savings]);
+    expect(register({ text: 'ücklag' })).toEqual([['Checking', -500]]);
     expect(register({ payee: 'Coffee' })).toEqual([['Checking', -350]]);
     expect(register({ atLeastMinor: 200, atMostMinor: 400 })).toEqual([['Checking', -350]]);
     const totals = ledgerTotals(null, { ...wholeLedger, text: '1.20', textMinor: 120 });

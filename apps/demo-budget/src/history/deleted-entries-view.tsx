@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { latestDeletedEntries, type DeletedEntryRow } from '../queries/deleted-entries.ts';
+import { containing } from '../queries/text-pattern.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
 import { formatDay, formatMoment } from '../shell/locale.ts';
@@ -20,7 +21,7 @@ export default function DeletedEntriesView({ budget }: { readonly budget: Budget
   const mayWrite = useMayWrite();
   const [text, setText] = useState('');
   const [openId, setOpenId] = useState<string | null>(null);
-  const { rows, loading } = useSteadyQuery<DeletedEntryRow>(latestDeletedEntries, [text.trim(), shownAtMost]);
+  const { rows, loading } = useSteadyQuery<DeletedEntryRow>(latestDeletedEntries, [containing(text.trim()), shownAtMost]);
   return (
     <>
       <h1>Deleted entries</h1>

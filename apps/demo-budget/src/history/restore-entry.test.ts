@@ -5,6 +5,7 @@ import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry, changeEntry, deleteEntries, setCleared } from '../entries/actions.ts';
 import { latestDeletedEntries, type DeletedEntryRow } from '../queries/deleted-entries.ts';
 import { restoreLimits } from '../queries/restore-limits.ts';
+import { containing } from '../queries/text-pattern.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer, changeTransfer } from '../transfers/actions.ts';
 import type { Wording } from '../words/row-words.ts';
@@ -120,7 +121,7 @@ describe('restoring values of an entry', () => {
 
 describe('deleted entries', () => {
   const list = (text = ''): readonly string[] =>
-    writer.rows<DeletedEntryRow>(latestDeletedEntries, [text, 10]).map(({ payee }) => payee);
+    writer.rows<DeletedEntryRow>(latestDeletedEntries, [containing(text), 10]).map(({ payee }) => payee);
 
   it('are listed once per delete, until they exist again', async () => {
     const id = await addEntry(writer, accountId, fields, [
@@ -132,6 +133,8 @@ describe('deleted entries', () => {
     expect(list()).toEqual(['Market']);
     expect(list('mark')).toEqual(['Market']);
     expect(list('bakery')).toEqual([]);
+    await writer.execute("UPDATE deletedEntries SET notes = 'ZUM ÖFFNEN'");
+    expect(list('öff')).toEqual(['Market']);
     await writer.batch(bringBackStatements([before]));
     expect(stateOf(id)).toEqual(before);
     expect(list()).toEqual([]);

@@ -2,6 +2,7 @@ import type { SqlParam, SqlStatement } from '@rockpool/client';
 import { searchText } from '@rockpool/client/schema';
 import type { EntryStatus } from '../schema.ts';
 import { entriesWithNote, entryHasNote } from './notes.ts';
+import { containing } from './text-pattern.ts';
 
 export interface LedgerRow {
   readonly id: string;
@@ -188,14 +189,15 @@ function entriesWithText(
   textMinor: number | null,
 ): SqlStatement & { readonly params: readonly SqlParam[] } {
   const words = searchText(text);
+  const whole = containing(text);
   const byWords = `
     SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?
     UNION ALL SELECT entries.rowid FROM partsSearch JOIN parts ON parts.rowid = partsSearch.rowid JOIN entries ON entries.id = parts.entryId WHERE partsSearch MATCH ?
     UNION ALL SELECT mine.rowid FROM entries AS twin JOIN accounts AS other ON other.id = twin.accountId JOIN entries AS mine ON mine.transferId = twin.transferId
-              WHERE twin.transferId > '' AND twin.id <> mine.id AND instr(lower(other.name), lower(?)) > 0
+              WHERE twin.transferId > '' AND twin.id <> mine.id AND other.name GLOB ?
     UNION ALL ${entriesWithNote}`;
   const byAmount = `UNION ALL SELECT rowid FROM entries WHERE ${accountId === null ? '' : 'accountId = ? AND '}abs(amountMinor) = ?`;
-  const params = [words, words, text, text];
+  const params = [words, words, whole, whole];
   return textMinor === null
     ? { sql: byWords, params }
     : { sql: `${byWords} ${byAmount}`, params: [...params, ...(accountId === null ? [] : [accountId]), textMinor] };

@@ -8,8 +8,9 @@ const noteText = `(SELECT trim(coalesce(group_concat(run.value ->> 'insert', '' 
 export const entryHasNote = `EXISTS (SELECT 1 FROM notes WHERE id = 'entry/' || entry.id AND ${noteText} <> '')`;
 
 /**
- * The rowids of entries whose note contains a text. Notes are few, so they are read one by one. Parameter: the text.
+ * The rowids of entries whose note contains a text. Notes are few, so they are read one by one. Parameter: the
+ * text as a pattern.
  */
 export const entriesWithNote = `
   SELECT entries.rowid FROM notes JOIN entries ON entries.id = substr(notes.id, length('entry/') + 1)
-  WHERE notes.id BETWEEN 'entry/' AND 'entry0' AND instr(lower(${noteText}), lower(?)) > 0`;
+  WHERE notes.id BETWEEN 'entry/' AND 'entry0' AND ${noteText} GLOB ?`;

@@ -1,5 +1,6 @@
 import { searchText } from '@rockpool/client/schema';
 import type { SqlParam } from '@rockpool/client';
+import { containing } from './text-pattern.ts';
 
 export interface LearnedRow {
   readonly categoryId: string;
@@ -18,20 +19,18 @@ export interface PayeeUseRow {
 
 /**
  * Payees in use, by name, with the last category of each. Parameters: see `payeeSearch`.
- *
- * SQLite's `lower` converts ASCII alone, so other words are found in the index of the ledger's search, which ignores
- * case and accents.
+ * The index of the ledger's search also ignores accents.
  */
 export const payeesInUse = `
   SELECT payee, count(*) AS entryCount,
          (SELECT latest.categoryId FROM entries AS latest WHERE latest.payee = entries.payee AND latest.categoryId IS NOT NULL ORDER BY latest.date DESC, latest.enteredAtMs DESC LIMIT 1) AS categoryId
   FROM entries
-  WHERE payee <> '' AND (instr(lower(payee), lower(?)) > 0 OR rowid IN (SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?))
+  WHERE payee <> '' AND (payee GLOB ? OR rowid IN (SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?))
   GROUP BY payee ORDER BY payee COLLATE NOCASE LIMIT 100`;
 
 /** The parameters of `payeesInUse` for a part of the name, or for the beginnings of its words; empty text for all. */
 export function payeeSearch(text: string): readonly SqlParam[] {
-  return [text.trim(), `payee : (${searchText(text)})`];
+  return [containing(text.trim()), `payee : (${searchText(text)})`];
 }
 
 export interface PayeeRow {

@@ -236,6 +236,8 @@ describe('stored rules', () => {
     ['backerei muller', ['Bäckerei MÜLLER']],
     ['ИВАН', ['иван']],
     ['arke', ['Market']],
+    ['ÜLLE', ['Bäckerei MÜLLER']],
+    ['ван', ['иван']],
     ['fresh', []],
     ['"', []],
     [' ', ['Bäckerei MÜLLER', 'Market', 'иван']],
