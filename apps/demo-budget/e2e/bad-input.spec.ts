@@ -232,7 +232,7 @@ async function budgetOf(link: string): Promise<OpenedBudget> {
   const databaseId = params.get('budget') ?? '';
   const response = await fetch(new URL('/api/token', link), {
     method: 'POST',
-    body: JSON.stringify({ databaseId, shareKey: params.get('key'), principal: 'stranger' }),
+    body: JSON.stringify({ databaseId, shareKey: params.get('key'), principal: 'device-stranger' }),
   });
   const { token } = (await response.json()) as { token: string };
   return { databaseId, token };

@@ -37,7 +37,9 @@ interface BudgetRequest extends Omit<TokenWish, 'role'> {
  * the member's `role`. 404 for an unregistered budget, 403 for a wrong key.
  *
  * Both take `principal`, the name under which the device authors changes, and optionally `name`, the user's display
- * name. 400 for any other request.
+ * name. With the budget's own key, the principal is that of a device, which nothing proves: everyone with this key owns
+ * the budget. Any other principal is refused (403), so that nobody writes in the name of an invited member. 400 for any
+ * other request.
  */
 export async function answerBudgetRoute(
   request: Request,
@@ -60,6 +62,7 @@ export async function answerBudgetRoute(
   const bearer = roleOfKey(databaseId, shareKey);
   if (bearer === undefined) return problem(403, 'key-refused');
   const { role, person } = bearer;
+  if (person === undefined && !isDevice(principal)) return problem(403, 'principal-refused');
   // Invited members author changes under the principal that holds their role, even if the device sends another
   // principal.
   const author = person?.principal ?? principal;
@@ -70,6 +73,11 @@ export async function answerBudgetRoute(
     status: standing === 'registered' ? 201 : 200,
     headers: { 'cache-control': 'no-store' },
   });
+}
+
+/** Whether a principal is that of a device instead of a member; see src/budget/device.ts. */
+function isDevice(principal: string): boolean {
+  return /^device(-|$)/.test(principal);
 }
 
 function parseRequest(text: string): BudgetRequest | undefined {

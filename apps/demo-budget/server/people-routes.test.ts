@@ -123,6 +123,17 @@ describe('an invitation', () => {
     });
   });
 
+  it('makes a member whose name nobody else writes under, not even with the key of the budget', async () => {
+    const { principal } = await comeAs('editor');
+    for (const path of ['/api/token', '/api/budgets'])
+      for (const other of [principal, 'server'])
+        expect(await post(path, { ...budget, principal: other, name: 'Eve' })).toEqual({
+          status: 403,
+          body: { code: 'principal-refused' },
+        });
+    expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Ben' }], authors: [] });
+  });
+
   it('is created by owners alone, including invited owners', async () => {
     for (const role of ['viewer', 'editor'])
       expect((await post('/api/invitations', { ...keyOf(await comeAs(role)), role: 'editor' })).status).toBe(403);
