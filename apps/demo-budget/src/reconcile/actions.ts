@@ -1,3 +1,4 @@
+import { maxAmountMinor } from '../money/parse.ts';
 import type { Writer } from '../writer.ts';
 
 /** The bank's balance of an account, and the recorded entries it is compared with. */
@@ -17,6 +18,11 @@ export function differenceOf({
   return BigInt(statementMinor) - clearedMinor;
 }
 
+/** Whether a difference can be entered: an entry has at most 2^53 − 1 minor units, but a balance may have more. */
+export function mayEnter(differenceMinor: bigint): boolean {
+  return differenceMinor >= -BigInt(maxAmountMinor) && differenceMinor <= BigInt(maxAmountMinor);
+}
+
 /** Locks the cleared entries as reconciled. Resolves to the number of entries. */
 export async function finishReconciling(writer: Writer, accountId: string): Promise<number> {
   const { changes } = await writer.execute(
@@ -33,7 +39,7 @@ export async function finishReconciling(writer: Writer, accountId: string): Prom
 export async function enterDifference(writer: Writer, statement: Reconciliation): Promise<void> {
   const { accountId, date, statementMinor, clearedMinor } = statement;
   const differenceMinor = differenceOf(statement);
-  if (differenceMinor === 0n) return;
+  if (differenceMinor === 0n || !mayEnter(differenceMinor)) return;
   await writer.execute(
     `INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs, status) VALUES (?, ?, ?, 'Balance adjustment', ?, ?, 'cleared')
      ON CONFLICT (id) DO NOTHING`,

@@ -9,7 +9,7 @@ import { useAction, useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale, today } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
-import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
+import { differenceOf, enterDifference, finishReconciling, mayEnter } from './actions.ts';
 
 /** Reconciles an account with a statement: the bank's balance, the cleared balance and the difference. */
 export function ReconcileBar({
@@ -76,7 +76,9 @@ export function ReconcileBar({
       <p className="hint" role="status">
         {differenceMinor === 0n
           ? 'The balances match. Finish to lock the cleared entries.'
-          : 'Mark the entries on the statement as cleared, and add any that are missing. You can add the remaining difference as an adjustment.'}
+          : mayEnter(differenceMinor)
+            ? 'Mark the entries on the statement as cleared, and add any that are missing. You can add the remaining difference as an adjustment.'
+            : 'The difference is too large for one entry. Change the amount, or mark the entries on the statement as cleared.'}
       </p>
       <div className="buttons">
         {differenceMinor === 0n ? (
@@ -84,6 +86,7 @@ export function ReconcileBar({
             Finish
           </button>
         ) : (
+          mayEnter(differenceMinor) && (
           <button
             type="button"
             onClick={() =>
@@ -95,6 +98,7 @@ export function ReconcileBar({
           >
             Add adjustment
           </button>
+          )
         )}
         <button type="button" onClick={() => setStatementMinor(null)}>
           Change amount

@@ -3,7 +3,7 @@ import { addAccount } from '../accounts/actions.ts';
 import { addEntry, deleteEntries, setCleared, unlock } from '../entries/actions.ts';
 import { clearedOfAccount, type ClearedRow } from '../queries/accounts.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
-import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
+import { differenceOf, enterDifference, finishReconciling, mayEnter } from './actions.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -55,5 +55,13 @@ describe('reconciling', () => {
     expect(cleared()).toEqual({ clearedMinor: 29_500, toReconcile: 2 });
     await enterDifference(writer, { ...statement, clearedMinor: 29_500n });
     expect(statuses()).toHaveLength(3);
+  });
+
+  it('adds no entry beyond the largest amount', async () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const statement = { accountId, date: '2025-01-31', statementMinor: -most, clearedMinor: 1n };
+    expect([mayEnter(differenceOf(statement)), mayEnter(BigInt(-most))]).toEqual([false, true]);
+    await enterDifference(writer, statement);
+    expect(statuses()).toHaveLength(2);
   });
 });
