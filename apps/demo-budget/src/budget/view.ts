@@ -1,4 +1,4 @@
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 import { today } from '../shell/locale.ts';
 
 /**
@@ -23,9 +23,21 @@ export function useView(): View {
   return useContext(ViewContext)?.view ?? 'today';
 }
 
-/** The day that counts as today, `YYYY-MM-DD`. */
+/** The day that counts as today, `YYYY-MM-DD`. Renders again when a new day begins. */
 export function useToday(): string {
-  return useContext(ViewContext)?.day ?? today();
+  const shown = useContext(ViewContext);
+  const day = useSyncExternalStore(onMinute, today, today);
+  return shown?.day ?? day;
+}
+
+/** Timers stop while a device sleeps, so the listener is also called when the page is shown again. */
+function onMinute(listener: () => void): () => void {
+  const timer = setInterval(listener, 60_000);
+  document.addEventListener('visibilitychange', listener);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener('visibilitychange', listener);
+  };
 }
 
 /** Whether the view shows a past state: it is read-only, and has no search index, notes or deleted entries. */

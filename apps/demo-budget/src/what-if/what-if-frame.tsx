@@ -2,9 +2,8 @@ import type { Branch } from '@rockpool/client';
 import { RockpoolProvider, useClient } from '@rockpool/client/react';
 import { Component, useEffect, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
-import { ViewProvider } from '../budget/view.ts';
+import { useToday, ViewProvider } from '../budget/view.ts';
 import { errorSentence } from '../shell/error-sentence.ts';
-import { today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { ViewBanner } from '../shell/view-banner.tsx';
 import { whatIfName, WhatIfProvider, type Ending } from './what-if.ts';
@@ -45,7 +44,8 @@ export default function WhatIfFrame({ budget, children }: WhatIfFrameProps): Rea
     () => (branch === null ? null : { branch, today: client, onEnding: setEnding }),
     [branch, client],
   );
-  const shown = useMemo(() => ({ view: 'what-if', day: today() }) as const, []);
+  const day = useToday();
+  const shown = useMemo(() => ({ view: 'what-if', day }) as const, [day]);
   const sorry = (error: unknown): ReactNode => (
     <section className="card form" aria-label="What if">
       <h1>What if</h1>
