@@ -1,10 +1,18 @@
 /** The browser's locale for dates and amounts. */
 export const locale: string = typeof navigator === 'undefined' ? 'en' : navigator.language || 'en';
 
-const dayFormat = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
-const monthFormat = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' });
-const fullMonthFormat = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
-const momentFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+/**
+ * A format of the Gregorian calendar, whose months the budget, reports and date fields have. Some locales, such as
+ * Persian, prefer another calendar, with other months.
+ */
+export function dateFormat(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(language, { ...options, calendar: 'gregory' });
+}
+
+const dayFormat = dateFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const monthFormat = dateFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' });
+const fullMonthFormat = dateFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const momentFormat = dateFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Formats an entry's day. A text that is not a day (another app may have written it) is returned unchanged. */
 export function formatDay(date: string): string {
