@@ -14,7 +14,10 @@ export interface TableRow {
 export interface Table {
   /** NULL if the file is not CSV and has no delimiter. */
   readonly delimiter: Delimiter | null;
-  /** Never empty; `Column 1` and so on if the file does not name its columns. */
+  /**
+   * Never empty, and all different: `Column 1` and so on if the file does not name its columns; `Amount (2)` for the
+   * second of two columns with one name.
+   */
   readonly header: readonly string[];
   readonly hasHeader: boolean;
   readonly rows: readonly TableRow[];
@@ -73,8 +76,19 @@ function withoutPreamble(rows: readonly TableRow[], delimiter: Delimiter): Table
   const names = headerIndex === -1 ? [] : (rows[headerIndex]?.cells ?? []);
   const body = headerIndex === -1 ? rows.slice(Math.max(firstEntry, 0)) : rows.slice(headerIndex + 1);
   const columns = Math.max(names.length, width);
-  const header = Array.from({ length: columns }, (_, column) => names[column] || `Column ${column + 1}`);
+  const header = distinct(Array.from({ length: columns }, (_, column) => names[column] || `Column ${column + 1}`));
   return { delimiter, header, hasHeader: headerIndex !== -1, rows: body };
+}
+
+/** A profile finds a column by its name. */
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let own = name;
+    for (let count = 2; taken.has(own); count += 1) own = `${name} (${count})`;
+    taken.add(own);
+    return own;
+  });
 }
 
 function widest(rows: readonly TableRow[]): number {

@@ -43,6 +43,13 @@ describe('the profile of an account', () => {
     expect(formatsOfProfile(profile, moved)?.columns).toMatchObject({ date: 0, payee: 4, amount: 3, notes: 2 });
   });
 
+  it('tells two columns with one name apart', () => {
+    const twice = tableOf('When;Who;Betrag;Betrag;Betrag\n04/05/2025;Coffee;3,50;3,90;4,10\n');
+    expect(twice.header.slice(2)).toEqual(['Betrag', 'Betrag (2)', 'Betrag (3)']);
+    const booked = { ...formats, columns: { ...formats.columns, amount: 3, notes: null } };
+    expect(formatsOfProfile(profileOf(twice, booked) as ImportProfile, twice)?.columns.amount).toBe(3);
+  });
+
   it('does not apply to a different kind of file', () => {
     expect(formatsOfProfile(profile, tableOf('When;Who;Betrag\n04/05/2025;Coffee;3,50\n'))).toBeUndefined();
     expect(
