@@ -119,7 +119,8 @@ test('an invitation works once', async ({ newPerson }) => {
   await expect(carla.getByRole('alert')).toContainText('was already used');
 
   await goTo(ben, 'Share');
-  await ben.getByRole('button', { name: 'Leave' }).click();
+  await ben.getByRole('button', { name: 'Leave this budget …' }).click();
+  await ben.getByRole('button', { name: 'Leave this budget', exact: true }).click();
   await expect(ben.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
   await goTo(anna, 'Share');
   await expect(anna.getByText('No other members.')).toBeVisible();

@@ -17,7 +17,7 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
   const role = useRole();
   const [people, setPeople] = useState<readonly Person[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  // The member whose removal awaits confirmation.
+  // The member whose removal awaits confirmation, which may be this user.
   const [removing, setRemoving] = useState<string | null>(null);
   const load = useCallback(
     () =>
@@ -79,24 +79,20 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
               ) : (
                 <span className="hint">{roleWords[person.role].title}</span>
               )}
-              {person.self ? (
-                <button type="button" className="quiet" onClick={() => leave(person)}>
-                  Leave
-                </button>
-              ) : (
-                role === 'owner' &&
+              {(person.self || role === 'owner') &&
                 (removing === person.principal ? (
-                  <span className="buttons" role="group" aria-label={`Remove ${person.name}?`}>
+                  <span className="buttons" role="group" aria-label={`${goneWords(person)}?`}>
                     <button
                       type="button"
                       className="danger"
                       autoFocus
                       onClick={() => {
                         setRemoving(null);
-                        change(person, null);
+                        if (person.self) leave(person);
+                        else change(person, null);
                       }}
                     >
-                      Remove {person.name}
+                      {goneWords(person)}
                     </button>
                     <button type="button" className="quiet" onClick={() => setRemoving(null)}>
                       Cancel
@@ -107,12 +103,11 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
                     type="button"
                     className="quiet"
                     onClick={() => setRemoving(person.principal)}
-                    aria-label={`Remove ${person.name} …`}
+                    aria-label={`${goneWords(person)} …`}
                   >
-                    Remove …
+                    {person.self ? 'Leave this budget …' : 'Remove …'}
                   </button>
-                ))
-              )}
+                ))}
             </li>
           ))}
         </ul>
@@ -120,4 +115,8 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
       <p className="hint">Removed members keep the data on their devices but no longer sync.</p>
     </section>
   );
+}
+
+function goneWords({ name, self }: Person): string {
+  return self ? 'Leave this budget' : `Remove ${name}`;
 }
