@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { isTyping } from '../shell/keys.ts';
+import { isTyping, shortcutOf } from '../shell/keys.ts';
 
 export interface LedgerKeys {
   readonly onNew: () => void;
@@ -29,7 +29,7 @@ export function useLedgerKeys(keys: LedgerKeys): void {
         document.querySelector('dialog[open]') !== null
       )
         return;
-      const action = actionOf(event.key, latest.current);
+      const action = actionOf(shortcutOf(event), latest.current);
       if (action === undefined) return;
       event.preventDefault();
       action();

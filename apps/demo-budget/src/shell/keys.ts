@@ -21,3 +21,11 @@ type PageKeyEvent = Pick<KeyboardEvent, 'key' | 'keyCode'> & {
 export function keyOf({ key, keyCode, nativeEvent }: PageKeyEvent): string {
   return nativeEvent.isComposing === true || keyCode === 229 ? 'Process' : key;
 }
+
+/**
+ * The key of a shortcut. On a keyboard without Latin letters, such as a Russian one, the letter at the same place of a
+ * Latin keyboard.
+ */
+export function shortcutOf({ key, code }: Pick<KeyboardEvent, 'key' | 'code'>): string {
+  return /^[^\p{ASCII}]$/u.test(key) && /^Key[A-Z]$/.test(code) ? code.slice(3).toLowerCase() : key;
+}

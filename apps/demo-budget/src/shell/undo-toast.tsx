@@ -1,6 +1,6 @@
 import { useClient } from '@rockpool/client/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
-import { isTyping } from './keys.ts';
+import { isTyping, shortcutOf } from './keys.ts';
 import { TOAST_MS } from './toast-time.ts';
 import { WorkToast } from './work-toast.tsx';
 
@@ -74,7 +74,7 @@ function useUndoKeys(go: (way: 'undo' | 'redo') => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || isTyping(event)) return;
-      const key = event.key.toLowerCase();
+      const key = shortcutOf(event).toLowerCase();
       if (key !== 'z' && key !== 'y') return;
       event.preventDefault();
       latest.current(key === 'y' || event.shiftKey ? 'redo' : 'undo');
