@@ -2,7 +2,7 @@ import type { Page } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, entryButton, ledgerRow } from './steps/entries.ts';
-import { goTo } from './steps/navigation.ts';
+import { goTo, shareLink } from './steps/navigation.ts';
 import { invite, join } from './steps/share.ts';
 import { expectUpToDate, syncBadge } from './steps/sync.ts';
 
@@ -67,6 +67,13 @@ test('a viewer sees an owner’s entries and changes nothing; as an editor they 
   await secondTab.goto(ben.url());
   await expect(ledgerRow(secondTab, 'Kiosk')).toBeVisible();
   await expectNothingToChange(secondTab);
+
+  // On another device, opened by Ben's personal link.
+  const { page: phone } = await newPerson({ link: await shareLink(ben) });
+  await openAccount(phone, 'Household');
+  await expect(ledgerRow(phone, 'Kiosk')).toBeVisible();
+  await expectNothingToChange(phone);
+  await openAccount(ben, 'Household');
 
   await goTo(anna, 'Share');
   await anna.getByLabel('Role of Ben').selectOption('editor');

@@ -34,7 +34,7 @@ interface BudgetRequest extends Omit<TokenWish, 'role'> {
  * is empty; responds with both and a token. Repeating the request changes nothing; a different key is refused (403).
  *
  * `POST /api/token`: exchanges a budget's share key, or an invited member's key, for a short-lived token, and returns
- * the member's `role`. 404 for an unregistered budget, 403 for a wrong key.
+ * the member's `role` and `principal`. 404 for an unregistered budget, 403 for a wrong key.
  *
  * Both take `principal`, the name under which the device authors changes, and optionally `name`, the user's display
  * name. With the budget's own key, the principal is that of a device, which nothing proves: everyone with this key owns
@@ -68,7 +68,8 @@ export async function answerBudgetRoute(
   const author = person?.principal ?? principal;
   if (name !== '') rememberAuthor(databaseId, author, name);
   const token = await issueToken({ databaseId, principal: author, name, role });
-  const body = pathname === '/api/budgets' ? { databaseId, shareKey, token, role } : { token, role };
+  const access = { token, role, ...(person === undefined ? {} : { principal: author }) };
+  const body = pathname === '/api/budgets' ? { databaseId, shareKey, ...access } : access;
   return Response.json(body, {
     status: standing === 'registered' ? 201 : 200,
     headers: { 'cache-control': 'no-store' },

@@ -147,6 +147,13 @@ describe('fetching a token', () => {
     expect(heard).toEqual([access]);
   });
 
+  it('reports the role and principal of a member who opened a personal link', async () => {
+    serverAnswers({ '/api/token': Response.json({ token: 't', role: 'viewer', principal: 'person-1' }) });
+    const heard: unknown[] = [];
+    await fetchToken({ ...budget, madeHere: false }, 'device-1', '', (...known) => heard.push(...known));
+    expect(heard).toEqual(['viewer', 'person-1']);
+  });
+
   it('reports that the server is unreachable', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({

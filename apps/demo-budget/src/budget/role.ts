@@ -18,31 +18,42 @@ export function beginRole(budget: KnownBudget): void {
   open = budget;
   otherTabs = new BroadcastChannel(`role-${budget.databaseId}`);
   otherTabs.addEventListener('message', ({ data }) => {
-    if (isBudgetRole(data) || data === 'removed') takeAccess(data);
+    const { access, principal } = data as { readonly access?: unknown; readonly principal?: string };
+    if (isBudgetRole(access) || access === 'removed') takeAccess(access, principal);
   });
 }
 
 /** The server's response to a token request: a role, or that the member was removed. */
 export type Access = BudgetRole | 'removed';
 
-/** Stores the server's response and passes it to the other tabs. */
-export function learnAccess(access: Access): void {
-  const budget = takeAccess(access);
+/**
+ * Stores the server's response and passes it to the other tabs. A device on which a member opened their personal link
+ * learns from the principal that it is a member's.
+ */
+export function learnAccess(access: Access, principal?: string): void {
+  const budget = takeAccess(access, principal);
   if (budget === null) return;
-  otherTabs?.postMessage(access);
+  otherTabs?.postMessage({ access, principal });
   withDeviceItems((items) => rememberBudget(items, budget)).catch(reportError);
 }
 
-/** Returns null if nothing changes, and for a budget that was not joined by invitation. */
-function takeAccess(access: Access): KnownBudget | null {
-  const membership = open?.membership;
-  if (open === null || membership === undefined) return null;
+/** Returns null if nothing changes, and for the budget's own key. */
+function takeAccess(access: Access, ofKey: string | undefined): KnownBudget | null {
+  if (open === null) return null;
+  const { membership: before } = open;
+  const principal = before?.principal ?? ofKey;
+  const role = access === 'removed' ? before?.role : access;
+  if (principal === undefined || role === undefined) return null;
   const isRemoved = access === 'removed';
-  if ((membership.isRemoved ?? false) === isRemoved && (isRemoved || membership.role === access)) return null;
-  const { principal, role } = membership;
-  open = { ...open, membership: isRemoved ? { principal, role, isRemoved } : { principal, role: access } };
+  if ((before?.isRemoved ?? false) === isRemoved && before?.role === role) return null;
+  open = { ...open, membership: isRemoved ? { principal, role, isRemoved } : { principal, role } };
   for (const listener of [...listeners]) listener();
   return open;
+}
+
+/** The open budget, with the user's present membership; null before `beginRole`. */
+export function useOpenBudget(): KnownBudget | null {
+  return useSyncExternalStore(listen, () => open);
 }
 
 /** The budget's creator is an owner, and so is anyone with the creator's link. */

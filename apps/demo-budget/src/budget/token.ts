@@ -7,8 +7,8 @@ import type { Access } from './role.ts';
  * Exchanges the budget's share key for a short-lived token. The device that created the budget registers it with the
  * same request, each time: the server trusts the first key it receives for a budget, and repeating changes nothing.
  *
- * `onAccess` receives the key's role, which an owner may have changed, or `removed` if a member's key is no longer
- * valid.
+ * `onAccess` receives the key's role, which an owner may have changed, and the principal of a member's key; or `removed`
+ * if the key is not valid or no longer valid.
  *
  * Throws `RockpoolError`, so that the sync status can show the reason:
  * - `network-unreachable`: the server cannot be reached or failed (`status`)
@@ -20,20 +20,24 @@ export async function fetchToken(
   budget: KnownBudget,
   principal: string,
   name: string,
-  onAccess: (access: Access) => void = () => {},
+  onAccess: (access: Access, principal?: string) => void = () => {},
 ): Promise<string> {
   const response = await ask(budget.madeHere ? '/api/budgets' : '/api/token', budget, principal, name);
   if (response.status === 403) {
-    if (budget.membership !== undefined) onAccess('removed');
+    onAccess('removed');
     throw new RockpoolError('auth-database-forbidden');
   }
   if (response.status === 404)
     throw new RockpoolError('database-unavailable', { problem: 'the budget is not registered' });
   if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
-  const { token, role } = (await response.json()) as { readonly token?: unknown; readonly role?: unknown };
+  const { token, role, principal } = (await response.json()) as {
+    readonly token?: unknown;
+    readonly role?: unknown;
+    readonly principal?: unknown;
+  };
   if (typeof token !== 'string')
     throw new RockpoolError('token-callback-failed', { problem: 'token: must be a string', type: typeof token });
-  if (isBudgetRole(role)) onAccess(role);
+  if (isBudgetRole(role)) onAccess(role, typeof principal === 'string' ? principal : undefined);
   return token;
 }
 

@@ -3,7 +3,7 @@ import { RockpoolProvider } from '@rockpool/client/react';
 import { lazy, Suspense, useEffect, useMemo, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { KnownBudget } from '../budget/known-budgets.ts';
-import { useIsRemoved, useMayWrite } from '../budget/role.ts';
+import { useIsRemoved, useMayWrite, useOpenBudget } from '../budget/role.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
@@ -66,7 +66,10 @@ const PastFrame = lazy(() => import('../past/past-frame.tsx'));
 const WhatIfFrame = lazy(() => import('../what-if/what-if-frame.tsx'));
 const WhatIfView = lazy(() => import('../what-if/what-if-view.tsx'));
 
-export function App({ client, budget: known, device }: AppProps): ReactNode {
+export function App({ client, budget: opened, device: ownName }: AppProps): ReactNode {
+  // The server may say later that the key is a member's.
+  const known = useOpenBudget() ?? opened;
+  const device = known.membership?.principal ?? ownName;
   const place = usePlace();
   const { page, accountId, view } = place;
   const mayWrite = useMayWrite();
