@@ -191,7 +191,8 @@ describe('a transfer', () => {
     await writer.execute('UPDATE entries SET transferId = NULL');
     const joined = await made();
     await writer.execute('UPDATE entries SET transferId = NULL');
-    const other = rowsOf(cash)[0] ?? expect.fail('no other side');
+    const [other] = rowsOf(cash);
+    if (other === undefined) throw new Error('no other side');
     const back = { ...withdrawal, amountMinor: 5_000, otherMinor: -5_000 };
     await makeTransfer(writer, { ...fields, id: other.id }, checking, back, 'none');
     expect(writer.rows('SELECT id, transferId FROM entries ORDER BY id')).toEqual(joined);
