@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { schema } from '../src/schema.ts';
 import { FailureNotice } from '../src/shell/failure.tsx';
 
-/** A part of the app on a page of its own, in a browser, with a budget in memory. */
+/** A part of the app on a page of its own, in a browser, with a new budget. */
 export interface InApp {
   readonly client: Client;
   readonly container: HTMLElement;
@@ -17,8 +17,9 @@ export interface InApp {
   close(): Promise<void>;
 }
 
-export async function inApp(): Promise<InApp> {
-  const client = await createClient({ name: `in-app-${crypto.randomUUID()}`, schema, persistence: 'memory' });
+/** Other clients can open the budget if it is `durable`, as other tabs do. */
+export async function inApp(persistence: 'memory' | 'durable' = 'memory'): Promise<InApp> {
+  const client = await createClient({ name: `in-app-${crypto.randomUUID()}`, schema, persistence });
   const container = document.createElement('div');
   document.body.append(container);
   const root = createRoot(container);

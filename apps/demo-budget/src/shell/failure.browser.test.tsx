@@ -1,7 +1,9 @@
+import { createClient } from '@rockpool/client';
 import type { ReactElement } from 'react';
 import { flushSync } from 'react-dom';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { addCategory } from '../categories/actions.ts';
+import { addCategory, renameCategory } from '../categories/actions.ts';
+import { schema } from '../schema.ts';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
 import { useAction } from './failure.tsx';
 
@@ -51,6 +53,21 @@ it('an action says that it is done on the page where it began, and on no other',
   await expect.poll(() => app.queryCount).toBe(queryCount + 1);
   flushSync(() => undefined);
   expect(textOf('status')).toBe('');
+});
+
+it('an action that another tab has changed again is not undone, nor is the action before it', async () => {
+  await app.close();
+  app = await inApp('durable');
+  const other = await createClient({ name: app.client.name, schema });
+  const food = await addCategory(other, 'Food', 'spending');
+  show('accounts', () => renameCategory(app.client, food, 'Meals'));
+  save();
+  await expect.poll(() => textOf('status')).toContain('Saved.Undo');
+  await renameCategory(other, food, 'Dinner');
+  [...app.container.querySelectorAll('button')].find((button) => button.textContent === 'Undo')?.click();
+  await expect.poll(() => textOf('alert')).toContain('changed again');
+  expect(textOf('status')).toBe('');
+  await other.close();
 });
 
 it('a failure is shown on whichever page the user is by then', async () => {

@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { isTyping, shortcutOf } from './keys.ts';
@@ -28,7 +29,14 @@ export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNod
     (way: 'undo' | 'redo') => {
       setGoing(way);
       client[way]()
-        .then((went) => onDone(way === 'undo' ? undone(went) : redone(went)), onFailure)
+        .then(
+          (went) => onDone(way === 'undo' ? undone(went) : redone(went)),
+          (error: unknown) => {
+            // The next undo would be that of the action before.
+            if (error instanceof RockpoolError && error.code === 'undo-refused') onDone(null);
+            onFailure(error);
+          },
+        )
         .finally(() => setGoing(null));
     },
     [client, onDone, onFailure],
