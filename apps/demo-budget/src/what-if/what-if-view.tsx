@@ -60,8 +60,9 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
                 type="button"
                 onClick={() =>
                   run(async () => {
-                    await client.undo();
+                    // Once: another undo would be that of an earlier action.
                     setEnd(null);
+                    await client.undo();
                   })
                 }
               >
