@@ -135,6 +135,21 @@ describe('a month', () => {
   });
 });
 
+it('each side of a transfer between currencies counts in its own currency', async () => {
+  const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
+  const exchange = { date: '2026-01-10', notes: '', categoryId: null, amountMinor: -7_000, otherMinor: 8_000 };
+  await addTransfer(writer, accountId, dollars, exchange);
+  await put('2026-01', food, 1_000);
+  const inDollars = monthBudget({
+    month: '2026-01',
+    categories: writer.rows<CategoryRow>(categoriesByName),
+    assigned: writer.rows<AssignedRow>(assignedByMonth, ['USD', '2026-01']),
+    activity: writer.rows<ActivityRow>(activityByMonth, ['USD', '2026-01']),
+    openingMinor: 0n,
+  });
+  expect([plan('2026-01').unassignedMinor, inDollars.unassignedMinor]).toEqual([2_000n, 8_000n]);
+});
+
 describe('assigning', () => {
   it('writes the difference from the present amount, and nothing if there is none', async () => {
     await put('2026-01', food, 5_000);
