@@ -92,7 +92,12 @@ async function saveForm(): Promise<void> {
   const [entry] = await ledger();
   const account = accounts.find(({ id }) => id === entry?.accountId);
   if (entry === undefined || account === undefined) throw new Error('no entry');
-  const context = { account, entry, otherAccounts: accounts.filter(({ id }) => id !== account.id), mark: 'point' } as const;
+  const context = {
+    account,
+    entry,
+    otherAccounts: accounts.filter(({ id }) => id !== account.id),
+    mark: 'point',
+  } as const;
   const result = submitDraft(newDraft(context, [], entry.date), context);
   if ('problem' in result) throw new Error(result.problem);
   await saveChanged(anna, account, { entry, parts: [] }, result);
@@ -139,7 +144,8 @@ it('a deleted transfer stays deleted on both sides if another device changes its
   const transferId = side?.transferId ?? '';
   await atOnce(
     () => deleteEntries(anna, [id]),
-    () => changeTransfer(ben, { id, transferId }, withdrawal, { ...withdrawal, amountMinor: -6_000, otherMinor: 6_000 }),
+    () =>
+      changeTransfer(ben, { id, transferId }, withdrawal, { ...withdrawal, amountMinor: -6_000, otherMinor: 6_000 }),
   );
   expect(await ledger()).toEqual([]);
 });

@@ -30,14 +30,14 @@ export async function fetchToken(
   if (response.status === 404)
     throw new RockpoolError('database-unavailable', { problem: 'the budget is not registered' });
   if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
-  const { token, role, principal } = (await response.json()) as {
+  const { token, role, principal: ofKey } = (await response.json()) as {
     readonly token?: unknown;
     readonly role?: unknown;
     readonly principal?: unknown;
   };
   if (typeof token !== 'string')
     throw new RockpoolError('token-callback-failed', { problem: 'token: must be a string', type: typeof token });
-  if (isBudgetRole(role)) onAccess(role, typeof principal === 'string' ? principal : undefined);
+  if (isBudgetRole(role)) onAccess(role, typeof ofKey === 'string' ? ofKey : undefined);
   return token;
 }
 

@@ -21,7 +21,10 @@ export default function DeletedEntriesView({ budget }: { readonly budget: Budget
   const mayWrite = useMayWrite();
   const [text, setText] = useState('');
   const [openId, setOpenId] = useState<string | null>(null);
-  const { rows, loading } = useSteadyQuery<DeletedEntryRow>(latestDeletedEntries, [containing(text.trim()), shownAtMost]);
+  const { rows, loading } = useSteadyQuery<DeletedEntryRow>(latestDeletedEntries, [
+    containing(text.trim()),
+    shownAtMost,
+  ]);
   return (
     <>
       <h1>Deleted entries</h1>

@@ -6,7 +6,7 @@ const mostLetters = 1_000;
  * alone, so each letter becomes a set of its cases, such as `[üÜ]`.
  */
 export function containing(text: string): string {
-  return `*${[...text].slice(0, mostLetters).map(inAnyCase).join('')}*`;
+  return `*${Array.from(text).slice(0, mostLetters).map(inAnyCase).join('')}*`;
 }
 
 function inAnyCase(letter: string): string {
@@ -17,5 +17,5 @@ function inAnyCase(letter: string): string {
 }
 
 function isOneLetter(text: string): boolean {
-  return [...text].length === 1;
+  return Array.from(text).length === 1;
 }

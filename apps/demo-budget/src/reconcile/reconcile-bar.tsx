@@ -87,17 +87,17 @@ export function ReconcileBar({
           </button>
         ) : (
           mayEnter(differenceMinor) && (
-          <button
-            type="button"
-            onClick={() =>
-              run(
-                () => enterDifference(client, { accountId: account.id, date: today(), statementMinor, clearedMinor }),
-                'Adjustment added.',
-              )
-            }
-          >
-            Add adjustment
-          </button>
+            <button
+              type="button"
+              onClick={() =>
+                run(
+                  () => enterDifference(client, { accountId: account.id, date: today(), statementMinor, clearedMinor }),
+                  'Adjustment added.',
+                )
+              }
+            >
+              Add adjustment
+            </button>
           )
         )}
         <button type="button" onClick={() => setStatementMinor(null)}>

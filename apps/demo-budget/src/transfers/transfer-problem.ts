@@ -14,7 +14,10 @@ export function transferProblem({
   currency,
   otherMinor,
   otherCurrency,
-}: Pick<LedgerRow, 'transferId' | 'amountMinor' | 'currency' | 'otherMinor' | 'otherCurrency'>): TransferProblem | null {
+}: Pick<
+  LedgerRow,
+  'transferId' | 'amountMinor' | 'currency' | 'otherMinor' | 'otherCurrency'
+>): TransferProblem | null {
   if (transferId === null) return null;
   if (otherMinor === null) return 'no-other-side';
   const fits = currency === otherCurrency ? amountMinor === -otherMinor : amountMinor * otherMinor <= 0;
