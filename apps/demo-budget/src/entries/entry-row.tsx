@@ -192,9 +192,7 @@ function EntryCategory({
   if (problem !== null)
     return (
       <span className="entry-word unsettled">
-        {problem === 'no-other-side'
-          ? 'Other side missing'
-          : `Other side: ${formatMinor(entry.otherMinor ?? 0, entry.otherCurrency ?? currency, locale)}`}
+        {problem === 'no-other-side' ? 'Other side missing' : 'Sides differ'}
       </span>
     );
   if (entry.transferId !== null && entry.categoryId === null) return <span className="entry-word">Transfer</span>;
