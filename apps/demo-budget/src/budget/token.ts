@@ -30,7 +30,11 @@ export async function fetchToken(
   if (response.status === 404)
     throw new RockpoolError('database-unavailable', { problem: 'the budget is not registered' });
   if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
-  const { token, role, principal: ofKey } = (await response.json()) as {
+  const {
+    token,
+    role,
+    principal: ofKey,
+  } = (await response.json()) as {
     readonly token?: unknown;
     readonly role?: unknown;
     readonly principal?: unknown;
