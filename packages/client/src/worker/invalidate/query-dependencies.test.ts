@@ -1,7 +1,9 @@
+import { buildSchema } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
 import { mayAffect, type Touched } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory, openStored } from '../../../testing/worker/test-database.ts';
 
 it('the dependencies of a query are computed again after a schema change', () => {
@@ -75,5 +77,15 @@ it('a query by rowid depends on any row of a table whose key is not the rowid', 
     database.dependencies({ sql: `SELECT count(*) FROM ${table} WHERE rowid = ?`, params: [7] })[0]?.lookups;
   expect(lookups('pair')).toBeNull();
   expect(lookups('single')).toEqual([{ column: 'id', key: 'number:7' }]);
+  database.close();
+});
+
+it('a query depends on a table by its name in the schema, in whatever case a migration has created it', () => {
+  const sql = 'CREATE TABLE Todo (id TEXT NOT NULL PRIMARY KEY, title TEXT)';
+  const database = openInMemory({
+    schema: buildSchema([testTable('todo', { id: 'text not null', title: 'text' })]),
+    migrations: [{ tag: '0000', sql }],
+  });
+  expect(database.dependencies({ sql: 'SELECT title FROM todo', params: [] })).toMatchObject([{ table: 'todo' }]);
   database.close();
 });

@@ -33,7 +33,8 @@ export function createDependencyReader(
       return [...columnsRead].map(
         ([table, columns]) =>
           ofSearchIndex(schema, table, columns) ?? {
-            table,
+            // Commits use the name in the schema, which a migration may have written in another case.
+            table: schema.tables.find(({ name }) => name.toLowerCase() === table.toLowerCase())?.name ?? table,
             columns: [...columns],
             lookups: lookups.get(table) ?? null,
           },
