@@ -14,10 +14,12 @@ import { HonestLoad, type HonestFigures } from './server/honest-load.ts';
 import { MeasuredServer, openAgain } from './server/server-process.ts';
 import { quantile, sleep } from './sync/workload.ts';
 
+const ALL_THREADS = '1,2,4';
+
 const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    threads: { type: 'string', default: '1,2,4' },
+    threads: { type: 'string', default: ALL_THREADS },
     workloads: { type: 'string', default: 'attacks,many,one' },
   },
 });
@@ -209,5 +211,5 @@ const TARGETS: readonly Target[] = THREADS.filter((threads) => threads > 1).flat
 });
 
 for (const threads of THREADS) for (const name of WORKLOADS) await LINES[name]?.(threads);
-report('server', samples.rows(), TARGETS, !isQuick && THREADS.length === 3 && WORKLOADS.size === 3);
+report('server', samples.rows(), TARGETS, !isQuick && flags.threads === ALL_THREADS && WORKLOADS.size === 3);
 process.exit(0);

@@ -20,4 +20,5 @@ export function report(group: string, rows: readonly ResultRow[], targets: reado
   writeFileSync(file, `${JSON.stringify(rows, null, 2)}\n`);
   console.log(`Written: ${file}`);
   if (isWhole) writeFileSync(DOCUMENT, withTables(readFileSync(DOCUMENT, 'utf8'), group, tables));
+  else console.log(`A reduced run: the results of ${group} and docs/benchmarks.md stay as they were.`);
 }

@@ -40,6 +40,8 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
   const pages = await servePages();
   const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-'));
   const samples = new Samples();
+  let isWhole =
+    !flags.quick && flags.rounds === undefined && flags.subjects === undefined && flags.workloads === undefined;
   try {
     for (const [index, { plan, subjects, browser }] of parts.entries()) {
       const ownFolder = join(folder, String(index));
@@ -60,16 +62,15 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
         },
         samples,
       );
-      // A browser that is unavailable here must not discard the figures of the others.
-      await run
-        .run()
-        .catch((error: unknown) =>
-          console.log(`  ${browser}: ${error instanceof Error ? error.message : String(error)}`),
-        );
+      // A browser that is unavailable here must not discard the figures of the others, nor its own earlier figures.
+      await run.run().catch((error: unknown) => {
+        isWhole = false;
+        console.log(`  ${browser}: ${error instanceof Error ? error.message : String(error)}`);
+      });
     }
   } finally {
     pages.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
-  report(group, samples.rows(), targets, !flags.quick && wantedSubjects === undefined && workloads === undefined);
+  report(group, samples.rows(), targets, isWhole);
 }
