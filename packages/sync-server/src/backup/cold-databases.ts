@@ -124,6 +124,7 @@ export class ColdDatabases {
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.timer !== null) clearInterval(this.timer);
+    this.options.destination.close?.();
     await Promise.allSettled([this.passing, ...[...this.fetches.values()].map(({ ended }) => ended)]);
   }
 

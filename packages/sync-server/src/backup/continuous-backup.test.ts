@@ -11,14 +11,15 @@ import { databaseRows } from '../../testing/database-rows.ts';
 import { MemoryDestination } from '../../testing/memory-destination.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { runDatabases } from '../cli/databases.ts';
 import { runRestoreCommand } from '../cli/restore.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { databasePath } from '../store/data-directory.ts';
+import { databasePath, forgetCopies } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange } from '../store/file-change.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import { ContinuousBackup, isCopied } from './continuous-backup.ts';
-import { readCopyFacts, recordPath } from './copy-record.ts';
+import { CopyRecord, deletionMs, readCopyFacts, recordPath } from './copy-record.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -308,6 +309,19 @@ describe('a restore', () => {
     });
   });
 
+  it('leaves databases whose deletion is recorded, even before they are copied again', async () => {
+    await filled();
+    await restore('restored');
+    await runDatabases({ flags: ['delete', DATABASE, '--data', at('restored')], environment: {} }, () => undefined);
+    const server = await start('restored');
+    await until(() => stored(`databases/db-${DATABASE}`).some((path) => path.includes('deleted-')));
+    await server.stop();
+    await restore('again').then(
+      () => expect(existsSync(pathIn('again'))).toBe(false),
+      (error: unknown) => expect(error).toMatchObject({ code: 'config-invalid' }),
+    );
+  });
+
   it('continues with the same command after an interruption, and no server starts until then', async () => {
     const server = await start();
     for (const databaseId of ['a', 'b', 'c'])
@@ -361,6 +375,18 @@ describe('a restore', () => {
     await restore('earlier', '--at', iso(firstMs));
     expect(existsSync(pathIn('earlier'))).toBe(true);
   });
+});
+
+it('a deletion follows the copies of a database that was replaced since, although the clock was set back', () => {
+  const path = pathIn('data');
+  const timeMs = Date.now() + 3_600_000;
+  const facts = { destination: 'd', generation: 'g', copies: 0, pageSizeBytes: 4096, pageCount: 0, stateSum: '' };
+  CopyRecord.begin(path)
+    .finish({ ...facts, timeMs, watermark: 1, baseBytes: 1, addedBytes: 0, startedMs: timeMs, isComplete: true })
+    .close();
+  expect(deletionMs(path)).toBe(timeMs);
+  forgetCopies(path);
+  expect(deletionMs(path)).toBe(timeMs);
 });
 
 describe('the copies of one open database', () => {
@@ -420,6 +446,29 @@ describe('the copies of one open database', () => {
     vi.advanceTimersByTime(60_000);
     while (opened.length === 1) await turn();
     expect(backup.state.pending).toBe(0);
+  });
+
+  it('count as failing until the destination works again, also if the database that failed is gone', async () => {
+    const { backup, destination, sql, events } = prepare();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const inTime = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) {
+        vi.advanceTimersByTime(1_000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    destination.onPut = () => 'refuse';
+    backup.attach(DATABASE, sql);
+    await inTime(() => backup.state.outage !== null);
+    sql.close();
+    beginFileChange(at('data'), DATABASE, { kind: 'delete' });
+    finishFileChange(at('data'), DATABASE, () => undefined);
+    await inTime(() => backup.state.failures === 2);
+    expect(backup.state.outage).toMatchObject({ code: 'backup-unavailable' });
+    destination.onPut = () => 'store';
+    await inTime(() => backup.state.outage === null);
+    expect(events).toContain('backup-recovered');
   });
 
   it('do not create a database again that is deleted while it is copied', async () => {

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import { PageSums } from '../sqlite/page-sums.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -65,6 +65,7 @@ export class ContinuousBackup {
   private readonly due = new Set<string>();
   private readonly running = new Map<string, Promise<void>>();
   private readonly maintaining = new Map<string, Promise<void>>();
+  private probing: Promise<void> | null = null;
   private isOpening = false;
   /** The database that `openUnfinished` is opening. */
   private opening: string | null = null;
@@ -148,12 +149,13 @@ export class ContinuousBackup {
     clearTimeout(timer);
   }
 
-  /** Resolves once no copy runs. Call after the databases are closed. */
+  /** Resolves once no copy runs. Call after the databases are closed. Cancels what `flush` has not waited for. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.gate.close();
+    this.options.destination.close?.();
     for (const timer of [...this.timers.values(), ...this.skipped.values()]) clearTimeout(timer);
-    await Promise.allSettled([...this.running.values(), ...this.maintaining.values()]);
+    await Promise.allSettled([...this.running.values(), ...this.maintaining.values(), this.probing]);
   }
 
   private copierOptions(databaseId: string): PageCopierOptions {
@@ -194,15 +196,32 @@ export class ContinuousBackup {
     this.timers.set(databaseId, started);
   }
 
-  /** Starts the copies that are due, or a single one if the destination has failed. */
+  /** Starts the copies that are due. If the destination has failed, starts a single one, or a probe if none is due. */
   private next(): void {
+    const isFailing = this.gate.outage !== null;
     for (const databaseId of this.due) {
-      const places = this.gate.outage === null ? MAX_COPIES : 1;
-      if (this.isClosed || this.gate.isClosed || this.running.size >= places) return;
+      const places = isFailing ? 1 : MAX_COPIES;
+      if (this.isClosed || this.gate.isClosed || this.probing !== null || this.running.size >= places) return;
       this.due.delete(databaseId);
       this.run(databaseId);
     }
-    if (this.due.size === 0 && !this.gate.isClosed) void this.openUnfinished();
+    if (this.due.size > 0 || this.isClosed || this.gate.isClosed) return;
+    if (!isFailing) void this.openUnfinished();
+    else if (this.running.size === 0) this.probing ??= this.probe();
+  }
+
+  /** The databases whose copies failed are closed or deleted, so no copy would notice that the destination works again. */
+  private async probe(): Promise<void> {
+    let failure: unknown = null;
+    try {
+      await this.ownership.claim();
+    } catch (error) {
+      failure = error;
+    }
+    this.probing = null;
+    if (failure === null) this.succeeded();
+    else this.failed(null, toRockpoolError(failure), null);
+    this.next();
   }
 
   private run(databaseId: string): void {
@@ -238,7 +257,8 @@ export class ContinuousBackup {
     log('backup-recovered', { destination: destination.name, failures: over.failures, lastedMs: now() - over.sinceMs });
   }
 
-  private failed(databaseId: string, error: RockpoolError, sinceMs: number | null): void {
+  /** `databaseId` is null if a probe failed. */
+  private failed(databaseId: string | null, error: RockpoolError, sinceMs: number | null): void {
     this.counts.failures++;
     const outage: Outage = this.gate.failed(error);
     const { log, now } = this.options;
@@ -251,7 +271,8 @@ export class ContinuousBackup {
       lagMs: sinceMs === null ? 0 : now() - sinceMs,
       pending: this.state.pending,
     });
-    this.due.add(databaseId);
+    // A database that was closed during the copy is copied when it is opened again.
+    if (databaseId !== null && this.open.has(databaseId)) this.due.add(databaseId);
   }
 
   /** The failure concerns one database, such as a damaged page. `database-unavailable` means that it was closed. */

@@ -51,16 +51,28 @@ export function recordPath(databasePath: string): string {
   return `${databasePath}-copied`;
 }
 
-/** The time of a deletion that happens now: never before the newest copy, even if the clock was set back since. */
+/**
+ * The time of a deletion that happens now: never before the newest copy, even if the clock was set back since. The
+ * record of a database that was replaced is that of an unfinished copy (store/data-directory.ts).
+ */
 export function deletionMs(databasePath: string): number {
-  return Math.max(Date.now(), readCopyFacts(databasePath)?.timeMs ?? 0);
+  const path = recordPath(databasePath);
+  return Math.max(Date.now(), ...[path, unfinishedPath(path)].map((one) => readFactsAt(one)?.timeMs ?? 0));
 }
 
 /** Reads the facts alone. Null if the file was never copied, or the record is damaged. */
 export function readCopyFacts(databasePath: string): CopyFacts | null {
+  return readFactsAt(recordPath(databasePath));
+}
+
+function unfinishedPath(record: string): string {
+  return `${record}.new`;
+}
+
+function readFactsAt(path: string): CopyFacts | null {
   let descriptor: number;
   try {
-    descriptor = openSync(recordPath(databasePath), 'r');
+    descriptor = openSync(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
@@ -188,7 +200,7 @@ export class NewRecord {
   }
 
   private get path(): string {
-    return `${recordPath(this.databasePath)}.new`;
+    return unfinishedPath(recordPath(this.databasePath));
   }
 }
 

@@ -25,6 +25,8 @@ export interface Destination {
   list(prefix: string): AsyncIterable<StoredObject>;
   /** Deletes objects. Keys without an object are ignored. */
   delete(keys: readonly string[]): Promise<void>;
+  /** Rejects the requests that wait for a response, and all later ones, so that a server can stop. */
+  close?(): void;
 }
 
 /** The destination cannot be reached, or refuses. `status` is the HTTP status. */

@@ -27,17 +27,20 @@ export class Ownership {
   async require(): Promise<void> {
     // The clock may have been set back.
     if (this.checkedMs !== null && Math.abs(this.now() - this.checkedMs) < CHECK_INTERVAL_MS) return;
-    const owner = await this.owner();
-    if (owner !== this.run) {
-      if (this.checkedMs !== null)
-        throw new RockpoolError('backup-unavailable', {
-          destination: this.destination.name,
-          operation: 'claim',
-          problem: 'another server copies to this destination; give each its own prefix, and restart this one',
-        });
-      const content = JSON.stringify({ run: this.run, startedMs: this.now() });
-      await this.destination.put(KEY, new TextEncoder().encode(content));
-    }
+    if ((await this.owner()) === this.run) this.checkedMs = this.now();
+    else await this.claim();
+  }
+
+  /** Stores the owner again, which shows whether the destination can be written. Throws like `require`. */
+  async claim(): Promise<void> {
+    if (this.checkedMs !== null && (await this.owner()) !== this.run)
+      throw new RockpoolError('backup-unavailable', {
+        destination: this.destination.name,
+        operation: 'claim',
+        problem: 'another server copies to this destination; give each its own prefix, and restart this one',
+      });
+    const content = JSON.stringify({ run: this.run, startedMs: this.now() });
+    await this.destination.put(KEY, new TextEncoder().encode(content));
     this.checkedMs = this.now();
   }
 

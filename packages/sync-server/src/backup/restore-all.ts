@@ -7,8 +7,10 @@ import {
   databaseFileName,
   databaseIdOfFile,
   databaseIds,
+  databasePath,
   databasesDirectory,
   membersPath,
+  noteCopies,
 } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange, incomingPath } from '../store/file-change.ts';
 import {
@@ -150,6 +152,8 @@ function installDatabase(path: string, dataDir: string, databaseId: string): voi
   databasesDirectory(dataDir);
   beginFileChange(dataDir, databaseId, { kind: 'install', staged: basename(staged) });
   finishFileChange(dataDir, databaseId, () => undefined);
+  // A deletion before the next copy has to be recorded, or another restore would bring the database back.
+  noteCopies(databasePath(dataDir, databaseId));
 }
 
 function installMembers(path: string, dataDir: string): void {

@@ -1,13 +1,16 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { S3Destination } from './s3-destination.ts';
 
 /** A bucket whose server answers every request with this body. */
-async function answering(body: string): Promise<S3Destination> {
-  const server = createServer((_, response) => response.end(body));
+const answering = (body: string): Promise<S3Destination> => served((response) => void response.end(body));
+
+async function served(answer: (response: ServerResponse) => void): Promise<S3Destination> {
+  const server = createServer((_, response) => answer(response));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
+  onTestFinished(() => server.closeAllConnections());
   return new S3Destination({
     ...{ bucket: 'copies', region: 'eu-west-1', pathStyle: true, accessKeyId: 'key', secretAccessKey: 'a secret' },
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -30,4 +33,15 @@ it('a response that is not a complete listing does not count as an empty bucket'
       code: 'backup-unavailable',
       fields: { operation: 'list' },
     });
+});
+
+it('a destination that is closed rejects a request without a response, and later requests', async () => {
+  const received = Promise.withResolvers<void>();
+  const destination = await served(() => received.resolve());
+  const hanging = destination.put('a', new Uint8Array(1));
+  const rejected = expect(hanging).rejects.toMatchObject({ code: 'backup-unavailable', fields: { operation: 'put' } });
+  await received.promise;
+  destination.close();
+  await rejected;
+  await expect(destination.get('a')).rejects.toMatchObject({ code: 'backup-unavailable' });
 });

@@ -29,6 +29,8 @@ export class S3Destination implements Destination {
   /** The URL of the bucket, with a slash at its end. */
   private readonly bucketUrl: string;
   private readonly prefix: string;
+  private readonly requests = new Set<AbortController>();
+  private isClosed = false;
 
   constructor(options: S3Options) {
     const { bucket, prefix = '', region, accessKeyId, secretAccessKey, sessionToken } = options;
@@ -89,6 +91,11 @@ export class S3Destination implements Destination {
     }
   }
 
+  close(): void {
+    this.isClosed = true;
+    for (const request of this.requests) request.abort();
+  }
+
   private urlOf(key: string): string {
     return this.bucketUrl + (this.prefix + key).split('/').map(encodeURIComponent).join('/');
   }
@@ -103,6 +110,10 @@ export class S3Destination implements Destination {
   ): Promise<{ readonly status: number; readonly body: ArrayBuffer }> {
     let response: Response;
     let received: ArrayBuffer;
+    const request = new AbortController();
+    if (this.isClosed) request.abort();
+    const timer = setTimeout(() => request.abort(new DOMException('no response', 'TimeoutError')), REQUEST_TIMEOUT_MS);
+    this.requests.add(request);
     try {
       response = await this.client.fetch(url, {
         method,
@@ -114,11 +125,14 @@ export class S3Destination implements Destination {
             .digest('hex'),
         },
         ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        signal: request.signal,
       });
       received = await response.arrayBuffer();
     } catch (error) {
       throw unavailable(this.name, operation, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      this.requests.delete(request);
     }
     if (!response.ok && response.status !== allowedStatus)
       throw unavailable(this.name, operation, { status: response.status });

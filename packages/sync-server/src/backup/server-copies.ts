@@ -21,6 +21,9 @@ const DELETIONS_INTERVAL_MS = 60_000;
 
 const RETENTION_INTERVAL_MS = 6 * 60 * 60_000;
 
+/** A stopping server also spends time on the last copies of its databases, and has half a minute in all. */
+const LAST_COPY_MS = 5_000;
+
 /** Copying the members takes at most this share of the thread's time. */
 const MAX_MEMBERS_SHARE = 0.02;
 
@@ -91,12 +94,14 @@ export class ServerCopies {
     return this.running;
   }
 
-  /** Copies the members once more. */
+  /** Copies the members once more, for at most 5 s. The next start continues. */
   async close(): Promise<void> {
     clearInterval(this.timer);
+    const late = setTimeout(() => this.options.destination.close?.(), LAST_COPY_MS);
     await this.running;
     this.membersNextMs = 0;
     await this.look();
+    clearTimeout(late);
     this.isClosed = true;
     this.gate.close();
     this.members?.close();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 
@@ -71,6 +71,16 @@ export function databaseIds(
   return [...names].map(unescaped).sort();
 }
 
+/** The ids of databases that were taken offline as damaged, or whose file is missing. */
+export function damagedIds(dataDir: string): string[] {
+  const names = new Set(readdirSync(databasesDirectory(dataDir)));
+  return [...names].flatMap((name) => {
+    const [, file = '', kind] = /^(db-.+\.sqlite)-(damaged|sums)$/.exec(name) ?? [];
+    const isDamaged = kind === 'damaged' || (kind === 'sums' && !names.has(file) && !names.has(`${file}-unloaded`));
+    return isDamaged ? (databaseIdOfFile(file) ?? []) : [];
+  });
+}
+
 /** The path for the file of an unloaded database that is being fetched from the backup. */
 export function fetchingPath(dataDir: string, databaseId: string): string {
   return join(dataDir, 'fetching', databaseFileName(databaseId));
@@ -83,7 +93,12 @@ export function removeFetchedFiles(dataDir: string, databaseId: string): void {
 
 /** Whether the continuous backup may have copies of a database. */
 export function mayHaveCopies(path: string): boolean {
-  return existsSync(`${path}-copied`) || existsSync(`${path}-copied.new`);
+  return ['-copied', '-copied.new', '-unloaded'].some((suffix) => existsSync(path + suffix));
+}
+
+/** Records that the continuous backup has copies of a database, although this directory has no record of them. */
+export function noteCopies(path: string): void {
+  if (!mayHaveCopies(path)) writeFileSync(`${path}-copied.new`, '');
 }
 
 /**

@@ -125,6 +125,7 @@ it.each([
   ['was never copied', '', false],
   ['is being copied for the first time', '-copied.new', true],
   ['was copied', '-copied', true],
+  ['is unloaded, and was restored without a record', '-unloaded', true],
 ])('the deletion of a database that %s is recorded for the backup only if needed', (_, suffix, isRecorded) => {
   const dataDir = temporaryFolder();
   const path = databasePath(dataDir, ID);
