@@ -1,4 +1,3 @@
-import { toRockpoolError } from '@rockpool/shared';
 import { issueToken } from './auth/jwt.ts';
 import { runBackup, runVerify } from './cli/backup.ts';
 import { readServeConfig, readTokenConfig, SERVE_SETTINGS, TOKEN_SETTINGS } from './cli/config.ts';
@@ -10,6 +9,7 @@ import { runRestoreCommand } from './cli/restore.ts';
 import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
 import { serve } from './serve.ts';
+import { toStoreError } from './store/store-failure.ts';
 import { SERVER_VERSION } from './sync-server.ts';
 
 const USAGE = `rockpool-server [serve] SETTINGS
@@ -95,7 +95,7 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 function problemOf(error: unknown): string {
-  const { code, fields, message } = toRockpoolError(error);
+  const { code, fields, message } = toStoreError(error);
   if (typeof fields['problems'] === 'string') return `${code}:\n${fields['problems']}`;
   // Names the system call and the path that the operator has given, such as a directory that cannot be created.
   return error instanceof Error && 'syscall' in error ? error.message : message;

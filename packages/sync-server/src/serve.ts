@@ -33,6 +33,9 @@ export interface RequestTimes {
 /** Node's default interval of 30 s would keep silent connections three times as long as the limit says. */
 const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 60_000, checkIntervalMs: 5_000 };
 
+/** A silent connection to the admin API is probed after this time. */
+const SILENCE_MS = 10_000;
+
 /**
  * Runs a sync server on a port of its own. Resolves once it listens. Throws `config-invalid` if it cannot listen on the
  * address.
@@ -133,7 +136,12 @@ async function serveAdmin(
 ): Promise<Server> {
   const server = createAdaptorServer({
     fetch: new Hono().route('/admin', admin).fetch,
-    serverOptions: { connectionsCheckingInterval: times.checkIntervalMs },
+    serverOptions: {
+      connectionsCheckingInterval: times.checkIntervalMs,
+      // Ends an import whose client has lost its power or network.
+      keepAlive: true,
+      keepAliveInitialDelay: SILENCE_MS,
+    },
   }) as Server;
   server.headersTimeout = times.headersMs;
   server.requestTimeout = 0;

@@ -191,16 +191,19 @@ export class AdminJobs {
 
   private runInProcess(job: AdminJob): Promise<JobAnswer> {
     return new Promise((resolve, reject) => {
-      const unavailable = (): void =>
-        reject(new RockpoolError('database-unavailable', { problem: 'the server is stopping' }));
-      if (this.isClosed) return unavailable();
+      const unavailable = (problem: string): void => reject(new RockpoolError('database-unavailable', { problem }));
+      if (this.isClosed) return unavailable('the server is stopping');
       const child = fork(fileURLToPath(new URL('./admin-process.ts', import.meta.url)), { serialization: 'advanced' });
       this.processes.add(child);
       child.once('message', resolve);
       child.once('error', reject);
-      child.once('close', () => {
+      child.once('close', (code, signal) => {
         this.processes.delete(child);
-        unavailable();
+        unavailable(
+          this.isClosed
+            ? 'the server is stopping'
+            : `the process of this operation ended unexpectedly (${signal ?? `exit code ${code}`}); it may lack memory`,
+        );
       });
       child.send(job, (error) => error !== null && reject(error));
     });

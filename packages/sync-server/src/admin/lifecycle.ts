@@ -208,7 +208,12 @@ export class Lifecycle {
       const { sizeBytes, unloadedMs } = await store.outline(databaseId);
       if (unloadedMs !== null) throw conflict('the database is unloaded; copy it from its backup with restore --from');
       this.requireSpace(sizeBytes ?? 0);
-      return jobs.export(databaseId, incomingPath(dataDir));
+      const path = incomingPath(dataDir);
+      return jobs.export(databaseId, path).catch((error: unknown) => {
+        // The process may have been killed while it was writing.
+        rmSync(path, { force: true });
+        throw error;
+      });
     });
   }
 

@@ -1,4 +1,5 @@
 import {
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -282,6 +283,52 @@ describe('an administrator', () => {
     expect(existsSync(at('restored'))).toBe(false);
   });
 
+  it.skipIf(process.getuid?.() !== 0)('leaves files that the user of the server can write, as root', async () => {
+    const server = await ServerProcess.start(folder);
+    await connected(server);
+    await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data]);
+    await runCommand(['backup', at('backup'), '--data', data]);
+    await server.signal('SIGTERM');
+    const user = 65_534;
+    const owners = (directory: string): unknown[] => {
+      const names = ['.', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })];
+      return [...new Set(names.map((name) => statSync(join(directory, name)).uid))];
+    };
+    const belongsToUser = (name: string): string => {
+      mkdirSync(at(name));
+      chownSync(at(name), user, user);
+      return at(name);
+    };
+    for (const [name, ...args] of [
+      ['imported', 'databases', 'import', 'new', at('copy.sqlite')],
+      ['restored', 'restore', at('backup')],
+    ] as const) {
+      expect(await runCommand([...args, '--data', belongsToUser(name)])).toMatchObject({ code: 0, stderr: '' });
+      expect(owners(at(name))).toEqual([user]);
+    }
+    rmSync(join(at('restored'), 'members.sqlite'));
+    await runCommand(['members', 'set', DATABASE, 'zoe', 'owner', '--data', at('restored')]);
+    expect(owners(at('restored'))).toEqual([user]);
+  });
+
+  it('learns from the doctor of a missing file, and can delete its database', async () => {
+    for (const id of ['a', 'b']) openDatabaseFile(databasePath(data, id), TEST_SCHEMA, { databaseId: id }).sql.close();
+    rmSync(databasePath(data, 'a'));
+    const missing = 'the file is missing; restore it from a backup, or delete the database';
+    expect(lines((await runCommand(['doctor', '--data', data])).stdout)).toEqual([
+      'ok       data directory',
+      'note     no server runs here',
+      `problem  database a: ${missing}`,
+      'ok       database b',
+    ]);
+    expect((await runCommand(['databases', 'list', '--data', data])).stdout).toMatch(
+      /^a\tthe file is missing\nb\t\d+ bytes\n$/,
+    );
+    expect(await runCommand(['databases', 'delete', 'a', '--data', data])).toMatchObject({ code: 0 });
+    expect(await runCommand(['databases', 'delete', 'a', '--data', data])).toMatchObject({ code: 1 });
+    expect(await runCommand(['doctor', '--data', data])).toMatchObject({ code: 0 });
+  });
+
   it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
@@ -379,6 +426,8 @@ describe('an administrator', () => {
         code: 1,
         stderr: expect.stringContaining(problem) as string,
       });
+    writeFileSync(databasePath(data, 'damaged'), 'not a database, although it is one by its name');
+    expect((await runCommand(['databases', 'inspect', 'damaged', '--data', data])).stderr).toContain('not-sqlite');
     const { code, stderr } = await runCommand([...serverFlags(folder), '--data', at('text/data')]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(at('text/data')) as string]);
   });

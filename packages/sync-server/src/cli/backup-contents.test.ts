@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { buildSchema, type Schema } from '@rockpool/shared';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -9,7 +9,8 @@ import { DATABASE, TestServer } from '../../testing/test-server.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import { databasePath } from '../store/data-directory.ts';
-import { runBackup } from './backup.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { readManifest, runBackup } from './backup.ts';
 import { runRestoreCommand } from './restore.ts';
 
 const NEWER: Schema = buildSchema([
@@ -117,6 +118,22 @@ it('a backup fails while the file of a database is being replaced, instead of le
   await expect(backUp('data', 'backup')).rejects.toMatchObject({
     fields: { problems: expect.stringContaining('db-half.sqlite is not backed up: it is being replaced') as string },
   });
+});
+
+it('a backup contains what the server fetches meanwhile, and does not fail if it records a deletion', async () => {
+  await (await start('data')).stop();
+  const cold = databasePath(at('data'), 'cold');
+  const mark = { destination: '/copies', generation: 'g', copies: 1, stateSum: '', sizeBytes: 1, watermark: 1 };
+  writeFileSync(`${cold}-unloaded`, JSON.stringify(mark));
+  writeFileSync(`${databasePath(at('data'), 'gone')}-forgotten`, '1');
+  await runBackup({ flags: [at('backup'), '--data', at('data')], environment: {} }, (line) => {
+    if (!line.includes('is unloaded to')) return;
+    rmSync(`${cold}-unloaded`);
+    rmSync(`${databasePath(at('data'), 'gone')}-forgotten`);
+    openDatabaseFile(cold, TEST_SCHEMA, { databaseId: 'cold' }).sql.close();
+  });
+  expect(filesIn(at('backup')).filter((name) => name.startsWith('db-'))).toEqual(['db-cold.sqlite']);
+  expect(Object.keys(readManifest(at('backup')))).toContain('db-cold.sqlite');
 });
 
 it('a restore writes no file that a backup cannot contain', async () => {

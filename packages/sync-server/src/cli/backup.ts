@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
+import { damageBeforeOpening } from '../store/file-damage.ts';
 import { damageProblems } from '../store/damage-problems.ts';
 import { copyDatabase } from '../store/copy-database.ts';
 import { requireDataDirectory } from '../store/data-directory.ts';
@@ -28,6 +29,9 @@ const UNFINISHED = 'manifest.unfinished.json';
 /** A file that is being copied. It is renamed when it is complete. */
 const COPYING = '.copying';
 
+/** How often the files are listed, if some have changed since. */
+const MAX_ROUNDS = 3;
+
 /** SHA-256 of each file. Written last, so a backup without it is incomplete. */
 export type Manifest = Readonly<Record<string, string>>;
 
@@ -40,28 +44,49 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   const { dataDir, directory } = readDirectories('backup', sources);
   requireDataDirectory(dataDir);
   requireFinishedRestore(dataDir);
-  const contents = backupContents(dataDir);
   mkdirSync(directory, { recursive: true });
   const manifest = await begunBackup(directory);
   const resumed = Object.keys(manifest).length;
   if (resumed > 0) print(`continuing a backup; files that are already complete: ${resumed}`);
-  const problems = [...contents.problems];
-  for (const file of contents.files) {
-    const { name, unloaded } = file;
-    if (unloaded !== null)
-      print(
-        `${databaseName(name)} is unloaded to ${unloaded.destination}; this backup contains only a reference to it`,
-      );
-    if (manifest[name] !== undefined) continue;
-    const found = await copyFile(file, join(directory, name));
-    if (typeof found === 'string') manifest[name] = found;
-    else problems.push(`${name} is not backed up: ${found.problems}`);
-    writeFileSync(join(directory, UNFINISHED), JSON.stringify(manifest, null, 2));
-  }
+  let round = await copyFiles(dataDir, directory, manifest, print);
+  for (let rounds = 1; round.hasChanged && rounds < MAX_ROUNDS; rounds++)
+    round = await copyFiles(dataDir, directory, manifest, print);
+  const { problems } = round;
   if (Object.keys(manifest).length > 0) renameSync(join(directory, UNFINISHED), join(directory, MANIFEST));
   print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
   if (problems.length > 0)
     throw new RockpoolError('database-damaged', { count: problems.length, problems: problems.join('\n') });
+}
+
+/**
+ * Copies the files that the manifest lacks, and adds them to it. `hasChanged`: a file is no longer there, because the
+ * server has unloaded, fetched or deleted its database, or has recorded a deletion.
+ */
+async function copyFiles(
+  dataDir: string,
+  directory: string,
+  manifest: Record<string, string>,
+  print: (line: string) => void,
+): Promise<{ readonly problems: readonly string[]; readonly hasChanged: boolean }> {
+  const contents = backupContents(dataDir);
+  const problems = [...contents.problems];
+  let hasChanged = false;
+  for (const file of contents.files) {
+    const { name, unloaded } = file;
+    if (manifest[name] !== undefined) continue;
+    if (unloaded !== null)
+      print(
+        `${databaseName(name)} is unloaded to ${unloaded.destination}; this backup contains only a reference to it`,
+      );
+    const found = await copyFile(file, join(directory, name));
+    if (typeof found === 'string') manifest[name] = found;
+    else {
+      problems.push(`${name} is not backed up: ${found.problems}`);
+      hasChanged ||= !existsSync(file.path) && (!file.isDatabase || damageBeforeOpening(file.path) !== 'missing');
+    }
+    writeFileSync(join(directory, UNFINISHED), JSON.stringify(manifest, null, 2));
+  }
+  return { problems, hasChanged };
 }
 
 /** The name of the database file that a mark stands for. */
@@ -90,7 +115,12 @@ async function copyFile(
 ): Promise<string | { readonly problems: string }> {
   if (!isDatabase) {
     mkdirSync(dirname(to), { recursive: true });
-    copyFileSync(path, to + COPYING);
+    try {
+      copyFileSync(path, to + COPYING);
+    } catch (error) {
+      if (existsSync(path)) throw error;
+      return { problems: 'it no longer exists' };
+    }
     renameSync(to + COPYING, to);
     return fileHash(to);
   }
@@ -138,13 +168,14 @@ export function entryOf(name: string, dataDir: string): BackupEntry {
 }
 
 function isReadable(path: string): boolean {
-  const sql = new SqliteFile(path, { readOnly: true });
+  let sql: SqliteFile | null = null;
   try {
+    sql = new SqliteFile(path, { readOnly: true });
     return sql.get('PRAGMA quick_check(1)')?.[0] === 'ok';
   } catch {
     return false;
   } finally {
-    sql.close();
+    sql?.close();
   }
 }
 

@@ -29,6 +29,20 @@ it('the configuration takes each retention setting, and leaves the others at the
   });
 });
 
+it.each<[string, readonly string[], Record<string, string>, string]>([
+  ['a secret file that is empty', ['--secret-file', 'EMPTY'], {}, 'the secret has 0 bytes'],
+  ['a value of a setting without one', ['--tracing=false'], {}, '--tracing takes no value'],
+  ['an unclear value in the environment', [], { ROCKPOOL_TRACING: 'yes' }, 'ROCKPOOL_TRACING takes 1 or 0'],
+])('the configuration reports %s, instead of ignoring it', (_, flags, environment, problem) => {
+  const [schema, empty] = [join(folder, 'schema.json'), join(folder, 'empty')];
+  writeFileSync(schema, encodeSchema(TEST_SCHEMA));
+  writeFileSync(empty, '');
+  const always = ['--data', folder, '--schema', schema, '--port', '0', '--oidc-issuer', 'https://id.example.org'];
+  expect(() =>
+    readServeConfig({ flags: [...always, ...flags.map((flag) => (flag === 'EMPTY' ? empty : flag))], environment }),
+  ).toThrow(problem);
+});
+
 describe('the previous secret', () => {
   const read = (previous: string, environment: Record<string, string>): unknown => {
     const schema = join(folder, 'schema.json');

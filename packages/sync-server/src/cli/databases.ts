@@ -3,18 +3,19 @@ import { basename, dirname } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { adminTokenProblem } from '../auth/admin-access.ts';
 import { isDatabaseId } from '../auth/gate.ts';
-import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { deletionMs } from '../backup/copy-record.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasePath, membersPath, requireDataDirectory } from '../store/data-directory.ts';
+import { databaseIds, databasePath, requireDataDirectory } from '../store/data-directory.ts';
 import { lockDirectory, type DirectoryLock } from '../store/directory-lock.ts';
 import { beginFileChange, finishFileChange, finishFileChanges, incomingPath } from '../store/file-change.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
+import { openMembers } from '../store/open-members.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DATABASES_SETTINGS } from './config.ts';
 import { exportFile } from './export-file.ts';
+import { keepOwner } from './keep-owner.ts';
 import { namedEntry } from './named-entry.ts';
 import { POSTGRES_ACTIONS, runInPostgres } from './postgres-databases.ts';
 import { readPostgresSource, readTime, readTokenFile, throwIfProblems } from './read-values.ts';
@@ -130,7 +131,7 @@ function list({ dataDir, print }: Action): void {
     const path = databasePath(dataDir, databaseId);
     const unloaded = readUnloadedMark(path);
     if (unloaded !== null) print(`${databaseId}\t${unloaded.sizeBytes} bytes, unloaded to ${unloaded.destination}`);
-    else if (existsSync(path)) print(`${databaseId}\t${statSync(path).size} bytes`);
+    else print(`${databaseId}\t${existsSync(path) ? `${statSync(path).size} bytes` : 'the file is missing'}`);
   }
 }
 
@@ -160,7 +161,7 @@ function importDatabase({ dataDir, databaseId, file, print }: Action): void {
 function deleteDatabase({ dataDir, databaseId, print }: Action): void {
   const lock = lockStopped(dataDir);
   try {
-    if (readUnloadedMark(databasePath(dataDir, databaseId)) === null) existingPath(dataDir, databaseId);
+    requireKnown(dataDir, databaseId);
     const deletedMs = deletionMs(databasePath(dataDir, databaseId));
     beginFileChange(dataDir, databaseId, { kind: 'delete', deletedMs });
     finishFileChange(dataDir, databaseId, (id) => forgetMembers(dataDir, id));
@@ -177,8 +178,7 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
 function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
   const lock = lockStopped(dataDir);
   try {
-    if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId))
-      throw new RockpoolError('storage-missing', { database: databaseId });
+    requireKnown(dataDir, databaseId);
     requireDatabase(file); // before anything is changed
     const kept = install(dataDir, databaseId, file);
     print(`replaced ${databaseId} with ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
@@ -209,13 +209,24 @@ function install(dataDir: string, databaseId: string, file: string): string | nu
 function lockStopped(dataDir: string): DirectoryLock {
   const lock = lockDirectory(dataDir);
   finishFileChanges(dataDir, (databaseId) => forgetMembers(dataDir, databaseId));
-  return lock;
+  return {
+    release: () => {
+      lock.release();
+      keepOwner(dataDir);
+    },
+  };
 }
 
 function forgetMembers(dataDir: string, databaseId: string): void {
-  const members = new SqliteMembers(membersPath(dataDir));
+  const members = openMembers(dataDir);
   members.forgetDatabase(databaseId);
   members.close();
+}
+
+/** Also accepts a database whose file is missing or unloaded. */
+function requireKnown(dataDir: string, databaseId: string): void {
+  if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId))
+    throw new RockpoolError('storage-missing', { database: databaseId });
 }
 
 function existingPath(dataDir: string, databaseId: string): string {

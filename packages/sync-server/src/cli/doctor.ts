@@ -47,7 +47,8 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
       print(`note     database ${databaseId}: unloaded to ${unloaded.destination}, which was not checked`);
       continue;
     }
-    report(`database ${databaseId}`, [...(await damageProblems(path)), ...databaseProblems(path, databaseId, schema)]);
+    const contents = existsSync(path) ? databaseProblems(path, databaseId, schema) : [];
+    report(`database ${databaseId}`, [...(await damageProblems(path)), ...contents]);
   }
   return isHealthy;
 }

@@ -4,12 +4,13 @@ import { isPrincipalId, PRINCIPAL_PROBLEM } from '../auth/jwt.ts';
 import { EVERY_DATABASE, readmitted, revokedEverywhere, type MemberStore } from '../auth/member-store.ts';
 import { PostgresMembers } from '../auth/postgres-members.ts';
 import { isRole, ROLES, type Role } from '../auth/role.ts';
-import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { Connections } from '../postgres/connection.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
-import { databaseIds, membersPath, requireDataDirectory } from '../store/data-directory.ts';
+import { databaseIds, requireDataDirectory } from '../store/data-directory.ts';
+import { openMembers } from '../store/open-members.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
 import { DATA_SETTINGS } from './config.ts';
+import { keepOwner } from './keep-owner.ts';
 import { namedEntry } from './named-entry.ts';
 import { readPostgresSource, throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
@@ -147,8 +148,11 @@ async function withStore(
 ): Promise<void> {
   if (postgres === null) {
     requireDataDirectory(dataDir);
-    const store = new SqliteMembers(membersPath(dataDir));
-    return work(store).finally(() => store.close());
+    const store = openMembers(dataDir);
+    return work(store).finally(() => {
+      store.close();
+      keepOwner(dataDir);
+    });
   }
   // The members are at the first shard.
   const connections = new Connections(typeof postgres === 'string' ? postgres : (postgres[0]?.url ?? ''));

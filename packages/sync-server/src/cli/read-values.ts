@@ -99,7 +99,7 @@ export function readSecret(given: ParsedSettings, problems: string[]): Uint8Arra
   const path = given.text('secret-file');
   const content =
     path === '' ? new TextEncoder().encode(given.text('secret')) : readFile(path, 'secret-file', problems);
-  if (content === null || content.length === 0) return undefined;
+  if (content === null || (path === '' && content.length === 0)) return undefined;
   const secret = secretFromFile(content);
   const weakness = secretProblem(secret);
   if (weakness !== null) problems.push(`--secret-file: ${weakness}`);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { ADMIN_TOKEN } from '../../testing/admin-client.ts';
 import { insert } from '../../testing/changeset.ts';
@@ -33,6 +33,26 @@ async function command(...args: string[]): Promise<{ code: number; stdout: strin
 
 const remote = (...args: string[]): ReturnType<typeof command> =>
   command('--server', `http://${tested.server.host}/`, '--admin-token-file', at('token'), ...args);
+
+it('remote commands wait for a server that copies a large database, without a limit', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = createServer((_, response) => {
+    vi.advanceTimersByTime(60 * 60_000);
+    // The client handles what its timers have done before it receives the response.
+    setImmediate(() => response.writeHead(201).end('{"sizeBytes":8}'));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  writeFileSync(at('large.sqlite'), 'contents');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const args = ['import', DATABASE, at('large.sqlite'), '--server', url, '--admin-token-file', at('token')];
+  expect(await command(...args)).toEqual({
+    code: 0,
+    stdout: `imported ${at('large.sqlite')} as ${DATABASE}\n`,
+    stderr: '',
+  });
+});
 
 it('remote commands operate databases of a running server, whose other databases stay in use', async () => {
   const { server } = tested;

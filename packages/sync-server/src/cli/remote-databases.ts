@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, existsSync, openAsBlob, renameSync, rmSync } from 'node:fs';
-import { Readable, Transform } from 'node:stream';
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Transform } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import { namedEntry } from './named-entry.ts';
+import { patientRequest } from './patient-request.ts';
 import { throwIfProblems } from './read-values.ts';
 
 /** The admin API of a running server. */
@@ -39,33 +42,34 @@ const PAGE = 1_000;
 export const REMOTE_ACTIONS: Readonly<Record<string, RemoteAction>> = {
   list: async (server, { print }) => {
     for (let after: string | null = ''; after !== null;) {
-      const page = (await ask(server, 'GET', `databases?limit=${PAGE}&after=${after}`).then((response) =>
-        response.json(),
-      )) as { readonly databases: readonly ListedDatabase[]; readonly next: string | null };
+      const page = (await ask(server, 'GET', `databases?limit=${PAGE}&after=${after}`)) as {
+        readonly databases: readonly ListedDatabase[];
+        readonly next: string | null;
+      };
       for (const { id, state, sizeBytes, sessions, watermark } of page.databases)
         print(`${id}\t${state}\t${sizeBytes ?? '-'} bytes\t${sessions} sessions\twatermark ${watermark ?? '-'}`);
       after = page.next;
     }
   },
   inspect: async (server, { databaseId, print }) =>
-    print(JSON.stringify(await (await ask(server, 'GET', `databases/${databaseId}`)).json(), null, 2)),
+    print(JSON.stringify(await ask(server, 'GET', `databases/${databaseId}`), null, 2)),
   create: async (server, { databaseId, print }) => {
     await ask(server, 'PUT', `databases/${databaseId}`);
     print(`created ${databaseId}`);
   },
   export: exportTo,
   import: async (server, { databaseId, file, print }) => {
-    await ask(server, 'POST', `databases/${databaseId}/import`, await readable(file));
+    await ask(server, 'POST', `databases/${databaseId}/import`, readable(file));
     print(`imported ${file} as ${databaseId}`);
   },
   restore: async (server, { databaseId, file: from, atMs, print }) => {
     const path = `databases/${databaseId}/restore?from=${from}&at=${atMs ?? ''}`;
-    const { receivedMs } = (await (await ask(server, 'POST', path)).json()) as { receivedMs: number };
+    const { receivedMs } = (await ask(server, 'POST', path)) as { receivedMs: number };
     print(`created ${databaseId} with every change of ${from} up to ${new Date(receivedMs).toISOString()}`);
   },
   replace: async (server, { databaseId, file, confirm, print }) => {
     const path = `databases/${databaseId}/replace?confirm=${encodeURIComponent(confirm)}`;
-    const { kept } = (await (await ask(server, 'POST', path, await readable(file))).json()) as { kept: string | null };
+    const { kept } = (await ask(server, 'POST', path, readable(file))) as { kept: string | null };
     print(`replaced ${databaseId} with ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
   },
   delete: async (server, { databaseId, confirm, print }) => {
@@ -94,7 +98,7 @@ export async function runOnServer(server: RemoteServer, action: string, request:
 /** Writes the file under another name until its hash is checked. */
 async function exportTo(server: RemoteServer, { databaseId, file, print }: Action): Promise<void> {
   if (existsSync(file)) throwIfProblems([`${file} already exists`]);
-  const response = await ask(server, 'GET', `databases/${databaseId}/export`);
+  const response = await send(server, 'GET', `databases/${databaseId}/export`);
   const partial = `${file}.partial`;
   const hash = createHash('sha256');
   const hashing = new Transform({
@@ -104,42 +108,58 @@ async function exportTo(server: RemoteServer, { databaseId, file, print }: Actio
     },
   });
   try {
-    await pipeline(
-      Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]),
-      hashing,
-      createWriteStream(partial, { flags: 'wx' }),
-    );
-    if (hash.digest('hex') !== response.headers.get('rockpool-sha256'))
+    await pipeline(response, hashing, createWriteStream(partial, { flags: 'wx' }));
+    if (hash.digest('hex') !== response.headers['rockpool-sha256'])
       throwIfProblems([`${file}: the download is damaged; try again`]);
     renameSync(partial, file);
+  } catch (error) {
+    throw error === response.errored ? unreachable(error) : error;
   } finally {
     rmSync(partial, { force: true });
   }
   print(`exported ${databaseId} to ${file}`);
 }
 
-async function readable(file: string): Promise<Blob> {
+function readable(file: string): string {
   if (!existsSync(file)) throwIfProblems([`${file} cannot be read`]);
-  return openAsBlob(file);
+  return file;
 }
 
-/** Throws the error of the server's response, or `network-unreachable`. */
-async function ask({ url, token }: RemoteServer, method: string, path: string, body?: Blob): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(`${url.replace(/\/+$/, '')}/admin/api/${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}` },
-      ...(body !== undefined && { body }),
-    });
-  } catch (error) {
-    throw new RockpoolError('network-unreachable', {}, { cause: error });
-  }
-  if (response.ok) return response;
-  const data = (await response.json().catch(() => null)) as { code: string; fields?: unknown } | null;
-  if (data === null) throwIfProblems([`${url} has no admin API (status ${response.status})`]);
+/** Returns the JSON of the server's response, or null if it has no body. Throws like `send`. */
+async function ask(server: RemoteServer, method: string, path: string, file?: string): Promise<unknown> {
+  const body = await text(await send(server, method, path, file)).catch((error: unknown) => {
+    throw unreachable(error);
+  });
+  return body === '' ? null : JSON.parse(body);
+}
+
+/** `file` is the path of the body. Throws the error of the server's response, or `network-unreachable`. */
+async function send(
+  { url, token }: RemoteServer,
+  method: string,
+  path: string,
+  file?: string,
+): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await patientRequest(`${url.replace(/\/+$/, '')}/admin/api/${path}`, {
+    method,
+    headers,
+    file,
+  }).catch((error: unknown) => {
+    throw unreachable(error);
+  });
+  const { statusCode: status = 0 } = response;
+  if (status >= 200 && status < 300) return response;
+  const data = await text(response)
+    .then((body) => JSON.parse(body) as ErrorData | null)
+    .catch(() => null);
+  if (data === null) throwIfProblems([`${url} has no admin API (status ${status})`]);
   const error = RockpoolError.fromData(data ?? { code: 'internal' });
   if (error.code === 'request-invalid' && typeof error.fields['problem'] === 'string')
     throwIfProblems([error.fields['problem']]);
   throw error;
+}
+
+function unreachable(cause: unknown): RockpoolError {
+  return new RockpoolError('network-unreachable', {}, { cause });
 }

@@ -7,6 +7,7 @@ import { endRestore, readRestore, writeRestore } from '../store/unfinished-resto
 import { syncPath } from '../store/write-durably.ts';
 import { differences, entryOf, readDirectories, readManifest } from './backup.ts';
 import type { BackupEntry } from './backup-contents.ts';
+import { keepOwner } from './keep-owner.ts';
 import { throwIfProblems } from './read-values.ts';
 import type { Sources } from './settings.ts';
 
@@ -48,6 +49,7 @@ export function* restoreSteps(
     endRestore(dataDir);
   } finally {
     lock.release();
+    keepOwner(dataDir);
   }
 }
 

@@ -5,9 +5,9 @@ import { restoreAll } from '../backup/restore-all.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { finishFileChanges } from '../store/file-change.ts';
 import { restoringFolder } from '../store/unfinished-restore.ts';
-import { SqliteMembers } from '../auth/sqlite-members.ts';
-import { membersPath } from '../store/data-directory.ts';
+import { openMembers } from '../store/open-members.ts';
 import { RESTORE_SETTINGS } from './config.ts';
+import { keepOwner } from './keep-owner.ts';
 import { readBackupPlace, readTime, throwIfProblems } from './read-values.ts';
 import { runRestore } from './restore-backup.ts';
 import { readSettings, type Sources } from './settings.ts';
@@ -27,7 +27,7 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
   if (databaseId !== '' && !isDatabaseId(databaseId))
     problems.push('--database takes up to 64 letters, digits, _ and -');
   const atMs = readTime('at', given.text('at'), problems);
-  if (given.text('postgres') !== '')
+  if (given.text('postgres') !== '' || given.text('shards') !== '')
     problems.push('restore --from restores into files: PostgreSQL has its own backups');
   for (const extra of given.positionals) problems.push(`unknown argument ${extra}`);
   throwIfProblems(problems);
@@ -47,13 +47,14 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
     print(`restored ${count} databases to ${dataDir}; devices send later changes again`);
   } finally {
     lock.release();
+    keepOwner(dataDir);
     // No database was found, so nothing is left for the same command to continue.
     if (isNew && !restored && !existsSync(restoringFolder(dataDir))) rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
 function forgetMembers(dataDir: string, databaseId: string): void {
-  const members = new SqliteMembers(membersPath(dataDir));
+  const members = openMembers(dataDir);
   members.forgetDatabase(databaseId);
   members.close();
 }

@@ -39,6 +39,7 @@ export function environmentName(setting: string): string {
 export function readSettings(settings: Settings, { flags, environment }: Sources, problems: string[]): ParsedSettings {
   const fromFlags = parseFlags(settings, flags, problems);
   const file = fromFlags.values['config'] ?? environment[environmentName('config')];
+  problems.push(...environmentProblems(settings, environment));
   const fromFile = typeof file === 'string' ? parseFile(settings, file, problems) : {};
   const find = (name: string): unknown =>
     fromFlags.values[name] ?? fromEnvironment(settings, name, environment) ?? fromFile[name];
@@ -82,6 +83,7 @@ function parseFlags(
   for (const [name, value] of Object.entries(values)) {
     const option = namedEntry(options, name);
     if (option === undefined) problems.push(`unknown setting --${name}`);
+    else if (option.type === 'boolean' && value !== true) problems.push(`--${name} takes no value`);
     else if (option.type === 'string' && [value].flat().some((one) => typeof one !== 'string' || one === ''))
       problems.push(`--${name} needs a value`);
     else known[name] = value;
@@ -91,6 +93,16 @@ function parseFlags(
 
 const CONFIG: Setting = { takes: 'text', help: 'a JSON file with the settings below' };
 
+const ON: ReadonlySet<string> = new Set(['1', 'true']);
+const OFF: ReadonlySet<string> = new Set(['0', 'false', '']);
+
+function environmentProblems(settings: Settings, environment: Sources['environment']): string[] {
+  return Object.entries(settings).flatMap(([name, { takes }]) => {
+    const value = environment[environmentName(name)] ?? '';
+    return takes !== 'nothing' || ON.has(value) || OFF.has(value) ? [] : [`${environmentName(name)} takes 1 or 0`];
+  });
+}
+
 function fromEnvironment(settings: Settings, name: string, environment: Sources['environment']): unknown {
   const value = environment[environmentName(name)];
   if (value === undefined || value === '') return undefined;
@@ -98,7 +110,7 @@ function fromEnvironment(settings: Settings, name: string, environment: Sources[
     case 'list':
       return value.split(',').map((part) => part.trim());
     case 'nothing':
-      return value === '1' || value === 'true';
+      return ON.has(value);
     default:
       return value;
   }

@@ -9,8 +9,9 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
  * file is stored under; `schema` is the schema that the server will run with, or null if unknown.
  */
 export function databaseProblems(path: string, databaseId: string, schema: Schema | null): string[] {
-  const sql = new SqliteFile(path, { readOnly: true });
+  let sql: SqliteFile | null = null;
   try {
+    sql = new SqliteFile(path, { readOnly: true });
     const integrity = sql.all('PRAGMA integrity_check').map(([line]) => String(line));
     if (integrity[0] !== 'ok') return integrity.map(() => 'SQLite reports that the file is damaged');
     const stored = storedSchema(sql);
@@ -25,7 +26,7 @@ export function databaseProblems(path: string, databaseId: string, schema: Schem
       `the file cannot be read (${error instanceof RockpoolError ? error.code : error instanceof Error ? error.name : typeof error})`,
     ];
   } finally {
-    sql.close();
+    sql?.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { RockpoolError } from '@rockpool/shared';
 import { LogEpoch } from '../log/log-epoch.ts';
@@ -12,14 +12,19 @@ const BUSY_TIMEOUT_MS = 30_000;
 
 /**
  * Writes a compact copy of a SQLite file as of one moment, while other processes may keep writing to it. Throws
- * `storage-missing` if the file does not exist.
+ * `storage-missing` if the file does not exist. A call that throws writes nothing.
  */
 export function copyDatabase(from: string, to: string): void {
   if (!existsSync(from)) throw new RockpoolError('storage-missing', { path: from });
+  const isNew = !existsSync(to);
   // Read-only: a second writer would run WAL checkpoints without updating the page checksums.
   const database = new DatabaseSync(from, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     database.prepare('VACUUM INTO ?').run(to);
+  } catch (error) {
+    // SQLite leaves what it has written, for example until the disk was full.
+    if (isNew) rmSync(to, { force: true });
+    throw error;
   } finally {
     database.close();
   }

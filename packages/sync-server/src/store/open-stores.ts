@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import type { MemberStore } from '../auth/member-store.ts';
 import { PostgresMembers } from '../auth/postgres-members.ts';
-import { SqliteMembers } from '../auth/sqlite-members.ts';
 import type { Bus } from '../bus/bus.ts';
 import { NatsBus, type NatsOptions } from '../bus/nats-bus.ts';
 import { PostgresBus } from '../bus/postgres-bus.ts';
-import { membersPath } from './data-directory.ts';
+import { openMembers } from './open-members.ts';
 import { PostgresInstances, type InstanceDirectory } from '../postgres/instance-directory.ts';
 import { Connections } from '../postgres/connection.ts';
 import type { KnownSchemas } from './known-schemas.ts';
@@ -46,7 +45,7 @@ export interface Stores extends DatabaseStores {
 export function sqliteStores(dataDir: string, schema: Schema, schemas: KnownSchemas): Stores {
   return {
     ...sqliteDatabases(dataDir, schema, schemas),
-    memberStore: new SqliteMembers(membersPath(dataDir)),
+    memberStore: openMembers(dataDir),
     instances: null,
   };
 }
