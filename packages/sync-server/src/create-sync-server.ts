@@ -13,7 +13,7 @@ import { issueToken, jwtAuthenticate } from './auth/jwt.ts';
 import { MEMBER_LIMITS, Members } from './auth/members.ts';
 import { toServerDatabase } from './backend/server-database.ts';
 import { type BackupState, sumOfStates } from './backup/backup-state.ts';
-import { checkOptions } from './assembly/check-options.ts';
+import { checkOptions, type Secrets } from './assembly/check-options.ts';
 import { limitRefusals } from './observe/limited-log.ts';
 import { errorFields, logToStderr, neverThrows } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
@@ -24,7 +24,7 @@ import { acceptInProcess } from './session/in-process.ts';
 import { urlOfServer } from './session/session-forwarding.ts';
 import { closeInOrder } from './store/close-in-order.ts';
 import { databaseIds } from './store/data-directory.ts';
-import { lockDirectory } from './store/directory-lock.ts';
+import { lockDirectory, type DirectoryLock } from './store/directory-lock.ts';
 import { DiskWatch } from './store/disk-watch.ts';
 import { finishFileChanges } from './store/file-change.ts';
 import { TenantSizes } from './store/tenant-sizes.ts';
@@ -41,15 +41,25 @@ export const SYNC_PATH = '/sync';
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, now = Date.now } = options;
-  const secret = toBytes(options.secret);
-  const previousSecret = toBytes(options.previousSecret);
-  checkOptions(options, { secret, previousSecret });
-  const tracing = options.tracing === true ? Tracing.load(SERVER_VERSION) : null;
-  const log = limitRefusals(neverThrows(options.log ?? logToStderr));
+  const { dataDir } = options;
+  const secrets = { secret: toBytes(options.secret), previousSecret: toBytes(options.previousSecret) };
+  checkOptions(options, secrets);
   mkdirSync(dataDir, { recursive: true });
   requireFinishedRestore(dataDir);
   const lock = lockDirectory(dataDir);
+  try {
+    return openServer(options, secrets, lock);
+  } catch (error) {
+    // The host may try again, for example once the disk has space.
+    lock.release();
+    throw error;
+  }
+}
+
+function openServer(options: SyncServerOptions, secrets: Secrets, lock: DirectoryLock): SyncServer {
+  const { dataDir, now = Date.now } = options;
+  const tracing = options.tracing === true ? Tracing.load(SERVER_VERSION) : null;
+  const log = limitRefusals(neverThrows(options.log ?? logToStderr));
   const metrics = new ServerMetrics();
   const stores = openStores(options, log, metrics);
   finishFileChanges(dataDir, (databaseId) => void stores.memberStore.forgetDatabase(databaseId));
@@ -72,7 +82,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     now,
     limits: { ...MEMBER_LIMITS, ...options.quotas },
   });
-  const rules = tokenRules(options, { secret, previousSecret });
+  const rules = tokenRules(options, secrets);
   const gate = new Gate({
     authenticate:
       options.authenticate ??
@@ -107,7 +117,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       stopWatching,
       () => diskWatch.close(),
     );
-  const parts = { base, secret, rules, members, gate, databases, sockets, jobs };
+  const parts = { base, secret: secrets.secret, rules, members, gate, databases, sockets, jobs };
   return syncServer({ ...parts, attached, forwarding, backupState, close });
 }
 

@@ -67,6 +67,9 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
   metrics.gauge('rockpool_disk_full', 'Whether only the disk space that is reserved for deletes is left.', () =>
     Number(diskWatch.isDiskFull),
   );
+  metrics.gauge('rockpool_ready', 'Whether the server could commit when it last asked its store, every 2 s.', () =>
+    Number(diskWatch.isReady),
+  );
   const disk = (): { readonly free: number; readonly total: number } => {
     try {
       const { bavail, blocks, bsize } = statfsSync(options.dataDir);

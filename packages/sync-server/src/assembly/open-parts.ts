@@ -22,7 +22,10 @@ import type { Attached, Base } from './base.ts';
 export function openStores(options: SyncServerOptions, log: Logger, metrics: ServerMetrics): Stores {
   const { dataDir, schema, olderSchemas = [], postgres, nats } = options;
   rememberSchema(dataDir, schema);
-  const schemas = new KnownSchemas([...rememberedSchemas(dataDir), ...olderSchemas]);
+  const remembered = rememberedSchemas(dataDir, (file, error) =>
+    log('schema-unreadable', { file, ...errorFields(error) }),
+  );
+  const schemas = new KnownSchemas([...remembered, ...olderSchemas]);
   if (postgres === undefined) return sqliteStores(dataDir, schema, schemas);
   return postgresStores(postgres, {
     dataDir,

@@ -49,6 +49,8 @@ export interface DatabaseCacheOptions {
   /** See LiveDatabaseOptions. */
   readonly onFollowed?: ((followed: FollowedCommit) => void) | undefined;
   readonly maxIdleDatabases?: number;
+  /** Databases that are known to be damaged, with their errors. Default: none. */
+  readonly damaged?: ReadonlyMap<string, RockpoolError>;
   /** Copies open databases. Default: none. */
   readonly backup?: Pick<ContinuousBackup, 'attach' | 'isPending'> | null;
   /** Fetches an unloaded database. Default: no database is unloaded. */
@@ -72,6 +74,10 @@ export class DatabaseCache {
 
   constructor(options: DatabaseCacheOptions) {
     this.options = options;
+    for (const [databaseId, error] of options.damaged ?? []) {
+      this.damaged.add(databaseId);
+      options.onFailure(databaseId, error);
+    }
   }
 
   /**

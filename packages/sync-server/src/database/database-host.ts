@@ -18,7 +18,8 @@ import { errorFields, logFailure, type Logger } from '../observe/log-line.ts';
 import type { FollowedCommit } from '../observe/push-trace.ts';
 import { SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from '../snapshot/snapshots.ts';
 import { closeInOrder } from '../store/close-in-order.ts';
-import { damagedError } from '../store/file-damage.ts';
+import { damagedIds } from '../store/data-directory.ts';
+import { damageBeforeOpening, damagedError } from '../store/file-damage.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import { Scrubber, SCRUB_TIMES, type ScrubTimes } from '../store/scrub.ts';
@@ -178,17 +179,8 @@ export class DatabaseHost implements Databases {
     );
   }
 
-  private openCache({
-    store,
-    schemaHash,
-    schemas,
-    bus,
-    rules,
-    roomOf,
-    validate,
-    log,
-    onFollowed,
-  }: DatabaseHostOptions): DatabaseCache {
+  private openCache(options: DatabaseHostOptions): DatabaseCache {
+    const { store, schemaHash, schemas, bus, rules, roomOf, validate, log, onFollowed } = options;
     return new DatabaseCache({
       store,
       documentPool: this.documentPool,
@@ -210,7 +202,14 @@ export class DatabaseHost implements Databases {
       onFollowed,
       backup: this.backup,
       cold: this.cold,
+      damaged: this.damagedBefore(options),
     });
+  }
+
+  /** Databases that an earlier run took offline. Working copies of PostgreSQL are rebuilt. */
+  private damagedBefore({ dataDir, rules, store, owns = () => true }: DatabaseHostOptions): Map<string, RockpoolError> {
+    const ids = rules.scrub === null ? [] : damagedIds(dataDir).filter(owns);
+    return new Map(ids.map((id) => [id, damagedError(damageBeforeOpening(store.pathOf(id)) ?? 'missing')]));
   }
 
   private openBackup({ dataDir, rules: { backup }, owns, log }: DatabaseHostOptions): ContinuousBackup | null {

@@ -172,7 +172,11 @@ describe('one flipped byte', () => {
     await other.commit([insert('accounts', 'y', { name: 'still served' })]);
     expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1, unservableDatabases: 0 });
     await stop();
-    expect(await refused(await (await start()).connect(site))).toMatchObject({
+    const again = await start();
+    // Also before a client asks for it.
+    expect(await ready()).toMatchObject({ damagedDatabases: 1 });
+    expect(again.events).toMatchObject([{ event: 'database-damaged', fields: { database: DATABASE } }]);
+    expect(await refused(await again.connect(site))).toMatchObject({
       code: 'database-damaged',
       fields: { problem: 'page-checksum' },
     });
@@ -258,4 +262,19 @@ describe('a damaged database', () => {
     expect(await command('doctor')).toBe(0);
     await (await start()).open();
   });
+});
+
+it('a damaged file of the members is named, and a damaged schema does not keep the server from starting', async () => {
+  await stored();
+  const [schema = ''] = readdirSync(join(data, 'schemas'));
+  writeFileSync(join(data, 'schemas', 'older.json'), readFileSync(join(data, 'schemas', schema)).subarray(0, 100));
+  const running = await start();
+  expect(running.events).toMatchObject([{ event: 'schema-unreadable', fields: { file: 'older.json' } }]);
+  await stop();
+  writeFileSync(join(data, 'members.sqlite'), 'x'.repeat(10_000));
+  await expect(start()).rejects.toMatchObject({
+    code: 'config-invalid',
+    fields: { problems: expect.stringContaining(`${join(data, 'members.sqlite')} is damaged`) as string },
+  });
+  expect(isLocked(data)).toBe(false);
 });

@@ -7,7 +7,7 @@ it('the disk watch reports unavailable, within a deadline, while the store does 
   const asked = watch.readiness();
   await vi.advanceTimersByTimeAsync(3_000);
   expect(await asked).toBe('unavailable');
-  expect(watch.isDiskFull).toBe(false);
+  expect([watch.isDiskFull, watch.isReady]).toEqual([false, false]);
   watch.close();
   vi.useRealTimers();
 });
@@ -17,10 +17,10 @@ it('the disk watch notices by itself when the disk is full and when it has space
   let readiness: 'disk-full' | 'ready' = 'disk-full';
   const watch = new DiskWatch({ readiness: () => Promise.resolve(readiness) });
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(watch.isDiskFull).toBe(true);
+  expect([watch.isDiskFull, watch.isReady]).toEqual([true, false]);
   readiness = 'ready';
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(watch.isDiskFull).toBe(false);
+  expect([watch.isDiskFull, watch.isReady]).toEqual([false, true]);
   watch.close();
   vi.useRealTimers();
 });

@@ -16,6 +16,7 @@ export class DiskWatch {
   private readonly store: Pick<Store, 'readiness'>;
   private readonly timer: NodeJS.Timeout;
   private isFull = false;
+  private isStoreReady = true;
   private reserveBytes = RESERVE_BYTES;
   private asking: Promise<Readiness> | null = null;
 
@@ -27,6 +28,11 @@ export class DiskWatch {
 
   get isDiskFull(): boolean {
     return this.isFull;
+  }
+
+  /** Whether the store could commit when it was last asked. */
+  get isReady(): boolean {
+    return this.isStoreReady;
   }
 
   /**
@@ -44,7 +50,12 @@ export class DiskWatch {
    * take a connection to PostgreSQL.
    */
   readiness(): Promise<Readiness> {
-    this.asking ??= this.ask().finally(() => (this.asking = null));
+    this.asking ??= this.ask()
+      .then((readiness) => {
+        this.isStoreReady = readiness === 'ready';
+        return readiness;
+      })
+      .finally(() => (this.asking = null));
     return this.asking;
   }
 

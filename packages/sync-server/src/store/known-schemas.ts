@@ -41,11 +41,19 @@ export class KnownSchemas {
   }
 }
 
-/** Returns the schemas that servers ran with in this data directory (`schemas/<hash>.json`). */
-export function rememberedSchemas(dataDir: string): Schema[] {
-  return schemaFileNames(dataDir).map((name) =>
-    decodeSchema(readFileSync(join(schemasDirectory(dataDir), name), 'utf8')),
-  );
+/**
+ * Returns the schemas that servers ran with in this data directory (`schemas/<hash>.json`). `onUnreadable` receives the
+ * name of a file that is damaged or that only a newer server can read: clients with its schema cannot be served.
+ */
+export function rememberedSchemas(dataDir: string, onUnreadable: (name: string, error: unknown) => void): Schema[] {
+  return schemaFileNames(dataDir).flatMap((name) => {
+    try {
+      return decodeSchema(readFileSync(join(schemasDirectory(dataDir), name), 'utf8'));
+    } catch (error) {
+      onUnreadable(name, error);
+      return [];
+    }
+  });
 }
 
 /** The names of the files in `schemas/`. A file never changes, because its name is its hash. */

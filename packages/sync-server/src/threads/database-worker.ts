@@ -54,7 +54,9 @@ port.on('message', (messages: readonly ToOwner[]) => {
 
 function openStores(): DatabaseStores {
   const { postgres, postgresConnections, nats, dataDir } = options;
-  const schemas = new KnownSchemas([...rememberedSchemas(dataDir), ...options.olderSchemas.map(decodeSchema)]);
+  // The accepting thread logs the files that cannot be read.
+  const remembered = rememberedSchemas(dataDir, () => undefined);
+  const schemas = new KnownSchemas([...remembered, ...options.olderSchemas.map(decodeSchema)]);
   if (postgres === null) return sqliteDatabases(dataDir, schema, schemas);
   return postgresDatabases(postgres, {
     maxConnections: postgresConnections,
