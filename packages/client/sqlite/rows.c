@@ -82,7 +82,8 @@ static int rpBeginRows(RpRows *r, u32 nColumn){
   u32 i;
   for(i=0; i<r->nColumn; i++){
     RpColumn *c = &r->aColumn[i];
-    if( c->bNull ) memset(c->aNull, 0, (r->nRow+7)/8);
+    /* A result that failed may have set the bits of rows that it does not count. */
+    if( c->bNull ) memset(c->aNull, 0, r->nRowAlloc/8);
     if( c->nByteAlloc>RP_KEPT_BYTES ){
       sqlite3_free(c->aByte);
       c->aByte = 0;

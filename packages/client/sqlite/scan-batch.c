@@ -1050,7 +1050,7 @@ static SQLITE_NOINLINE void rpGroupBest(RpScan *s, const RpStep *pStep, const Rp
     Mem *pBest = (Mem*)((u8*)rpB.apGroup[i] + iState);
     if( rpBestNumber(pBest, aType[i], apValue[i], pStep->bReal, q->bMax) ) continue;
     rpLoadSlot(q->p1, pStep->iSlot, i, pStep->bReal);
-    if( rpBest(s, pBest, q->p1, q) ) s->bNoMemory = 1;
+    if( rpBest(s, pBest, q->p1, q) || s->nBytes>rpGroupBytes ) s->bNoMemory = 1;
   }
 }
 

@@ -203,20 +203,35 @@ RP_EXPORT u32 rockpool_scan_mode(int eMode, u32 nGroupBytes){
 
 /* ---------------------------------------------------------------- The current row */
 
+/* Has SQLite parse the cell again, because the cursor is on another one. */
+static void rpUnposition(BtCursor *pCur){
+  pCur->info.nSize = 0;
+  pCur->curFlags &= ~(BTCF_ValidNKey|BTCF_ValidOvfl);
+}
+
+/*
+** Copies the n bytes of the cursor's record to *pa, followed by 16 zero bytes. A damaged page may state any size, so n
+** is first compared with the size of the database. Returns 1 if there is no such record.
+*/
+RP_SMALL static int rpCopyRecord(BtCursor *pCur, u32 n, u8 **pa, u32 *pnAlloc){
+  if( n>RP_MAX_BYTES || sqlite3BtreeMaxRecordSize(pCur)<(i64)n ) return 1;
+  if( n+16>*pnAlloc ){
+    u8 *a = sqlite3_realloc64(*pa, (u64)n+16);
+    if( a==0 ) return 1;
+    *pa = a;
+    *pnAlloc = n+16;
+  }
+  if( sqlite3BtreePayload(pCur, 0, n, *pa) ) return 1;
+  memset(&(*pa)[n], 0, 16);
+  return 0;
+}
+
 /* Copies a row with overflow pages. */
 RP_SMALL static int rpWholeRow(RpScan *s){
   BtCursor *pCur = s->pVdbe->apCsr[s->iCursor]->uc.pCursor;
   u64 iHeader = (u64)(s->pHeader - s->aRow), nHeader = (u64)(s->pHeaderEnd - s->aRow);
-  if( s->nPayload+16>s->nWholeAlloc ){
-    u8 *a = sqlite3_realloc64(s->aWhole, (u64)s->nPayload+16);
-    if( a==0 ) return 1;
-    s->aWhole = a;
-    s->nWholeAlloc = s->nPayload+16;
-  }
-  pCur->info.nSize = 0;
-  pCur->curFlags &= ~(BTCF_ValidNKey|BTCF_ValidOvfl);
-  if( sqlite3BtreePayloadSize(pCur)!=s->nPayload || sqlite3BtreePayload(pCur, 0, s->nPayload, s->aWhole) ) return 1;
-  memset(&s->aWhole[s->nPayload], 0, 16);
+  rpUnposition(pCur);
+  if( sqlite3BtreePayloadSize(pCur)!=s->nPayload || rpCopyRecord(pCur, s->nPayload, &s->aWhole, &s->nWholeAlloc) ) return 1;
   s->aRow = s->aWhole;
   s->nLocal = s->nPayload;
   s->pHeader = &s->aRow[iHeader];
@@ -740,8 +755,7 @@ RP_SMALL static int rpIsBeyond(RpScan *s, u32 iCell){
   Op *pOp = s->pEnd;
   int res = 0;
   pCur->ix = (u16)iCell;
-  pCur->info.nSize = 0;
-  pCur->curFlags &= ~(BTCF_ValidNKey|BTCF_ValidOvfl);
+  rpUnposition(pCur);
   if( s->bIndex ){
     UnpackedRecord r;
     memset(&r, 0, sizeof(r));
@@ -780,18 +794,11 @@ RP_SMALL static void rpKeepRecord(RpScan *s, VdbeCursor *pC){
     s->pKept = sqlite3VdbeAllocUnpackedRecord(pC->pKeyInfo);
     if( s->pKept==0 ) return;
   }
-  if( n+16>s->nKeptAlloc ){
-    u8 *a = sqlite3_realloc64(s->aKept, (u64)n+16);
-    if( a==0 ) return;
-    s->aKept = a;
-    s->nKeptAlloc = n+16;
-  }
-  if( sqlite3BtreePayload(pC->uc.pCursor, 0, n, s->aKept) ) return;
-  memset(&s->aKept[n], 0, 16);
-  s->pKept->nField = s->pKept->pKeyInfo->nKeyField+1;
-  s->pKept->default_rc = 0;
+  if( rpCopyRecord(pC->uc.pCursor, n, &s->aKept, &s->nKeptAlloc) ) return;
+  s->pKept->nField = MIN(pC->pKeyInfo->nKeyField+1, pC->pKeyInfo->nAllField);
   sqlite3VdbeRecordUnpack((int)n, s->aKept, s->pKept);
-  s->bKept = 1;
+  /* A record without a field is damaged, and SQLite must not search for it. */
+  s->bKept = s->pKept->nField>0;
 }
 
 /* Reads the largest of the rows that SQLite keeps, once their number has reached the limit. */
@@ -1227,11 +1234,6 @@ static int rpRunLeaf(RpScan *s){
   else if( s->nRow>RP_RANGE_WAIT*8 ) s->nNextWait = 0;
   pCur->ix = (u16)nCell;
   return RP_ROW_STAYS;
-}
-
-static void rpUnposition(BtCursor *pCur){
-  pCur->info.nSize = 0;
-  pCur->curFlags &= ~(BTCF_ValidNKey|BTCF_ValidOvfl);
 }
 
 /* Executes rows from the cursor on. Returns like sqlite3BtreeNext(): SQLITE_OK on a row for SQLite, or SQLITE_DONE. */
@@ -1933,7 +1935,7 @@ static void rockpoolExplain(Vdbe *p, Op *aOp, int i, Mem *pOut){
 
 /* Called before the first row of a loop. */
 static void rpBegin(RpScan *s, u32 nWait){
-  s->bOff = 0;
+  s->bOff = s->bNoMemory = 0;
   s->nRow = s->nStayed = s->nBatched = s->nRefused = 0;
   s->wait.nRow = nWait;
   if( s->eGroup!=RP_NOT_STARTED ) rpFreeGroups(s);

@@ -111,3 +111,16 @@ it('encoding reports an error in the middle of a result and leaves the statement
   expect(encodeRows(statement).rowCount).toBe(100);
   statement.release();
 });
+
+it('a result that fails within a row leaves neither its NULLs nor its rows to the next result', () => {
+  // The ninth row has a NULL before the value that is too large.
+  const statement = connection.prepare(
+    counting(9, 'CASE WHEN i < 8 THEN i END AS a, zeroblob(CASE WHEN i = 8 THEN 257 * 1024 * 1024 END) AS b'),
+  );
+  const encoder = new RowsEncoder(statement);
+  expect(() => encoder.take(20)).toThrow(expect.objectContaining({ code: 'query-invalid' }) as Error);
+  expect(statement.storedRows.belongTo(encoder)).toBe(false);
+  const sql = counting(20, 'CASE WHEN i <> 3 THEN i END AS a');
+  expect(encode(sql)).toEqual(plain(sql, ['a']));
+  statement.release();
+});

@@ -107,6 +107,7 @@ export class RowsEncoder {
   }
 
   private tooLarge(): RockpoolError {
+    this.statement.storedRows.release();
     this.statement.reset();
     return new RockpoolError('query-invalid', {
       problem: 'the result is too large',
