@@ -1,9 +1,11 @@
 /*
 ** Compares scan.c with SQLite's virtual machine, in a native build with sanitizers: node testing/fuzz.mjs scan [QUERIES] [SEED]
 **
-** Reads lines: "D" begins a new database, "S" with SQL changes it, "Q" with SQL is a query. Each query runs without scans,
-** then twice with scans in all loops from the first row, by steps and by stored rows, and then as in production. Given the
-** number of a mistake, the program makes that mistake and runs each query as scan.property.test.ts does.
+** Reads lines: "D" begins a new database, "S" with SQL changes it, "Q" with SQL is a query, "W" a write, "R" several runs
+** of one statement (scan-queries.mjs). Each query runs without scans, then twice with scans in all loops from the first
+** row, by steps and by stored rows, and then as in production. Given the number of a mistake, the program makes that
+** mistake and runs each query as scan.property.test.ts does. Given "damage" or "faults", it runs the queries as
+** scan-faults.c says.
 */
 static int rpMistake;
 #define RP_MISTAKE(i) (rpMistake==(i))
@@ -36,7 +38,8 @@ static void addValue(Text *t, int eType, const void *a, size_t n){
 static void addNumber(Text *t, i64 i, double r, int eType){
   if( eType==SQLITE_INTEGER ) addValue(t, eType, &i, 8); else addValue(t, eType, &r, 8);
 }
-static void bySteps(sqlite3 *db, sqlite3_stmt *pStmt, Text *t){
+/* These two return SQLITE_DONE or an error. */
+static int bySteps(sqlite3 *db, sqlite3_stmt *pStmt, Text *t){
   int rc, i, n = sqlite3_column_count(pStmt);
   while( (rc = sqlite3_step(pStmt))==SQLITE_ROW ){
     for(i=0; i<n; i++){
@@ -51,9 +54,10 @@ static void bySteps(sqlite3 *db, sqlite3_stmt *pStmt, Text *t){
   }
   if( rc!=SQLITE_DONE ) addValue(t, 9, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
   sqlite3_reset(pStmt);
+  return rc;
 }
 /* Compares numbers as doubles, and skips text that is not UTF-8: stored rows hold doubles for integers and replace such text. */
-static void byRows(sqlite3 *db, sqlite3_stmt *pStmt, Text *t, int bTake){
+static int byRows(sqlite3 *db, sqlite3_stmt *pStmt, Text *t, int bTake){
   int rc, n = sqlite3_column_count(pStmt), bFirst = 1;
   u32 i, c, iBytes;
   if( !bTake ){
@@ -101,6 +105,7 @@ static void byRows(sqlite3 *db, sqlite3_stmt *pStmt, Text *t, int bTake){
   }
   if( rc!=SQLITE_DONE ) addValue(t, 9, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
   sqlite3_reset(pStmt);
+  return rc;
 }
 static void show(const char *zName, Text *t){
   size_t i;
@@ -115,17 +120,114 @@ static int compare(const char *zSql, const char *zHow, Text *a, Text *b){
   show("scan  ", b);
   return 1;
 }
+/* Returns the part of a line up to the next tab, and moves *pz behind it. Returns 0 at the end. */
+static char *nextPart(char **pz){
+  char *z = *pz, *zEnd;
+  if( z==0 ) return 0;
+  zEnd = strchr(z, '\t');
+  if( zEnd ) *zEnd++ = 0;
+  *pz = zEnd;
+  return z;
+}
+static void execute(sqlite3 *db, const char *zSql){
+  rockpool_scan_mode(0, 0);
+  sqlite3_exec(db, zSql, 0, 0, 0);
+}
+
+/* Runs a statement that writes, stores what it returns and the rows of all tables after it, and undoes it. */
+static void writeAndUndo(sqlite3 *db, const char *zSql, int eMode, Text *t){
+  static const char *azTable[] = { "SELECT * FROM t", "SELECT * FROM u", "SELECT * FROM v" };
+  sqlite3_stmt *pStmt;
+  int i;
+  t->n = 0;
+  execute(db, "SAVEPOINT w");
+  if( sqlite3_prepare_v2(db, zSql, -1, &pStmt, 0) ){ fprintf(stderr, "%s: %s\n", sqlite3_errmsg(db), zSql); exit(1); }
+  rockpool_scan_mode(eMode, 0);
+  bySteps(db, pStmt, t);
+  sqlite3_finalize(pStmt);
+  rockpool_scan_mode(0, 0);
+  for(i=0; i<3; i++){
+    sqlite3_prepare_v2(db, azTable[i], -1, &pStmt, 0);
+    bySteps(db, pStmt, t);
+    sqlite3_finalize(pStmt);
+  }
+  execute(db, "ROLLBACK TO w");
+  execute(db, "RELEASE w");
+}
+static int compareWrites(sqlite3 *db, const char *zSql){
+  Text expected = {0}, found = {0};
+  int eMode, bWrong = 0;
+  writeAndUndo(db, zSql, 0, &expected);
+  for(eMode=2; eMode>0 && !bWrong; eMode--){
+    writeAndUndo(db, zSql, eMode, &found);
+    bWrong = compare(zSql, "write", &expected, &found);
+  }
+  free(expected.z);
+  free(found.z);
+  return bWrong;
+}
+
+static void bind(sqlite3 *db, sqlite3_stmt *pStmt, const char *zValues){
+  char *zSql = sqlite3_mprintf("SELECT %s", zValues);
+  sqlite3_stmt *pValues;
+  int i;
+  if( sqlite3_prepare_v2(db, zSql, -1, &pValues, 0) || sqlite3_step(pValues)!=SQLITE_ROW ){ fprintf(stderr, "%s: %s\n", sqlite3_errmsg(db), zSql); exit(1); }
+  for(i=0; i<sqlite3_column_count(pValues); i++) sqlite3_bind_value(pStmt, i+1, sqlite3_column_value(pValues, i));
+  sqlite3_finalize(pValues);
+  sqlite3_free(zSql);
+}
+/* Runs one prepared statement several times, with other parameters and after other changes of the database. */
+static int compareRuns(sqlite3 *db, char *zParts){
+  char *zSql = nextPart(&zParts), *zPart;
+  sqlite3_stmt *apStmt[2];
+  Text expected = {0}, expectedRows = {0}, found = {0};
+  int i, k, bWrong = 0;
+  for(i=0; i<2; i++) if( sqlite3_prepare_v2(db, zSql, -1, &apStmt[i], 0) ){ fprintf(stderr, "%s: %s\n", sqlite3_errmsg(db), zSql); exit(1); }
+  for(k=0; !bWrong && (zPart = nextPart(&zParts))!=0; k++){
+    sqlite3_stmt *pFresh;
+    if( *zPart=='!' ){
+      execute(db, &zPart[1]);
+      continue;
+    }
+    rockpool_scan_mode(0, 0);
+    sqlite3_prepare_v2(db, zSql, -1, &pFresh, 0);
+    bind(db, pFresh, &zPart[1]);
+    expected.n = expectedRows.n = 0;
+    bySteps(db, pFresh, &expected);
+    byRows(db, pFresh, &expectedRows, 0);
+    sqlite3_finalize(pFresh);
+    for(i=0; i<2 && !bWrong; i++){
+      int bRows = rpMistake || (i+k)%2;
+      bind(db, apStmt[i], &zPart[1]);
+      rockpool_scan_mode(2-i, k%2 ? 6000 : 0);
+      found.n = 0;
+      if( bRows ) byRows(db, apStmt[i], &found, 1); else bySteps(db, apStmt[i], &found);
+      bWrong = compare(zSql, zPart, bRows ? &expectedRows : &expected, &found);
+    }
+  }
+  for(i=0; i<2; i++) sqlite3_finalize(apStmt[i]);
+  free(expected.z);
+  free(expectedRows.z);
+  free(found.z);
+  return bWrong;
+}
+
+#include "scan-faults.c"
+
 int main(int nArgument, char **azArgument){
   static char zLine[1<<20];
   sqlite3 *db = 0;
   u32 nQuery = 0, nUsed = 0, nWrong = 0, nError = 0;
   Text expected = {0}, expectedRows = {0}, found = {0};
-  if( nArgument>1 ) rpMistake = atoi(azArgument[1]);
+  int bDamage = nArgument>1 && strcmp(azArgument[1], "damage")==0, bFaults = nArgument>1 && strcmp(azArgument[1], "faults")==0;
+  if( bDamage || bFaults ) prepareFaults();
+  else if( nArgument>1 ) rpMistake = atoi(azArgument[1]);
   while( fgets(zLine, sizeof(zLine), stdin) ){
     char *zSql = zLine+2, *zError = 0;
     sqlite3_stmt *pStmt;
     size_t n = strlen(zLine);
     if( n && zLine[n-1]=='\n' ) zLine[n-1] = 0;
+    if( zLine[0]=='D' || zLine[0]=='S' ) forgetImage();
     if( zLine[0]=='D' ){
       sqlite3_close(db);
       sqlite3_open(":memory:", &db);
@@ -137,6 +239,16 @@ int main(int nArgument, char **azArgument){
       continue;
     }
     nQuery++;
+    if( bDamage || bFaults ){
+      if( zLine[0]=='Q' && bDamage ) runDamaged(db, zSql); else if( zLine[0]=='Q' ) nWrong += runWithFaults(db, zSql);
+      if( nWrong>5 ) break;
+      continue;
+    }
+    if( zLine[0]!='Q' ){
+      nWrong += zLine[0]=='W' ? compareWrites(db, zSql) : compareRuns(db, zSql);
+      if( nWrong>5 || (nWrong && rpMistake) ) break;
+      continue;
+    }
     rockpool_scan_mode(0, 0);
     if( sqlite3_prepare_v2(db, zSql, -1, &pStmt, 0) ){ fprintf(stderr, "%s: %s\n", sqlite3_errmsg(db), zSql); return 1; }
     expected.n = expectedRows.n = 0;
@@ -167,10 +279,13 @@ int main(int nArgument, char **azArgument){
     if( nWrong>5 || (nWrong && rpMistake) ) break;
   }
   sqlite3_close(db);
+  forgetImage();
   rpBeginRows(&rpRows, 0);
   free(expected.z);
   free(expectedRows.z);
   free(found.z);
+  if( bDamage ) printf("%u damaged databases, %u errors, %u results differ from those of SQLite\n", nFault, nReported, nOther);
+  if( bFaults ) printf("%u runs with faults, %u failed\n", nFault, nFailed);
   printf("%u queries, %u with scans, %u with an error, %u differences\n", nQuery, nUsed, nError, nWrong);
   return nWrong>0;
 }

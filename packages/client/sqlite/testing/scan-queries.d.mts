@@ -1,5 +1,5 @@
 export interface Line {
-  readonly kind: 'database' | 'setup' | 'query';
+  readonly kind: 'database' | 'setup' | 'query' | 'write' | 'runs';
   readonly sql: string;
 }
 

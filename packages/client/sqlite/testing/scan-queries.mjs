@@ -1,142 +1,18 @@
 // Generates databases and queries that compare scan.c with SQLite: tables of all types, layouts and page sizes, and
 // queries of all shapes that scan.c translates, and of some that it does not.
 
-/** @typedef {{ kind: 'database' | 'setup' | 'query', sql: string }} Line */
+import { aggregate, builtIn, column, condition, EDGES, expression, json, substr } from './scan-expressions.mjs';
+import { makeLookupTable, makeTable } from './scan-tables.mjs';
+import { pick, quote, random, times, value } from './scan-values.mjs';
 
-/** @param {number} seed @returns {(n: number) => number} integers in [0, n) */
-function random(seed) {
-  let state = (seed * 2654435761 + 97) >>> 0;
-  return (n) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let x = state;
-    x = Math.imul(x ^ (x >>> 15), x | 1);
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
-    return ((x ^ (x >>> 14)) >>> 0) % n;
-  };
-}
+/** @typedef {import('./scan-tables.mjs').Table} Table */
 
-const WORDS = ['', 'a', 'b', 'Ab', 'aB', 'abc', 'ABC', 'needle', 'NEEDLE in hay', 'x needle', 'é', 'É', '日本', '🙂', 'zz', 'nan', 'inf', '-inf', '1e400', '0x10', ' 12 ', '12abc', '12', '12.0', '1.5', '-3', '9223372036854775807', '9223372036854775808', '%', '_', 'a%b'];
-// Operands for which arithmetic has special rules.
-const EDGES = ['-1', '-1', '0', '1', '2', '-2', "'-1'", '-1.0', '0.0', '1.5', '-1.5', '9223372036854775807', '(-9223372036854775807 - 1)', '1e300', "'x'", 'NULL'];
-// Sums of these exceed the limits of 64 bits in both directions.
-const HUGE = ['9223372036854775807', '9223372036854775800', '-9223372036854775808', '-9223372036854775800', '4611686018427387904', '-4611686018427387905', '1', '-1'];
-const NUMBERS = ['0', '1', '-1', '2', '3', '5', '12', '100', '127', '128', '-128', '32767', '32768', '-32769', '-70000', '-8388608', '-8388609', '-2147483649', '8388607', '8388608', '2147483647', '2147483648', '140737488355327', '140737488355328', '4503599627370496', '9007199254740992', '9007199254740993', '9223372036854775807', '-9223372036854775808', '9223372036854775806'];
-const REALS = ['0.0', '-0.0', '1.0', '1.5', '-1.5', '2.0', '3.0', '12.0', '0.1', '0.2', '0.3', '1e300', '-1e300', '9e999', '-9e999', '9007199254740992.0', '9223372036854775807.0', '1e18', '4.5e15'];
-// JSON that scan-batch.c mostly reads itself, and JSON that it leaves to SQLite.
-const DOCUMENTS = [
-  `'{"x":1,"y":{"z":"needle"}}'`, `'{"x":2.5,"y":null}'`, `'{"y":[1,2,3],"x":"1"}'`, `'[1,2]'`, `'{"x":true}'`, `'{}'`, 'NULL', `'{"x":-0,"x":2}'`, `'{"x":2,"x":"needle"}'`, `'{"x":1e3,"y":[]}'`, `'"x"'`, `'12'`, `'{"x":"é"}'`,
-  `' { "y" : { "z" : "Ab" , "w" : [ 1 , { "x" : 7 } ] } , "x" : -12 } '`, `'{"x":"needle","y":{"z":5,"z":6}}'`, `'{"x":0.1,"y":{"z":null}}'`, `'{"y":[{"x":1},{"x":2}],"x":12}'`, `'{"x":1.7976931348623157e309}'`, `'{"x":"1","xy":"needle"}'`, `'{"xy":2.5,"x":1}'`, `'{"y":{"z":[7,8,"a long text of an array, to be found"]},"xy":12}'`,
-];
-const ESCAPED_DOCUMENTS = [`'{"x":"a\\"b","y":{"z":"needle"}}'`, `'{"x":"\\u0041b"}'`, `'{"x":"\\ud83d\\ude42"}'`, `'{"a\\"x":1,"x":2}'`, `'{"y":"\\\\","x":12}'`, `'{"x":"\\/"}'`, `'{"x":"needle\\n"}'`, `'{"\\u0078":"1","x":2}'`, `'{"x":"\\u00e9"}'`];
-// Malformed JSON whose error is at its end.
-const SHORT_DOCUMENTS = [`'{"x":1'`, `'{"x":'`, `'{"x"'`, `'{"x'`, `'{'`, `'[1,2'`, `'[1,'`, `'{"x":1,'`, `'{"x":1}x'`, `'{"x":1}}'`, `'{"x":"a\\'`, `'{"x":"\\u00'`, `'{"x":tru'`, `'{"x":-'`, `'{"x":1.'`, `'{"x":1e'`];
-const OPEN_DOCUMENTS = [`'{"x":1'`, `'[1,2'`, `'{"y":1,"x":{"y":2}'`, `'{"xy":"needle","x":12'`];
-const ODD_DOCUMENTS = [`'{"x":"a\\u0041\\n"}'`, `'{"x":123456789012345678901}'`, `'{"\\u0078":3,"y":1}'`, `'{x:4,y:{z:1},}'`, `'{"x":.5}'`, `'{"x":9223372036854775807}'`, `'{"x":-9223372036854775808}'`, `'{"x":[1]}'`, `'{"x":{"y":1}}'`];
-const PATHS = ["'$.xy'", "'xy'", "'$.x'", "'$.x'", "'x'", "'$.y.z'", "'$.y[1]'", "'$.y[1].x'", "'$.y'", "'$.y.w[1].x'", "'$[0]'", "'$.\"x\"'", '1', "'$'"];
-
-/** @param {(n: number) => number} rnd @param {readonly string[]} list @returns {string} */
-const pick = (rnd, list) => list[rnd(list.length)] ?? '';
-/** @param {string} text @returns {string} */
-const quote = (text) => `'${text.replaceAll("'", "''")}'`;
-
-/** @param {(n: number) => number} rnd @param {string} type @returns {string} a literal, mostly of the column's type */
-function value(rnd, type) {
-  // A text that is not JSON would make every query of the column fail.
-  const isJson = type === 'json' || type === 'escaped';
-  const kind = isJson && rnd(9) > 0 ? type : !isJson && rnd(12) === 0 ? pick(rnd, ['int', 'real', 'text', 'blob', 'null']) : rnd(9) === 0 ? 'null' : type;
-  switch (kind) {
-    case 'int':
-      return rnd(3) > 0 ? String(rnd(12)) : pick(rnd, NUMBERS);
-    case 'real':
-      return rnd(2) > 0 ? `${rnd(40) - 20}.${rnd(8) * 125}` : pick(rnd, REALS);
-    case 'text': {
-      const r = rnd(40);
-      if (r === 0) return `replace(hex(zeroblob(${1 + rnd(3000)})),'0','${pick(rnd, ['k', 'é', 'x'])}')||'needle'`;
-      if (r === 1 || r === 4) return `'${pick(rnd, ['a', 'needle '])}'||char(0)||'${pick(rnd, ['b', 'B', 'needle', 'a needle'])}'`;
-      if (r === 2) return `CAST(x'${pick(rnd, ['ff41', 'c3', '41ed', 'e2826e6565646c65', 'f09f99'])}' AS TEXT)`;
-      if (r === 3) return `replace(hex(zeroblob(${20000 + rnd(30000)})),'0','y')`;
-      return quote(pick(rnd, WORDS));
-    }
-    case 'huge':
-      return pick(rnd, HUGE);
-    case 'escaped':
-      return pick(rnd, rnd(2) > 0 ? ESCAPED_DOCUMENTS : DOCUMENTS);
-    case 'blob':
-      return pick(rnd, ["x''", "x'00'", "x'41'", "x'6e6565646c65'", 'zeroblob(9)', 'zeroblob(5000)']);
-    case 'json':
-      return rnd(4000) === 0 ? pick(rnd, [...SHORT_DOCUMENTS, `'{"x":1} x'`, `'{"x":01}'`, `'{"x" 1}'`, `'{"x":tru}'`, `'[1,,2]'`, "''", `jsonb('{"x":3}')`]) : rnd(80) === 0 ? `jsonb(${pick(rnd, DOCUMENTS.slice(0, 8))})` : pick(rnd, rnd(30) === 0 ? ODD_DOCUMENTS : DOCUMENTS);
-    default:
-      return 'NULL';
-  }
-}
-
-/** `kind`: the kind of its values if not `type`. @typedef {{ name: string, type: string, kind?: string }} Column */
-/** `indexed`: the columns of an index, in its order. @typedef {{ name: string, columns: Column[], rowid: string | null, indexed?: Column[] }} Table */
-
-/** @param {(n: number) => number} rnd @param {string} name @param {number} rows @returns {{ table: Table, lines: string[] }} */
-function makeTable(rnd, name, rows) {
-  const kinds = [['int', 'INTEGER'], ['text', 'TEXT'], ['real', 'REAL'], ['text', 'TEXT COLLATE NOCASE'], ['json', 'TEXT'], ['blob', 'BLOB'], ['int', ''], ['int', 'NUMERIC'], ['real', 'INT'], ['int', 'REAL'], ['int', 'TEXT'], ['text', 'TEXT COLLATE RTRIM']];
-  const columns = /** @type {Column[]} */ ([]);
-  const declared = [];
-  const layout = rnd(8);
-  const without = layout === 0;
-  declared.push(without ? 'id INTEGER NOT NULL' : layout === 1 ? 'id TEXT' : 'id INTEGER PRIMARY KEY');
-  const count = rnd(15) === 0 ? 140 : 3 + rnd(6);
-  for (let c = 0; c < count; c++) {
-    const [type = '', declaration = ''] = c < 5 ? (kinds[c] ?? []) : (kinds[rnd(kinds.length)] ?? []);
-    const kind = type === 'int' && rnd(4) === 0 ? 'huge' : type === 'json' && rnd(3) === 0 ? 'escaped' : type;
-    columns.push({ name: `c${c}`, type, kind });
-    declared.push(`c${c} ${type === 'json' && rnd(2) === 0 ? 'TEXT JSONB' : declaration}`);
-  }
-  const lines = [`CREATE TABLE ${name}(${declared.join(', ')}${without ? ', PRIMARY KEY(id)) WITHOUT ROWID' : ')'}`];
-  const added = rnd(3) === 0 ? 1 + rnd(2) : 0;
-  const insert = (/** @type {number} */ id) => `INSERT INTO ${name} VALUES(${[layout === 1 ? quote(`k${id}`) : String(id), ...columns.map((column) => value(rnd, column.kind ?? column.type))].join(', ')})`;
-  const before = added > 0 ? rnd(rows + 1) : rows;
-  for (let id = 1; id <= before; id++) lines.push(insert(id * (1 + rnd(2) * 1000)).replace('INSERT', 'INSERT OR REPLACE'));
-  for (let a = 0; a < added; a++) {
-    const type = pick(rnd, ['int', 'real', 'text']);
-    const defaults = { int: '7', real: '2.5', text: "'needle'" }[type];
-    lines.push(`ALTER TABLE ${name} ADD COLUMN a${a} ${{ int: 'INTEGER', real: 'REAL', text: 'TEXT COLLATE NOCASE' }[type]}${rnd(3) > 0 ? ` DEFAULT ${defaults}` : ''}`);
-    columns.push({ name: `a${a}`, type });
-  }
-  for (let id = before + 1; id <= rows; id++) lines.push(insert(id + 500_000));
-  if (rnd(3) === 0) lines.push(`DELETE FROM ${name} WHERE id % ${2 + rnd(5)} = 0`);
-  // A text that is not JSON, in one row only: with more, nearly every query would fail.
-  const documents = columns.filter(({ type }) => type === 'json');
-  if (documents.length > 0 && rnd(5) === 0) lines.push(`UPDATE ${name} SET ${column(rnd, { name, columns: documents, rowid: null }).name} = ${rnd(2) > 0 ? pick(rnd, OPEN_DOCUMENTS) : pick(rnd, SHORT_DOCUMENTS)} WHERE id = (SELECT max(id) FROM ${name})`);
-  const indexed = /** @type {Column[]} */ ([]);
-  if (rnd(3) === 0) {
-    const first = rnd(Math.min(count, 6));
-    for (let i = 0; i <= rnd(3); i++) indexed.push(columns[(first + i) % columns.length] ?? { name: 'id', type: 'int' });
-    const parts = indexed.map((one) => one.name + pick(rnd, ['', '', ' DESC', ' COLLATE NOCASE']));
-    lines.push(`CREATE INDEX ${name}_i ON ${name}(${[...new Set(parts)].join(', ')})`);
-  }
-  return { table: { name, columns, rowid: without ? null : 'rowid', indexed }, lines };
-}
-
-/** A table that joins look rows up in. @param {(n: number) => number} rnd @returns {{ table: Table, lines: string[] }} */
-function makeLookupTable(rnd) {
-  const key = pick(rnd, ['k TEXT PRIMARY KEY', 'k TEXT PRIMARY KEY NOT NULL', 'k TEXT NOT NULL UNIQUE', 'k TEXT UNIQUE', 'k PRIMARY KEY', 'k TEXT PRIMARY KEY COLLATE NOCASE', 'k TEXT']);
-  const n = pick(rnd, ['n INTEGER', 'n INTEGER UNIQUE', 'n UNIQUE', 'n REAL UNIQUE NOT NULL']);
-  const without = key.includes('PRIMARY') && rnd(4) === 0;
-  const lines = [`CREATE TABLE v(${key}, ${n}, x TEXT, y REAL, z TEXT, w INTEGER)${without ? ' WITHOUT ROWID' : ''}`];
-  const columns = [
-    { name: 'v.k', type: 'text' },
-    { name: 'v.n', type: 'int' },
-    { name: 'v.x', type: 'text' },
-    { name: 'v.y', type: 'real' },
-    { name: 'v.z', type: 'json' },
-    { name: 'v.w', type: 'int' },
-  ];
-  const insert = () => `INSERT OR IGNORE INTO v(k, n, x, y, z, w) VALUES(${[value(rnd, 'text'), value(rnd, 'int'), value(rnd, 'text'), value(rnd, 'real'), value(rnd, 'json'), value(rnd, 'int')].join(', ')})`;
-  for (let row = rnd(40); row > 0; row--) lines.push(insert());
-  if (rnd(3) === 0) {
-    lines.push(`ALTER TABLE v ADD COLUMN b TEXT${rnd(2) > 0 ? " DEFAULT 'needle'" : ''}`);
-    columns.push({ name: 'v.b', type: 'text' });
-    for (let row = rnd(10); row > 0; row--) lines.push(insert());
-  }
-  return { table: { name: 'v', columns, rowid: without ? null : 'v.rowid' }, lines };
-}
+/**
+ * `query`: has the same result with and without scans. `write`: changes the same rows with and without scans; it is
+ * undone. `runs`: one prepared statement that is run several times. Its `sql` has parts between tabs: the statement, then
+ * `=` and the values of its parameters for a run, or `!` and statements that change the database before the next run.
+ * @typedef {{ kind: 'database' | 'setup' | 'query' | 'write' | 'runs', sql: string }} Line
+ */
 
 /** @param {(n: number) => number} rnd @param {Table} table @param {Table} lookup @returns {string} a query that looks up rows of `lookup` */
 function join(rnd, table, lookup) {
@@ -163,83 +39,6 @@ function join(rnd, table, lookup) {
     default:
       return `SELECT ${times(1 + rnd(4), () => (rnd(3) > 0 ? some() : expression(rnd, both, 1))).join(', ')}${from}${where}${rnd(4) === 0 ? ` LIMIT ${rnd(30)}` : ''}`;
   }
-}
-
-/** @param {(n: number) => number} rnd @param {Table} table @param {string} [type] @returns {Column} */
-function column(rnd, table, type) {
-  const some = table.columns.filter((one) => type === undefined || one.type === type);
-  const from = some.length === 0 ? table.columns : some;
-  return from[rnd(Math.min(from.length, 12))] ?? { name: 'id', type: 'int' };
-}
-
-/** @param {(n: number) => number} rnd @param {Table} table @returns {string} */
-function json(rnd, table) {
-  const { name } = column(rnd, table, 'json');
-  return rnd(3) === 0 ? `json_extract(${name}, ${pick(rnd, ["'$.x'", "'$.y.z'", "'$.y[0]'"])})` : `(${name} ${pick(rnd, ['->>', '->>', '->>', '->'])} ${pick(rnd, PATHS)})`;
-}
-
-/** @param {(n: number) => number} rnd @param {Table} table @returns {string} */
-const substr = (rnd, table) => `substr(${column(rnd, table, 'text').name}, 1, ${1 + rnd(7)})`;
-
-/** @param {(n: number) => number} rnd @param {Table} table @param {number} depth @returns {string} */
-function expression(rnd, table, depth) {
-  const c = column(rnd, table).name;
-  if (depth <= 0) return rnd(4) === 0 ? value(rnd, pick(rnd, ['int', 'real', 'text'])) : c;
-  const inner = () => expression(rnd, table, depth - 1);
-  switch (rnd(19)) {
-    case 17: case 18: return `(${inner()} ${pick(rnd, ['%', '%', '/', '*', '+', '-'])} ${pick(rnd, EDGES)})`;
-    case 0: return `(${inner()} + ${inner()})`;
-    case 1: return `(${inner()} - ${inner()})`;
-    case 2: return `(${inner()} * ${inner()})`;
-    case 3: return `(${inner()} / ${inner()})`;
-    case 4: return `(${inner()} % ${inner()})`;
-    case 5: return substr(rnd, table);
-    case 6: return `length(${c})`;
-    case 7: return `CASE WHEN ${condition(rnd, table, 0)} THEN ${inner()} ELSE ${inner()} END`;
-    case 8: return `coalesce(${c}, ${inner()})`;
-    case 9: return `CAST(${c} AS ${pick(rnd, ['INTEGER', 'TEXT', 'REAL', 'BLOB', 'NUMERIC'])})`;
-    case 10: return `typeof(${c})`;
-    case 11: return `abs(CAST(${c} AS REAL))`;
-    case 12: return json(rnd, table);
-    case 13: return `(NOT ${inner()})`;
-    case 14: return `lower(${c})`;
-    case 15: return table.rowid ?? c;
-    default: return c;
-  }
-}
-
-/** @param {(n: number) => number} rnd @param {Table} table @param {number} depth @returns {string} */
-function condition(rnd, table, depth) {
-  if (depth > 0 && rnd(2) === 0) return `(${condition(rnd, table, depth - 1)} ${pick(rnd, ['AND', 'AND', 'OR'])} ${condition(rnd, table, depth - 1)})`;
-  const { name, type } = column(rnd, table);
-  const constant = value(rnd, type);
-  switch (rnd(15)) {
-    case 14: return `${json(rnd, table)} ${pick(rnd, ['=', '<', '>=', '<>', 'IS', 'LIKE'])} ${pick(rnd, ['1', '2', '2.5', "'1'", "'needle'", 'NULL', '-12', "'%e%'"])}`;
-    case 0: return `${name} IS NULL`;
-    case 1: return `${name} IS NOT NULL`;
-    case 2: return `${name} BETWEEN ${constant} AND ${value(rnd, type)}`;
-    case 3: return `${name} LIKE ${quote(pick(rnd, ['%needle%', '%a%', 'a%', '%', '%B', '%é%', '_a%', '%12%', '%Ab%', '%%', '%n_e%']))}`;
-    case 4: return `${name} GLOB ${quote(pick(rnd, ['*needle*', '[ab]*', 'a?', '*']))}`;
-    case 5: return `${name} IN (${constant}, ${value(rnd, type)}, ${value(rnd, 'int')})`;
-    case 6: return `${name} IS ${constant}`;
-    case 7: return `${name} IS NOT ${constant}`;
-    case 8: return `NOT (${name} ${pick(rnd, ['<', '=', '>='])} ${constant})`;
-    case 9: return `${name} ${pick(rnd, ['=', '<', '>', '<=', '>=', '<>'])} ${column(rnd, table).name}`;
-    case 10: return table.rowid === null ? `${name} > ${constant}` : `rowid ${pick(rnd, ['>', '>=', '<', '<=', 'BETWEEN 3 AND'])} ${rnd(300)}`;
-    case 11: return `${expression(rnd, table, 1)} ${pick(rnd, ['=', '<', '>'])} ${constant}`;
-    case 12: return `${name} COLLATE NOCASE = ${constant}`;
-    default: return `${name} ${pick(rnd, ['=', '<', '>', '<=', '>=', '<>'])} ${constant}`;
-  }
-}
-
-/** @param {(n: number) => number} rnd @param {Table} table @returns {string} */
-function aggregate(rnd, table) {
-  const filter = rnd(10) === 0 ? ` FILTER (WHERE ${condition(rnd, table, 0)})` : '';
-  const of = rnd(3) > 0 ? column(rnd, table).name : expression(rnd, table, 1);
-  const name = pick(rnd, ['sum', 'total', 'avg', 'count', 'min', 'max', 'count(*)', 'sum', 'group_concat', 'count(DISTINCT']);
-  if (name === 'count(*)') return name + filter;
-  if (name === 'count(DISTINCT') return `count(DISTINCT ${of})`;
-  return `${name}(${of})${filter}`;
 }
 
 /** @param {(n: number) => number} rnd @param {string} name @param {() => string} bound @returns {string} a condition that may be a range of an index or of rowids */
@@ -326,8 +125,85 @@ function plainQuery(rnd, table, other, lookup) {
   }
 }
 
-/** @template T @param {number} n @param {() => T} make @returns {T[]} */
-const times = (n, make) => Array.from({ length: n }, make);
+/**
+ * Makes a query of a shape that is rarer in apps.
+ * @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string}
+ */
+function rareQuery(rnd, table, other, lookup) {
+  const some = () => column(rnd, table).name;
+  const where = rnd(3) === 0 ? '' : ` WHERE ${condition(rnd, table, rnd(2))}`;
+  const from = ` FROM ${table.name}${where}`;
+  const order = () => `${rnd(3) > 0 ? some() : expression(rnd, table, 1).replace(/^(?=[-\d.])/, '+')}${pick(rnd, ['', ' DESC', ' COLLATE NOCASE DESC', ' COLLATE RTRIM', ' NULLS LAST', ' DESC NULLS FIRST'])}`;
+  const limit = () => ` LIMIT ${pick(rnd, ['0', '1', '7', '-1', '(SELECT 3)', '1000', "'5'"])}${rnd(2) > 0 ? '' : ` OFFSET ${pick(rnd, ['0', '1', '-3', '500', '64', '(SELECT 2)'])}`}`;
+  const key = pick(rnd, [some(), `${some()} COLLATE NOCASE`, `${some()} COLLATE RTRIM`, `${some()} IS NULL`, `${some()} > 3`, `length(${some()})`, `coalesce(${some()}, ${some()})`]);
+  switch (rnd(16)) {
+    case 0: return `SELECT ${key}, ${aggregate(rnd, table)}${from} GROUP BY ${key}, ${some()}, ${some()} HAVING ${pick(rnd, ['sum(c0) > 3', 'count(*) > 1', 'min(c1) IS NOT NULL', 'max(c2) > min(c2)'])}`;
+    case 1: return `SELECT ${key} AS k, ${aggregate(rnd, table)} AS a, count(*) AS n${from} GROUP BY 1 ORDER BY ${pick(rnd, ['n DESC, k', 'a, k', 'k DESC', '2 DESC, 1', 'k COLLATE NOCASE, a'])}${limit()}`;
+    case 2: return `SELECT ${some()}, ${pick(rnd, ['max', 'min'])}(${some()}), ${some()}${from} GROUP BY ${some()}`;
+    case 3: return `SELECT ${some()}, ${aggregate(rnd, table)}${from}`;
+    case 4: return `SELECT ${aggregate(rnd, table)}${from} HAVING ${aggregate(rnd, table)} IS NOT NULL`;
+    case 5: return `SELECT DISTINCT ${some()}, ${rnd(2) > 0 ? some() : expression(rnd, table, 1)}${from}${rnd(2) > 0 ? ` ORDER BY 1, 2${limit()}` : limit()}`;
+    case 6: return `SELECT ${some()}, ${expression(rnd, table, 1)}${from} ORDER BY ${order()}, ${order()}, ${table.rowid ?? 'id'}${limit()}`;
+    case 7: return `SELECT ${some()}${from}${limit()}`;
+    case 8: {
+      // The tables are small: a FULL JOIN may be a product.
+      const both = { name: '', columns: [...other.columns.slice(0, 4).map((one) => ({ ...one, name: `${other.name}.${one.name}` })), ...lookup.columns], rowid: null };
+      const kind = pick(rnd, ['RIGHT JOIN', 'FULL JOIN', 'RIGHT JOIN', 'LEFT JOIN', 'JOIN']);
+      const on = pick(rnd, [`v.n = ${other.name}.c0`, `v.k = ${other.name}.c1`, `v.w = ${other.name}.c0 AND v.x > 'a'`]);
+      const rest = rnd(2) > 0 ? '' : ` WHERE ${condition(rnd, both, 0)}`;
+      return `SELECT ${pick(rnd, [`count(*), sum(${column(rnd, both).name})`, `${column(rnd, both).name}, ${column(rnd, both).name}`])} FROM ${other.name} ${kind} v ON ${on}${rest}`;
+    }
+    case 9: return `SELECT ${pick(rnd, ['count(*)', 'sum(c0), c1', 'j.key, j.value'])} FROM ${table.name}, json_each(${column(rnd, table, 'json').name}, '$.y') AS j WHERE ${condition(rnd, { ...table, rowid: null }, 0)}`;
+    case 10: return `SELECT ${some()}${from} ${pick(rnd, ['UNION', 'UNION ALL', 'INTERSECT', 'EXCEPT'])} SELECT ${pick(rnd, ['c0', 'c1', 'c2'])} FROM ${other.name}${rnd(2) > 0 ? '' : ` ORDER BY 1${limit()}`}`;
+    case 11: return `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${1 + rnd(5)}) SELECT n, (SELECT ${aggregate(rnd, table)} FROM ${table.name} WHERE c0 ${pick(rnd, ['=', '>', '<='])} n) FROM r`;
+    case 12: return `SELECT * FROM (SELECT ${some()} AS p, ${some()} AS q${from}) WHERE ${pick(rnd, ['p > 3', 'q IS NOT NULL', "p LIKE '%e%'", 'p = q'])} ${pick(rnd, ['', 'ORDER BY p, q LIMIT 9', 'GROUP BY p'])}`;
+    case 13: return `SELECT (SELECT ${pick(rnd, ['count(*)', 'max(x.c0)', 'x.c1', 'sum(x.c0 + y.c0)'])} FROM ${other.name} x WHERE x.c0 ${pick(rnd, ['=', '<', '>='])} y.${pick(rnd, ['c0', 'c2'])}${rnd(2) > 0 ? '' : ' ORDER BY x.c1 LIMIT 1'}), ${pick(rnd, ['y.c0', 'y.c1'])} FROM ${table.name} y LIMIT 40`;
+    case 14: return `SELECT ${some()}, ${pick(rnd, ['row_number()', 'sum(c0)', 'max(c1)', 'lag(c0)'])} OVER (${pick(rnd, ['ORDER BY c0, id', 'PARTITION BY c1 ORDER BY id', 'PARTITION BY c0'])}) AS n${from} ORDER BY 1, 2 LIMIT 30`;
+    default: return `SELECT ${times(1 + rnd(3), () => builtIn(rnd, table, some(), some)).join(', ')}${from}`;
+  }
+}
+
+/** @param {(n: number) => number} rnd @param {Table} table @param {Table} other @returns {string} a statement that reads `table` by a scan, and writes */
+function write(rnd, table, other) {
+  const where = ` WHERE ${condition(rnd, table, rnd(2))}`;
+  const returning = rnd(3) === 0 ? ` RETURNING ${column(rnd, table).name}, id` : '';
+  switch (rnd(7)) {
+    case 0: return `DELETE FROM ${table.name}${where}${returning}`;
+    case 1: return `INSERT INTO ${other.name}(c0, c1, c2, id) SELECT c0, c1, c2, ${pick(rnd, ['id + 7000000', "'w' || id", 'id'])} FROM ${table.name}${where}`;
+    case 2: return `INSERT OR REPLACE INTO v(k, n, x) SELECT c1, count(*), max(c2) FROM ${table.name}${where} GROUP BY c1`;
+    case 3: return `UPDATE ${table.name} SET c0 = (SELECT count(*) FROM ${other.name} WHERE c2 > ${table.name}.c2)${where}`;
+    case 4: return `UPDATE ${table.name} SET c1 = x.c1 FROM ${other.name} x WHERE x.c0 = ${table.name}.c0 AND ${table.name}.id > ${rnd(60)}`;
+    default: return `UPDATE ${table.name} SET ${pick(rnd, ['c0 = c0 + 1', "c1 = c1 || 'x'", 'c2 = c0', 'c0 = NULL, c1 = c2', 'id = id'])}${where}${returning}`;
+  }
+}
+
+/** @param {(n: number) => number} rnd @param {Table} table @param {Table} lookup @returns {string} the parts of a line of kind `runs` */
+function runs(rnd, table, lookup) {
+  const { name, type } = column(rnd, table);
+  const text = column(rnd, table, 'text').name;
+  const of = column(rnd, table).name;
+  const select = pick(rnd, [`SELECT count(*), sum(${of}), min(${of})`, `SELECT ${of}, ${name}`, `SELECT ${name}, count(*), max(${of})`, `SELECT count(*), sum(c0)`]);
+  const group = select.startsWith(`SELECT ${name}, count`) ? ` GROUP BY ${name}` : '';
+  const where = pick(rnd, [
+    `${name} ${pick(rnd, ['=', '<', '>', '<=', '>=', '<>', 'IS', 'IS NOT'])} ?1 OR ?2 IS 7`, `${name} ${pick(rnd, ['=', '<', '>', '<=', '>=', '<>', 'IS'])} ?1 AND ?2 IS NOT 'none'`, `${name} BETWEEN ?1 AND ?2`, `${text} LIKE ?1 AND ?2 IS NOT 'none'`, `${text} GLOB ?1 OR ${name} = ?2`, `${name} IN (?1, ?2)`, `${name} + ?1 > ?2`, `substr(${text}, ?1, ?2) = 'a'`,
+    `${column(rnd, table, 'json').name} ->> ?1 = ?2`, `${table.rowid ?? 'id'} BETWEEN ?1 AND ?2`, `${table.rowid ?? 'id'} > ?1 AND ${name} <> ?2`, `${name} COLLATE NOCASE = ?1 OR ${of} < ?2`, `coalesce(${name}, ?1) = ?2`,
+  ]);
+  const sql = pick(rnd, [
+    `${select} FROM ${table.name} WHERE ${where}${group}`,
+    `${select} FROM ${table.name} WHERE ${where}${group}`,
+    `SELECT ${of}, ${name} FROM ${table.name} WHERE ${where} ORDER BY ${of}, ${table.rowid ?? 'id'} LIMIT 5`,
+    `SELECT substr(${text}, ?1, ?2), count(*) FROM ${table.name} GROUP BY 1`,
+    `SELECT ${name} * ?1 + ?2, sum(c0) FROM ${table.name} GROUP BY 1`,
+    `SELECT ${of} FROM ${table.name} LIMIT ?1 OFFSET ?2`,
+    `SELECT t.${of}, v.x, ?1 FROM ${table.name} AS t ${pick(rnd, ['JOIN', 'LEFT JOIN'])} v ON ${pick(rnd, ['v.k = t.c1', 'v.n = t.c0', lookup.rowid === null ? 'v.n = t.c0' : 'v.rowid = t.c0'])} WHERE ?2 IS NOT 'none'`,
+    `SELECT ?1, ?2, ${of}, count(*) FROM ${table.name} GROUP BY ${of}`,
+  ]);
+  // Parameters are UTF-8.
+  const parameter = () => pick(rnd, [value(rnd, type), value(rnd, 'int'), value(rnd, 'text'), value(rnd, 'real'), 'NULL', '1', '3', '0', "'%e%'", "'%a%'", "'$.x'", "x'41'", '-1']).replace(/^CAST\(x.*/, "'a'");
+  const change = () => pick(rnd, [`UPDATE ${table.name} SET c0 = ${value(rnd, 'int')} WHERE id % 3 = ${rnd(3)}`, `DELETE FROM ${table.name} WHERE id % 5 = ${rnd(5)}`, `UPDATE v SET x = x || 'y', w = 1`, `DELETE FROM v WHERE n > 2`, `ALTER TABLE ${table.name} ADD COLUMN z${rnd(1_000_000_000)} DEFAULT 5`, `CREATE INDEX z${rnd(1_000_000_000)} ON ${table.name}(c0, c1)`, 'ANALYZE', `UPDATE ${table.name} SET c1 = replace(hex(zeroblob(${rnd(9000)})), '0', 'y') WHERE id % 7 = 1`, `UPDATE ${table.name} SET c2 = 1.5, c1 = NULL`, `DELETE FROM ${table.name} WHERE id > 30`]);
+  const parts = times(2 + rnd(4), () => (rnd(6) === 0 ? `!${change()}` : `=${parameter()}, ${parameter()}`));
+  return [sql, ...parts].join('\t');
+}
 
 /** @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string} */
 function query(rnd, table, other, lookup) {
@@ -335,6 +211,7 @@ function query(rnd, table, other, lookup) {
   if (rnd(6) === 0) return rangeQuery(rnd, table);
   if (rnd(12) === 0) return documentQuery(rnd, table);
   if (rnd(5) === 0) return plainQuery(rnd, table, other, lookup);
+  if (rnd(8) === 0) return rareQuery(rnd, table, other, lookup);
   const where = rnd(4) === 0 ? '' : ` WHERE ${condition(rnd, table, rnd(3))}`;
   const from = ` FROM ${table.name}`;
   switch (rnd(12)) {
@@ -404,7 +281,9 @@ export function* scanQueries(count, seed, mostRows = 400) {
     if (rnd(5) === 0) yield { kind: 'setup', sql: 'ANALYZE' };
     for (let q = 0; q < 60 && queries < count; q++, queries++) {
       const [table, other] = rnd(6) === 0 ? [small.table, large.table] : [large.table, small.table];
-      yield { kind: 'query', sql: query(rnd, table, other, lookup.table) };
+      if (rnd(16) === 0) yield { kind: 'runs', sql: runs(rnd, table, lookup.table) };
+      else if (rnd(24) === 0) yield { kind: 'write', sql: write(rnd, table, other) };
+      else yield { kind: 'query', sql: query(rnd, table, other, lookup.table) };
     }
   }
 }
