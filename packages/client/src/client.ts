@@ -253,8 +253,8 @@ export interface SyncControl {
   pause(): Promise<void>;
   resume(): Promise<void>;
   /**
-   * Connects now instead of at the next attempt (`status.reason.fields.nextAttemptMs`). Does nothing while connected or
-   * paused.
+   * Connects now, or repeats a push that the server refused, instead of at the next attempt
+   * (`status.reason.fields.nextAttemptMs`). Otherwise does nothing while connected or paused.
    */
   tryNow(): Promise<void>;
 }

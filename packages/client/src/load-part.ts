@@ -9,6 +9,7 @@ export type CodePart =
   | 'packs'
   | 'quarantine'
   | 'restore'
+  | 'schema'
   | 'snapshot'
   | 'table-shapes'
   | 'token'

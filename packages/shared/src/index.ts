@@ -140,14 +140,8 @@ export { foreignKeyRule } from './schema/foreign-key-rule.ts';
 export { columnIdOf, schemaHash, tableIdOf } from './schema/identity.ts';
 export { keyMatchSql } from './schema/key-match.ts';
 export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema-codec.ts';
-export {
-  decodeOutline,
-  encodeOutline,
-  outlineDifferences,
-  outlineOf,
-  type SchemaDifference,
-  type SchemaOutline,
-} from './schema/schema-outline.ts';
+export { decodeOutline, outlineDifferences, type SchemaDifference } from './schema/schema-difference.ts';
+export { encodeOutline, outlineOf, type SchemaOutline } from './schema/schema-outline.ts';
 export {
   DEFAULT_MERGE_RULES,
   DEFAULT_TOKENIZE,

@@ -63,8 +63,8 @@ export interface SyncOptions {
    */
   readonly principal?: string;
   /**
-   * Returns a token for the server. Rockpool calls it for every connection and every snapshot download, so it may fetch
-   * a fresh token each time.
+   * Returns a token for the server. Rockpool calls it for every connection and every snapshot download, and 30 s before
+   * a JWT expires, so it may fetch a fresh token each time.
    *
    * Return the token, a `Response` whose text is the token (`token: () => fetch('/token')`), or `null` while no user is
    * signed in.

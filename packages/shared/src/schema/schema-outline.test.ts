@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { sampleColumn, sampleSchema, sampleTable } from '../../testing/sample-schema.ts';
 import { buildSchema } from './build-schema.ts';
 import type { Schema, TableSchema } from './schema.ts';
-import { decodeOutline, encodeOutline, outlineDifferences, outlineOf, type SchemaOutline } from './schema-outline.ts';
+import { decodeOutline, outlineDifferences } from './schema-difference.ts';
+import { encodeOutline, outlineOf, type SchemaOutline } from './schema-outline.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 const todo = sampleTable('todo', [

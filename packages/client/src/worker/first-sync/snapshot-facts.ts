@@ -1,6 +1,5 @@
-import { decodeSchema, encodeOutline, RockpoolError, type Schema, type SnapshotPosition } from '@rockpool/shared';
+import { decodeSchema, RockpoolError, type Schema, type SnapshotPosition } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
-import { mismatchFields } from '../sync/judge-welcome.ts';
 
 /** What the file of a snapshot states about its rows. */
 export interface SnapshotFacts extends SnapshotPosition {
@@ -25,8 +24,7 @@ export function readSnapshotFacts(connection: Connection, schema: Schema): Snaps
     Uint8Array?,
   ];
   const stored = decodeSchema(schemaJson ?? '');
-  if (stored.hash !== schema.hash)
-    throw new RockpoolError('schema-mismatch', mismatchFields(schema, { outline: encodeOutline(stored) }));
+  if (stored.hash !== schema.hash) throw new RockpoolError('schema-mismatch', { stage: 'snapshot-store' });
   if (logEpoch === undefined || watermark === undefined || logHash === undefined || databaseIdentity === undefined)
     throw new RockpoolError('snapshot-unavailable', {
       stage: 'snapshot-store',

@@ -1,13 +1,4 @@
-import {
-  cellValuesEqual,
-  decodeOutline,
-  FIRST_PREVIOUS_HASH,
-  outlineDifferences,
-  outlineOf,
-  type ErrorFields,
-  type Schema,
-  type Welcome,
-} from '@rockpool/shared';
+import { cellValuesEqual, FIRST_PREVIOUS_HASH, type Welcome } from '@rockpool/shared';
 
 /** How a server's welcome fits the local state. */
 export type WelcomeVerdict =
@@ -71,14 +62,4 @@ export function judgeWelcome(
   if (there >= own.lastAckedSequence) return { kind: 'fits' };
   const isComplete = hash !== null && own.firstRetained() <= there + 1 && !own.hasResolvedAfter(there);
   return isComplete ? { kind: 'fits' } : { kind: 'new-site', firstOwn: Math.max(there + 1, own.firstRetained()) };
-}
-
-/** The fields of `schema-mismatch`, with the first difference and the number of differences instead of the outline. */
-export function mismatchFields(schema: Schema, { outline, ...fields }: ErrorFields): ErrorFields {
-  const server = decodeOutline(outline);
-  const differences = server === null ? [] : outlineDifferences(outlineOf(schema), server);
-  const [first] = differences;
-  if (first === undefined) return fields;
-  const { table, column, side, problem } = first;
-  return { ...fields, table, ...(column === null ? {} : { column }), side, problem, differences: differences.length };
 }

@@ -68,3 +68,8 @@ const SERVER_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export function isServerTrouble(code: ErrorCode): boolean {
   return SERVER_TROUBLE.has(code);
 }
+
+/** Whether the server still serves deliveries to a client whose push it has refused with this code. */
+export function isRefusalOfPush(code: ErrorCode): boolean {
+  return code === 'auth-forbidden' || code === 'quota-exceeded';
+}

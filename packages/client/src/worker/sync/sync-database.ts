@@ -2,11 +2,13 @@ import {
   ageOfStampUs,
   cellValuesEqual,
   FIRST_PREVIOUS_HASH,
+  outlineOf,
   RockpoolError,
   syncedTables,
   type Delivery,
   type Welcome,
 } from '@rockpool/shared';
+import { loadPart } from '../../load-part.ts';
 import { applyDeliveries } from '../apply/apply-delivery.ts';
 import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import { syncProgress } from './sync-progress.ts';
@@ -17,7 +19,7 @@ import { toAuditDatabase } from '../audit/audit-database.ts';
 import { retryDependentEdits } from '../write/retry-dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
 import { lookupsByTable } from '../invalidate/table-changes.ts';
-import { judgeWelcome, mismatchFields, type WelcomeVerdict } from './judge-welcome.ts';
+import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
 import { becomeNewSite } from './new-site.ts';
 import { createServedSchema } from './served-schema.ts';
 import { createServerTime, type ServerTime } from './server-time.ts';
@@ -58,7 +60,10 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     get isNarrow() {
       return served.isNarrow;
     },
-    mismatchFields: (fields) => mismatchFields(served.schema, fields),
+    mismatchFields: async (fields) => {
+      const own = outlineOf(served.schema);
+      return (await loadPart('schema', () => import('./schema-difference.ts'))).mismatchFields(own, fields);
+    },
     onSchemaMismatch: () => served.tryOther(),
     position: () => syncPosition(database, served.isNarrow),
     noteServerTime: (serverMs) => serverTime.note(serverMs),

@@ -58,5 +58,6 @@ export function scheduled(state: MachineState): MachineState {
   if (state.checkUntilMs !== null) moments.push(state.checkUntilMs);
   if (state.waitingSinceMs !== null) moments.push(state.waitingSinceMs + OUTCOME_DEADLINE_MS);
   if (state.deliverySinceMs !== null) moments.push(state.deliverySinceMs + DELIVERY_DEADLINE_MS);
+  if (state.refusal !== null) moments.push(state.refusal.untilMs);
   return { ...state, wakeAtMs: Math.min(...moments) };
 }

@@ -58,14 +58,18 @@ interface Connected {
   readonly restarts: () => number;
 }
 
-async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(database)): Promise<Connected> {
+async function connected(
+  database: OpenDatabase,
+  sync: SyncDatabase = testSync(database),
+  token: () => Promise<string> = async () => 'token',
+): Promise<Connected> {
   const lines: Line[] = [];
   const reports: SyncReport[] = [];
   let restarts = 0;
   const engine = createSyncEngine({
     url: '',
     databaseId: 'budget',
-    token: async () => 'token',
+    token,
     database: sync,
     connect(_url, events) {
       const line: Line = {
@@ -294,6 +298,9 @@ it('the engine reports which column differs from the server’s schema and on wh
     ),
   );
   line.say({ type: 'failure', code: 'schema-mismatch', fields: { outline: encodeOutline(older) } });
+  // The server closes the connection at once.
+  line.events.onFailed(new RockpoolError('network-unreachable', { stage: 'socket' }).toData());
+  await vi.dynamicImportSettled();
   const { nextAttemptMs: _, ...fields } = reports.at(-1)?.reason?.fields ?? {};
   expect(reports.at(-1)?.state).toBe('blocked');
   expect(fields).toEqual({
@@ -385,6 +392,95 @@ describe('the engine of a client with a slow network', () => {
     expect(line.closed).toBe(false);
     line.say(testDelivery({ to: 1 }));
     expect(reports.at(-1)).toMatchObject({ state: 'up-to-date' });
+  });
+});
+
+it('the engine reports a transport that throws, and tries again later', async () => {
+  const reports: SyncReport[] = [];
+  const database = openInMemory();
+  const engine = createSyncEngine({
+    url: '',
+    databaseId: 'budget',
+    token: async () => 'token',
+    database: testSync(database),
+    connect: () => {
+      throw new TypeError('a fault of the transport');
+    },
+    onReport: (report) => void reports.push(report),
+    onProblem: () => undefined,
+    onStuck: () => undefined,
+  });
+  running.push({ engine, database });
+  engine.start();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(reports.at(-1)).toMatchObject({ state: 'blocked', reason: { code: 'internal', fields: { thrown: 'TypeError' } } });
+});
+
+describe('the engine of a client whose token expires', () => {
+  const NOW_S = 1_700_000_000;
+  const jwt = (sub: string, exp: number): string => {
+    const payload = btoa(JSON.stringify({ sub, exp })).replaceAll('+', '-').replaceAll('/', '_');
+    return `header.${payload.replaceAll('=', '')}.signature`;
+  };
+
+  /** Connects with the first token. The app returns the others in order, and the last one again and again. */
+  async function connectedWith(tokens: readonly string[]): Promise<{ line: Line; asked: () => number }> {
+    let asked = 0;
+    const token = async (): Promise<string> => tokens[Math.min(asked++, tokens.length - 1)] as string;
+    const database = openInMemory();
+    const { next } = await connected(database, testSync(database), token);
+    const line = await next(1);
+    // The clock of the device is a day behind.
+    line.say(testWelcome({ serverNowMs: (NOW_S + 86_400) * 1000 }));
+    line.say(testDelivery({ to: 0 }));
+    return { line, asked: () => asked };
+  }
+  const expiry = NOW_S + 86_400 + 60;
+  const renewals = ({ sent }: Line): string[] =>
+    sent.flatMap((message) => (message.type === 'renew-token' ? [message.token] : []));
+  /** Passes time on a connection that works. */
+  async function pass(line: Line, ms: number): Promise<void> {
+    for (let passedMs = 0; passedMs < ms; passedMs += 250) {
+      await vi.advanceTimersByTimeAsync(250);
+      if (passedMs % 10_000 === 0) line.say({ type: 'pong', serverNowMs: NOW_S * 1000 });
+    }
+  }
+
+  it('renews its token before it expires, by the clock of the server, and again before the next expiry', async () => {
+    const [second, third] = [jwt('ann?>~ÿ', expiry + 20), jwt('ann?>~ÿ', expiry + 7_200)];
+    const { line } = await connectedWith([jwt('ann?>~ÿ', expiry), second, third]);
+    await pass(line, 29_000);
+    expect(renewals(line)).toEqual([]);
+    await pass(line, 1_000);
+    expect(renewals(line)).toEqual([second]);
+    await pass(line, 26_000);
+    expect(renewals(line)).toEqual([second, third]);
+    expect(line.closed).toBe(false);
+  });
+
+  it('asks a few times while the app returns the same token', async () => {
+    const { line, asked } = await connectedWith([jwt('ann', expiry)]);
+    await pass(line, 60_000);
+    expect(asked()).toBe(5);
+    expect(renewals(line)).toEqual([]);
+  });
+
+  it('does not send the token of another user, who gets a session of their own', async () => {
+    const { line, asked } = await connectedWith([jwt('ann', expiry), jwt('ben', expiry + 60)]);
+    await pass(line, 60_000);
+    expect(asked()).toBe(2);
+    expect(renewals(line)).toEqual([]);
+  });
+
+  it.each([
+    ['opaque', 'opaque'],
+    ['opaque with dots', 'a.b.c'],
+    ['without an expiry', `a.${btoa('{"sub":"ann"}')}.c`],
+    ['null', `a.${btoa('null')}.c`],
+  ])('does not ask for another token if the token is %s', async (_, token) => {
+    const { line, asked } = await connectedWith([token, jwt('ann', expiry)]);
+    await pass(line, 60_000);
+    expect(asked()).toBe(1);
   });
 });
 

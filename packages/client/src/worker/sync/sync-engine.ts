@@ -8,6 +8,7 @@ import {
   type Delivery,
   type ErrorCode,
   type ErrorFields,
+  type Failure,
   type RockpoolError,
   type ServerMessage,
   type Welcome,
@@ -62,8 +63,10 @@ export interface SyncDatabase extends PushSource {
   readonly isNarrow: boolean;
   /** Called when the server does not have the named schema. Returns whether a different one can be named at once. */
   onSchemaMismatch(): boolean;
-  /** The fields of a `schema-mismatch` from this side: table, column, side, problem. */
-  mismatchFields(fields: ErrorFields): ErrorFields;
+  /**
+   * The fields of a `schema-mismatch` from this side: table, column, side, problem. Throws `code-unloadable`.
+   */
+  mismatchFields(fields: ErrorFields): Promise<ErrorFields>;
   position(): SyncPosition;
   /**
    * Compares the server's welcome with the local state. Stores the identity of the server's database and its log epoch.
@@ -175,7 +178,7 @@ class Engine implements SyncEngine {
       ...options,
       inTurn,
       onToken: () => this.dispatch({ type: 'token-had' }),
-      onOpen: (token) => this.guarded(() => this.sayHello(token)),
+      onOpen: () => this.guarded(() => this.sayHello()),
       onMessage: (message) => this.receive(message),
       onPart: () => {
         this.audit.postpone();
@@ -185,7 +188,6 @@ class Engine implements SyncEngine {
         this.dispatch({ type: 'failed', error });
         this.nameOtherSchema(error.code);
       },
-      onNoToken: (error) => this.dispatch({ type: 'failed', error }),
     });
     this.pushes = createOutgoingPushes(database, (batch) => this.attempts.send({ type: 'push', ...batch }));
     this.snapshots = createSnapshotTaking({
@@ -376,17 +378,24 @@ class Engine implements SyncEngine {
     if (message.type === 'delivery' && phase === 'live' && caughtUp && !message.whole)
       return this.deliveries.take(message);
     this.deliveries.release();
+    if (message.type === 'failure' && message.code === 'schema-mismatch') return void this.nameDifference(message);
     const isReplaced = this.state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
-    this.dispatch({ type: 'message', message: this.explained(message) });
-    if (message.type === 'failure') this.nameOtherSchema(message.code);
+    this.dispatch({ type: 'message', message });
     if (isReplaced) this.guarded(() => this.replaced());
   }
 
-  /** Replaces the server's schema outline with the difference, which the status shows. */
-  private explained(message: ServerMessage): ServerMessage {
-    return message.type === 'failure' && message.code === 'schema-mismatch'
-      ? { ...message, fields: this.database.mismatchFields(message.fields) }
-      : message;
+  /**
+   * Replaces the server's schema outline with the difference, which the status shows. The server closes the connection
+   * meanwhile, so the end of the connection must not be reported first.
+   */
+  private async nameDifference({ type, code, fields }: Failure): Promise<void> {
+    this.attempts.close();
+    const isCurrent = this.attempts.whileCurrent();
+    const { outline: _, ...others } = fields;
+    const named = await this.database.mismatchFields(fields).catch(() => others);
+    if (!isCurrent()) return;
+    this.dispatch({ type: 'message', message: { type, code, fields: named } });
+    this.nameOtherSchema(code);
   }
 
   private nameOtherSchema(code: ErrorCode): void {
@@ -394,13 +403,13 @@ class Engine implements SyncEngine {
     this.guarded(() => void (this.database.onSchemaMismatch() && this.dispatch({ type: 'try-now' })));
   }
 
-  private sayHello(token: string): void {
+  private sayHello(): void {
     const { database } = this;
     const position = database.position();
     this.attempts.send({
       type: 'hello',
       protocolVersion: PROTOCOL_VERSION,
-      token,
+      token: this.attempts.token,
       databaseId: this.options.databaseId,
       siteId: database.siteId,
       schemaHash: database.schemaHash,
@@ -413,6 +422,8 @@ class Engine implements SyncEngine {
 
   private greet(welcome: Welcome): void {
     const verdict = this.database.greet(welcome);
+    const aheadMs = welcome.serverNowMs - this.steadyMs();
+    this.attempts.renewToken(() => this.steadyMs() + aheadMs);
     if (verdict.kind === 'new-site') this.changeSite(verdict.firstOwn);
     else if (verdict.kind === 'copied') {
       this.dispatch({ type: 'copied' });

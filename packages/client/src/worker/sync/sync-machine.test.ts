@@ -270,6 +270,64 @@ describe('the sync machine', () => {
     expect(syncReport(again.state, idle).state).toBe('needs-auth');
   });
 
+  describe('after the server has refused a push', () => {
+    const refusal = (code: ErrorCode): MachineEvent => ({
+      type: 'message',
+      message: { type: 'failure', code, fields: {} },
+    });
+    const refusedPush = refusal('quota-exceeded');
+    const reconnected: readonly MachineEvent[] = [HAD, HELLO, { type: 'message', message: welcome }];
+    const pending = { pendingCount: 1, rejectedCount: 0 };
+    const repeatedMs = NOW_MS + CALM_RETRY_MS * 0.75;
+
+    it.each(['quota-exceeded', 'auth-forbidden'] as const)(
+      'reconnects at once and only the push waits: %s',
+      (code) => {
+        const refused = after([...live, { type: 'pushed', sentUpTo: 3 }, refusal(code)]);
+        expect(refused.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
+        expect(syncReport(refused.state, pending)).toMatchObject({ state: 'blocked', reason: { code } });
+        const again = after(reconnected, refused.state);
+        expect(again.effects).toEqual([{ type: 'welcome', welcome }]);
+        expect(again.state.wakeAtMs).toBeLessThanOrEqual(repeatedMs);
+        expect(syncReport(again.state, pending)).toMatchObject({
+          state: 'blocked',
+          reason: { code, fields: { nextAttemptMs: repeatedMs } },
+        });
+        const served = after([{ type: 'message', message: delivery(2) }, { type: 'committed' }], again.state);
+        expect(served.effects).toEqual([]);
+        expect(syncReport(served.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
+      },
+    );
+
+    const served = after([...live, { type: 'pushed', sentUpTo: 3 }, refusedPush, ...reconnected]);
+    const heard: MachineEvent = { type: 'message', message: delivery(2) };
+
+    it('pushes again after the delay, on the same connection', () => {
+      const { state } = after([heard, PING_INTERVAL_MS, { type: 'wake' }, heard], served.state);
+      const due = nextStep(state, { type: 'wake' }, { nowMs: repeatedMs, wallMs: repeatedMs, random: 0.5 });
+      expect(due.effects).toEqual([{ type: 'push', after: 2 }]);
+      expect(due.state.refusal).toBeNull();
+    });
+
+    it('pushes again at once on request', () => {
+      expect(after([heard, { type: 'try-now' }], served.state).effects).toEqual([{ type: 'push', after: 2 }]);
+    });
+
+    it('pushes again at once when the right to write has been lost and granted again', () => {
+      const lost = after([refusedPush, HAD, HELLO], after(live).state);
+      const readOnly = after([{ type: 'message', message: { ...welcome, canWrite: false } }], lost.state);
+      const granted = after([failure('network-unreachable'), 5_000, { type: 'wake' }, ...reconnected], readOnly.state);
+      expect(granted.effects).toEqual([
+        { type: 'welcome', welcome },
+        { type: 'push', after: 2 },
+      ]);
+    });
+
+    it('waits before it reconnects if it is refused although it pushes nothing', () => {
+      expect(after([refusedPush], served.state).state).toMatchObject({ phase: 'waiting', wakeAtMs: repeatedMs });
+    });
+  });
+
   it('ends the connection on an unexpected message', () => {
     expect(
       after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: delivery(0) }]).state.trouble,

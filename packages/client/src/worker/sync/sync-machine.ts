@@ -8,7 +8,7 @@ import {
   type Welcome,
 } from '@rockpool/shared';
 import type { SyncStage, WaitStage } from '../../rpc/sync-status.ts';
-import { isServerTrouble, retryDelayMs } from './retry-delay.ts';
+import { isRefusalOfPush, isServerTrouble, retryDelayMs } from './retry-delay.ts';
 import { FIRST_SNAPSHOT_WAIT, type SnapshotWait } from './snapshot-wait.ts';
 import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
 import {
@@ -49,6 +49,8 @@ import {
  *  4. No delivery is applied while the changesets of a copied file are compared: its outcomes belong to another copy.
  *  5. `failing` is the stage that fails repeatedly despite a connection; stuck-stage.ts says which remedy is next.
  *  6. `sentUpTo` belongs to one connection. On a new connection, the server states from where to push.
+ *  7. A push that the server refuses ends its connection. The next one opens at once, and only the push waits
+ *     (`refusal`).
  */
 
 export interface Step {
@@ -75,7 +77,8 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'resume':
       return { state, effects: [] };
     case 'try-now':
-      return state.phase === 'waiting' ? connecting(state, moment) : { state, effects: [] };
+      if (state.phase === 'waiting') return connecting({ ...state, refusal: null }, moment);
+      return state.phase === 'live' && state.refusal !== null ? pushingAgain(state) : { state, effects: [] };
     case 'check':
       return state.phase === 'live' && state.checkUntilMs === null ? checking(state, moment) : { state, effects: [] };
     case 'wake':
@@ -218,6 +221,7 @@ function welcomed(state: MachineState, welcome: Welcome, moment: Moment): Step {
     phase: 'live',
     trouble: null,
     failing: failingAfter(state, welcome.lastAckedSequence),
+    refusal: welcome.canWrite ? state.refusal : null,
     pingSentMs: moment.nowMs,
     sentUpTo: welcome.lastAckedSequence,
     lastAckedSequence: welcome.lastAckedSequence,
@@ -294,7 +298,21 @@ function delivered(state: MachineState, deliveries: Deliveries, moment: Moment):
  * full speed forever.
  */
 function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
-  return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);
+  const step = failed(
+    state,
+    error,
+    moment,
+    state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null,
+  );
+  if (state.phase !== 'live' || state.refusal !== null || !isRefusalOfPush(error.code)) return step;
+  const refusal = { error, untilMs: step.state.wakeAtMs ?? 0 };
+  const next = connecting({ ...step.state, refusal }, moment);
+  return { state: next.state, effects: [...step.effects, ...next.effects] };
+}
+
+function pushingAgain(state: MachineState): Step {
+  const next = scheduled({ ...state, refusal: null });
+  return { state: next, effects: mayPush(next) ? [{ type: 'push', after: next.sentUpTo }] : [] };
 }
 
 /** A delivery that acknowledges further changesets ends a failure at the outcome stage. */
@@ -319,6 +337,7 @@ function wake(state: MachineState, moment: Moment): Step {
     return failed(state, unreachable('silence', CHECK_DEADLINE_MS), moment);
   if (nowMs - state.lastMovedMs >= SILENCE_LIMIT_MS)
     return failed(state, unreachable('silence', SILENCE_LIMIT_MS), moment);
+  if (state.refusal !== null && nowMs >= state.refusal.untilMs) return pushingAgain(state);
   // Whatever arrives: the server must hear from a client that only receives.
   if (nowMs - state.pingSentMs >= PING_INTERVAL_MS)
     return { state: scheduled({ ...state, pingSentMs: nowMs }), effects: [{ type: 'ping' }] };

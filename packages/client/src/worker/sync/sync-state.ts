@@ -42,6 +42,8 @@ export interface MachineState {
   /** The time since which the first delivery, or the rest of one, is awaited. */
   readonly deliverySinceMs: number | null;
   readonly failing: Failing | null;
+  /** Why the server refused the last push. Nothing is pushed until then. */
+  readonly refusal: Refusal | null;
   /** This device's clock minus the server's. */
   readonly clockOffsetMs: number | null;
   readonly canWrite: boolean;
@@ -53,6 +55,11 @@ export interface MachineState {
   readonly awaitsOutcomes: boolean;
   /** The server has a changeset from another copy of this file, and was asked for the first one that differs. */
   readonly copied: boolean;
+}
+
+export interface Refusal {
+  readonly error: ErrorData;
+  readonly untilMs: number;
 }
 
 export type MachineEvent =
@@ -136,6 +143,7 @@ export const INITIAL_STATE: MachineState = {
   waitingSinceMs: null,
   deliverySinceMs: null,
   failing: null,
+  refusal: null,
   clockOffsetMs: null,
   canWrite: true,
   caughtUp: false,
@@ -152,5 +160,6 @@ export function asksFullResync({ failing }: MachineState): boolean {
 }
 
 export function mayPush(state: MachineState): boolean {
-  return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.awaitsOutcomes && !state.copied;
+  const { phase, canWrite, refusal, awaitsWhole, awaitsOutcomes, copied } = state;
+  return phase === 'live' && canWrite && refusal === null && !awaitsWhole && !awaitsOutcomes && !copied;
 }

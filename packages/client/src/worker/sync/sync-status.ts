@@ -11,7 +11,7 @@ export interface SyncReport {
   readonly pendingCount: number;
   readonly rejectedCount: number;
   readonly sentUpTo: number | null;
-  /** Why sync is not connected, with `nextAttemptMs`, the wall time of the next attempt. */
+  /** Why sync is not connected, or why nothing is pushed. `nextAttemptMs` is the wall time of the next attempt. */
   readonly reason: ErrorData | null;
   readonly waitingFor: SyncWait | null;
   readonly stuck: StuckStage | null;
@@ -59,6 +59,7 @@ function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncS
   if (phase === 'live') {
     if (caughtUp && pendingCount === 0) return 'up-to-date';
     if (serverTrouble(machine) !== null) return 'unavailable';
+    if (machine.refusal !== null) return 'blocked';
     if (!caughtUp) return 'connecting';
     return canWrite ? 'pushing' : 'blocked';
   }
@@ -80,10 +81,18 @@ function serverTrouble({ phase, trouble, failing }: MachineState): ErrorData | n
 }
 
 function reasonOf(machine: MachineState, { pendingCount }: OutboxCounts, wallAheadMs: number): ErrorData | null {
-  const { phase, trouble, canWrite, wakeAtMs } = machine;
-  if (phase === 'live') return pendingCount === 0 ? null : (serverTrouble(machine) ?? (canWrite ? null : READ_ONLY));
-  if (trouble === null || phase !== 'waiting' || wakeAtMs === null) return trouble;
-  return { ...trouble, fields: { ...trouble.fields, nextAttemptMs: Math.round(wakeAtMs + wallAheadMs) } };
+  const { phase, trouble, refusal, canWrite, wakeAtMs } = machine;
+  const withNextAttempt = (error: ErrorData, atMs: number): ErrorData => ({
+    ...error,
+    fields: { ...error.fields, nextAttemptMs: Math.round(atMs + wallAheadMs) },
+  });
+  if (phase !== 'live')
+    return trouble === null || phase !== 'waiting' || wakeAtMs === null ? trouble : withNextAttempt(trouble, wakeAtMs);
+  if (pendingCount === 0) return null;
+  return (
+    serverTrouble(machine) ??
+    (refusal === null ? (canWrite ? null : READ_ONLY) : withNextAttempt(refusal.error, refusal.untilMs))
+  );
 }
 
 function onWall(wait: SyncWait | null, wallAheadMs: number): SyncWait | null {
