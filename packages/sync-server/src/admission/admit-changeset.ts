@@ -37,6 +37,8 @@ export interface Sender {
   readonly isForeign: boolean;
   /** Whether the session began before any principal had written as the site. Default: false. */
   readonly beganUnwritten?: boolean;
+  /** Whether the principal has lost the right to write since the push arrived. Default: never. */
+  readonly isRevoked?: () => boolean;
 }
 
 export interface ChangesetToDecide extends HashedChangeset {

@@ -115,6 +115,7 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
  * TURN_OVER.
  */
 function admitPush(file: DatabaseFile, rules: AdmissionRules, waiting: WaitingPush, turn: Turn): Stop | null {
+  if (waiting.sender.isRevoked?.() === true) return new RockpoolError('auth-forbidden');
   const known = file.sites.get(waiting.site);
   const before = known ?? file.sites.create(waiting.site, waiting.sender.principal);
   const stop = admitPushOf(before, file, rules, waiting, turn);

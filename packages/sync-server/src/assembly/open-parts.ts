@@ -55,7 +55,7 @@ export function openSockets(
       now,
       log,
       limits,
-      connectionQuota: new ConnectionQuota(limits.maxSessionsPerPrincipal),
+      connectionQuota: new ConnectionQuota(limits.maxSessionsPerPrincipal, limits.maxReceivedBytesPerPrincipal),
       metrics,
       tracing,
       devices: options.admin === undefined ? undefined : devices,

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { followChanges } from '../backend/change-feed.ts';
 import { RETENTION } from '../log/retention.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { databaseFileName, databaseIds } from '../store/data-directory.ts';
@@ -170,6 +171,19 @@ describe('a held database', () => {
     await expect(live.catchUp()).rejects.toBe(error);
     expect(() => live.join({} as never, {} as never, {} as never)).toThrow(error);
     expect(() => live.file.sql.get('SELECT 1')).toThrow();
+    await cache.closeAll();
+  });
+
+  it('ends a change feed with the error, even if it is released at once', async () => {
+    const cache = open();
+    const following = followChanges(() => cache.get('a'), null, new AbortController().signal);
+    await following.next();
+    const next = following.next();
+    const ended = next.catch((failure: unknown) => failure);
+    await new Promise((resolve) => setImmediate(resolve));
+    await cache.hold('a', error);
+    cache.release('a');
+    expect(await ended).toBe(error);
     await cache.closeAll();
   });
 });

@@ -240,6 +240,8 @@ export class LiveDatabase {
    * cannot be moved into the file, and the caller may be the commit that found the damage.
    */
   lose(error: RockpoolError): void {
+    // A caller that waits for a commit must neither read the closed file nor wait for the next commit of it.
+    this.ended ??= error;
     this.sessions.failAll(error);
     this.commitWaiters.wake(true);
     this.presence.close();

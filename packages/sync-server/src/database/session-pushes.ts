@@ -43,7 +43,8 @@ export class SessionPushes {
     );
     if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered }));
     const { principal, receivedMs, trace } = author;
-    const sender = { principal, receivedMs, isForeign, beganUnwritten };
+    const isRevoked = (): boolean => subscriber.isRevoked === true;
+    const sender = { principal, receivedMs, isForeign, beganUnwritten, isRevoked };
     trace?.stages.push({ name: 'receive', startMs: trace.startMs, endMs: traceNowMs() });
     this.queue.push({ site: subscriber.site, push, sender, trace }, settled);
   }

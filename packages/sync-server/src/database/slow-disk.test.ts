@@ -159,6 +159,25 @@ describe('while a commit waits for the disk', () => {
     }
   });
 
+  it('a change feed ends with the error if the database is lost', async () => {
+    const backend = toServerDatabase(
+      () => Promise.resolve(live),
+      () => NOW_MS,
+      new AbortController().signal,
+    );
+    const from = await backend.changesAfter(null);
+    write(arrive());
+    await untilCommitted();
+    const ended = backend
+      .changes({ from })
+      .next()
+      .catch((thrown: unknown) => thrown);
+    await untilCommitted();
+    live.lose(new RockpoolError('database-damaged'));
+    await disk.finishNext();
+    expect(await ended).toMatchObject({ code: 'database-damaged' });
+  });
+
   it('pushes that arrive share the next commit', async () => {
     const author = arrive();
     write(author);

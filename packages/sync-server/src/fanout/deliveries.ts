@@ -20,8 +20,21 @@ export interface LogUpdate {
   readonly shared: Map<string, SharedDelivery>;
 }
 
-interface SharedDelivery {
+/** Encoded rows, as messages of their own and as the end of a delivery. */
+interface EncodedRows {
   readonly parts: readonly Uint8Array[];
+  /** The groups of the delivery itself. */
+  readonly last: Uint8Array;
+}
+
+interface KeptState {
+  readonly logHash: Uint8Array;
+  readonly rows: EncodedRows;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface SharedDelivery {
+  readonly rows: EncodedRows;
   /** The last delivery with these parts. It also fits the next session, unless the acknowledged sequences differ. */
   prepared: PreparedDelivery;
 }
@@ -35,10 +48,18 @@ export interface PreparedDelivery {
   readonly messages: readonly Uint8Array[];
 }
 
+/**
+ * How long a full state is kept after its last use. When many clients need it at once, for example because they cannot
+ * download snapshots, it is read and encoded once, and is in memory once.
+ */
+const FULL_STATE_KEPT_MS = 3_000;
+
 /** Sends each session the rows above its cursor and the outcomes of its own pushes. */
 export class Deliveries {
   private readonly file: DatabaseFile;
   private readonly partBytes: number;
+  // The log hash identifies the state: a commit that fails may leave its watermark to another one.
+  private kept: KeptState | null = null;
 
   constructor(file: DatabaseFile, partBytes: number) {
     this.file = file;
@@ -75,17 +96,12 @@ export class Deliveries {
         ? []
         : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.lastAckedSequence);
     if (!isFirst && to === from && decided.length === 0) return null; // The push was decided and acknowledged earlier.
-    const groups = deliveredGroups(
-      this.file,
-      update.changed,
-      { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom },
-      decided.flatMap(({ corrected }) => corrected),
-    );
-    return this.encodeMessages(
-      subscription,
-      decided.map(({ outcome }) => outcome),
-      this.encode(groups, subscription.filter),
-    );
+    const { siteNumber, ownFrom, filter } = subscription;
+    const outcomes = decided.map(({ outcome }) => outcome);
+    if (from === 0 && siteNumber === null) return this.encodeMessages(subscription, outcomes, this.fullState(filter));
+    const corrections = decided.flatMap(({ corrected }) => corrected);
+    const groups = deliveredGroups(this.file, update.changed, { siteNumber, from, ownFrom }, corrections);
+    return this.encodeMessages(subscription, outcomes, this.encode(groups, filter));
   }
 
   /** False if the session has moved on, so that nothing was sent. */
@@ -105,18 +121,30 @@ export class Deliveries {
    * that the site lacks.
    */
   deliverWhole(subscription: Subscription): void {
-    const { siteNumber, lastAckedSequence, cursor: from } = subscription;
+    const { siteNumber, lastAckedSequence, cursor: from, filter } = subscription;
     const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, lastAckedSequence);
-    const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from, ownFrom: 0 }, []);
-    this.send(
-      subscription,
-      this.encodeMessages(
-        subscription,
-        decided.map(({ outcome }) => outcome),
-        this.encode(groups, subscription.filter),
-        true,
-      ),
-    );
+    const outcomes = decided.map(({ outcome }) => outcome);
+    const rows = from === 0 ? this.fullState(filter) : this.encode(this.groupsForNewSite(from), filter);
+    this.send(subscription, this.encodeMessages(subscription, outcomes, rows, true));
+  }
+
+  private groupsForNewSite(from: number): readonly ChangeGroup[] {
+    return deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from, ownFrom: 0 }, []);
+  }
+
+  private fullState(filter: ReadFilter): EncodedRows {
+    if (!readsEverything(filter)) return this.encode(this.groupsForNewSite(0), filter);
+    const { log } = this.file;
+    const logHash = log.hashAt(log.watermark);
+    if (this.kept !== null && Buffer.compare(this.kept.logHash, logHash) === 0) {
+      this.kept.timer.refresh();
+      return this.kept.rows;
+    }
+    const rows = this.encode(this.groupsForNewSite(0), filter);
+    clearTimeout(this.kept?.timer);
+    const timer = setTimeout(() => (this.kept = null), FULL_STATE_KEPT_MS).unref();
+    this.kept = { logHash, rows, timer };
+    return rows;
   }
 
   /** Null if the site has not written yet, or if a different principal has written under its site id. */
@@ -136,22 +164,23 @@ export class Deliveries {
     const isShared = readsEverything(filter);
     const known = isShared ? shared.get(name) : undefined;
     if (known?.prepared.acknowledgedBefore === lastAckedSequence) return known.prepared;
-    const parts =
-      known?.parts ?? this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), filter);
-    const prepared = this.encodeMessages(subscription, [], parts);
+    const rows =
+      known?.rows ?? this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), filter);
+    const prepared = this.encodeMessages(subscription, [], rows);
     if (known !== undefined) known.prepared = prepared;
-    else if (isShared) shared.set(name, { parts, prepared });
+    else if (isShared) shared.set(name, { rows, prepared });
     return prepared;
   }
 
-  private encode(groups: readonly ChangeGroup[], filter: ReadFilter): readonly Uint8Array[] {
-    return encodeParts(readableGroups(groups, filter), this.partBytes);
+  private encode(groups: readonly ChangeGroup[], filter: ReadFilter): EncodedRows {
+    const encoded = encodeParts(readableGroups(groups, filter), this.partBytes);
+    return { parts: encoded.slice(0, -1).map(encodeDeliveryPart), last: encoded.at(-1) as Uint8Array };
   }
 
   private encodeMessages(
     { cursor: from, lastAckedSequence: acknowledgedBefore }: Subscription,
     outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'],
-    parts: readonly Uint8Array[],
+    { parts, last }: EncodedRows,
     whole: boolean = false,
   ): PreparedDelivery {
     const to = this.file.log.watermark;
@@ -165,7 +194,7 @@ export class Deliveries {
       lastAckedSequence,
       outcomes,
     } as const;
-    const messages = [...parts.slice(0, -1).map(encodeDeliveryPart), encodeDelivery(head, parts.at(-1) as Uint8Array)];
+    const messages = [...parts, encodeDelivery(head, last)];
     // Only a part with a single row can be that large.
     const sizeBytes = Math.max(...messages.map(({ length }) => length));
     if (sizeBytes > MAX_MESSAGE_BYTES)

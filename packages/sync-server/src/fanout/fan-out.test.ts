@@ -1,4 +1,4 @@
-import { decodeServerMessage, type RockpoolError } from '@rockpool/shared';
+import { decodeServerMessage, type ChangeGroup, type RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { DirectSession } from '../../testing/direct-session.ts';
 import { insert } from '../../testing/changeset.ts';
@@ -6,7 +6,7 @@ import { Replica } from '../../testing/replica.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
-import { EVERYTHING } from '../store/read-filter.ts';
+import { EVERYTHING, type ReadFilter } from '../store/read-filter.ts';
 import { Deliveries } from './deliveries.ts';
 import { FanOut } from './fan-out.ts';
 import type { Subscription } from './subscription.ts';
@@ -158,5 +158,47 @@ it('fan-out ends sessions of an older log epoch, and delivers nothing to them', 
   live.settle();
   fanOut.publish(new Set());
   expect(events).toEqual(['b ends with epoch-changed', 'c gets a delivery']);
+  file.sql.close();
+});
+
+it('sessions that need the full state at one position share its messages', () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const live = new LiveDatabase(file, { onFailure: () => undefined });
+  const author = new DirectSession(live, new Replica(), NOW_MS);
+  const deliveries = new Deliveries(file, 500);
+  const commit = (sequence: number): void => {
+    const changes = Array.from({ length: 100 }, (_, i) => insert('notes', `n${sequence}-${i}`, { reads: 0n }));
+    author.replica.write(changes);
+    author.push(sequence, sequence, NOW_MS);
+    live.settle();
+  };
+  const sentTo = (begin: (subscription: Subscription) => void, filter: ReadFilter = EVERYTHING): Uint8Array[] => {
+    const sent: Uint8Array[] = [];
+    begin({
+      subscriber: {
+        ...{ site: 'b'.repeat(32), hasEnded: false },
+        send: (...messages) => void sent.push(...messages),
+        fail: (error: RockpoolError) => {
+          throw error;
+        },
+      },
+      ...{ filter, principal: 'b', logEpoch: file.logEpoch.id },
+      ...{ siteNumber: null, cursor: 0, lastAckedSequence: 0, ownFrom: 0 },
+    });
+    return sent;
+  };
+  const resync = (subscription: Subscription): void => deliveries.deliverWhole(subscription);
+  commit(1);
+  const [first, ...others] = sentTo(resync);
+  expect(others.length).toBeGreaterThan(1);
+  const firstSync = sentTo((subscription) => deliveries.deliver(subscription, deliveries.update(), true, true));
+  expect(firstSync[0]).toBe(first);
+  expect(decodeServerMessage(firstSync.at(-1) as Uint8Array)).toMatchObject({ type: 'delivery', whole: false, to: 1 });
+  const filtered = { groups: (groups: readonly ChangeGroup[]) => groups, presence: () => [] };
+  expect(sentTo(resync, { rows: filtered, schema: null })[0]).not.toBe(first);
+  commit(2);
+  const later = sentTo(resync);
+  expect(later[0]).not.toBe(first);
+  expect(decodeServerMessage(later.at(-1) as Uint8Array)).toMatchObject({ type: 'delivery', whole: true, to: 2 });
   file.sql.close();
 });

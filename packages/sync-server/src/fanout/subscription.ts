@@ -7,6 +7,8 @@ export interface Subscriber {
   readonly site: string;
   /** Whether the session has ended, possibly while it waited to join. */
   readonly hasEnded: boolean;
+  /** Whether its principal has lost the right to write. Its pushes that are not decided yet are then refused. */
+  readonly isRevoked?: boolean;
   /** Sends messages that belong together. */
   send(...messages: Uint8Array[]): void;
   /** Ends the session with a failure. */

@@ -77,7 +77,7 @@ export class HttpSessions {
         const to = this.sessions.get(id);
         if (to !== undefined) to.onDrained = onDrained;
       },
-      // Requests cannot be paused. A session ends if too much of what it sent waits (session.ts).
+      // Requests cannot be paused. A session ends if too much of what it sent waits (receive-queue.ts).
       pause: () => undefined,
       resume: () => undefined,
       close: end,

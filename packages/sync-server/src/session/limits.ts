@@ -26,6 +26,11 @@ export interface SessionLimits extends WaitingRoomLimits {
   /** The maximum number of sessions of one principal. Further sessions end with `too-many-connections`. */
   readonly maxSessionsPerPrincipal: number;
   /**
+   * The maximum number of bytes of all sessions of one principal that are received and not finished: parts of messages,
+   * and pushes that wait for their commit. The session that exceeds it ends with `rate-limited`.
+   */
+  readonly maxReceivedBytesPerPrincipal: number;
+  /**
    * The maximum number of bytes that a client may leave unread. Further bytes end the session with `slow-consumer`; the
    * client catches up from its cursor. A batch that exceeds the limit, such as a large catch-up, is not counted while
    * the client reads it.
@@ -37,10 +42,10 @@ export interface SessionLimits extends WaitingRoomLimits {
  * Clients assume the same deadlines. A client that empties its outbox sends one frame per 256 KiB, and a client whose
  * user types sends a few frames per second: both stay far below 500 frames per second. Each change of members waits for
  * the disk, on the thread that accepts connections if they are in a file, and is announced to all instances; a script
- * that adds the members of a school requests a few hundred. A socket takes some 20 KB, so
- * 10,000 sockets take 200 MB. A person has few devices; a program with one token for a team has many. A hello takes a
- * few milliseconds, so an office of 1,000 people that reconnects at once has few connections without a token. A slow
- * phone connection takes a few seconds for 4 MiB.
+ * that adds the members of a school requests a few hundred. A socket takes some 20 KB, so 10,000 sockets take 200 MB. A
+ * person has few devices; a program with one token for a team has many. A client has at most a megabyte in flight, or
+ * one changeset of up to 48 MiB. A hello takes a few milliseconds, so an office of 1,000 people that reconnects at once
+ * has few connections without a token. A slow phone connection takes a few seconds for 4 MiB.
  */
 export const SESSION_LIMITS: SessionLimits = {
   helloDeadlineMs: HELLO_DEADLINE_MS,
@@ -53,5 +58,6 @@ export const SESSION_LIMITS: SessionLimits = {
   maxUnauthenticated: 2_000,
   maxUnauthenticatedPerAddress: 200,
   maxSessionsPerPrincipal: 1_000,
+  maxReceivedBytesPerPrincipal: 512 * 1024 * 1024,
   maxUnreadBytes: 4 * 1024 * 1024,
 };

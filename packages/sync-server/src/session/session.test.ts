@@ -10,11 +10,15 @@ import {
 } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Gate } from '../auth/gate.ts';
+import type { Operation } from '../auth/role.ts';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
+import { insert, withAges } from '../../testing/changeset.ts';
 import { untilCommitted } from '../../testing/direct-session.ts';
 import { beginSession, greet, sessionServices } from '../../testing/socketless-session.ts';
+import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { ConnectionQuota } from './connection-quota.ts';
 import type { Session } from './session.ts';
 
 const MIB = 1024 * 1024;
@@ -35,6 +39,14 @@ function push(session: Session, sizeBytes: number): void {
     olderEpochUpTo: 0,
     changesets: [{ sequence: 1, stampUs: 1, ageUs: 0, base: 0, body: new Uint8Array(sizeBytes) }],
   };
+  for (const frame of messageToFrames(encodeMessage(message))) session.receive(frame);
+}
+
+/** Pushes a changeset with one row. */
+function pushRow(session: Session): void {
+  const site = new TestSite();
+  const changesets = withAges([site.write([insert('accounts', 'x', { name: 'x' })])], 0);
+  const message: Push = { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets };
   for (const frame of messageToFrames(encodeMessage(message))) session.receive(frame);
 }
 
@@ -110,6 +122,63 @@ describe('a session whose database has changed members', () => {
     expect(await checksAfter(() => session.reauthorizeNow('other'))).toBe(0);
     expect(await checksAfter(() => session.reauthorizeNow('household'))).toBe(2);
     expect(await checksAfter(() => session.reauthorizeNow())).toBe(2);
+  });
+});
+
+describe('the sessions of one principal', () => {
+  it('hold a limited amount of unfinished messages together, which is free again when a session ends', async () => {
+    const quota = new ConnectionQuota(Infinity, MIB);
+    const services = { ...sessionServices(database, () => undefined), connectionQuota: quota };
+    const [first, second, third] = [beginSession(services), beginSession(services), beginSession(services)];
+    for (const { session } of [first, second, third]) await greet(session);
+    const part = new Uint8Array(200_000).fill(1, 0, 1);
+    for (let i = 0; i < 3; i++) for (const { session } of [first, second]) session.receive(part);
+    expect(first.session.hasEnded).toBe(false);
+    expect(second.received.at(-1)).toMatchObject({ code: 'rate-limited', fields: { limitBytes: MIB } });
+    first.session.disconnected();
+    for (let i = 0; i < 5; i++) third.session.receive(part);
+    expect(third.session.hasEnded).toBe(false);
+    third.session.receive(part);
+    expect(third.session.hasEnded).toBe(true);
+  });
+
+  it('may send any amount that is decided in between', async () => {
+    const quota = new ConnectionQuota(Infinity, MIB);
+    const { session } = beginSession({ ...sessionServices(database, () => undefined), connectionQuota: quota });
+    await greet(session);
+    for (let i = 0; i < 5; i++) {
+      push(session, MIB / 2);
+      await untilCommitted();
+    }
+    expect(session.hasEnded).toBe(false);
+  });
+});
+
+describe('a session whose principal loses a right while a push waits', () => {
+  it.each([
+    ['the right to read', 'read'],
+    ['the right to write', 'write'],
+  ] as const)('ends without %s, and the push is refused', async (_, lost) => {
+    let isRevoked = false;
+    const authorize = (_principal: unknown, _databaseId: string, operation: Operation): boolean =>
+      !isRevoked || (lost === 'write' && operation === 'read');
+    const { session } = beginSession(sessionServices(database, () => undefined, authorize));
+    await greet(session);
+    pushRow(session);
+    isRevoked = true;
+    session.reauthorizeNow();
+    await untilCommitted();
+    expect(session.hasEnded).toBe(true);
+    expect(database.file.log.watermark).toBe(0);
+  });
+
+  it('has its push admitted if its connection only breaks', async () => {
+    const { session } = beginSession(sessionServices(database, () => undefined));
+    await greet(session);
+    pushRow(session);
+    session.disconnected();
+    await untilCommitted();
+    expect(database.file.log.watermark).toBe(1);
   });
 });
 

@@ -21,6 +21,7 @@ import type { Tracing } from '../observe/tracing.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import { toStoreError } from '../store/store-failure.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
+import { ReceiveQueue, sizeInMemory, type ReceivedMessage } from './receive-queue.ts';
 import { SendQueue } from './send-queue.ts';
 import { Rate } from './rate.ts';
 import type { SessionLimits } from './limits.ts';
@@ -41,37 +42,6 @@ import { unpack } from './unpack.ts';
  * message.
  */
 export const CLOSE_FAILURE = 4000;
-
-/** The maximum total size of the pushes of one session that wait for their commit. Above it, the socket is not read. */
-const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
-
-/**
- * The maximum total size of the pushes and held messages of one session on a connection that cannot be paused: its next
- * message ends the session. A client waits for outcomes before it sends a further megabyte, so it has at most that and
- * one changeset of the maximum size in flight.
- */
-const MAX_UNPAUSED_BYTES = MAX_WAITING_PUSH_BYTES + MAX_MESSAGE_BYTES;
-
-/** The same before the token is known to be valid. A client waits for the welcome before it sends anything else. */
-const MAX_ANONYMOUS_BYTES = 256 * 1024;
-
-/**
- * The maximum number of messages that wait while an earlier one is handled: as many as fit into one read of the socket.
- */
-const MAX_HELD_MESSAGES = 1_000;
-
-/**
- * What a changeset takes in memory besides its body. Without it, a compressed push of 300 bytes, which may have 65,536
- * changesets with empty bodies, would count as nothing.
- */
-const CHANGESET_BYTES = 512;
-
-interface ReceivedMessage {
-  readonly message: ClientMessage;
-  readonly receivedMs: number;
-  /** The size of the message in memory. */
-  readonly sizeBytes: number;
-}
 
 export interface SessionContext {
   readonly gate: Gate;
@@ -103,9 +73,11 @@ export interface SessionContext {
  */
 export class Session implements Subscriber {
   site = '';
+  isRevoked = false;
   private readonly socket: SessionSocket;
   private readonly context: SessionContext;
   private readonly queue: SendQueue;
+  private readonly waiting = new ReceiveQueue();
   private readonly assembler = new FrameAssembler(MAX_HELLO_BYTES);
   private readonly openedAtMs: number;
   private readonly rate: Rate;
@@ -121,11 +93,10 @@ export class Session implements Subscriber {
   private authorizedMs: number;
   // Later messages wait while an asynchronous permission check runs.
   private isAsking = false;
-  private held: ReceivedMessage[] = [];
-  private heldBytes = 0;
+  // What counts towards the limit of the principal (ConnectionQuota).
+  private countedBytes = 0;
   // Whether rights changed while the session was joining.
   private mustReauthorize = false;
-  private waitingPushBytes = 0;
 
   constructor(socket: SessionSocket, context: SessionContext) {
     this.socket = socket;
@@ -140,7 +111,7 @@ export class Session implements Subscriber {
 
   /** Null until the principal may read the database. */
   get facts(): SessionFacts | null {
-    const { device, context, canWrite, openedAtMs, lastHeardMs, confirmedCursor, waitingPushBytes } = this;
+    const { device, context, canWrite, openedAtMs, lastHeardMs, confirmedCursor } = this;
     if (device === null) return null;
     return {
       ...device,
@@ -151,7 +122,7 @@ export class Session implements Subscriber {
       lastHeardMs,
       confirmedCursor,
       unreadBytes: this.queue.unreadBytes,
-      waitingPushBytes,
+      waitingPushBytes: this.waiting.waitingPushBytes,
     };
   }
 
@@ -172,12 +143,12 @@ export class Session implements Subscriber {
       if (!this.rate.take(this.lastHeardMs))
         throw new RockpoolError('rate-limited', { framesPerSecond: this.context.limits.framesPerSecond });
       const assembled = this.assembler.add(frame);
-      if (assembled === null) return;
+      this.waiting.partialBytes = assembled === null ? this.waiting.partialBytes + frame.length : 0;
+      if (assembled === null) return this.countReceived();
       const bytes = this.isOpen() ? unpack(assembled) : assembled;
       const message = decodeClientMessage(bytes);
-      const changesets = message.type === 'push' ? message.changesets.length : 0;
-      const sizeBytes = bytes.length + changesets * CHANGESET_BYTES;
-      this.accept({ message, receivedMs: this.lastHeardMs, sizeBytes });
+      this.accept({ message, receivedMs: this.lastHeardMs, sizeBytes: sizeInMemory(message, bytes.length) });
+      this.countReceived();
     } catch (error) {
       this.fail(this.asFailure(error));
     }
@@ -196,6 +167,7 @@ export class Session implements Subscriber {
   fail(error: RockpoolError): void {
     if (this.phase === 'closed') return;
     const { code, fields } = error;
+    this.isRevoked = code === 'auth-forbidden' || code === 'auth-database-forbidden';
     this.context.metrics.sessionsFailed.add(1, { code });
     if (code === 'internal') this.log('session-error', errorFields(error));
     else this.log('session-failed', error.cause === undefined ? { code } : errorFields(error));
@@ -274,7 +246,7 @@ export class Session implements Subscriber {
     const { message } = received;
     this.context.metrics.messagesReceived.add(1, { type: message.type });
     const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
-    if (problem === 'held') return this.hold(received);
+    if (problem === 'held') return this.waiting.hold(received, this.isAnonymous);
     if (problem !== null) throw new RockpoolError(problem, { message: message.type });
     if (message.type === 'hello') return this.greet(message);
     // The deadline timer runs once a second, but an expired token must not be used in between.
@@ -296,26 +268,9 @@ export class Session implements Subscriber {
     });
   }
 
-  private hold(received: ReceivedMessage): void {
-    if (this.held.length >= MAX_HELD_MESSAGES)
-      throw new RockpoolError('frame-unexpected', { problem: 'too many messages arrived before the first answer' });
-    this.requireRoom();
-    this.heldBytes += received.sizeBytes;
-    this.held.push(received);
-  }
-
   private acceptHeld(): void {
-    const held = this.held;
-    this.held = [];
-    this.heldBytes = 0;
-    for (const received of held) if (this.isOpen()) this.accept(received);
-  }
-
-  /** Throws `rate-limited` if the client has sent too much that waits, although it should have been paused. */
-  private requireRoom(): void {
-    const waitingBytes = this.waitingPushBytes + this.heldBytes;
-    const limitBytes = this.isAnonymous ? MAX_ANONYMOUS_BYTES : MAX_UNPAUSED_BYTES;
-    if (waitingBytes > limitBytes) throw new RockpoolError('rate-limited', { waitingBytes, limitBytes });
+    for (const received of this.waiting.takeHeld()) if (this.isOpen()) this.accept(received);
+    this.countReceived();
   }
 
   private perform(message: Exclude<ClientMessage, Hello>, received: ReceivedMessage, allowed: boolean): void {
@@ -388,9 +343,8 @@ export class Session implements Subscriber {
   private push(push: Push, { receivedMs, sizeBytes }: ReceivedMessage): void {
     const { principal, database } = this;
     if (principal === null || database === null) return;
-    this.requireRoom();
-    this.waitingPushBytes += sizeBytes;
-    if (this.waitingPushBytes > MAX_WAITING_PUSH_BYTES) this.socket.pause();
+    this.waiting.beginPush(sizeBytes);
+    if (this.waiting.isFull) this.socket.pause();
     const { metrics, now } = this.context;
     const traced = this.context.tracing?.push({
       databaseId: this.databaseId,
@@ -400,7 +354,8 @@ export class Session implements Subscriber {
       sizeBytes: push.changesets.reduce((sum, { body }) => sum + body.length, 0),
     });
     database.push(this, push, { principal: principal.id, receivedMs, trace: traced?.trace }, (refusal) => {
-      this.waitingPushBytes -= sizeBytes;
+      this.waiting.endPush(sizeBytes);
+      this.countReceived();
       traced?.end(refusal?.code ?? null);
       metrics.pushDurations.add(now() - receivedMs);
       metrics.changesetsPushed.add(push.changesets.length);
@@ -411,9 +366,18 @@ export class Session implements Subscriber {
     });
   }
 
+  /** Throws `rate-limited`. Before the token is known to be valid, other limits apply (receive-queue.ts). */
+  private countReceived(): void {
+    const { principal, countedBytes } = this;
+    const bytes = this.isClosed() ? 0 : this.waiting.bytes;
+    if (principal === null || bytes === countedBytes) return;
+    this.countedBytes = bytes;
+    this.context.connectionQuota.receive(principal.id, bytes - countedBytes);
+  }
+
   /** Resumes reading unless a permission check or too many pushes are pending. */
   private resume(): void {
-    if (this.isOpen() && !this.isAsking && this.waitingPushBytes <= MAX_WAITING_PUSH_BYTES) this.socket.resume();
+    if (this.isOpen() && !this.isAsking && !this.waiting.isFull) this.socket.resume();
   }
 
   /** Replaces the token with one of the same principal that opens the same database. */
@@ -443,7 +407,9 @@ export class Session implements Subscriber {
       await gate.require(principal, databaseId, 'read');
       const canWrite = await gate.allows(principal, databaseId, 'write');
       // The client reconnects, because the welcome granted other rights.
-      if (this.isOpen() && canWrite !== this.canWrite) this.goAway('rights changed');
+      if (!this.isOpen() || canWrite === this.canWrite) return;
+      this.isRevoked = !canWrite;
+      this.goAway('rights changed');
     });
   }
 
@@ -470,9 +436,10 @@ export class Session implements Subscriber {
   private end(error: RockpoolError | null = null): void {
     this.phase = 'closed';
     this.remember(error);
-    this.held = [];
+    this.waiting.takeHeld();
     this.queue.clear();
     this.database?.leave(this);
+    this.countReceived();
     if (this.principal !== null) this.context.connectionQuota.leave(this.principal.id);
     this.context.onClosed(this);
   }

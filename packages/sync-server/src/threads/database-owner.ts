@@ -105,13 +105,13 @@ export class DatabaseOwner {
     const database = session?.database;
     // Ignores a message for a session that has failed, if the accepting thread has not been notified yet.
     if (session === undefined || database === null || database === undefined) {
-      if (message.kind === 'leave') session?.end();
+      if (message.kind === 'leave') session?.end(message.isRevoked);
       return;
     }
     try {
       switch (message.kind) {
         case 'leave':
-          return session.end();
+          return session.end(message.isRevoked);
         case 'push':
           return this.push(session, database, message);
         case 'confirm':

@@ -45,13 +45,13 @@ interface TestSession {
   push(): void;
 }
 
-async function join(): Promise<TestSession> {
+async function join(isRevoked: boolean = false): Promise<TestSession> {
   const site = new TestSite();
   const { promise: failed, resolve } = Promise.withResolvers<RockpoolError>();
   const database = thread.open(DATABASE);
   const subscriber: Subscriber = {
     site: Buffer.from(site.siteId).toString('hex'),
-    hasEnded: false,
+    ...{ hasEnded: false, isRevoked },
     send: () => undefined,
     fail: resolve,
   };
@@ -123,6 +123,14 @@ it('a database thread decides the pushes of a client that has left', async () =>
   session.database.leave(session.subscriber);
   await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
   expect(session.refusals).toEqual([null]);
+});
+
+it('a database thread refuses the pushes of a client that has left because its rights were revoked', async () => {
+  const session = await join(true);
+  session.push();
+  session.database.leave(session.subscriber);
+  await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
+  expect(session.refusals).toMatchObject([{ code: 'auth-forbidden' }]);
 });
 
 it('a database thread reserves little memory for garbage', async () => {

@@ -218,7 +218,8 @@ export class DatabaseThread {
 
   private leave(subscriber: Subscriber): void {
     const number = this.forget(subscriber);
-    if (number !== undefined) this.outbox.add({ kind: 'leave', session: number });
+    if (number === undefined) return;
+    this.outbox.add({ kind: 'leave', session: number, isRevoked: subscriber.isRevoked === true });
   }
 
   private forget(subscriber: Subscriber): number | undefined {

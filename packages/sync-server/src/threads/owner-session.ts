@@ -10,6 +10,7 @@ export class OwnerSession implements Subscriber {
   readonly site: string;
   readonly databaseId: string;
   hasEnded = false;
+  isRevoked = false;
   /** Null until the session joins. */
   database: LiveDatabase | null = null;
   private readonly outbox: Outbox<FromOwner>;
@@ -41,8 +42,10 @@ export class OwnerSession implements Subscriber {
     this.outbox.add({ kind: 'failed', session: this.number, error: error.toData() });
   }
 
-  end(): void {
+  /** `isRevoked`: see Subscriber. */
+  end(isRevoked: boolean = false): void {
     if (this.hasEnded) return;
+    this.isRevoked = isRevoked;
     this.hasEnded = true;
     this.database?.leave(this);
     this.onEnded();

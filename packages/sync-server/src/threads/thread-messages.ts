@@ -52,7 +52,8 @@ export type ToOwner =
       readonly hello: Hello;
       readonly access: SentAccess;
     }
-  | { readonly kind: 'leave'; readonly session: number }
+  /** `isRevoked`: see Subscriber. */
+  | { readonly kind: 'leave'; readonly session: number; readonly isRevoked: boolean }
   /** `settled` follows. */
   | {
       readonly kind: 'push';
