@@ -136,12 +136,10 @@ export class Deliveries {
     if (!readsEverything(filter)) return this.encode(this.groupsForNewSite(0), filter);
     const { log } = this.file;
     const logHash = log.hashAt(log.watermark);
-    if (this.kept !== null && Buffer.compare(this.kept.logHash, logHash) === 0) {
-      this.kept.timer.refresh();
-      return this.kept.rows;
-    }
-    const rows = this.encode(this.groupsForNewSite(0), filter);
-    clearTimeout(this.kept?.timer);
+    const { kept } = this;
+    const isSame = kept !== null && Buffer.compare(kept.logHash, logHash) === 0;
+    const rows = isSame ? kept.rows : this.encode(this.groupsForNewSite(0), filter);
+    clearTimeout(kept?.timer);
     const timer = setTimeout(() => (this.kept = null), FULL_STATE_KEPT_MS).unref();
     this.kept = { logHash, rows, timer };
     return rows;

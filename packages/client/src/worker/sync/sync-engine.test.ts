@@ -413,7 +413,10 @@ it('the engine reports a transport that throws, and tries again later', async ()
   running.push({ engine, database });
   engine.start();
   await vi.advanceTimersByTimeAsync(1);
-  expect(reports.at(-1)).toMatchObject({ state: 'blocked', reason: { code: 'internal', fields: { thrown: 'TypeError' } } });
+  expect(reports.at(-1)).toMatchObject({
+    state: 'blocked',
+    reason: { code: 'internal', fields: { thrown: 'TypeError' } },
+  });
 });
 
 describe('the engine of a client whose token expires', () => {

@@ -280,24 +280,21 @@ describe('the sync machine', () => {
     const pending = { pendingCount: 1, rejectedCount: 0 };
     const repeatedMs = NOW_MS + CALM_RETRY_MS * 0.75;
 
-    it.each(['quota-exceeded', 'auth-forbidden'] as const)(
-      'reconnects at once and only the push waits: %s',
-      (code) => {
-        const refused = after([...live, { type: 'pushed', sentUpTo: 3 }, refusal(code)]);
-        expect(refused.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
-        expect(syncReport(refused.state, pending)).toMatchObject({ state: 'blocked', reason: { code } });
-        const again = after(reconnected, refused.state);
-        expect(again.effects).toEqual([{ type: 'welcome', welcome }]);
-        expect(again.state.wakeAtMs).toBeLessThanOrEqual(repeatedMs);
-        expect(syncReport(again.state, pending)).toMatchObject({
-          state: 'blocked',
-          reason: { code, fields: { nextAttemptMs: repeatedMs } },
-        });
-        const served = after([{ type: 'message', message: delivery(2) }, { type: 'committed' }], again.state);
-        expect(served.effects).toEqual([]);
-        expect(syncReport(served.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
-      },
-    );
+    it.each(['quota-exceeded', 'auth-forbidden'] as const)('reconnects at once and only the push waits: %s', (code) => {
+      const refused = after([...live, { type: 'pushed', sentUpTo: 3 }, refusal(code)]);
+      expect(refused.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
+      expect(syncReport(refused.state, pending)).toMatchObject({ state: 'blocked', reason: { code } });
+      const again = after(reconnected, refused.state);
+      expect(again.effects).toEqual([{ type: 'welcome', welcome }]);
+      expect(again.state.wakeAtMs).toBeLessThanOrEqual(repeatedMs);
+      expect(syncReport(again.state, pending)).toMatchObject({
+        state: 'blocked',
+        reason: { code, fields: { nextAttemptMs: repeatedMs } },
+      });
+      const served = after([{ type: 'message', message: delivery(2) }, { type: 'committed' }], again.state);
+      expect(served.effects).toEqual([]);
+      expect(syncReport(served.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
+    });
 
     const served = after([...live, { type: 'pushed', sentUpTo: 3 }, refusedPush, ...reconnected]);
     const heard: MachineEvent = { type: 'message', message: delivery(2) };
