@@ -85,7 +85,13 @@ describe('migrations of drizzle-kit', () => {
       schema: older.schema,
       migrations: { journal: journal('0000_first', '0001_rank', '0002_no_rank'), migrations: { m0000, m0001, m0002 } },
     };
-    await expect(openClient({ name, ...newest })).rejects.toMatchObject({ code: 'migration-refused' });
+    const waiting = [await openClient({ name, ...newest }), await openClient({ name, ...newest })];
+    for (const tab of waiting) {
+      await until(() => tab.status.current.readOnly !== null);
+      expect(tab.status.current.readOnly).toMatchObject({ code: 'migration-refused', fields: { column: 'rank' } });
+      expect(await tab.query('SELECT title FROM todo')).toEqual([{ title: 'milk' }]);
+      await expect(tab.execute(sql`DELETE FROM todo`)).rejects.toMatchObject({ code: 'migration-refused' });
+    }
     const empty = freshName();
     for (const bundle of [newer, newest]) await (await openClient({ name: empty, ...bundle })).close();
     const tabs = [await openClient({ name: empty, ...newer }), await openClient({ name: empty, ...newer })];

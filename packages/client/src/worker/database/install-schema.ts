@@ -7,9 +7,9 @@ import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from '../file/internal-tabl
 import type { Meta } from '../file/meta.ts';
 import { addUnseenColumns } from '../file/unseen-columns.ts';
 import {
+  hasChanges,
   hasMigrations,
-  hasNewMigrations,
-  isBehind,
+  migrationRefusal,
   rememberMigrations,
   runMigrations,
   type UndecidedChangeset,
@@ -30,7 +30,7 @@ export interface InstalledSchema {
 }
 
 export interface InstallOptions extends BundleSchema {
-  /** See MigrationParts. */
+  /** Changesets without an outcome from the server, and rejected ones, which the app may retry. */
   readonly undecided: () => Iterable<UndecidedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
 }
@@ -38,8 +38,8 @@ export interface InstallOptions extends BundleSchema {
 /**
  * Brings the file to this schema in one transaction, and keeps everything else in the file. Throws
  * `schema-incompatible` when the schema cannot be migrated additively or the file is not a Rockpool database,
- * `database-newer` for a file of a newer version of Rockpool, and, with migrations, the errors of `runMigrations`. The
- * file is then unchanged.
+ * `database-newer` for a file of a newer version of Rockpool, and, with migrations, the errors of `hasChanges` and
+ * `runMigrations`. The file is then unchanged.
  */
 export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
   const { schema, migrations } = options;
@@ -54,9 +54,10 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
     const fit = fitSchema(meta, stored, options);
     if (fit.kind === 'behind') return { installation: 'same', schema: stored, readOnly: fit.reason };
     const target = fit.kind === 'beside' ? fit.target : schema;
-    if (fit.kind === 'newer' && migrations !== null && hasMigrations(meta))
-      migrate(connection, meta, stored, { ...options, migrations });
-    else {
+    if (fit.kind === 'newer' && migrations !== null && hasMigrations(meta)) {
+      const reason = migrate(connection, meta, stored, { ...options, migrations });
+      if (reason !== null) return { installation: 'same', schema: stored, readOnly: reason };
+    } else {
       if (target !== stored) extend(connection, stored, target);
       // A file created without migrations already has their result, so they are recorded as run.
       if (migrations !== null && !hasMigrations(meta)) rememberMigrations(meta, migrations);
@@ -101,19 +102,23 @@ function extend(connection: Connection, stored: Schema, wanted: Schema): void {
 }
 
 /**
- * Search indexes refer to rows by rowid, and a migration may rebuild a table with other rowids, so they are dropped
- * before migrations and created again after them.
+ * Returns the reason if the migrations must wait for undecided changes; nothing has changed then. Search indexes refer
+ * to rows by rowid, and a migration may rebuild a table with other rowids, so they are dropped before migrations and
+ * created again after them.
  */
 function migrate(
   connection: Connection,
   meta: Meta,
   stored: Schema,
   { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] },
-): void {
-  const changesSchema = hasNewMigrations(meta, migrations) || encodeSchema(stored) !== encodeSchema(schema);
-  if (changesSchema) for (const step of dropSearchIndexes(stored, EMPTY_SCHEMA)) runStep(connection, step);
-  runMigrations({ connection, meta, undecided }, migrations, stored, schema);
-  if (changesSchema) for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
+): RockpoolError | null {
+  if (!hasChanges(meta, migrations, stored, schema)) return null;
+  const refusal = migrationRefusal(undecided(), stored, schema);
+  if (refusal !== null) return refusal;
+  for (const step of dropSearchIndexes(stored, EMPTY_SCHEMA)) runStep(connection, step);
+  runMigrations({ connection, meta }, migrations, stored, schema);
+  for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
+  return null;
 }
 
 /** The schema before the first migration of a new database. */
@@ -121,17 +126,15 @@ const EMPTY_SCHEMA: Schema = buildSchema([]);
 
 /**
  * Checks the schema for a connection that only reads. Throws `storage-missing` while the file lacks a part of this
- * schema, that is, until a writer of the same version has opened it. A bundle that is older than the file reads the
- * parts that it knows.
+ * schema, that is, until a writer of the same version has opened it. With migrations, a bundle reads the parts that it
+ * knows of a file that is ahead of it, or whose migration waits for undecided changes.
  */
-export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSchema {
+export function requireInstalled(meta: Meta, { schema }: BundleSchema): InstalledSchema {
   if (!meta.exists) throw new RockpoolError('storage-missing');
   requireRockpoolFile(meta);
-  const { schema } = bundle;
   if (meta.schemaJson === encodeSchema(schema)) return { installation: 'same', schema, readOnly: null };
   const stored = readStoredSchema(meta);
-  if (hasMigrations(meta) && isBehind(meta, bundle.migrations ?? []))
-    return { installation: 'same', schema: stored, readOnly: null };
+  if (hasMigrations(meta)) return { installation: 'same', schema: stored, readOnly: null };
   const known = new Set(namedColumns(stored).map((named) => JSON.stringify(named)));
   for (const named of namedColumns(schema)) {
     if (!known.has(JSON.stringify(named)))

@@ -74,7 +74,7 @@ export interface OpenDatabase extends LocalDatabase, DatabaseReads {
   readonly schema: Schema;
   /** This bundle's schema. */
   readonly appSchema: Schema;
-  /** Why this bundle may not write; null if it may. Sync continues either way. */
+  /** Why the app's statements may not write; null if they may. Sync continues either way. */
   readonly readOnly: RockpoolError | null;
   /** The synced tables and the system tables. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
@@ -249,9 +249,11 @@ function assemble(
   };
 }
 
-/** Sync and pausing it do not depend on the meaning of the app's statements, so an outdated bundle may do both. */
+/** These do not depend on the meaning of the app's statements. A migration may wait for the last two. */
+const ALWAYS_ALLOWED = ['pause-sync', 'resume-sync', 'retry-rejected', 'drop-rejected'];
+
 function requireMayWrite(readOnly: RockpoolError | null, action?: WriteAction): void {
-  if (readOnly !== null && action?.kind !== 'pause-sync' && action?.kind !== 'resume-sync')
+  if (readOnly !== null && !ALWAYS_ALLOWED.includes(action?.kind ?? ''))
     throw new RockpoolError(readOnly.code, readOnly.fields);
 }
 

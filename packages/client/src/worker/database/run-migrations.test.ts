@@ -2,6 +2,7 @@ import { buildSchema, DEFAULT_MERGE_RULES, RockpoolError, type Schema } from '@r
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { Migration } from '../../rpc/migration.ts';
+import type { WriteAction } from '../../rpc/write-action.ts';
 import { admitted, testDelivery, testGroup, testSync } from '../../../testing/worker/sync-steps.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openStored, type StoredDatabase } from '../../../testing/worker/test-database.ts';
@@ -37,6 +38,14 @@ const secondSchema = buildSchema([
 
 const open = (medium: Medium, schema: Schema, ...migrations: Migration[]): Promise<StoredDatabase> =>
   openStored(medium, { schema, migrations });
+
+/** Why the bundle may only read. */
+async function readOnlyReason(medium: Medium, schema: Schema, ...migrations: Migration[]): Promise<unknown> {
+  const { database, close } = await open(medium, schema, ...migrations);
+  const { readOnly } = database;
+  await close();
+  return readOnly;
+}
 
 async function failureOf(opening: Promise<StoredDatabase>): Promise<RockpoolError> {
   const thrown = await opening.then(
@@ -273,7 +282,7 @@ describe('migrations of the app', () => {
     const rename = migration('0001_rename', 'ALTER TABLE `todo` RENAME COLUMN `title` TO `name`');
     const renamed = buildSchema([testTable('todo', { id: 'text not null', name: 'text not null' }), draft]);
     const medium = await used('milk');
-    expect(await failureOf(open(medium, renamed, FIRST, rename))).toMatchObject({
+    expect(await readOnlyReason(medium, renamed, FIRST, rename)).toMatchObject({
       code: 'migration-refused',
       fields: { table: 'todo', column: 'title' },
     });
@@ -319,9 +328,42 @@ describe('migrations of the app', () => {
       const medium = memoryMedium();
       await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
       await write(medium, 'UPDATE poll SET votes = 5');
-      expect(await failureOf(open(medium, counting, create))).toMatchObject(refused);
+      expect(await readOnlyReason(medium, counting, create)).toMatchObject(refused);
       await write(medium, "UPDATE poll SET name = 'y'");
       expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[5]]);
+    });
+
+    it('opens the database only for reading and sync while a migration waits, and migrates when nothing is undecided', async () => {
+      const ranked = buildSchema([
+        testTable('poll', { ...columns, rank: 'integer' }, { merge: { ...DEFAULT_MERGE_RULES, counters: ['votes'] } }),
+      ]);
+      const addRank = migration('0001_rank', 'ALTER TABLE `poll` ADD `rank` integer');
+      const medium = memoryMedium();
+      await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
+      await write(medium, 'UPDATE poll SET votes = 5', true);
+      await write(medium, 'UPDATE poll SET votes = 6');
+      const { database, close } = await open(medium, ranked, create, addRank);
+      expect(database.readOnly).toMatchObject(refused);
+      const reader = await openStored(medium, { schema: ranked, migrations: [create, addRank], role: 'reader' });
+      expect(reader.database.connection.rows('SELECT votes FROM poll')).toEqual([[6]]);
+      await reader.close();
+      const act = (id: string, action: WriteAction): unknown => database.write({ id, statements: [], action });
+      for (const refusedWrite of [
+        (): unknown => database.write({ id: 'w', statements: [{ sql: 'UPDATE poll SET votes = 7', params: [] }] }),
+        (): unknown => database.begin({ atomic: false }),
+        (): unknown => act('u', { kind: 'undo', requestId: 'UPDATE poll SET votes = 6' }),
+      ])
+        expect(refusedWrite).toThrow(expect.objectContaining({ code: 'migration-refused' }));
+      // The unsent update is sent as it was written, under the schema that gives it its meaning.
+      expect(database.schema.hash).toBe(plain.hash);
+      expect(database.outbox.nextPush(2, 1_000_000)?.changesets).toHaveLength(1);
+      act('r', { kind: 'retry-rejected', sequence: 2 });
+      expect(database.connection.rows('SELECT votes FROM poll')).toEqual([[5]]);
+      expect(database.listRejected()).toEqual([]);
+      database.outbox.markAcknowledged(database.changelog.head().sequence, Date.now());
+      await close();
+      expect(await rowsOf(medium, ranked, [create, addRank], 'SELECT votes, rank FROM poll')).toEqual([[5, null]]);
+      expect(await readOnlyReason(medium, ranked, create, addRank)).toBeNull();
     });
 
     it('can make a column a counter although an unsent insert names it, because the insert carries the value', async () => {
@@ -345,16 +387,16 @@ describe('migrations of the app', () => {
       ]);
       const medium = memoryMedium();
       await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')", false, counting);
-      expect(await failureOf(open(medium, documents, create))).toMatchObject(refused);
+      expect(await readOnlyReason(medium, documents, create)).toMatchObject(refused);
       await write(medium, 'UPDATE poll SET votes = 5', false, counting);
-      expect(await failureOf(open(medium, documents, create))).toMatchObject(refused);
+      expect(await readOnlyReason(medium, documents, create)).toMatchObject(refused);
     });
 
     it('cannot make a column a counter while a rejected update, which may be retried, names it', async () => {
       const medium = memoryMedium();
       await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
       await write(medium, 'UPDATE poll SET votes = 5', true);
-      expect(await failureOf(open(medium, counting, create))).toMatchObject(refused);
+      expect(await readOnlyReason(medium, counting, create)).toMatchObject(refused);
       const { database, close } = await open(medium, plain, create);
       database.retryRejected(2);
       await close();

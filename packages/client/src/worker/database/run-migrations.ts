@@ -29,40 +29,30 @@ export interface UndecidedChangeset extends Pick<DecodedChangeset, 'groups'> {
 export interface MigrationParts {
   readonly connection: Connection;
   readonly meta: Meta;
-  /** Changesets without an outcome from the server, and rejected ones, which the app may retry. */
-  readonly undecided: () => Iterable<UndecidedChangeset>;
 }
 
 /**
  * Runs the app's new migrations, all or nothing, within the transaction that opens the database. Foreign keys must be
- * off.
- *
- * Throws `migration-failed` with the tag and the reason, also if a local table became a synced one, and
- * `migration-refused` when undecided changes refer to a table or column that is dropped, or to a column that becomes a
- * counter or a document or stops being one. Rejected changes must not refer to such a column either.
+ * off. Throws `migration-failed` with the tag and the reason, also if a local table became a synced one.
  */
 export function runMigrations(
-  parts: MigrationParts,
+  { connection, meta }: MigrationParts,
   migrations: readonly Migration[],
   stored: Schema,
   wanted: Schema,
 ): void {
-  const done = readDone(parts.meta);
-  requireSameHistory(done, migrations);
-  const fresh = migrations.slice(done.length);
-  if (fresh.length === 0 && encodeSchema(stored) === encodeSchema(wanted)) return;
-  requireNoPendingLoss(parts.undecided(), stored, wanted);
+  const fresh = migrations.slice(readDone(meta).length);
   requireLocalTables(stored, wanted, migrations);
   const synced = new Set(
     [...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()),
   );
-  const reserved = reservedNames(parts.connection);
-  const broken = tablesWithBrokenKeys(parts.connection);
-  for (const migration of fresh) runMigration(parts.connection, migration, synced);
-  requireNoNewReservedNames(parts.connection, reserved, fresh);
-  requireForeignKeys(parts.connection, broken, fresh);
-  requireSchema(parts.connection, wanted, fresh);
-  rememberMigrations(parts.meta, migrations);
+  const reserved = reservedNames(connection);
+  const broken = tablesWithBrokenKeys(connection);
+  for (const migration of fresh) runMigration(connection, migration, synced);
+  requireNoNewReservedNames(connection, reserved, fresh);
+  requireForeignKeys(connection, broken, fresh);
+  requireSchema(connection, wanted, fresh);
+  rememberMigrations(meta, migrations);
 }
 
 /** Records migrations as run, for a database that reached their result without them. */
@@ -83,9 +73,14 @@ export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean 
   );
 }
 
-/** Whether any of these migrations has not run yet. */
-export function hasNewMigrations(meta: Meta, migrations: readonly Migration[]): boolean {
-  return migrations.length > readDone(meta).length;
+/**
+ * Whether the migrations, or the merge rules, of this schema are new to the file. Throws `migration-failed` and
+ * `app-outdated` if the file has run different migrations.
+ */
+export function hasChanges(meta: Meta, migrations: readonly Migration[], stored: Schema, wanted: Schema): boolean {
+  const done = readDone(meta);
+  requireSameHistory(done, migrations);
+  return migrations.length > done.length || encodeSchema(stored) !== encodeSchema(wanted);
 }
 
 function readDone(meta: Meta): readonly (readonly [tag: string, hash: string])[] {
@@ -138,10 +133,16 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
 }
 
 /**
- * An undecided changeset refers to the tables and columns that existed when it was written, and has its meaning under
- * the merge rules of that time: under those of a counter, a value is a difference.
+ * Returns `migration-refused` if undecided changes name a table or column that is dropped, or a column that becomes a
+ * counter or a document or stops being one; null otherwise. For such a column, rejected changes count too. An undecided
+ * changeset refers to the tables and columns that existed when it was written, and has its meaning under the merge
+ * rules of that time: under those of a counter, a value is a difference.
  */
-function requireNoPendingLoss(undecided: Iterable<UndecidedChangeset>, stored: Schema, wanted: Schema): void {
+export function migrationRefusal(
+  undecided: Iterable<UndecidedChangeset>,
+  stored: Schema,
+  wanted: Schema,
+): RockpoolError | null {
   const kept = new Map(wanted.tables.map((table) => [table.id, table]));
   const refusals = new Map(stored.tables.map((table) => [table.id, refusalsIn(table, kept.get(table.id))]));
   for (const { groups, isRejected = false } of undecided) {
@@ -153,9 +154,10 @@ function requireNoPendingLoss(undecided: Iterable<UndecidedChangeset>, stored: S
             (columnId === null || columnIds.includes(columnId)) &&
             (change === 'drop' ? !isRejected : change === 'document' || kind !== 'insert'),
         );
-      if (refusal !== undefined) throw new RockpoolError('migration-refused', refusal.fields);
+      if (refusal !== undefined) return new RockpoolError('migration-refused', refusal.fields);
     }
   }
+  return null;
 }
 
 /** Rows of a local table are in no changeset. They would never be sent, and the next full resync would delete them. */
