@@ -156,6 +156,10 @@ export class OpenTab {
       runtime,
       ...(sync === null ? {} : { onQuarantined: (error) => page.reportProblem(error) }),
       beforeWriter: () => this.takeFirstSync(),
+      onLost: () => {
+        // The page replaces this worker, and the next one opens the files. A failure to open rejects the app's call.
+        if (this.isOpen) page.reportProblem(new RockpoolError('worker-stuck', { reason: 'storage-lost' }));
+      },
     });
   }
 

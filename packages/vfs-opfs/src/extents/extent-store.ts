@@ -1,7 +1,6 @@
 import type { DatabaseStore } from '../database-store.ts';
 import { SQLITE_HEADER_BYTES, checkSqliteHeader } from '../sqlite-file-header.ts';
-import { errorFromMedium } from '../storage-error.ts';
-import type { StorageError } from '../storage-error.ts';
+import { StorageError, errorFromMedium } from '../storage-error.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { ExtentBackend, LoadedExtents } from './extent-backend.ts';
 import { ExtentPages } from './extent-pages.ts';
@@ -118,8 +117,9 @@ export class ExtentStore implements DatabaseStore {
       this.#recover();
       this.#listeners.onUndone(error);
     } catch (again) {
-      // The storage stays failed with this reason; the caller must open it again.
-      this.#failure = errorFromMedium(again, 'load');
+      // The storage stays failed, because its connection to the medium is lost; the caller must open it again.
+      const { fields } = errorFromMedium(again, 'load');
+      this.#failure = new StorageError('storage-lost', fields);
       this.#listeners.onError(this.#failure);
     }
     return error;

@@ -49,9 +49,14 @@ export interface LocalOptions {
    * these are all. Without this callback opening fails and changes nothing.
    */
   readonly onQuarantined?: (error: RockpoolError) => void;
+  /**
+   * Called after each statement that fails because the browser has taken the files away. Nothing works until another
+   * worker opens them.
+   */
+  readonly onLost?: () => void;
 }
 
-type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal'>;
+type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal' | 'onLost'>;
 
 /** Opens this worker's database, and opens it again after each change of its role. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
@@ -227,7 +232,7 @@ interface Connected {
 async function connect(
   storage: Storage,
   runtime: SqliteRuntime,
-  { schema, migrations, databaseId, principal }: AppOptions,
+  { schema, migrations, databaseId, principal, onLost }: AppOptions,
 ): Promise<Connected> {
   let opened: OpenDatabase | undefined;
   try {
@@ -246,7 +251,7 @@ async function connect(
       nowMs: () => Date.now(),
       // IndexedDB has no flush; its own durability applies to every commit.
       flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
-      storageError: failureBehind(storage),
+      storageError: failureBehind(storage, onLost),
     });
     opened = database;
     // The installed schema is valid only once it is stored.

@@ -18,11 +18,17 @@ export function storageFailure(thrown: unknown): RockpoolError {
 
 /**
  * Returns the last failure of a storage if SQLite's primary result code is what the VFS returned for it. Otherwise it
- * is an older failure, and SQLite has found a different one by itself.
+ * is an older failure, and SQLite has found a different one by itself. `onLost` is called if the browser has taken the
+ * files away.
  */
-export function failureBehind(storage: Pick<Storage, 'lastError'>): (primaryCode: number) => RockpoolError | null {
+export function failureBehind(
+  storage: Pick<Storage, 'lastError'>,
+  onLost?: () => void,
+): (primaryCode: number) => RockpoolError | null {
   return (primaryCode) => {
     const { lastError } = storage;
-    return lastError !== undefined && resultCodeOf(lastError) === primaryCode ? storageFailure(lastError) : null;
+    if (lastError === undefined || resultCodeOf(lastError) !== primaryCode) return null;
+    if (lastError.code === 'storage-lost') onLost?.();
+    return storageFailure(lastError);
   };
 }
