@@ -37,6 +37,8 @@ export class ClientSession {
   readonly presence: TabPresence;
   readonly status: StatusStore;
   readonly onProblem: (error: RockpoolError) => void;
+  /** Called with the event before the worker is suspended. Open documents set it. */
+  beforeAway: (event: Event) => void = () => undefined;
   /** How many calls of `leave` check that all is sent. Meanwhile, `accept` rejects. */
   leaving = 0;
   /** Resolves when the accepted writes have settled. */
@@ -197,7 +199,10 @@ export class ClientSession {
     const { worker, onProblem } = this;
     const stop = followPageLifecycle(
       page,
-      () => void worker.call((api) => api.suspend()).catch(onProblem),
+      (event) => {
+        this.beforeAway(event);
+        worker.call((api) => api.suspend()).catch(onProblem);
+      },
       () => void worker.call((api) => api.resume()).catch(onProblem),
       () => void worker.call((api) => api.online()).catch(onProblem),
       () => void worker.call((api) => api.offline()).catch(onProblem),

@@ -54,6 +54,21 @@ describe('an open document', () => {
     await document.close();
   });
 
+  it('keeps what was typed during a write when its page is closed', async () => {
+    const leader = await openPage({ body: 'tide' });
+    const tab = await openTab({ name: leader.name, schema });
+    tabs.push(tab);
+    const typed = bodyOf((await tab.client.document<Content>('page', ['p'], 'content')).doc);
+    await leader.transaction(async () => {
+      typed.insert(0, 'spring ');
+      await tab.client.query('SELECT 1'); // The write is sent, and waits for the end of the transaction.
+      typed.insert(0, 'low ');
+      tab.window.dispatchEvent(new PageTransitionEvent('pagehide'));
+      await leader.query('SELECT 1');
+    });
+    await until(async () => (await stored(leader)) === '{"body":"low spring tide"}', 10_000);
+  });
+
   it('keeps its own typing and the concurrent writes of others', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');

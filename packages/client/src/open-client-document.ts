@@ -39,6 +39,7 @@ export async function openClientDocument<Value>(
         return row.text;
       },
       follow: (listener) => session.live.live(statement).subscribe(listener),
+      beforeEnd: (listener) => beforeEnd(session, listener),
       history: async () => (await rowHistory()).document(column),
       // A getter, because a long key has no presence, but its document opens.
       get presence() {
@@ -47,6 +48,28 @@ export async function openClientDocument<Value>(
     },
     { table, column },
   );
+}
+
+/** The listeners of each client's open documents. */
+const endListeners = new WeakMap<ClientSession, Set<() => void>>();
+
+/** Calls the listener when the client or its page is about to end, until the returned function is called. */
+function beforeEnd(session: ClientSession, listener: () => void): () => void {
+  const listeners = endListeners.get(session) ?? listenForEnd(session);
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function listenForEnd(session: ClientSession): Set<() => void> {
+  const listeners = new Set<() => void>();
+  endListeners.set(session, listeners);
+  const callAll = (): void => listeners.forEach((listener) => listener());
+  session.beforeClose(callAll);
+  session.beforeAway = (event) => {
+    // A page that is frozen, or kept in the back/forward cache, continues later.
+    if ((event as Partial<PageTransitionEvent>).persisted === false) callAll();
+  };
+  return listeners;
 }
 
 function documentQuery(table: TableSchema, key: readonly SqlParam[], column: string): SqlStatement {

@@ -58,7 +58,7 @@ describe('a transaction', () => {
       await tx.transaction(async () => {
         await expect(insert(tx, 'a')).rejects.toMatchObject({
           code: 'sql-forbidden',
-          fields: { problem: 'a nested transaction is still open; use it, or wait for it to settle' },
+          fields: { problem: 'a nested transaction is open; use it, or wait for its end' },
         });
       });
     });

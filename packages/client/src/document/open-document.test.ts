@@ -52,12 +52,15 @@ async function openPage(
   body: () => Y.Text;
   stored: () => JsonValue;
   tell: () => void;
+  /** The page or the client is about to end. */
+  end: () => void;
   /** Writes without a notice to the page. */
   writeUnseen: (next: Content) => void;
   writeElsewhere: (next: Content) => Promise<void>;
 }> {
   let stored: JsonValue = { ...initial };
   let tell = (): void => undefined;
+  let end = (): void => undefined;
   const done = new Set<string>();
   const take = (change: JsonChange | null): void => {
     if (change !== null) stored = applyChange(stored, change, path).value;
@@ -69,6 +72,7 @@ async function openPage(
           ? Promise.resolve(isThere() ? JSON.stringify(stored) : null)
           : Promise.reject(new RockpoolError('client-closed')),
       follow: (listener) => ((tell = listener), () => undefined),
+      beforeEnd: (listener) => ((end = listener), () => (end = () => undefined)),
       change: (changeJson, requestId) => {
         if (!isReached()) return Promise.reject(new RockpoolError('storage-busy'));
         if (!isWritable()) return Promise.reject(new RockpoolError('storage-full'));
@@ -91,6 +95,7 @@ async function openPage(
     body: () => document.text('body') as Y.Text,
     stored: () => stored,
     tell: () => tell(),
+    end: () => end(),
     writeUnseen,
     writeElsewhere: async (next) => {
       await document.saved();
@@ -166,6 +171,22 @@ it.each([true, false])(
     expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
   },
 );
+
+it('an open document sends what was typed during a write or a read when the page ends', async () => {
+  const writing = await openPage({ body: 'tide', n: 1 });
+  writing.body().insert(0, 'spring ');
+  await Promise.resolve();
+  writing.body().insert(0, 'low ');
+  writing.end();
+  expect(writing.stored()).toEqual({ body: 'low spring tide', n: 1 });
+
+  const reading = await openPage({ body: 'tide', n: 1 });
+  reading.tell();
+  await Promise.resolve();
+  reading.body().insert(0, 'high ');
+  reading.end();
+  expect(reading.stored()).toEqual({ body: 'high tide', n: 1 });
+});
 
 it('an open document writes a change once whose outcome is unknown, and what was typed after it', async () => {
   let isAnswered = false;

@@ -37,6 +37,8 @@ export interface DocumentSource {
    * repeated under the same id is applied once. Rejects with `document-gone`.
    */
   readonly change: (changeJson: string, requestId: string) => Promise<string>;
+  /** Calls the listener when the page or the client is about to end, until the returned function is called. */
+  readonly beforeEnd: (listener: () => void) => () => void;
   readonly history: () => Promise<DocumentHistory>;
   /** The presence of the tabs that have the document open. */
   readonly presence: Presence;
@@ -78,6 +80,7 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
   const sync = new DocumentSync<Value>(source, place, rule, text);
   const { doc } = sync;
   const unfollow = source.follow(() => sync.hearCommit());
+  const stopListening = source.beforeEnd(() => sync.sendRest());
   const undoManager = new UndoManager(rootOf(doc), { trackedOrigins: new Set([null, FROM_CHANGE]) });
   const saved = (): Promise<void> => sync.saved();
   let awareness: Awareness | null = null;
@@ -102,6 +105,7 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
       try {
         await saved();
       } finally {
+        stopListening();
         undoManager.destroy();
         sync.close();
       }
@@ -177,6 +181,20 @@ class DocumentSync<Value> {
     if (this.isDirty && this.state === 'open') this.wake(); // Tries a failed write again.
     while (this.work !== null) await this.work;
     if (this.isUnsaved && (this.error !== null || this.state === 'gone')) throw this.error ?? goneError(this.place);
+  }
+
+  /**
+   * Sends the changes that wait for the step under way, such as a write that the database has not answered. Nothing may
+   * follow: the page will not learn the result.
+   */
+  sendRest(): void {
+    if (!this.isDirty || this.state !== 'open') return;
+    try {
+      const change = diffJson(this.unanswered?.mine ?? this.stored.value, this.read(), this.path);
+      if (change !== null) this.source.change(JSON.stringify(change), newId()).catch(() => undefined);
+    } catch {
+      // The page has content that JSON cannot express.
+    }
   }
 
   close(): void {

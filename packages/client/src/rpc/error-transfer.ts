@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError, type ErrorData } from '@rockpool/shared';
-import { transferHandlers } from 'comlink';
+import { transferHandlers, type TransferHandler } from 'comlink';
 
 /** The form of an error while it crosses threads. */
 export interface TransferredError {
@@ -36,11 +36,10 @@ interface Thrown {
  * Comlink applies handlers to the root value only, so an error inside a status or an event crosses as `ErrorData`.
  */
 export function installErrorTransfer(): void {
-  const original = transferHandlers.get('throw');
-  if (original === undefined) throw new Error('comlink has no handler named "throw": its version changed');
+  // Only Comlink's own handler recognises its private mark on thrown values.
+  const { canHandle } = transferHandlers.get('throw') as TransferHandler<unknown, unknown>;
   transferHandlers.set('throw', {
-    // Only Comlink's own handler recognises its private mark on thrown values.
-    canHandle: original.canHandle,
+    canHandle,
     serialize: (thrown) => [encodeError((thrown as Thrown).value), []],
     deserialize: (transferred) => {
       throw decodeError(transferred as TransferredError);

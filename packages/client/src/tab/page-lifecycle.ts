@@ -15,17 +15,17 @@ export interface PageEvents {
  */
 export function followPageLifecycle(
   page: PageEvents,
-  onAway: () => void,
+  onAway: (event: Event) => void,
   onBack: () => void,
   onOnline: () => void,
   onOffline: () => void,
   onSeen: () => void,
 ): () => void {
   let away = false;
-  const leave = (): void => {
+  const leave = (event: Event): void => {
     if (away) return;
     away = true;
-    onAway();
+    onAway(event);
   };
   const comeBack = (): void => {
     if (!away) return;
@@ -33,7 +33,7 @@ export function followPageLifecycle(
     onBack();
   };
 
-  const following: [EventTarget, string, () => void][] = [
+  const following: [EventTarget, string, (event: Event) => void][] = [
     [page.window, 'pagehide', leave],
     [page.window, 'pageshow', comeBack],
     [page.document, 'freeze', leave],

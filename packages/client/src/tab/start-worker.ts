@@ -27,11 +27,7 @@ export function startWorker(): StartedWorker {
     const worker = new Worker(new URL('../worker/entry.ts', import.meta.url), { type: 'module', name: 'rockpool' });
     return { worker, url };
   } catch (cause) {
-    throw new RockpoolError(
-      'worker-unloadable',
-      { url, problem: 'the browser refused to start the worker' },
-      { cause },
-    );
+    throw new RockpoolError('worker-unloadable', { url, problem: 'the browser refused the worker' }, { cause });
   } finally {
     globalThis.Worker = native;
   }

@@ -79,7 +79,7 @@ function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
     timeoutMs,
     ...(writesWaiting > 0 && {
       writesWaiting,
-      problem: 'writes outside the transaction wait for it to end; use `tx` inside the body',
+      problem: 'writes outside the transaction wait for it; write through `tx`',
     }),
   });
 }
@@ -177,7 +177,7 @@ class Level implements Transaction {
     // Writes of the outer transaction would vanish with the savepoint of the nested one.
     if (this.hasNested)
       throw new RockpoolError('sql-forbidden', {
-        problem: 'a nested transaction is still open; use it, or wait for it to settle',
+        problem: 'a nested transaction is open; use it, or wait for its end',
       });
   }
 
