@@ -31,6 +31,7 @@ export function openDocumentOn<Content extends JsonValue = JsonValue>(
         return value;
       },
       follow,
+      beforeEnd: () => () => undefined,
       change: async (changeJson) => {
         await delay();
         const action = { kind: 'change-document', table: table.name, key: [key], column, changeJson } as const;

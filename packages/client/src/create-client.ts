@@ -1,16 +1,9 @@
 import type { Client } from './client.ts';
 import type { ClientOptions } from './interface/client-options.ts';
 import { deleteDatabase } from './databases.ts';
-import type { ClientEnvironment } from './client-session.ts';
 import { openClient } from './open-client.ts';
 import { startWorker } from './tab/start-worker.ts';
 import { connectWorker } from './tab/worker-connection.ts';
-
-const PAGE: ClientEnvironment = {
-  connect: (onProblem) => connectWorker(startWorker(), onProblem),
-  page: () => ({ window, document }),
-  deleteDatabase,
-};
 
 /**
  * Opens the database `name` of this origin and resolves when reading and writing work. Waits for the network only
@@ -33,11 +26,18 @@ const PAGE: ClientEnvironment = {
  * - `tab-options-differ`: a tab has the database open with a different `sync.url`, `sync.principal` or `durability`, or
  *   only one of the two tabs uses `sync`
  * - `other-principal`: the database has pending changes of another user
- * - `migration-failed`, `migration-refused`: a migration failed, with the reason; the database is unchanged
+ * - `migration-failed`: a migration failed, with the reason; the database is unchanged
  * - `storage-full` and other storage errors
  * - `storage-corrupt`: the database is damaged. It is left unchanged; `quarantineDatabase` moves it out of the way.
  *   With `sync`, Rockpool quarantines it itself: opening succeeds with a new database and `onError` receives the error
  */
 export function createClient(options: ClientOptions): Promise<Client> {
-  return openClient(options, PAGE);
+  return openClient(options, {
+    connect: (onProblem) => connectWorker(startWorker(), onProblem),
+    page: () => ({ window, document }),
+    // A database in memory ends with its worker. A durable database may have the same name.
+    async deleteDatabase(name) {
+      if (options.persistence !== 'memory') await deleteDatabase(name);
+    },
+  });
 }

@@ -81,6 +81,20 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
   });
 });
 
+it.each(['opfs', 'indexeddb'] as const)(
+  'a client in memory leaves the database of its name in %s',
+  async (persistence) => {
+    const name = freshName();
+    const durable = await openClient({ name, persistence });
+    await durable.execute(sql`INSERT INTO note VALUES ('a', 'unsent')`);
+    await durable.close();
+    const client = await openClient({ name, persistence: 'memory' });
+    await (await client.branch('trial')).discard();
+    await client.leave();
+    expect(await bodies(await openClient({ name, persistence }))).toEqual(['unsent']);
+  },
+);
+
 describe.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)('a client in use, on %s', (persistence) => {
   it('can be backed up by the leader and by a follower during writes', async () => {
     const name = freshName();

@@ -66,7 +66,7 @@ describe('an open document', () => {
       tab.window.dispatchEvent(new PageTransitionEvent('pagehide'));
       await leader.query('SELECT 1');
     });
-    await until(async () => (await stored(leader)) === '{"body":"low spring tide"}', 10_000);
+    await expect.poll(() => stored(leader)).toBe('{"body":"low spring tide"}');
   });
 
   it('keeps its own typing and the concurrent writes of others', async () => {

@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Subscribable } from '../interface/subscribable.ts';
 import type { RejectedChangeset } from '../rpc/rejected-changeset.ts';
 import { INITIAL_STATUS, type SyncStatus } from '../rpc/sync-status.ts';
@@ -46,6 +46,8 @@ function createWorld(): {
     },
   };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 describe('client.rejected as a store', () => {
   it('reads nothing without a listener while there are no rejected changesets', async () => {
@@ -111,5 +113,23 @@ describe('client.rejected as a store', () => {
     await answer(() => [rejected(2)]);
     expect(problems).toEqual(['storage-lost']);
     expect(store.current).toHaveLength(1);
+  });
+
+  it('reads again after a failure that passes, although the status does not change', async () => {
+    vi.useFakeTimers();
+    const { store, reads, problems, answer } = createWorld();
+    let isReachable = false;
+    const answered = answer(() => {
+      if (!isReachable) throw new RockpoolError('leader-unreachable');
+      return [rejected(1)];
+    }, 1);
+    await vi.advanceTimersByTimeAsync(1);
+    await answered;
+    expect([store.current, problems]).toEqual([[], ['leader-unreachable']]);
+    isReachable = true;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([store.current, problems]).toEqual([[rejected(1)], ['leader-unreachable']]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(reads()).toBe(2);
   });
 });

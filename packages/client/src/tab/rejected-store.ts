@@ -11,6 +11,9 @@ export interface RejectedStoreOptions {
   readonly onProblem: (error: RockpoolError) => void;
 }
 
+/** A read that failed for a passing reason is repeated after this time: no change of the status may follow. */
+const READ_AGAIN_MS = 5_000;
+
 /** The changes of a rejected changeset never change, so only these fields can differ between two lists. */
 const COMPARED_FIELDS = ['sequence', 'decided', 'rejectedMs', 'reason', 'code'];
 
@@ -31,6 +34,7 @@ export function createRejectedStore({
   let shownCount = 0;
   /** The status has changed since the list was last requested. */
   let isOld = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function read(): Promise<void> {
     const number = ++startedCount;
@@ -39,19 +43,17 @@ export function createRejectedStore({
       const next = await list();
       if (number < shownCount) return;
       shownCount = number;
-      show(next);
+      const nextText = JSON.stringify(next, COMPARED_FIELDS);
+      if (nextText === text) return;
+      text = nextText;
+      current = Object.freeze(next);
+      listeners.emit(current);
     } catch (thrown) {
       const error = toRockpoolError(thrown);
       if (error.code !== 'client-closed') onProblem(error);
+      clearTimeout(timer);
+      if (error.recovery === 'retry') timer = setTimeout(read, READ_AGAIN_MS);
     }
-  }
-
-  function show(next: readonly RejectedChangeset[]): void {
-    const nextText = JSON.stringify(next, COMPARED_FIELDS);
-    if (nextText === text) return;
-    text = nextText;
-    current = Object.freeze(next);
-    listeners.emit(current);
   }
 
   status.subscribe(({ rejectedCount }) => {
@@ -65,10 +67,9 @@ export function createRejectedStore({
       return current;
     },
     subscribe(listener) {
-      const isFirst = listeners.count === 0;
+      if (listeners.count === 0) void read();
       const remove = listeners.add(listener);
       if (text !== null) callListener(listener, current);
-      if (isFirst) void read();
       return remove;
     },
   };

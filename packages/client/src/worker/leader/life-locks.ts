@@ -26,6 +26,7 @@ export function createLifeLocks(locks: Locks, prefix: string, onProblem: (error:
 
   return {
     hold(id) {
+      release(id); // Otherwise a second call would wait for the first one.
       const held = Promise.withResolvers<void>();
       const leaving = Promise.withResolvers<void>();
       releaseById.set(id, leaving.resolve);
