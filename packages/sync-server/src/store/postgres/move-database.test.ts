@@ -8,6 +8,7 @@ import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
 import { column, table, TEST_TABLES } from '../../../testing/test-schema.ts';
 import type { TestServer } from '../../../testing/test-server.ts';
 import { atLevel } from '../../../../../tests/kit/level.ts';
+import { PostgresAdministration } from './administration.ts';
 import { moveDatabase } from './move-database.ts';
 
 const postgres = postgresUnderTest();
@@ -196,6 +197,27 @@ describe('a move', () => {
         [0, ['x', 'y', 'z']],
       );
     }
+  });
+
+  it('is refused while the database is being deleted, and no instance ends an interrupted deletion', async () => {
+    const setup = await setUp();
+    const { server, shards } = setup;
+    const connection = await server.open(undefined, { databaseId: 'a' });
+    await connection.commit([insert('accounts', 'x', { name: 'x' })]);
+    // As if the command had been killed.
+    const query = (sql: string): Promise<readonly (readonly unknown[])[]> =>
+      postgres.server.query(shards[0].database, sql);
+    await query(`UPDATE rockpool.rockpool_database SET move_role = 'deleted'`);
+    const deleted = { code: 'database-unavailable', fields: { problem: 'the database is being deleted' } };
+    expect(await connection.failure()).toMatchObject(deleted);
+    await expect(move(setup, 'a', 'b')).rejects.toMatchObject(deleted);
+    const refused = await server.connect();
+    refused.hello(await server.token('editor', 'ann', 'a'), 'a');
+    expect(await refused.failure()).toMatchObject(deleted);
+    expect(await query('SELECT move_role FROM rockpool.rockpool_database')).toEqual([['deleted']]);
+    await PostgresAdministration.use(listOf(shards), (administration) => administration.delete('a'));
+    expect(await rowsAt(shards[0], 'a')).toBe(0);
+    expect((await openAgain(server, 'a', new TestSite())).site.cursor).toBe(0);
   });
 
   it('does not take effect after another move has begun, whatever requests it still sends', async () => {
