@@ -1,5 +1,7 @@
+import { encodeSchema } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { commands } from 'vitest/browser';
 import type { Client } from './client.ts';
 import type { ClientOptions, DrizzleMigrations } from './interface/client-options.ts';
 import { createClient, sql } from './index.ts';
@@ -111,6 +113,48 @@ describe('migrations of drizzle-kit', () => {
       });
     }
   });
+
+  it.each(inject('usableMedia').map((medium) => (medium === 'opfs-shared' ? 'opfs' : medium)))(
+    'have run in a database that a first sync created (%s)',
+    async (persistence) => {
+      const databaseId = freshName();
+      const { url, token } = await commands.accessToSyncServer(
+        encodeSchema(newer.schema),
+        databaseId,
+        location.origin,
+        'ann',
+      );
+      const m0002 = 'CREATE VIEW `first_todo` AS SELECT * FROM `todo` ORDER BY `rank` LIMIT 1;';
+      const bundle = {
+        schema: newer.schema,
+        migrations: { journal: journal('0000_first', '0001_rank', '0002_view'), migrations: { m0000, m0001, m0002 } },
+      };
+      const received: number[] = [];
+      const device = (): Promise<Client> =>
+        openClient({
+          name: freshName(),
+          persistence,
+          ...bundle,
+          sync: {
+            url,
+            databaseId,
+            token: () => token,
+            firstSync: { answerWithinMs: 60_000, onProgress: ({ receivedBytes }) => received.push(receivedBytes) },
+          },
+        });
+      const first = await device();
+      await first.execute(sql`INSERT INTO todo VALUES ('a', 'milk', 3), ('b', 'bread', 2)`).synced;
+      received.length = 0;
+      const second = await device();
+      expect(received.length).toBeGreaterThan(0);
+      const firstTodo = async (client: Client): Promise<unknown> =>
+        (await client.query('SELECT id FROM first_todo'))[0]?.['id'];
+      // The server keeps a snapshot for a while, and sends what came after it.
+      await until(async () => (await firstTodo(second)) === 'b');
+      await second.execute(sql`UPDATE todo SET rank = 4 WHERE id = 'b'`).synced;
+      await until(async () => (await firstTodo(first)) === 'a');
+    },
+  );
 
   it('run once if several tabs open at once', async () => {
     const name = freshName();
