@@ -75,7 +75,7 @@ export class RowSql {
 
   private nameOf(columnId: number): string {
     const name = this.nameOfId.get(columnId);
-    if (name === undefined) throw new Error(`table ${this.table.name} has no column with id ${columnId}`);
+    if (name === undefined) throw new Error(`${this.table.name} has no column ${columnId}`);
     return name;
   }
 }

@@ -57,7 +57,7 @@ export function readCaptureTable(
   }
   const positionOf = ({ name }: { readonly name: string }): number => {
     const position = columns.findIndex((column) => column.name === name);
-    if (position < 0) throw new Error(`table ${schema.name} has no column ${name} in the file`);
+    if (position < 0) throw new Error(`the file lacks ${schema.name}.${name}`);
     return position;
   };
   const values = valueColumns(schema);

@@ -135,6 +135,6 @@ function appendKey(group: OpenGroup, table: CaptureTable, row: readonly (CellVal
 }
 
 function appendTo(columns: CellValue[][], index: number, value: CellValue | undefined): void {
-  if (value === undefined) throw new Error('a captured row lacks a required value');
+  if (value === undefined) throw new Error('a captured row lacks a value');
   (columns[index] as CellValue[]).push(value);
 }

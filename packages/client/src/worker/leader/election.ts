@@ -35,7 +35,7 @@ export function createElection(locks: Locks, lockName: string): Election {
   let candidacy: Candidacy | null = null;
 
   function stand(options: { readonly ifAvailable: boolean }): Promise<boolean> {
-    if (candidacy !== null) throw new Error(`this tab is already a candidate for ${lockName}`);
+    if (candidacy !== null) throw new Error('this tab is already a candidate');
     const leaving = Promise.withResolvers<void>();
     const turn = Promise.withResolvers<boolean>();
     const aborter = new AbortController();

@@ -44,7 +44,7 @@ function takeHotFunctions(module: SqliteModule, memory: WasmMemory): HotFunction
   const bytes = memory.allocate(8);
   const openFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   const opened = module._sqlite3_open_v2(path, result, openFlags, 0);
-  if (opened !== SQLITE_OK) throw new Error(`SQLite cannot open a database in memory: result code ${opened}`);
+  if (opened !== SQLITE_OK) throw new Error(`SQLite cannot open ":memory:": ${opened}`);
   const connection: Pointer = memory.readPointer(result);
   module._sqlite3_prepare_v3(connection, sql, -1, SQLITE_PREPARE_PERSISTENT, result, 0);
   const statement: Pointer = memory.readPointer(result);
