@@ -16,6 +16,9 @@ export interface DocumentPoolOptions {
   readonly workerData?: unknown;
 }
 
+/** Time limit for a thread to load its script, which takes seconds on a busy machine. */
+const START_DEADLINE_MS = 60_000;
+
 interface Job {
   readonly work: DocumentWork;
   readonly resolve: (result: WorkedDocument) => void;
@@ -89,8 +92,14 @@ export class DocumentPool {
   }
 
   private give(worker: Worker, { work, resolve, reject }: Job): void {
+    const { deadlineMs } = this.options;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = (ms: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => fail('time'), ms);
+    };
     const onMessage = (answer: DocumentAnswer | typeof READY): void => {
-      if (answer === READY) return void timer.refresh();
+      if (answer === READY) return limit(deadlineMs);
       release();
       this.idle.push(worker);
       worker.unref();
@@ -111,12 +120,12 @@ export class DocumentPool {
       this.next();
     };
     const onExit = (): void => fail('the thread that merges documents ended');
-    const timer = setTimeout(() => fail('time'), this.options.deadlineMs);
     const release = (): void => {
       clearTimeout(timer);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
     };
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+    limit(this.ready.has(worker) ? deadlineMs : START_DEADLINE_MS);
     worker.ref();
     worker.postMessage(work);
   }
