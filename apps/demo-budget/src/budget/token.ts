@@ -7,8 +7,8 @@ import type { Access } from './role.ts';
  * Exchanges the budget's share key for a short-lived token. The device that created the budget registers it with the
  * same request, each time: the server trusts the first key it receives for a budget, and repeating changes nothing.
  *
- * `onAccess` receives the key's role, which an owner may have changed, and the principal of a member's key; or `removed`
- * if the key is not valid or no longer valid.
+ * `onAccess` receives the key's role, which an owner may have changed, and the principal of a member's key; or
+ * `removed` if the key is not valid or no longer valid.
  *
  * Throws `RockpoolError`, so that the sync status can show the reason:
  * - `network-unreachable`: the server cannot be reached or failed (`status`)

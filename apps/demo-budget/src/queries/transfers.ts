@@ -3,15 +3,15 @@ export interface OtherSideRow {
 }
 
 /**
- * Whether a row of `entries` is no side of a transfer, or has lost the other side: concurrent changes of several devices
- * may leave one.
+ * Whether a row of `entries` is no side of a transfer, or has lost the other side: concurrent changes of several
+ * devices may leave one.
  */
 export const hasNoOtherSide = `NOT EXISTS (SELECT 1 FROM entries AS twin WHERE twin.transferId = entries.transferId AND twin.id <> entries.id)`;
 
 /**
  * Finds an existing entry that may be the other side of a transfer: it has the given amount, is not split, belongs to
- * no complete transfer, and is at most five days away, because transfers between banks take a few days. Nearest day first.
- * Parameters: the other account's id, amount, day, day, day.
+ * no complete transfer, and is at most five days away, because transfers between banks take a few days. Nearest day
+ * first. Parameters: the other account's id, amount, day, day, day.
  */
 export const otherSideOfTransfer = `
   SELECT id FROM entries

@@ -9,8 +9,9 @@ import { pick, quote, random, times, value } from './scan-values.mjs';
 
 /**
  * `query`: has the same result with and without scans. `write`: changes the same rows with and without scans; it is
- * undone. `runs`: one prepared statement that is run several times. Its `sql` has parts between tabs: the statement, then
- * `=` and the values of its parameters for a run, or `!` and statements that change the database before the next run.
+ * undone. `runs`: one prepared statement that is run several times. Its `sql` has parts between tabs: the statement,
+ * then `=` and the values of its parameters for a run, or `!` and statements that change the database before the next
+ * run.
  * @typedef {{ kind: 'database' | 'setup' | 'query' | 'write' | 'runs', sql: string }} Line
  */
 

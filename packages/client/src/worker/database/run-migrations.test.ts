@@ -133,7 +133,7 @@ describe('migrations of the app', () => {
     const flipped = buildSchema(firstSchema.tables.map((table) => ({ ...table, synced: true })));
     expect(await failureOf(open(medium, flipped, FIRST))).toMatchObject({
       code: 'migration-failed',
-      fields: { table: 'draft', problem: 'a local table became a synced one' },
+      fields: { table: 'draft', problem: 'the synced state of the table changed' },
     });
     expect(await rowsOf(medium, firstSchema, [FIRST], 'SELECT * FROM draft')).toEqual([['a', 'mine']]);
   });

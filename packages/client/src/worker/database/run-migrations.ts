@@ -165,7 +165,8 @@ function requireLocalTables(stored: Schema, wanted: Schema, migrations: readonly
   const table = stored.tables.find(
     ({ name, synced }) => !synced && wanted.tables.some((after) => after.synced && after.name === name),
   )?.name;
-  if (table !== undefined) throw failed(lastTag(migrations), { table, problem: 'a local table became a synced one' });
+  if (table !== undefined)
+    throw failed(lastTag(migrations), { table, problem: 'the synced state of the table changed' });
 }
 
 interface Refusal {

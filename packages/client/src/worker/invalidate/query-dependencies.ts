@@ -23,8 +23,8 @@ export function createDependencyReader(
       const program = statement.readOnly ? programOf(connection, sql) : [];
       const lookups = constantLookups(program, bTrees, params);
       const columnsRead = new Map(statement.columnsRead);
-      // SQLite reports neither the columns by which USING and NATURAL join, nor a table of which only these are read. So
-      // any column may be read, as with ROWID.
+      // SQLite reports neither the columns by which USING and NATURAL join, nor a table of which only these are read.
+      // So any column may be read, as with ROWID.
       if (JOINS_BY_NAME.test(sql + viewDefinitions(connection)))
         for (const { opcode, p2 } of program) {
           const table = opcode === 'OpenRead' ? bTrees.get(p2)?.table : undefined;

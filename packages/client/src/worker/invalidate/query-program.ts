@@ -42,8 +42,8 @@ function each(opcodes: string, outputs: Outputs): Record<string, Outputs> {
 
 /** The registers that an instruction writes. An opcode that is missing here is unknown. */
 const OUTPUTS: Readonly<Record<string, Outputs>> = {
-  // Opcodes for jumps, comparisons, rows and cursors write no register. `Affinity` and similar opcodes change a value in
-  // a way that `lookupKey` does not see.
+  // Opcodes for jumps, comparisons, rows and cursors write no register. `Affinity` and similar opcodes change a value
+  // in a way that `lookupKey` does not see.
   ...each(
     'Init Goto Halt Transaction Explain Noop Return EndCoroutine Once If IfNot IsNull NotNull Eq Ne Lt Le Gt Ge ElseEq Compare Jump Permutation ' +
       'MustBeInt ResultRow Affinity RealAffinity CollSeq IfPos IfNotZero DecrJumpZero Filter FilterAdd Close ' +

@@ -160,8 +160,8 @@ export class WriteTransaction {
         statement.release();
       }
       if (changesSchema) {
-        // A redefined view changes the results and dependencies of any query: see createCommitFollower. Any other change
-        // of the schema that an app may make changes no result, and CREATE IF NOT EXISTS may change nothing.
+        // A redefined view changes the results and dependencies of any query: see createCommitFollower. Any other
+        // change of the schema that an app may make changes no result, and CREATE IF NOT EXISTS may change nothing.
         this.hasChangedViews ||= viewDefinitions(connection) !== viewsBefore;
         this.hasChangedSchema = true;
         connection.dropIdleStatements();
