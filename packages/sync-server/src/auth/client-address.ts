@@ -64,7 +64,9 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** Removes a port, which some proxies append, and the prefix of an IPv4 address that a dual-stack socket shows as IPv6. */
+/**
+ * Removes a port, which some proxies append, and the prefix of an IPv4 address that a dual-stack socket shows as IPv6.
+ */
 function plain(text: string): string {
   const [, v4, v6] = /^(?:(\d+\.\d+\.\d+\.\d+)|\[(.+)\]):\d+$/.exec(text) ?? [];
   const address = v4 ?? v6 ?? text;

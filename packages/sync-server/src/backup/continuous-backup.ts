@@ -210,7 +210,9 @@ export class ContinuousBackup {
     else if (this.running.size === 0) this.probing ??= this.probe();
   }
 
-  /** The databases whose copies failed are closed or deleted, so no copy would notice that the destination works again. */
+  /**
+   * The databases whose copies failed are closed or deleted, so no copy would notice that the destination works again.
+   */
   private async probe(): Promise<void> {
     let failure: unknown = null;
     try {

@@ -202,7 +202,9 @@ class Runner implements LiveRunner {
     Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
   }
 
-  /** Notes the run. Returns the update to send; null if the page already has the result or no longer watches the query. */
+  /**
+   * Notes the run. Returns the update to send; null if the page already has the result or no longer watches the query.
+   */
   private take(watched: Watched, result: QueryResult): LiveUpdate | null {
     const { queryId } = watched;
     if (this.watchedById.get(queryId) !== watched) return null;
