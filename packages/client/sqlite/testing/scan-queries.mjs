@@ -260,6 +260,15 @@ function query(rnd, table, other, lookup) {
   }
 }
 
+// A trigger has a program of its own, and may change the table that the statement scans.
+const TRIGGERS = [
+  'AFTER UPDATE ON t BEGIN UPDATE v SET w = coalesce(w, 0) + 1 WHERE n = new.c0; END',
+  'AFTER DELETE ON t BEGIN INSERT OR IGNORE INTO v(k, x) SELECT c1, count(*) FROM u WHERE c0 >= old.c0 GROUP BY c1; END',
+  'BEFORE UPDATE ON t BEGIN SELECT RAISE(IGNORE) WHERE new.c0 = 3; END',
+  'AFTER INSERT ON u BEGIN DELETE FROM t WHERE c0 = new.c0 AND id < 9; END',
+  'AFTER UPDATE OF c0 ON t BEGIN UPDATE t SET c2 = (SELECT max(c0) FROM u) WHERE c1 = new.c1 AND id <> new.id; END',
+];
+
 /** What scan.property.test.ts runs in `npm test`. */
 export const TESTED = { count: 5000, seed: 20_261_123, mostRows: 120 };
 
@@ -280,6 +289,7 @@ export function* scanQueries(count, seed, mostRows = 400) {
     for (const sql of [...small.lines, ...large.lines, ...lookup.lines]) yield { kind: 'setup', sql };
     yield { kind: 'setup', sql: 'COMMIT' };
     if (rnd(5) === 0) yield { kind: 'setup', sql: 'ANALYZE' };
+    if (rnd(6) === 0) yield { kind: 'setup', sql: `CREATE TRIGGER r ${pick(rnd, TRIGGERS)}` };
     for (let q = 0; q < 60 && queries < count; q++, queries++) {
       const [table, other] = rnd(6) === 0 ? [small.table, large.table] : [large.table, small.table];
       if (rnd(16) === 0) yield { kind: 'runs', sql: runs(rnd, table, lookup.table) };
