@@ -127,6 +127,31 @@ it('a transfer of an entry that another device deletes shows that a side is miss
   expect(await ledger()).toMatchObject([{ accountId: cash, transferId: null }]);
 });
 
+it('a transfer of an entry that was imported again leaves the rest of its former transfer alone', async () => {
+  const id = await addEntry(anna, checking, paid);
+  await atOnce(
+    () => deleteEntries(anna, [id]),
+    () => makeTransfer(ben, { ...paid, id }, cash, withdrawal, 'none'),
+  );
+  const { date, payee, notes, amountMinor } = paid;
+  await anna.execute(
+    'INSERT INTO entries (id, accountId, date, payee, notes, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, 0)',
+    [id, checking, date, payee, notes, amountMinor],
+  );
+  const make = (client: Client): Promise<unknown> =>
+    makeTransfer(client, { ...paid, id }, dollars, { ...withdrawal, otherMinor: 5_500 }, 'none');
+  await atOnce(
+    () => make(anna),
+    () => make(ben),
+  );
+  const rows = (await ledger()).toSorted((a, b) => a.id.localeCompare(b.id));
+  expect(rows).toMatchObject([
+    { id, otherAccountName: 'Dollars', otherMinor: 5_500 },
+    { id: `${id}/other`, accountId: cash, otherAccountName: null },
+    { id: `${id}/other/2`, accountId: dollars, otherAccountName: 'Checking' },
+  ]);
+});
+
 it('a transfer of an entry whose amount another device changes shows the difference, and saving removes it', async () => {
   const id = await addEntry(anna, checking, paid);
   await atOnce(

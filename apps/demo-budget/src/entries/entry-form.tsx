@@ -126,7 +126,7 @@ function TransferNotice({ entry }: { readonly entry: LedgerRow }): ReactNode {
   return (
     <p className="problem">
       {problem === 'no-other-side'
-        ? 'The other side of this transfer is missing. Save to keep this side as an ordinary entry, choose Transfer to add the other side again, or delete this side.'
+        ? `The other side of this transfer is missing. ${entry.locked === 1 ? 'Unlock this side to choose Transfer or to delete it; saving keeps it as an ordinary entry.' : 'Save to keep this side as an ordinary entry, choose Transfer to add the other side again, or delete this side.'}`
         : `The other side of this transfer has ${other}. ${entry.locked === 1 ? 'Unlock it, then save' : 'Save'} to make both sides fit.`}
     </p>
   );

@@ -39,6 +39,14 @@ export async function addTransfer(
   return id;
 }
 
+/** The first unused id of `ENTRY/other`, `ENTRY/other/2` …. Parameter: `ENTRY/other`. */
+const freeOtherId = `
+  WITH RECURSIVE tried (first, id, number) AS (
+    SELECT other.id, other.id, 1 FROM (SELECT ? AS id) AS other
+    UNION ALL
+    SELECT first, first || '/' || (number + 1), number + 1 FROM tried WHERE tried.id IN (SELECT id FROM entries)
+  ) SELECT id FROM tried ORDER BY number DESC LIMIT 1`;
+
 /**
  * Turns an entry into one side of a transfer. The other side is a matching entry of the other account, for example from
  * its bank's statement, or else a new entry. Both sides keep their days. A split entry loses its parts, because their
@@ -46,7 +54,9 @@ export async function addTransfer(
  *
  * Writes the day and the memo only if they differ from those that the user saw (`entry`), but the amount always,
  * because the other side gets the opposite one. Changes nothing if the entry was deleted, or became a transfer, since.
- * Ids are derived from those of the entries: if two devices make one entry a transfer, they add one other side.
+ * Ids are derived from those of the entries, for two devices that make one entry a transfer. There is one other side,
+ * unless only one device finds a matching entry: the side too many then shows that its other side is missing, and can
+ * be deleted.
  */
 export async function makeTransfer(
   writer: Writer,
@@ -57,7 +67,10 @@ export async function makeTransfer(
 ): Promise<boolean> {
   const { date, amountMinor, otherMinor, categoryId } = transfer;
   const [found] = await writer.query<OtherSideRow>(otherSideOfTransfer, [otherAccountId, otherMinor, date, date, date]);
-  const transferId = found === undefined ? entry.id : [entry.id, found.id].toSorted().join('+');
+  const derivedId = found === undefined ? entry.id : [entry.id, found.id].toSorted().join('+');
+  // A row keeps the derived id if it lost this entry as its other side, and the entry was imported again since.
+  const [holder] = await writer.query('SELECT 1 FROM entries WHERE transferId = ? AND id <> ?', [derivedId, entry.id]);
+  const transferId = holder === undefined ? derivedId : newId();
   const changed = (['date', 'notes'] as const).filter((column) => entry[column] !== transfer[column]);
   const side = {
     sql: `UPDATE entries SET ${changed.map((column) => `${column} = ?, `).join('')}amountMinor = ?, categoryId = ?, transferId = ?
@@ -75,12 +88,11 @@ export async function makeTransfer(
      WHERE id = ? AND ${hasNoOtherSide} AND EXISTS (SELECT 1 FROM entries AS side WHERE side.id = ? AND side.transferId = ?)`,
     params: [transferId, found?.id ?? null, entry.id, transferId],
   };
-  const otherId = `${entry.id}/other`;
   const added = {
     sql: `INSERT INTO entries (id, accountId, date, notes, amountMinor, enteredAtMs, transferId)
-     SELECT CASE WHEN EXISTS (SELECT 1 FROM entries WHERE id = ?) THEN ? ELSE ? END, ?, date, notes, ?, ?, transferId
+     SELECT (${freeOtherId}), ?, date, notes, ?, ?, transferId
      FROM entries WHERE id = ? AND transferId = ? AND 1 = (SELECT count(*) FROM entries WHERE transferId = ?)`,
-    params: [otherId, newId(), otherId, otherAccountId, otherMinor, Date.now(), entry.id, transferId, transferId],
+    params: [`${entry.id}/other`, otherAccountId, otherMinor, Date.now(), entry.id, transferId, transferId],
   };
   await writer.batch([side, joined, added, withoutParts(transferId)]);
   return found !== undefined;
