@@ -18,7 +18,9 @@ export function beginRole(budget: KnownBudget): void {
   open = budget;
   otherTabs = new BroadcastChannel(`role-${budget.databaseId}`);
   otherTabs.addEventListener('message', ({ data }) => {
-    const { access, principal } = data as { readonly access?: unknown; readonly principal?: string };
+    // A tab with an older bundle sends the access alone, as text.
+    const message: unknown = typeof data === 'string' ? { access: data } : data;
+    const { access, principal } = message as { readonly access?: unknown; readonly principal?: string };
     if (isBudgetRole(access) || access === 'removed') takeAccess(access, principal);
   });
 }
