@@ -1,7 +1,7 @@
 import { createClient } from '@rockpool/client';
 import type { ReactElement } from 'react';
 import { flushSync } from 'react-dom';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { addCategory, renameCategory } from '../categories/actions.ts';
 import { schema } from '../schema.ts';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
@@ -14,6 +14,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.useRealTimers();
   await app.close();
 });
 
@@ -61,6 +62,8 @@ it('an action that another tab has changed again is not undone, nor is the actio
   const other = await createClient({ name: app.client.name, schema });
   const food = await addCategory(other, 'Food', 'spending');
   show('accounts', () => renameCategory(app.client, food, 'Meals'));
+  // The toast, and "Undo" with it, stays until this test ends.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   save();
   await expect.poll(() => textOf('status')).toContain('Saved.Undo');
   await renameCategory(other, food, 'Dinner');
