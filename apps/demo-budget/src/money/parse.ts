@@ -24,7 +24,7 @@ const currencyMarkAtEnd = /(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\
 /** The zeros of Arabic, Persian, Devanagari, Bengali and full-width digits. */
 const zeros = [0x0660, 0x06f0, 0x0966, 0x09e6, 0xff10];
 
-/** The text with Latin digits and marks, which keyboards and files of other scripts may not have. */
+/** The text with Latin digits and marks, which keyboards of other scripts may not have. */
 export function withLatinDigits(text: string, mark: DecimalMark): string {
   return text
     .replace(/\p{Nd}/gu, (digit) => {

@@ -3,7 +3,8 @@
  * payee, and the row's ordinal among rows of the file with all of these equal (two equal coffees stay two entries). It
  * is also the id of the ledger entry, so two people who import the same statement offline end up with one set of rows.
  *
- * The key must never change: rows stored by an older release would no longer be recognised.
+ * The key must never change: rows stored by an older release would no longer be recognised. It contains the amount in
+ * minor units, so it has changed where a release changed the decimals of a currency (README.md names them).
  */
 export interface ImportIdentity {
   readonly accountId: string;
