@@ -20,7 +20,7 @@ export const ERROR_GROUPS = [
       'migration-failed':
         'Correct the migration. `table`, `column` and the declared and found definitions name the difference; the database is as it was.',
       'migration-refused':
-        'Reads work and sync continues; every other write rejects. When the device has sent its changes, and the user has retried or dropped the rejected ones that name the column, the next opening migrates.',
+        'Reads, sync, and `retry` and `drop` of rejected changes work; all other writes reject. When the device has sent its changes, and the user has retried or dropped the rejected ones that name the column, the next opening migrates.',
       'other-principal':
         'Sign the former user in again so that their changes are sent, or open the database under another `name`.',
       'schema-incompatible':

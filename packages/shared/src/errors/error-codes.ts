@@ -13,10 +13,7 @@ export type Recovery =
  * never appear. A code is never renamed or reused: outcomes store it and apps show it.
  */
 const ERROR_KINDS = {
-  'app-outdated': [
-    'upgrade',
-    'A newer version of the app has changed this database; this version can read it but not write to it.',
-  ],
+  'app-outdated': ['upgrade', 'A newer version of the app has changed this database; this version can only read it.'],
   'atomic-conflict': [
     'ask-user',
     'Part of this atomic transaction lost to a concurrent write, so all of it was rejected.',
@@ -90,7 +87,7 @@ const ERROR_KINDS = {
   ],
   'leader-unreachable': ['retry', 'The leader tab is not responding.'],
   'migration-failed': ['bug', 'A migration failed; the database is unchanged.'],
-  'migration-refused': ['ask-user', 'The migration waits for unsent changes.'],
+  'migration-refused': ['ask-user', 'The migration waits for unsent or rejected changes.'],
   'network-unreachable': ['retry', 'The server cannot be reached.'],
   'opening-stalled': ['retry', 'The browser, or the server of the app’s files, is not responding.'],
   'other-principal': ['reauthenticate', 'Another user is using the database, or has unsent changes in it.'],
