@@ -27,7 +27,8 @@ export class ConnectionQuota {
 
   /**
    * The received messages of a session that are not finished have become larger by `bytes`, or smaller. Throws
-   * `rate-limited` if those of all sessions of the principal exceed the limit. They count until the session ends.
+   * `rate-limited` if those of all sessions of the principal exceed the limit. Parts of messages count until the
+   * session ends, pushes until they are decided.
    */
   receive(principal: string, bytes: number): void {
     const heldBytes = (this.receivedBytes.get(principal) ?? 0) + bytes;

@@ -142,6 +142,37 @@ describe('the sessions of one principal', () => {
     expect(third.session.hasEnded).toBe(true);
   });
 
+  it('queue no push that exceeds the limit', async () => {
+    const { log } = database.file;
+    const quota = new ConnectionQuota(Infinity, 100);
+    const { session, received } = beginSession({
+      ...sessionServices(database, () => undefined),
+      connectionQuota: quota,
+    });
+    await greet(session);
+    pushRow(session);
+    expect(received.at(-1)).toMatchObject({ code: 'rate-limited', fields: { limitBytes: 100 } });
+    await untilCommitted();
+    expect(log.watermark).toBe(0);
+    expect(() => quota.receive('ann', 100)).not.toThrow();
+  });
+
+  it('hold their waiting pushes until these are decided, also after they have ended', async () => {
+    const quota = new ConnectionQuota(Infinity, MIB);
+    const services = { ...sessionServices(database, () => undefined), connectionQuota: quota };
+    const [first, second, third] = [beginSession(services), beginSession(services), beginSession(services)];
+    for (const { session } of [first, second, third]) await greet(session);
+    push(first.session, 0.6 * MIB);
+    first.session.disconnected();
+    push(second.session, 0.6 * MIB);
+    expect(second.received.at(-1)).toMatchObject({ code: 'rate-limited' });
+    await untilCommitted();
+    push(third.session, 0.6 * MIB);
+    expect(third.session.hasEnded).toBe(false);
+    await untilCommitted();
+    expect(() => quota.receive('ann', MIB)).not.toThrow();
+  });
+
   it('may send any amount that is decided in between', async () => {
     const quota = new ConnectionQuota(Infinity, MIB);
     const { session } = beginSession({ ...sessionServices(database, () => undefined), connectionQuota: quota });

@@ -344,6 +344,12 @@ export class Session implements Subscriber {
     const { principal, database } = this;
     if (principal === null || database === null) return;
     this.waiting.beginPush(sizeBytes);
+    try {
+      this.countReceived();
+    } catch (error) {
+      this.waiting.endPush(sizeBytes);
+      throw error;
+    }
     if (this.waiting.isFull) this.socket.pause();
     const { metrics, now } = this.context;
     const traced = this.context.tracing?.push({
@@ -366,10 +372,13 @@ export class Session implements Subscriber {
     });
   }
 
-  /** Throws `rate-limited`. Before the token is known to be valid, other limits apply (receive-queue.ts). */
+  /**
+   * Throws `rate-limited`. Before the token is known to be valid, other limits apply (receive-queue.ts). A push that
+   * waits outlives its session, so it counts until it is decided.
+   */
   private countReceived(): void {
     const { principal, countedBytes } = this;
-    const bytes = this.isClosed() ? 0 : this.waiting.bytes;
+    const bytes = this.isClosed() ? this.waiting.waitingPushBytes : this.waiting.bytes;
     if (principal === null || bytes === countedBytes) return;
     this.countedBytes = bytes;
     this.context.connectionQuota.receive(principal.id, bytes - countedBytes);
