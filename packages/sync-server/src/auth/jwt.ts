@@ -41,7 +41,8 @@ export interface TokenRules {
   readonly previousSecret?: Uint8Array;
   /**
    * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched every 10
-   * minutes and when a token names an unknown key. While it cannot be fetched, the keys of the last 24 hours count.
+   * minutes and when a token names an unknown key. While it cannot be fetched, the keys that were fetched last
+   * count for up to 24 hours.
    */
   readonly keySet?: JSONWebKeySet | URL;
   /**
@@ -109,7 +110,7 @@ function checkRequest({ principal, databases, role = 'editor', formerly = [], tt
 
 /**
  * Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`.
- * `onOutdatedKeys` is called when the keys could not be fetched again, and older ones are used.
+ * `onOutdatedKeys` is called when the keys could not be fetched again. Older ones are used for a day after their fetch.
  */
 export function jwtAuthenticate(
   { secret, previousSecret, keySet, oidcIssuer, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,

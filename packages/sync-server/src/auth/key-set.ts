@@ -59,22 +59,23 @@ function keysAt(url: URL, onOutdated: (error: unknown) => void): JWTVerifyGetKey
 
 /**
  * Returns a function that fetches keys again if they are older than FRESH_MS. If that fails, it resolves as long as
- * they are younger than OUTDATED_MS. Throws `auth-unavailable`. Tokens that arrive together share a fetch.
+ * they are younger than OUTDATED_MS. Throws `auth-unavailable`, with the error of the last fetch as its cause. Tokens
+ * that arrive together share a fetch.
  */
 function recentKeys(
   fetchedMs: () => number | undefined,
   fetchAgain: () => Promise<void>,
   onOutdated: (error: unknown) => void,
 ): () => Promise<void> {
-  let failedMs = -Infinity;
+  let failed: { readonly ms: number; readonly error: unknown } = { ms: -Infinity, error: undefined };
   let fetching: Promise<void> | null = null;
   const ageMs = (): number => Date.now() - (fetchedMs() ?? Infinity);
   const refresh = async (): Promise<void> => {
     try {
       await fetchAgain();
     } catch (error) {
-      failedMs = Date.now();
-      if (ageMs() < OUTDATED_MS) onOutdated(error);
+      failed = { ms: Date.now(), error };
+      onOutdated(error);
     } finally {
       fetching = null;
     }
@@ -82,8 +83,8 @@ function recentKeys(
   return async () => {
     if (ageMs() < FRESH_MS) return;
     // The clock may have been set back.
-    if (Math.abs(Date.now() - failedMs) >= FETCH_AGAIN_MS) await (fetching ??= refresh());
-    if (ageMs() >= OUTDATED_MS) throw new RockpoolError('auth-unavailable');
+    if (Math.abs(Date.now() - failed.ms) >= FETCH_AGAIN_MS) await (fetching ??= refresh());
+    if (ageMs() >= OUTDATED_MS) throw new RockpoolError('auth-unavailable', {}, { cause: failed.error });
   };
 }
 

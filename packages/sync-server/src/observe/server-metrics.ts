@@ -40,7 +40,7 @@ export class ServerMetrics {
   );
   readonly keySetFailures: Counter = new Counter(
     'rockpool_key_set_failures_total',
-    'Failed fetches of the keys of the identity provider, after which older keys were used.',
+    'Failed fetches of newer keys of the identity provider. Older keys are used for a day after their fetch.',
   );
   readonly requests: Counter = new Counter('rockpool_http_requests_total', 'HTTP requests, by route and status.');
   private readonly gauges: Metric[] = [];
