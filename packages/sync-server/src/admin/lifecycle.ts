@@ -130,7 +130,8 @@ export class Lifecycle {
           finishFileChange(dataDir, databaseId, (id) => void members.forgetDatabase(id));
         } else {
           await jobs.delete(databaseId);
-          await members.forgetDatabase(databaseId);
+          // The job has deleted the members, before another instance could create the database again and add new ones.
+          members.forgotten(databaseId);
         }
         devices.forget(databaseId);
         this.drained.delete(databaseId);

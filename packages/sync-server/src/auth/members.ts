@@ -74,7 +74,8 @@ export class Members {
   allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
     const { loading } = this.roles;
     if (loading !== null) return loading.then(() => this.allows(principal, databaseId, operation));
-    const lookUp = this.isStranger(principal, databaseId) ? this.roles.lookUp(databaseId, principal.id) : null;
+    const mayRead = this.allowsNow(principal, databaseId, 'read');
+    const lookUp = mayRead ? null : this.roles.lookUp(databaseId, principal.id);
     if (lookUp !== null) return lookUp.then(() => this.allowsNow(principal, databaseId, operation));
     return this.allowsNow(principal, databaseId, operation);
   }
@@ -181,22 +182,19 @@ export class Members {
    */
   forgetDatabase(databaseId: string): void | Promise<void> {
     const forgotten = this.options.store.forgetDatabase(databaseId);
-    const forget = (): void => {
-      this.roles.delete(databaseId);
-      this.announce(databaseId);
-    };
-    return forgotten instanceof Promise ? forgotten.then(forget) : forget();
+    return forgotten instanceof Promise ? forgotten.then(() => this.forgotten(databaseId)) : this.forgotten(databaseId);
+  }
+
+  /** Applies that a job has deleted a database with its members and invitations. See forgetDatabase. */
+  forgotten(databaseId: string): void {
+    this.roles.delete(databaseId);
+    this.announce(databaseId);
   }
 
   close(): void {
     this.unsubscribe?.();
     this.roles.close();
     this.options.store.close();
-  }
-
-  /** Whether neither the token nor the roles that this instance knows say anything about the database. */
-  private isStranger({ id, databases = [] }: Principal, databaseId: string): boolean {
-    return !databases.includes(databaseId) && this.roles.roleOf(databaseId, id) === undefined;
   }
 
   private allowsNow(

@@ -5,6 +5,7 @@ import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { until } from '../../../../tests/kit/until.ts';
 import { Connections } from '../postgres/connection.ts';
 import { prepareSchema } from '../store/postgres/prepare-schema.ts';
+import { readmitted, revokedEverywhere } from './member-store.ts';
 import { Members } from './members.ts';
 import { PostgresMembers } from './postgres-members.ts';
 import { RoleCache, type RoleCacheOptions } from './role-cache.ts';
@@ -157,6 +158,35 @@ it('looks up a principal without a role before it is refused, because another in
   expect(await allowed('zoe')).toBe(true);
   await expect(allowed('eve')).rejects.toMatchObject({ code: 'auth-unavailable' });
 });
+
+it.each([
+  ['revoked in the database', { ...ZOE, role: null }, { ...ZOE, role: 'viewer' as const }],
+  ['revoked everywhere', revokedEverywhere('zoe'), readmitted('zoe')],
+])(
+  'looks up a principal who is %s before it is refused, once for requests at the same time',
+  async (_, revoked, granted) => {
+    await elsewhere.write(revoked);
+    await elsewhere.write({ ...revoked, principal: 'ann' });
+    const store = openMembers();
+    const [onChanged, onError] = [() => undefined, () => undefined];
+    const members = new Members({ store, bus: null, onChanged, onError, now: Date.now });
+    onTestFinished(() => members.close());
+    const allowed = async (principal: string): Promise<boolean> =>
+      members.allows({ id: principal, databases: [DATABASE], expiresAtMs: Infinity }, DATABASE, 'read');
+    expect(await allowed('zoe')).toBe(false);
+    await elsewhere.write(granted);
+    expect(await allowed('zoe')).toBe(true);
+    const { readMembers } = store;
+    const reads: number[] = [];
+    store.readMembers = (sought) => {
+      reads.push(sought.length);
+      return readMembers.call(store, sought);
+    };
+    const requests = Array.from({ length: 100 }, () => 'ann');
+    expect(await Promise.all(requests.map(allowed))).toEqual(requests.map(() => false));
+    expect(reads).toEqual([2]);
+  },
+);
 
 it('finds a revocation while a connection is silent', async () => {
   const link = await SlowLink.open(postgres.server.port, 0);

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { SharedRead } from '../postgres/shared-read.ts';
-import type { MemberStore, StoredMember } from './member-store.ts';
+import { EVERY_DATABASE, type MemberStore, type StoredMember } from './member-store.ts';
 import type { Role } from './role.ts';
 
 /**
@@ -51,8 +51,8 @@ type Change = () => void;
  * 3. A poll returns no deleted roles, but the number of stored ones. If the cache has another number, the roles of the
  *    announced databases are replaced. If the numbers still differ, all roles are compared with the store's.
  * 4. All roles are also compared after a failed poll and, where several instances share the store, once a minute.
- * 5. Before a principal without a role is refused, the role is looked up: another instance may just have stored it, and
- *    a client that is refused waits for up to a minute.
+ * 5. Before a principal without a role, or with a revoked one, is refused, the role is looked up: another instance may
+ *    just have stored it, and a client that is refused waits for up to a minute.
  */
 export class RoleCache {
   private readonly options: RoleCacheOptions;
@@ -63,7 +63,8 @@ export class RoleCache {
   private isPollDue = false;
   private isChecking = false;
   private isCheckDue = false;
-  private sought: Pick<StoredMember, 'databaseId' | 'principal'>[] = [];
+  // By both, so that a principal who asks many times at once is read once.
+  private sought = new Map<string, Pick<StoredMember, 'databaseId' | 'principal'>>();
   private readonly lookUps = new SharedRead(() => this.readSought());
   private readonly isShared: boolean;
   // Databases whose members other instances have changed or deleted since the last poll.
@@ -101,12 +102,12 @@ export class RoleCache {
   }
 
   /**
-   * Reads the role of a principal again. Null if no other instance can have stored one. Rejects with
-   * `auth-unavailable`.
+   * Reads the roles of a principal in a database and in EVERY_DATABASE again. Null if no other instance can have stored
+   * one. Rejects with `auth-unavailable`.
    */
   lookUp(databaseId: string, principal: string): Promise<void> | null {
     if (!this.isShared) return null;
-    this.sought.push({ databaseId, principal });
+    for (const id of [databaseId, EVERY_DATABASE]) this.sought.set(`${id} ${principal}`, { databaseId: id, principal });
     return this.lookUps.run().catch((error: unknown) => {
       throw new RockpoolError('auth-unavailable', {}, { cause: error });
     });
@@ -208,8 +209,8 @@ export class RoleCache {
   }
 
   private readSought(): Promise<void> {
-    const { sought } = this;
-    this.sought = [];
+    const sought = [...this.sought.values()];
+    this.sought.clear();
     return this.read(
       () => this.inTime(this.options.store.readMembers(sought)),
       (members, changes) => this.apply(members, changes),

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { ADMIN_TOKEN, askAdmin } from '../../../testing/admin-client.ts';
 import { insert } from '../../../testing/changeset.ts';
 import { Kill, KilledConnections } from '../../../testing/killed-connections.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
@@ -26,7 +27,7 @@ let name: string;
 let server: TestServer;
 beforeEach(async () => {
   ({ url, name } = await postgres.server.createDatabase());
-  const started = await TestServer.start(temporaryFolder(), { postgres: url });
+  const started = await TestServer.start(temporaryFolder(), { postgres: url, admin: { token: ADMIN_TOKEN } });
   onTestFinished(() => started.stop());
   await started.sync.ready();
   server = started;
@@ -94,6 +95,23 @@ it('a deletion can be interrupted at every request: it can be completed later, a
     expect(again.site.databaseIdentity).not.toEqual(identity);
     await again.close();
   }
+});
+
+it('a deletion by the operator keeps a member who is added as soon as the database can be created again', async () => {
+  await create('recreated');
+  await postgres.server.query(
+    name,
+    `CREATE FUNCTION add_member() RETURNS trigger SECURITY DEFINER LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO rockpool.rockpool_member (database_id, principal, role) VALUES (OLD.id, 'eve', 'viewer');
+       RETURN NULL;
+     END $$;
+     CREATE TRIGGER add_member AFTER DELETE ON rockpool.rockpool_database FOR EACH ROW EXECUTE FUNCTION add_member();`,
+  );
+  const deleted = await askAdmin(server, 'DELETE', '/databases/recreated?confirm=recreated');
+  expect(deleted.status).toBe(200);
+  expect(server.sync.members.list('recreated').map(({ principal }) => principal)).not.toContain('zoe');
+  expect(await rowsOf('recreated')).toBe(1);
+  await until(() => server.sync.members.list('recreated').length === 1);
 });
 
 it('a deletion ends the sessions of the database, and deletes a large table in parts', async () => {
