@@ -68,6 +68,12 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
   // The PostgreSQL of the tests runs without fsync, and doctor reports it.
   expect([code, stdout]).toEqual([1, expect.stringMatching(/fsync = off[^]*ok {7}database second/)]);
   expect(await command('databases', 'inspect', DATABASE)).toMatchObject({ code: 1 });
+  // As if the database had been moved to another shard.
+  await postgres.server.query(name, `UPDATE rockpool.rockpool_database SET move_id = 1, move_role = 'moved'`);
+  expect((await command('doctor')).stdout).toMatch(
+    /problem {2}database second: the database was moved away; see the shard$/m,
+  );
+  await postgres.server.query(name, `UPDATE rockpool.rockpool_database SET move_id = NULL`);
   // As if a deletion had been killed.
   await postgres.server.query(name, `UPDATE rockpool.rockpool_database SET move_role = 'deleted'`);
   expect((await command('doctor')).stdout).toContain(
