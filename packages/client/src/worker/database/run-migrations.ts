@@ -74,8 +74,8 @@ export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean 
 }
 
 /**
- * Whether the migrations, or the merge rules, of this schema are new to the file. Throws `migration-failed` and
- * `app-outdated` if the file has run different migrations.
+ * Whether the migrations, or the merge rules, of this schema are new to the file, which is not ahead of this bundle.
+ * Throws `migration-failed` if the file has run different migrations.
  */
 export function hasChanges(meta: Meta, migrations: readonly Migration[], stored: Schema, wanted: Schema): boolean {
   const done = readDone(meta);
@@ -88,16 +88,10 @@ function readDone(meta: Meta): readonly (readonly [tag: string, hash: string])[]
 }
 
 function requireSameHistory(done: readonly (readonly [string, string])[], migrations: readonly Migration[]): void {
-  for (const [index, [tag, hash]] of done.entries()) {
-    const migration = migrations[index];
-    if (migration === undefined)
-      throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
-    if (migration.tag !== tag)
-      throw failed(migration.tag, {
-        problem: `at this position, the database has applied a different migration, ${tag}`,
-      });
-    if (hashOf(migration.sql) !== hash)
-      throw failed(tag, { problem: 'the migration was changed after it was applied' });
+  for (const [index, [doneTag, hash]] of done.slice(0, migrations.length).entries()) {
+    const { tag, sql } = migrations[index] as Migration;
+    if (tag !== doneTag) throw failed(tag, { problem: `the database ran the migration ${doneTag} here` });
+    if (hashOf(sql) !== hash) throw failed(tag, { problem: 'the migration changed after it ran' });
   }
 }
 

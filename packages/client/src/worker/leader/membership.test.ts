@@ -626,7 +626,13 @@ describe('a page that is hidden', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
-  it.each(['database-mismatch', 'database-newer', 'other-principal', 'schema-incompatible'] as const)(
+  it.each([
+    'database-mismatch',
+    'database-newer',
+    'migration-failed',
+    'other-principal',
+    'schema-incompatible',
+  ] as const)(
     'ends with %s if its file can no longer be opened when it is visible again, and fails its waiting calls',
     async (code) => {
       const browser = new FakeBrowser();
@@ -643,6 +649,20 @@ describe('a page that is hidden', () => {
       expect(await codeOf(write(tab, 'b'))).toBe(code);
     },
   );
+
+  it('ends if a migration that waited fails when this tab takes over', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab();
+    await leader.membership.open();
+    const follower = browser.tab({
+      failToOpen: (role) => (role === 'writer' ? new RockpoolError('migration-failed') : null),
+    });
+    await follower.membership.open();
+    leader.kill();
+    await browser.advance(60_000);
+    expect(follower.ended).toMatchObject([{ code: 'migration-failed' }]);
+    expect(await codeOf(write(follower, 'a'))).toBe('migration-failed');
+  });
 
   it('leads once if the lock comes to it while it leaves and is visible again', async () => {
     const browser = new FakeBrowser();
