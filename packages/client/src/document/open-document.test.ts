@@ -32,7 +32,7 @@ const path = PathRule.root(rule);
 const yes = (): boolean => true;
 
 type DatabaseState = Record<
-  'isThere' | 'isFlushed' | 'isReadable' | 'isReached' | 'isWritable' | 'isAnswered',
+  'isThere' | 'isFlushed' | 'isReadable' | 'isRunning' | 'isReached' | 'isWritable' | 'isAnswered',
   () => boolean
 >;
 
@@ -43,6 +43,7 @@ async function openPage(
     isThere = yes,
     isFlushed = yes,
     isReadable = yes,
+    isRunning = yes,
     isReached = yes,
     isWritable = yes,
     isAnswered = yes,
@@ -74,6 +75,7 @@ async function openPage(
       follow: (listener) => ((tell = listener), () => undefined),
       beforeEnd: (listener) => ((end = listener), () => (end = () => undefined)),
       change: (changeJson, requestId) => {
+        if (!isRunning()) return Promise.reject(new RockpoolError('worker-stuck'));
         if (!isReached()) return Promise.reject(new RockpoolError('storage-busy'));
         if (!isWritable()) return Promise.reject(new RockpoolError('storage-full'));
         if (!isThere()) return Promise.reject(new RockpoolError('document-gone'));
@@ -186,6 +188,19 @@ it('an open document sends what was typed during a write or a read when the page
   reading.body().insert(0, 'high ');
   reading.end();
   expect(reading.stored()).toEqual({ body: 'high tide', n: 1 });
+});
+
+it('an open document repeats a change whose outcome is unknown when the page ends', async () => {
+  let isRunning = false;
+  const { document, body, stored, end } = await openPage({ body: 'tide', n: 1 }, { isRunning: () => isRunning });
+  body().insert(0, 'spring ');
+  const saved = document.saved();
+  await Promise.resolve();
+  body().insert(0, 'low ');
+  await expect(saved).rejects.toMatchObject({ code: 'worker-stuck' });
+  isRunning = true;
+  end();
+  expect(stored()).toEqual({ body: 'low spring tide', n: 1 });
 });
 
 it('an open document writes a change once whose outcome is unknown, and what was typed after it', async () => {

@@ -184,14 +184,18 @@ class DocumentSync<Value> {
   }
 
   /**
-   * Sends the changes that wait for the step under way, such as a write that the database has not answered. Nothing may
-   * follow: the page will not learn the result.
+   * Sends the changes that wait for the step under way, such as a write that the database has not answered. If none is
+   * under way, first repeats a change whose outcome is unknown. Nothing may follow: the page will not learn the result.
    */
   sendRest(): void {
+    const { source, unanswered } = this;
     if (!this.isDirty || this.state !== 'open') return;
+    const send = (changeJson: string, requestId: string): void =>
+      void source.change(changeJson, requestId).catch(() => undefined);
+    if (unanswered !== null && this.work === null) send(unanswered.changeJson, unanswered.requestId);
     try {
-      const change = diffJson(this.unanswered?.mine ?? this.stored.value, this.read(), this.path);
-      if (change !== null) this.source.change(JSON.stringify(change), newId()).catch(() => undefined);
+      const change = diffJson(unanswered?.mine ?? this.stored.value, this.read(), this.path);
+      if (change !== null) send(JSON.stringify(change), newId());
     } catch {
       // The page has content that JSON cannot express.
     }
