@@ -20,7 +20,7 @@ export const ERROR_GROUPS = [
       'migration-failed':
         'Correct the migration. `table`, `column` and the declared and found definitions name the difference; the database is as it was.',
       'migration-refused':
-        'Reads, sync, and `retry` and `drop` of rejected changes work; all other writes reject. When the device has sent its changes, and the user has retried or dropped the rejected ones that name the column, the next opening migrates.',
+        'Reads work, and sync continues unless the server already has another merge rule for the column (`schema-mismatch`). Rejected changes can be dropped, and retried while sync is connected; every other write rejects. When the device has sent its changes, and no rejected one names the column, the next tab to become the leader migrates.',
       'other-principal':
         'Sign the former user in again so that their changes are sent, or open the database under another `name`.',
       'schema-incompatible':

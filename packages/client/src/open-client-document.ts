@@ -66,7 +66,8 @@ function listenForEnd(session: ClientSession): Set<() => void> {
   const callAll = (): void => listeners.forEach((listener) => listener());
   session.beforeClose(callAll);
   session.beforeAway = (event) => {
-    // A page that is frozen, or kept in the back/forward cache, continues later.
+    // A page that is frozen or cached usually continues, and would then write the text twice; if the browser discards
+    // it, the text is lost.
     if ((event as Partial<PageTransitionEvent>).persisted === false) callAll();
   };
   return listeners;

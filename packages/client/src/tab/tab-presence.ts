@@ -157,14 +157,9 @@ function toJson(state: unknown): string {
   try {
     text = JSON.stringify(state);
   } catch (thrown) {
-    throw new RockpoolError(
-      'presence-invalid',
-      { problem: 'the state cannot be serialized as JSON' },
-      { cause: thrown },
-    );
+    throw new RockpoolError('presence-invalid', { problem: 'the state is not JSON' }, { cause: thrown });
   }
-  if (text === undefined)
-    throw new RockpoolError('presence-invalid', { problem: 'the state cannot be serialized as JSON' });
+  if (text === undefined) throw new RockpoolError('presence-invalid', { problem: 'the state is not JSON' });
   const sizeBytes = new TextEncoder().encode(text).length;
   if (sizeBytes > MAX_PRESENCE_STATE_BYTES)
     throw new RockpoolError('presence-invalid', { sizeBytes, limitBytes: MAX_PRESENCE_STATE_BYTES });

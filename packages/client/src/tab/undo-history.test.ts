@@ -76,7 +76,7 @@ describe('the history of a tab', () => {
   const reasons = [
     { error: new RockpoolError('storage-full'), sameId: false },
     {
-      error: new RockpoolError('leader-unreachable', { problem: 'the leader was not elected in time' }),
+      error: new RockpoolError('leader-unreachable', { problem: 'the leader was elected too late' }),
       sameId: false,
     },
     { error: new RockpoolError('leader-unreachable', { waitedMs: 10_000, timesAsked: 5 }), sameId: true },

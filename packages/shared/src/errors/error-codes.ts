@@ -87,7 +87,10 @@ const ERROR_KINDS = {
   ],
   'leader-unreachable': ['retry', 'The leader tab is not responding.'],
   'migration-failed': ['bug', 'A migration failed; the database is unchanged.'],
-  'migration-refused': ['ask-user', 'The migration waits for unsent or rejected changes.'],
+  'migration-refused': [
+    'ask-user',
+    'A migration waits for unsent or rejected changes; this version can read the database but not write to it.',
+  ],
   'network-unreachable': ['retry', 'The server cannot be reached.'],
   'opening-stalled': ['retry', 'The browser, or the server of the app’s files, is not responding.'],
   'other-principal': ['reauthenticate', 'Another user is using the database, or has unsent changes in it.'],

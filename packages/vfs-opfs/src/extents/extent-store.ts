@@ -117,7 +117,7 @@ export class ExtentStore implements DatabaseStore {
       this.#recover();
       this.#listeners.onUndone(error);
     } catch (again) {
-      // The storage stays failed, because its connection to the medium is lost; the caller must open it again.
+      // The storage stays failed: only another opening can find the reason, so it counts as lost.
       const { fields } = errorFromMedium(again, 'load');
       this.#failure = new StorageError('storage-lost', fields);
       this.#listeners.onError(this.#failure);

@@ -234,7 +234,7 @@ function replaceAll(
       // again.
       if (progress.hasResolvedAfter(delivery.lastAckedSequence))
         throw new RockpoolError('site-copied', {
-          problem: 'the server has no outcome for a rejected changeset that the user has resolved',
+          problem: 'a changeset that the user has resolved has no outcome',
           sequence: delivery.lastAckedSequence + 1,
         });
       progress.startOver(logEpoch, delivery, delivery.lastAckedSequence);

@@ -52,7 +52,7 @@ export function toAuditDatabase({ database, pending, progress, onApplied }: Audi
         const rangeCount = rangeCounts.get(differing.tableId);
         if (table === undefined || rangeCount === undefined)
           throw new RockpoolError('frame-unexpected', {
-            problem: 'the server sent the audit of a table that was not requested',
+            problem: 'the audit of this table was not requested',
           });
         const theirs = answer.groups.find(({ tableId }) => tableId === table.id);
         const { rowCount, touched } = repairRows(

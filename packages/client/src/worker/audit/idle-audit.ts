@@ -108,7 +108,7 @@ export class IdleAudit {
   handleAnswer(answer: AuditAnswer): void {
     if (this.asked === null || answer.cursor !== this.asked.cursor)
       throw new RockpoolError('frame-unexpected', {
-        problem: 'the server sent an audit that was not requested',
+        problem: 'the audit was not requested',
       });
     const { rangeCounts, rowCounts, cursor } = this.asked;
     if (answer.compared) this.uncompared = 0;

@@ -127,7 +127,8 @@ const EMPTY_SCHEMA: Schema = buildSchema([]);
 /**
  * Checks the schema for a connection that only reads. Throws `storage-missing` while the file lacks a part of this
  * schema, that is, until a writer of the same version has opened it. With migrations, a bundle reads the parts that it
- * knows of a file that is ahead of it, or whose migration waits for undecided changes.
+ * knows of a file that is ahead of it, or whose migration waits for undecided changes. The reader keeps this schema
+ * until it is opened again, also after another tab has migrated.
  */
 export function requireInstalled(meta: Meta, { schema }: BundleSchema): InstalledSchema {
   if (!meta.exists) throw new RockpoolError('storage-missing');

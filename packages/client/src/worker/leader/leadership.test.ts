@@ -20,6 +20,8 @@ interface World {
   readonly refused: string[];
   /** Makes the newest work publish a commit. */
   publishCommit: (tables: readonly string[]) => void;
+  /** Makes the newest work publish this part of its status. */
+  publishSentUpTo: (sentUpTo: number | null) => void;
   readonly startAnew: () => Promise<void>;
 }
 
@@ -56,6 +58,7 @@ function createWorld({
     localCommits: 0,
     refused: [],
     publishCommit: () => undefined,
+    publishSentUpTo: () => undefined,
     startAnew: () => leadership.startAnew(),
   };
   let works = 0;
@@ -93,6 +96,7 @@ function createWorld({
     startWork: (tools) => {
       const number = ++works;
       world.publishCommit = (tables) => tools.publishCommit({ tables, changes: [] });
+      world.publishSentUpTo = (sentUpTo) => tools.publishStatus({ ...FAKE_STATUS, sentUpTo });
       return {
         onLocalCommit: () => world.localCommits++,
         tryNow: () => undefined,
@@ -165,6 +169,31 @@ describe('a leader that receives a write', () => {
     expect(world.written).toEqual([]);
     expect(world.posted).toEqual(['begun a', 'refused a', 'refused a']);
   });
+});
+
+it('a leader whose migration waits retries a rejected changeset only while the server accepts its schema', async () => {
+  const written: string[] = [];
+  const database: WritableDatabase = {
+    readOnly: new RockpoolError('migration-refused', { table: 't', column: 'c' }),
+    write: ({ id }) => {
+      written.push(id);
+      return { results: [], touchedTables: [], changes: [], repeated: false };
+    },
+    begin: () => {
+      throw new Error('no transaction of several calls in this test');
+    },
+  };
+  const { serve, posted, publishSentUpTo } = createWorld({ database });
+  const ask = (requestId: string, kind: 'retry-rejected' | 'drop-rejected'): Promise<void> =>
+    serve({ requestId, request: { kind: 'write', statements: [], action: { kind, sequence: 1 } } });
+  await ask('a', 'retry-rejected');
+  await ask('b', 'drop-rejected');
+  publishSentUpTo(1);
+  await ask('c', 'retry-rejected');
+  publishSentUpTo(null);
+  await ask('d', 'retry-rejected');
+  expect(written).toEqual(['b', 'c']);
+  expect(posted.filter((message) => message.startsWith('refused'))).toEqual(['refused a', 'refused d']);
 });
 
 it('a leader does not run an answered step of a transaction again', async () => {

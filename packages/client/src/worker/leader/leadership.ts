@@ -236,7 +236,7 @@ export class Leadership<Database extends WritableDatabase> {
     const job = (): void => {
       try {
         if (this.options.clock.nowMs() > latestStartMs)
-          throw new RockpoolError('leader-unreachable', { problem: 'the leader was not elected in time' });
+          throw new RockpoolError('leader-unreachable', { problem: 'the leader was elected too late' });
         onBegun();
         settled.resolve(this.writeNow(request));
       } catch (thrown) {
@@ -255,6 +255,10 @@ export class Leadership<Database extends WritableDatabase> {
 
   private writeNow(request: WriteRequest): Promise<readonly StatementOutcome[]> {
     const { id, action } = request;
+    const { readOnly, sentUpTo } = this.status;
+    // A server that already has the new merge rules refuses the older schema, and would never decide the retry.
+    if (action?.kind === 'retry-rejected' && readOnly?.code === 'migration-refused' && sentUpTo === null)
+      throw RockpoolError.fromData(readOnly);
     if (this.commitsOpen(request)) return this.transactions.commit(id, (outcome) => this.keep(outcome));
     const reason = action?.kind === 'commit-transaction' ? this.transactions.whyEnded(id) : null;
     if (reason !== null) throw reason;
