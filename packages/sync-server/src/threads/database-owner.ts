@@ -131,15 +131,17 @@ export class DatabaseOwner {
   private push(session: OwnerSession, database: LiveDatabase, message: Extract<ToOwner, { kind: 'push' }>): void {
     const trace = message.trace === null ? undefined : new PushTrace(message.trace);
     const { principal, receivedMs } = message;
-    database.push(session, message.push, { principal, receivedMs, trace }, (refusal) =>
+    session.queued.add(message.call);
+    database.push(session, message.push, { principal, receivedMs, trace }, (refusal) => {
+      session.queued.delete(message.call);
       this.outbox.add({
         kind: 'settled',
         session: message.session,
         call: message.call,
         refusal: refusal?.toData() ?? null,
         ...(trace !== undefined && { stages: trace.stages }),
-      }),
-    );
+      });
+    });
   }
 
   /** Takes the database offline if SQLite has just found its file damaged. */

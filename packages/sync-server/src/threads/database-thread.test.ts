@@ -117,6 +117,15 @@ it('a database thread refuses the pushes of a session that fails while its clien
   expect(session.refusals).toMatchObject([{ code: 'database-damaged' }]);
 });
 
+it('a database thread decides the pushes that were queued before their session fails', async () => {
+  const session = await join();
+  session.push();
+  session.database.confirm(session.subscriber, 5, 0); // was never sent
+  expect(await session.failed).toMatchObject({ code: 'frame-unexpected' });
+  await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
+  expect(session.refusals).toEqual([null]);
+});
+
 it('a database thread decides the pushes of a client that has left', async () => {
   const session = await join();
   session.push();

@@ -338,7 +338,7 @@ export class DatabaseThread {
       case 'joined':
         return this.sessions.get(message.session)?.resolve();
       case 'failed':
-        return this.failed(message.session, RockpoolError.fromData(message.error));
+        return this.failed(message.session, RockpoolError.fromData(message.error), new Set(message.queued));
       case 'settled':
         return this.settled(message);
       case 'audit-differs':
@@ -384,7 +384,7 @@ export class DatabaseThread {
     settle?.(refusal === null ? null : RockpoolError.fromData(refusal), stages);
   }
 
-  private failed(session: number, error: RockpoolError): void {
+  private failed(session: number, error: RockpoolError, queued: ReadonlySet<number>): void {
     const joined = this.sessions.get(session);
     if (joined !== undefined) {
       this.sessions.delete(session);
@@ -392,17 +392,21 @@ export class DatabaseThread {
       joined.reject(error);
       joined.subscriber.fail(error);
     }
-    this.refusePushes(session, error);
+    this.refusePushes(session, error, queued);
   }
 
   /**
-   * Settles the undecided pushes of a session that the owner has ended: the owner ignores those that it receives
-   * afterwards, and decides the others for nobody.
+   * Settles the undecided pushes of a session that the owner has ended, because the owner ignores those that it receives
+   * afterwards. Those that it has queued are still in memory, and it decides them.
    */
-  private refusePushes(session: number, error: RockpoolError): void {
+  private refusePushes(session: number, error: RockpoolError, queued: ReadonlySet<number> = new Set()): void {
     const settles = this.settles.get(session);
-    this.settles.delete(session);
-    for (const settle of settles?.values() ?? []) settle(error, []);
+    for (const [call, settle] of [...(settles ?? [])]) {
+      if (queued.has(call)) continue;
+      settles?.delete(call);
+      settle(error, []);
+    }
+    if (settles?.size === 0) this.settles.delete(session);
   }
 }
 

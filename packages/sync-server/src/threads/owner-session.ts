@@ -13,6 +13,8 @@ export class OwnerSession implements Subscriber {
   isRevoked = false;
   /** Null until the session joins. */
   database: LiveDatabase | null = null;
+  /** The calls of the pushes that are queued. */
+  readonly queued: Set<number> = new Set();
   private readonly outbox: Outbox<FromOwner>;
   private readonly onEnded: () => void;
 
@@ -39,7 +41,7 @@ export class OwnerSession implements Subscriber {
   fail(error: RockpoolError): void {
     if (this.hasEnded) return;
     this.end();
-    this.outbox.add({ kind: 'failed', session: this.number, error: error.toData() });
+    this.outbox.add({ kind: 'failed', session: this.number, error: error.toData(), queued: [...this.queued] });
   }
 
   /** `isRevoked`: see Subscriber. */

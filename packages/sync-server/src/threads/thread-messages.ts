@@ -110,8 +110,8 @@ export type FromOwner =
   /** Sends the same messages to each of the sessions. */
   | { readonly kind: 'send'; readonly sessions: number[]; readonly messages: readonly Uint8Array[] }
   | { readonly kind: 'joined'; readonly session: number }
-  /** The session has ended. */
-  | { readonly kind: 'failed'; readonly session: number; readonly error: ErrorData }
+  /** The session has ended. `settled` still follows for the pushes of these calls, which are queued. */
+  | { readonly kind: 'failed'; readonly session: number; readonly error: ErrorData; readonly queued: readonly number[] }
   | {
       readonly kind: 'settled';
       readonly session: number;
