@@ -238,7 +238,7 @@ export class DatabaseCache {
       const failure = storeFailure(error);
       // The backup could not attach: sessions would write what no copy contains.
       if (live !== null) this.lose(databaseId, live, failure);
-      if (failure.code === 'database-damaged') this.damaged.add(databaseId);
+      if (failure.code === 'database-damaged' && !this.damaged.has(databaseId)) this.markDamaged(databaseId, failure);
       if (failure.code === 'database-damaged' || failure !== error) onFailure(databaseId, failure);
       throw failure;
     }
@@ -246,17 +246,24 @@ export class DatabaseCache {
 
   /** Takes a damaged database offline: ends its sessions with the error, and refuses to open it from now on. */
   takeOffline(databaseId: string, error: RockpoolError): void {
+    if (!this.damaged.has(databaseId)) this.options.onFailure(databaseId, error);
+    this.markDamaged(databaseId, error);
+    const live = this.open.get(databaseId);
+    if (live !== undefined) this.lose(databaseId, live, error);
+  }
+
+  private markDamaged(databaseId: string, error: RockpoolError): void {
     const { store, onFailure } = this.options;
-    if (!this.damaged.has(databaseId)) onFailure(databaseId, error);
+    const problem = error.fields['problem'] as DamageProblem;
     this.damaged.add(databaseId);
+    // The next start sees these without a mark, and they end when the file is put back.
+    if (problem === 'missing' || problem === 'empty') return;
     try {
-      store.markDamaged(databaseId, error.fields['problem'] as DamageProblem);
+      store.markDamaged(databaseId, problem);
     } catch (failure) {
       // The disk may be full, or read-only after a failure. The database goes offline in any case.
       onFailure(databaseId, storeFailure(failure));
     }
-    const live = this.open.get(databaseId);
-    if (live !== undefined) this.lose(databaseId, live, error);
   }
 
   private lose(

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { damageBeforeOpening, type DamageProblem } from './file-damage.ts';
+import { sumsPath } from '../sqlite/page-sums.ts';
 import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 import { verifyPages } from './verify-pages.ts';
 
@@ -17,7 +18,9 @@ const SENTENCES: Readonly<Record<DamageProblem, string>> = {
 
 /** Returns the damage of a database file, one sentence each. Reads the whole file, even while a server writes to it. */
 export async function damageProblems(path: string): Promise<string[]> {
-  const problem = damageBeforeOpening(path) ?? (isOtherFile(path) ? 'not-sqlite' : null);
+  // First, because an earlier mark hides the loss of the file. A database that never existed has no checksum file.
+  if (!existsSync(path)) return existsSync(sumsPath(path)) ? [SENTENCES.missing] : [];
+  const problem = damageBeforeOpening(path) ?? (readSqliteHeader(path) === null ? 'not-sqlite' : null);
   const found = problem === null ? [] : [SENTENCES[problem]];
   if (problem === 'missing' || problem === 'empty' || problem === 'not-sqlite') return found;
   const { damaged } = await verifyPages(path);
@@ -27,8 +30,4 @@ export async function damageProblems(path: string): Promise<string[]> {
         ...found,
         `${damaged.length} pages differ from their checksums (the first is page ${damaged[0]}): the disk has changed them, or another program has written to the file`,
       ];
-}
-
-function isOtherFile(path: string): boolean {
-  return existsSync(path) && readSqliteHeader(path) === null;
 }

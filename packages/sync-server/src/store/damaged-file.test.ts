@@ -106,6 +106,10 @@ describe('a database with a damaged file', () => {
     });
     expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1, unservableDatabases: 0 });
     expect(existsSync(path)).toBe(problem !== 'missing');
+    await stop();
+    await start();
+    // Also before a client asks for it.
+    expect(await ready()).toMatchObject({ damagedDatabases: 1 });
   });
 
   it('opens again if the server was killed before it wrote the first checksums of a new database', async () => {
@@ -224,6 +228,20 @@ describe('one flipped byte', () => {
       fields: { problem: 'sqlite-corrupt' },
     });
     expect(running.events.map(({ event }) => event)).not.toContain('session-error');
+  });
+});
+
+describe('a missing file', () => {
+  it.each<[string, () => void]>([
+    ['damage was found before', () => writeFileSync(`${path}-damaged`, 'page-checksum\n')],
+    ['the checksum file is unreadable', () => writeFileSync(`${path}-sums`, 'x')],
+  ])('is found by the doctor and by a backup, which copies the other files, also if %s', async (_, damage) => {
+    await stored();
+    damage();
+    rmSync(path);
+    expect(await command('doctor')).toBe(1);
+    expect(await command('backup', join(folder, 'backup'))).toBe(1);
+    expect(readdirSync(join(folder, 'backup'))).toEqual(expect.arrayContaining(['db-other.sqlite', 'manifest.json']));
   });
 });
 

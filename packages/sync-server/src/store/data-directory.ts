@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 
@@ -71,12 +71,15 @@ export function databaseIds(
   return [...names].map(unescaped).sort();
 }
 
-/** The ids of databases that were taken offline as damaged, or whose file is missing. */
+/** The ids of databases that were taken offline as damaged, or whose file is missing or empty. */
 export function damagedIds(dataDir: string): string[] {
-  const names = new Set(readdirSync(databasesDirectory(dataDir)));
+  const directory = databasesDirectory(dataDir);
+  const names = new Set(readdirSync(directory));
+  const isEmpty = (file: string): boolean =>
+    (statSync(join(directory, file), { throwIfNoEntry: false })?.size ?? 0) === 0;
   return [...names].flatMap((name) => {
     const [, file = '', kind] = /^(db-.+\.sqlite)-(damaged|sums)$/.exec(name) ?? [];
-    const isDamaged = kind === 'damaged' || (kind === 'sums' && !names.has(file) && !names.has(`${file}-unloaded`));
+    const isDamaged = kind === 'damaged' || (kind === 'sums' && !names.has(`${file}-unloaded`) && isEmpty(file));
     return isDamaged ? (databaseIdOfFile(file) ?? []) : [];
   });
 }
