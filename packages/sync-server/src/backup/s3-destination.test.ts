@@ -1,5 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
 import { S3Destination } from './s3-destination.ts';
 
@@ -35,14 +37,29 @@ it('a response that is not a complete listing does not count as an empty bucket'
     });
 });
 
-it('a destination that is closed rejects a request without a response, and later requests', async () => {
+/** Collects garbage in a separate turn of the event loop: a WeakRef keeps its target alive for the rest of a turn. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+}
+
+it.each<[string, (response: ServerResponse) => void]>([
+  ['a response', () => undefined],
+  ['the rest of its response', (response) => void response.writeHead(200, { 'content-length': 9 }).write('part')],
+])('a destination that is closed rejects a request without %s, and later requests', async (_, answer) => {
   const received = Promise.withResolvers<void>();
-  const destination = await served(() => received.resolve());
+  const destination = await served((response) => {
+    answer(response);
+    received.resolve();
+  });
   const failure = destination.put('a', new Uint8Array(1)).then(
     () => null,
     (error: unknown) => error,
   );
   await received.promise;
+  await collectGarbage();
   destination.close();
   expect(await failure).toMatchObject({ code: 'backup-unavailable', fields: { operation: 'put' } });
   await expect(destination.get('a')).rejects.toMatchObject({ code: 'backup-unavailable' });

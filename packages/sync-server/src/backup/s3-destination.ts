@@ -43,8 +43,6 @@ export class S3Destination implements Destination {
       ...(sessionToken !== undefined && { sessionToken }),
       service: 's3',
       region,
-      // The copier decides when to retry, and reports the failure.
-      retries: 0,
     });
   }
 
@@ -100,6 +98,7 @@ export class S3Destination implements Destination {
     return this.bucketUrl + (this.prefix + key).split('/').map(encodeURIComponent).join('/');
   }
 
+  /** Sends one request. The copier decides when to retry, and reports the failure. */
   private async send(
     operation: string,
     method: string,
@@ -115,7 +114,8 @@ export class S3Destination implements Destination {
     const timer = setTimeout(() => request.abort(new DOMException('no response', 'TimeoutError')), REQUEST_TIMEOUT_MS);
     this.requests.add(request);
     try {
-      response = await this.client.fetch(url, {
+      // Signed without the signal: a request that is made of another request loses its signal when memory is collected.
+      const signed = await this.client.sign(url, {
         method,
         headers: {
           ...headers,
@@ -124,6 +124,10 @@ export class S3Destination implements Destination {
             .update(body ?? '')
             .digest('hex'),
         },
+      });
+      response = await fetch(signed.url, {
+        method,
+        headers: signed.headers,
         ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
         signal: request.signal,
       });
