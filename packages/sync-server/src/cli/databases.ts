@@ -211,8 +211,8 @@ function lockStopped(dataDir: string): DirectoryLock {
   finishFileChanges(dataDir, (databaseId) => forgetMembers(dataDir, databaseId));
   return {
     release: () => {
-      lock.release();
       keepOwner(dataDir);
+      lock.release();
     },
   };
 }

@@ -3,17 +3,21 @@ import { join } from 'node:path';
 
 /**
  * Gives the files of a data directory to the owner of the directory, if root runs the command. With the systemd unit
- * only root can reach the directory, and the user of the server could not write what a command has created.
+ * only root can reach the directory, and the user of the server could not write what a command has created. The caller
+ * holds the lock of the directory: a server could replace a folder with a symbolic link during the walk.
  */
 export function keepOwner(dataDir: string): void {
   if (process.geteuid?.() !== 0 || !existsSync(dataDir)) return;
+  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true }))
+    keepOwnerOf(join(entry.parentPath, entry.name), dataDir);
+}
+
+/** Does the same for one file, which needs no lock if the file is in the directory itself. */
+export function keepOwnerOf(path: string, dataDir: string): void {
+  if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);
-  if (uid === 0) return;
-  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    const facts = lstatSync(path, { throwIfNoEntry: false });
-    // A file with two names may be one from outside, which is not the server's.
-    if (facts === undefined || facts.uid === uid || (facts.isFile() && facts.nlink > 1)) continue;
-    lchownSync(path, uid, gid);
-  }
+  const facts = lstatSync(path, { throwIfNoEntry: false });
+  // A file with two names may be one from outside, which is not the server's.
+  if (uid === 0 || facts === undefined || facts.uid === uid || (facts.isFile() && facts.nlink > 1)) return;
+  lchownSync(path, uid, gid);
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import { isPrincipalId, PRINCIPAL_PROBLEM } from '../auth/jwt.ts';
@@ -6,11 +7,11 @@ import { PostgresMembers } from '../auth/postgres-members.ts';
 import { isRole, ROLES, type Role } from '../auth/role.ts';
 import { Connections } from '../postgres/connection.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
-import { databaseIds, requireDataDirectory } from '../store/data-directory.ts';
+import { databaseIds, membersPath, requireDataDirectory } from '../store/data-directory.ts';
 import { openMembers } from '../store/open-members.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
 import { DATA_SETTINGS } from './config.ts';
-import { keepOwner } from './keep-owner.ts';
+import { keepOwnerOf } from './keep-owner.ts';
 import { namedEntry } from './named-entry.ts';
 import { readPostgresSource, throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
@@ -148,10 +149,11 @@ async function withStore(
 ): Promise<void> {
   if (postgres === null) {
     requireDataDirectory(dataDir);
+    const isNew = !existsSync(membersPath(dataDir));
     const store = openMembers(dataDir);
     return work(store).finally(() => {
       store.close();
-      keepOwner(dataDir);
+      if (isNew) keepOwnerOf(membersPath(dataDir), dataDir);
     });
   }
   // The members are at the first shard.

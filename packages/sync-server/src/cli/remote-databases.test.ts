@@ -106,7 +106,8 @@ it('remote commands require the right token, a URL and valid arguments', async (
   expect((await remote('delete', '../etc', '--confirm', '../etc')).stderr).toContain(
     'a database id must consist of 1 to 64',
   );
-  expect((await remote('import', 'New', at('none'))).stderr).toContain('cannot be read');
+  for (const file of [at('none'), folder])
+    expect((await remote('import', 'New', file)).stderr).toContain(`${file} cannot be read`);
   expect((await command('close', DATABASE, '--data', folder)).stderr).toContain('databases close needs --server');
   expect((await command('delete', DATABASE, '--data', folder, '--confirm', DATABASE)).stderr).toContain(
     '--confirm needs --server',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -121,7 +121,7 @@ async function exportTo(server: RemoteServer, { databaseId, file, print }: Actio
 }
 
 function readable(file: string): string {
-  if (!existsSync(file)) throwIfProblems([`${file} cannot be read`]);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throwIfProblems([`${file} cannot be read`]);
   return file;
 }
 
@@ -133,7 +133,9 @@ async function ask(server: RemoteServer, method: string, path: string, file?: st
   return body === '' ? null : JSON.parse(body);
 }
 
-/** `file` is the path of the body. Throws the error of the server's response, or `network-unreachable`. */
+/**
+ * `file` is the path of the body. Throws the error of the server's response or of the file, or `network-unreachable`.
+ */
 async function send(
   { url, token }: RemoteServer,
   method: string,
@@ -146,7 +148,7 @@ async function send(
     headers,
     file,
   }).catch((error: unknown) => {
-    throw unreachable(error);
+    throw file !== undefined && (error as NodeJS.ErrnoException).path === file ? error : unreachable(error);
   });
   const { statusCode: status = 0 } = response;
   if (status >= 200 && status < 300) return response;

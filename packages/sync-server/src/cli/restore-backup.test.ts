@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
+import { run } from '../cli.ts';
 import { databaseRows } from '../../testing/database-rows.ts';
 import { DATABASE, TestServer } from '../../testing/test-server.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
-import { databasePath } from '../store/data-directory.ts';
+import { databasePath, mayHaveCopies } from '../store/data-directory.ts';
 import { readBackupEntry } from './backup-contents.ts';
 import { readManifest, runBackup } from './backup.ts';
 import { restoreSteps, runRestore } from './restore-backup.ts';
@@ -78,6 +79,15 @@ it('a restore that is killed anywhere leaves a directory that no server uses, an
   }
   // One kill before the first file, and one after each file.
   expect(kills).toBe(1 + readdirSync(at('backup')).length - 1 + readdirSync(at('backup', 'schemas')).length - 1);
+});
+
+it('the deletion of a restored database is recorded in the continuous backup', async () => {
+  await backUp();
+  await restore('backup', 'restored');
+  for (const databaseId of [DATABASE, OTHER])
+    expect(mayHaveCopies(databasePath(at('restored'), databaseId))).toBe(true);
+  expect(await run(['databases', 'delete', OTHER, '--data', at('restored')])).toBe(0);
+  expect(existsSync(`${databasePath(at('restored'), OTHER)}-forgotten`)).toBe(true);
 });
 
 it('a restore does not continue a restore of a different backup, or begin in a directory with databases', async () => {

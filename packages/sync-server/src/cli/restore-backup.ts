@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasesDirectory, removeDatabaseFiles } from '../store/data-directory.ts';
+import { databaseIds, databasesDirectory, noteCopies, removeDatabaseFiles } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { endRestore, readRestore, writeRestore } from '../store/unfinished-restore.ts';
 import { syncPath } from '../store/write-durably.ts';
@@ -48,16 +48,19 @@ export function* restoreSteps(
     }
     endRestore(dataDir);
   } finally {
-    lock.release();
     keepOwner(dataDir);
+    lock.release();
   }
 }
 
 /** Replaces a file that an interrupted restore has left. */
 function restoreFile(from: string, entry: BackupEntry): void {
   mkdirSync(dirname(entry.target), { recursive: true });
-  if (entry.kind === 'database') restoreDatabase(from, entry.target, entry.databaseId);
-  else if (entry.kind === 'file') copyFileSync(from, entry.target);
+  if (entry.kind === 'database') {
+    restoreDatabase(from, entry.target, entry.databaseId);
+    // A deletion before the next copy has to be recorded, or a restore of the copies would bring the database back.
+    noteCopies(entry.target);
+  } else if (entry.kind === 'file') copyFileSync(from, entry.target);
   else {
     removeDatabaseFiles(entry.target);
     copyDatabase(from, entry.target);

@@ -46,8 +46,8 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
     restored = true;
     print(`restored ${count} databases to ${dataDir}; devices send later changes again`);
   } finally {
-    lock.release();
     keepOwner(dataDir);
+    lock.release();
     // No database was found, so nothing is left for the same command to continue.
     if (isNew && !restored && !existsSync(restoringFolder(dataDir))) rmSync(dataDir, { recursive: true, force: true });
   }
