@@ -211,7 +211,8 @@ export class ContinuousBackup {
   }
 
   /**
-   * The databases whose copies failed are closed or deleted, so no copy would notice that the destination works again.
+   * Called during an outage when no copy is due, because the databases whose copies failed are closed or deleted: a
+   * write of `server.json` shows whether the destination works again.
    */
   private async probe(): Promise<void> {
     let failure: unknown = null;

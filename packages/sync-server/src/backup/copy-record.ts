@@ -52,8 +52,8 @@ export function recordPath(databasePath: string): string {
 }
 
 /**
- * The time of a deletion that happens now: never before the newest copy, even if the clock was set back since. The
- * record of a database that was replaced is that of an unfinished copy (store/data-directory.ts).
+ * The time of a deletion that happens now: never before the newest copy, even if the clock was set back since. A
+ * database that was replaced keeps the record of its copies under the name of an unfinished one (`forgetCopies`).
  */
 export function deletionMs(databasePath: string): number {
   const path = recordPath(databasePath);

@@ -12,7 +12,7 @@ const BUSY_TIMEOUT_MS = 30_000;
 
 /**
  * Writes a compact copy of a SQLite file as of one moment, while other processes may keep writing to it. Throws
- * `storage-missing` if the file does not exist. A call that throws writes nothing.
+ * `storage-missing` if the file does not exist. A call that throws leaves no new file.
  */
 export function copyDatabase(from: string, to: string): void {
   if (!existsSync(from)) throw new RockpoolError('storage-missing', { path: from });
