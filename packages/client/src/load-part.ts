@@ -6,12 +6,12 @@ export type CodePart =
   | 'history'
   | 'http'
   | 'indexeddb'
+  | 'migrations'
   | 'packs'
   | 'quarantine'
   | 'restore'
   | 'schema'
   | 'snapshot'
-  | 'table-shapes'
   | 'token'
   | 'warm-up';
 

@@ -2,7 +2,7 @@ import { buildSchema, DEFAULT_TOKENIZE, type Schema, type TableSchema } from '@r
 import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/vfs-opfs';
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../../src/worker/database/open-database.ts';
 import { loadPackCode } from '../../src/worker/changelog/load-pack-code.ts';
-import { loadTableShapes } from '../../src/worker/file/load-table-shapes.ts';
+import { loadMigrationCode } from '../../src/worker/database/load-migration-code.ts';
 import { loadDocumentSupport } from '../../src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../src/worker/sqlite/load-sqlite.node.ts';
 import type { SqliteRuntime } from '../../src/worker/sqlite/sqlite-runtime.ts';
@@ -11,7 +11,7 @@ import { testTable } from './table-schema.ts';
 
 export const testRuntime: SqliteRuntime = await loadSqlite();
 await loadDocumentSupport();
-await loadTableShapes();
+await loadMigrationCode();
 await loadPackCode();
 
 export const account: TableSchema = testTable(

@@ -2,18 +2,12 @@ import { buildSchema, encodeSchema, namedColumns, RockpoolError, tableToDdl, typ
 import type { Migration } from '../../rpc/migration.ts';
 import { createSearchIndexes, dropSearchIndexes } from '../search/install-search-indexes.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { fitSchema, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
+import { fitSchema, hasMigrations, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
+import { migrationCode } from './load-migration-code.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from '../file/internal-tables.ts';
 import type { Meta } from '../file/meta.ts';
 import { addUnseenColumns } from '../file/unseen-columns.ts';
-import {
-  hasChanges,
-  hasMigrations,
-  migrationRefusal,
-  rememberMigrations,
-  runMigrations,
-  type UndecidedChangeset,
-} from './run-migrations.ts';
+import type { UndecidedChangeset } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from '../file/schema-change.ts';
 
 /** The result of opening: a new file, a file with the same schema, or a file whose schema was extended. */
@@ -60,7 +54,7 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
     } else {
       if (target !== stored) extend(connection, stored, target);
       // A file created without migrations already has their result, so they are recorded as run.
-      if (migrations !== null && !hasMigrations(meta)) rememberMigrations(meta, migrations);
+      if (migrations !== null && !hasMigrations(meta)) migrationCode().rememberMigrations(meta, migrations);
     }
     if (encodeSchema(target) === meta.schemaJson) return { installation: 'same', schema: target, readOnly: null };
     if (meta.schemaHash !== target.hash && meta.logEpoch !== null) {
@@ -112,6 +106,7 @@ function migrate(
   stored: Schema,
   { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] },
 ): RockpoolError | null {
+  const { hasChanges, migrationRefusal, runMigrations } = migrationCode();
   if (!hasChanges(meta, migrations, stored, schema)) return null;
   const refusal = migrationRefusal(undecided(), stored, schema);
   if (refusal !== null) return refusal;

@@ -1,7 +1,7 @@
 import { decodeSchema, encodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Meta } from '../file/meta.ts';
-import { hasMigrations, isBehind } from './run-migrations.ts';
+import { migrationCode } from './load-migration-code.ts';
 import { uniteSchemas } from '../file/unite-schemas.ts';
 
 /**
@@ -24,9 +24,17 @@ export interface BundleSchema {
   readonly migrations: readonly Migration[] | null;
 }
 
+/** Whether migrations have run on the file. */
+export function hasMigrations(meta: Meta): boolean {
+  return (meta.get('migrations_json') ?? '[]') !== '[]';
+}
+
 /** Throws `schema-incompatible` if the bundle's schema does not fit the file and the two cannot be united. */
 export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: BundleSchema): SchemaFit {
-  if (hasMigrations(meta)) return isBehind(meta, migrations ?? []) ? fitBehind(stored, schema) : { kind: 'newer' };
+  if (hasMigrations(meta))
+    return migrations === null || migrationCode().isBehind(meta, migrations)
+      ? fitBehind(stored, schema)
+      : { kind: 'newer' };
   const wantedJson = encodeSchema(schema);
   if (meta.schemaJson === wantedJson) return { kind: 'same' };
   if (migrations === null && (wasInstalled(meta, schema) || hasMoreThan(stored, schema)))

@@ -12,7 +12,7 @@ import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { createMigrationPolicy } from '../sqlite/sql-policy.ts';
 import type { Meta } from '../file/meta.ts';
-import { tableShapes } from '../file/load-table-shapes.ts';
+import { shapeDifferences } from '../file/table-shape.ts';
 
 const BREAKPOINT = '--> statement-breakpoint';
 
@@ -58,10 +58,6 @@ export function runMigrations(
 /** Records migrations as run, for a database that reached their result without them. */
 export function rememberMigrations(meta: Meta, migrations: readonly Migration[]): void {
   meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(sql)])));
-}
-
-export function hasMigrations(meta: Meta): boolean {
-  return readDone(meta).length > 0;
 }
 
 /** Whether the file is ahead of this bundle: it has run all of these migrations, and more. */
@@ -266,7 +262,7 @@ function differences(connection: Connection, table: TableSchema): string[] {
       problems.push(`column ${table.name}.${name} is not in the schema`);
   // Tables that are not synced may have any shape.
   if (table.synced)
-    for (const { column, declared, found: actual } of tableShapes().shapeDifferences(connection, table))
+    for (const { column, declared, found: actual } of shapeDifferences(connection, table))
       problems.push(
         `${column === null ? `table ${table.name}` : `column ${table.name}.${column}`}: the schema declares ${declared}, the database has ${actual}`,
       );

@@ -36,11 +36,11 @@ export function writeBase(
 
 /**
  * A layered state starts with the byte 0x05, the document id (8 bytes) and the base id (16 bytes); see
- * shared/document/document-cell.ts.
+ * shared/document/document-cell.ts. Text never equals bytes.
  */
 const isReferencedIn = (table: string, column: string): string =>
   `EXISTS (SELECT 1 FROM ${table} AS named WHERE named.table_id = base.table_id AND named.key = base.key AND named.column_id = base.column_id
-    AND typeof(named.${column}) = 'blob' AND substr(named.${column}, 1, 1) = x'05' AND substr(named.${column}, 10, 16) = base.id)`;
+    AND substr(named.${column}, 1, 1) = x'05' AND substr(named.${column}, 10, 16) = base.id)`;
 
 const DELETE_UNUSED_SQL = `DELETE FROM rockpool_document_base AS base WHERE NOT ${isReferencedIn('rockpool_document', 'state')} AND NOT ${isReferencedIn('rockpool_base', 'value')}`;
 

@@ -38,7 +38,7 @@ function documentRebase(rule: DocumentRule, readBase: DocumentColumns['readBase'
 }
 
 /** Undefined if an edit builds on one that the document lacks. */
-function unlessGap(merge: () => CellValue): CellValue | undefined {
+export function unlessGap(merge: () => CellValue): CellValue | undefined {
   try {
     return merge();
   } catch (thrown) {

@@ -47,8 +47,8 @@ function setDocumentStorage(connection: Connection, table: string, column: strin
  */
 function declareType(connection: Connection, table: string, column: string, type: string): void {
   const isTable = `type = 'table' AND name = ?`;
-  const sql = String(connection.value(`SELECT sql FROM main.sqlite_schema WHERE ${isTable}`, table));
-  const version = Number(connection.value('PRAGMA main.schema_version'));
+  const sql = connection.value(`SELECT sql FROM main.sqlite_schema WHERE ${isTable}`, table) as string;
+  const version = connection.value('PRAGMA main.schema_version') as number;
   connection.exec('PRAGMA writable_schema = ON');
   try {
     connection.run(`UPDATE main.sqlite_schema SET sql = ? WHERE ${isTable}`, withType(sql, column, type), table);

@@ -6,7 +6,6 @@ import {
   encodeKey,
   keyMatchSql,
   quoteName,
-  RockpoolError,
   type BeforeGroup,
   type CellValue,
   type ChangeGroup,
@@ -31,6 +30,7 @@ import {
 } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 import { baseReader, deleteUnusedBases } from './document-bases.ts';
+import { unlessGap } from './document-rebase.ts';
 import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './document-columns.ts';
 
@@ -214,12 +214,7 @@ class PendingDocuments {
  * Null if the edit builds on a missing edit, which was sent under the old site id and will be delivered by the server.
  */
 function mergeUnlessGap(state: CellValue, edit: CellValue): CellValue {
-  try {
-    return mergeEdit(state, edit);
-  } catch (thrown) {
-    if (thrown instanceof RockpoolError && thrown.code === 'document-gap') return null;
-    throw thrown;
-  }
+  return unlessGap(() => mergeEdit(state, edit)) ?? null;
 }
 
 function changed(state: CellValue, changeJson: CellValue, rule: DocumentRule): JsonValue {

@@ -11,10 +11,10 @@ import { loadPart } from '../../load-part.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
-import { loadTableShapes } from '../file/load-table-shapes.ts';
 import { loadPackCode } from '../changelog/load-pack-code.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
+import { loadMigrationCode } from '../database/load-migration-code.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import type { importUnsent } from '../changelog/unsent.ts';
@@ -172,7 +172,7 @@ export function loadCode(
   const loading = Promise.all([
     loadSqlite(),
     documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined,
-    hasMigrations ? loadTableShapes() : undefined,
+    hasMigrations ? loadMigrationCode() : undefined,
   ]).then(([runtime]) => runtime);
   loading.catch(() => undefined);
   return loading;
