@@ -89,3 +89,17 @@ it('a query depends on a table by its name in the schema, in whatever case a mig
   expect(database.dependencies({ sql: 'SELECT title FROM todo', params: [] })).toMatchObject([{ table: 'todo' }]);
   database.close();
 });
+
+it('a write to a local table reaches its queries, in whatever case a migration has created it', () => {
+  const database = openInMemory({
+    schema: buildSchema([testTable('drafts', { id: 'text not null', body: 'text' }, { synced: false })]),
+    migrations: [{ tag: '0000', sql: 'CREATE TABLE Drafts (id TEXT NOT NULL PRIMARY KEY, body TEXT)' }],
+  });
+  const dependencies = database.dependencies({ sql: 'SELECT body FROM drafts', params: [] });
+  const { touchedTables, changes } = database.write({
+    id: 'w',
+    statements: [{ sql: "INSERT INTO drafts VALUES ('a', 'x')", params: [] }],
+  });
+  expect(mayAffect({ tables: touchedTables, changes }, dependencies)).toBe(true);
+  database.close();
+});

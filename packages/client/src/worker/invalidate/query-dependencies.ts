@@ -33,8 +33,11 @@ export function createDependencyReader(
       return [...columnsRead].map(
         ([table, columns]) =>
           ofSearchIndex(schema, table, columns) ?? {
-            // Commits use the name in the schema, which a migration may have written in another case.
-            table: schema.tables.find(({ name }) => name.toLowerCase() === table.toLowerCase())?.name ?? table,
+            // Commits name synced tables as the schema does, local ones as SQLite does. A migration may have written
+            // the name in another case.
+            table:
+              schema.tables.find(({ name, synced }) => synced && name.toLowerCase() === table.toLowerCase())?.name ??
+              table,
             columns: [...columns],
             lookups: lookups.get(table) ?? null,
           },
