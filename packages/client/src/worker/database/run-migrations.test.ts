@@ -152,6 +152,25 @@ describe('migrations of the app', () => {
     expect(await rowsOf(await used('milk'), firstSchema, [other], 'SELECT title FROM todo')).toEqual([['milk']]);
   });
 
+  it('are the same in a database that an earlier version of Rockpool migrated from files with CR and LF', async () => {
+    const medium = await used('milk');
+    const { database, close } = await open(medium, secondSchema, FIRST, SECOND);
+    // The hashes of the text with CR.
+    database.meta.set(
+      'migrations_json',
+      JSON.stringify([
+        [FIRST.tag, 'a20123f7'],
+        [SECOND.tag, '57c3e37d'],
+      ]),
+    );
+    await close();
+    // An older bundle is known as such, and writes beside the newer one.
+    expect(await readOnlyReason(medium, firstSchema, FIRST)).toBeNull();
+    const withCr = [FIRST, SECOND].map(({ tag, sql }) => ({ tag, sql: sql.replaceAll('\n', '\r\n') }));
+    for (const migrations of [[FIRST, SECOND], withCr])
+      expect(await rowsOf(medium, secondSchema, migrations, 'SELECT * FROM todo')).toEqual([['milk', 'milk', 0]]);
+  });
+
   it('adopt a database that was created without them', async () => {
     const medium = memoryMedium();
     const plain = await openStored(medium, { schema: firstSchema });

@@ -57,7 +57,7 @@ export function runMigrations(
 
 /** Records migrations as run, for a database that reached their result without them. */
 export function rememberMigrations(meta: Meta, migrations: readonly Migration[]): void {
-  meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(sql)])));
+  meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(withoutCr(sql))])));
 }
 
 /** Whether the file is ahead of this bundle: it has run all of these migrations, and more. */
@@ -65,7 +65,7 @@ export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean 
   const done = readDone(meta);
   return (
     migrations.length < done.length &&
-    migrations.every(({ tag, sql }, index) => done[index]?.[0] === tag && done[index]?.[1] === hashOf(sql))
+    migrations.every(({ tag, sql }, index) => done[index]?.[0] === tag && hasHash(sql, done[index]?.[1]))
   );
 }
 
@@ -87,7 +87,7 @@ function requireSameHistory(done: readonly (readonly [string, string])[], migrat
   for (const [index, [doneTag, hash]] of done.slice(0, migrations.length).entries()) {
     const { tag, sql } = migrations[index] as Migration;
     if (tag !== doneTag) throw failed(tag, { problem: `the database ran the migration ${doneTag} here` });
-    if (hashOf(sql) !== hash) throw failed(tag, { problem: 'the migration changed after it ran' });
+    if (!hasHash(sql, hash)) throw failed(tag, { problem: 'the migration changed after it ran' });
   }
 }
 
@@ -278,11 +278,20 @@ function failed(tag: string, fields: Readonly<Record<string, string | number>>, 
 }
 
 /**
- * FNV-1a, 32 bits: detects accidental edits, not malicious ones. Git on Windows ends lines with CR and LF, and a build
- * there has the same migrations.
+ * Git on Windows ends lines with CR and LF, and a build there has the same migrations. Databases that an earlier version
+ * of Rockpool migrated there have the hash of that text.
  */
-function hashOf(sql: string): string {
-  const text = sql.replaceAll('\r', '');
+function hasHash(sql: string, hash: string | undefined): boolean {
+  const text = withoutCr(sql);
+  return hash === hashOf(text) || hash === hashOf(text.replaceAll('\n', '\r\n'));
+}
+
+function withoutCr(sql: string): string {
+  return sql.replaceAll('\r', '');
+}
+
+/** FNV-1a, 32 bits: detects accidental edits, not malicious ones. */
+function hashOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return (hash >>> 0).toString(16);
