@@ -64,7 +64,7 @@ export interface SyncDatabase extends PushSource {
   /** Called when the server does not have the named schema. Returns whether a different one can be named at once. */
   onSchemaMismatch(): boolean;
   /**
-   * The fields of a `schema-mismatch` from this side: table, column, side, problem. Throws `code-unloadable`.
+   * The fields of a `schema-mismatch` from this side: table, column, side, problem. Rejects with `code-unloadable`.
    */
   mismatchFields(fields: ErrorFields): Promise<ErrorFields>;
   position(): SyncPosition;
