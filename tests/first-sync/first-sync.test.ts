@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { buildSchema, createTableSql, decodeSchema, encodeSchema, RockpoolError, tableToDdl } from '#shared/index.ts';
-import { memoryMedium, openStorage, type Medium } from '#vfs-opfs/index.ts';
+import { memoryMedium, openStorage, storageSizes, type Medium } from '#vfs-opfs/index.ts';
 import { SimulatedDisk } from '#vfs-opfs/testing/index.ts';
 import { firstSync } from '#client/worker/first-sync/first-sync.ts';
 import type { FirstSyncOptions } from '#client/worker/first-sync/take-first-sync.ts';
@@ -57,20 +57,23 @@ async function opened<Result>(
   bundle: Pick<FirstSyncOptions, 'schema' | 'migrations'> = { schema: SCHEMA, migrations: null },
 ): Promise<Result> {
   const storage = await openStorage({ name: 'budget', medium, role: 'writer' });
-  storage.register(testRuntime.module);
-  const database = openDatabase({
-    runtime: testRuntime,
-    path: storage.path,
-    vfsName: storage.vfsName,
-    role: 'writer',
-    ...bundle,
-    randomBytes: (count) => new Uint8Array(randomBytes(count)),
-    nowMs: Date.now,
-  });
   try {
-    return use(database);
+    storage.register(testRuntime.module);
+    const database = openDatabase({
+      runtime: testRuntime,
+      path: storage.path,
+      vfsName: storage.vfsName,
+      role: 'writer',
+      ...bundle,
+      randomBytes: (count) => new Uint8Array(randomBytes(count)),
+      nowMs: Date.now,
+    });
+    try {
+      return use(database);
+    } finally {
+      database.close();
+    }
   } finally {
-    database.close();
     await storage.close();
   }
 }
@@ -406,6 +409,48 @@ describe('a first sync of an app with migrations', () => {
     const calls = await dyingAt(Infinity);
     expect(calls).toBeGreaterThan(20);
     for (let call = 1; call <= calls; call += Math.ceil(calls / DEATHS)) await dyingAt(call);
+  });
+
+  it('is repeated after an opening that created files, but no database', async () => {
+    await fillServer();
+    const medium = memoryMedium();
+    const failing = {
+      ...MIGRATED,
+      migrations: [...MIGRATED.migrations, migration('0002_broken', 'DROP TABLE nowhere')],
+    };
+    await expect(firstSync(options(medium, failing))).rejects.toMatchObject({ code: 'migration-failed' });
+    await expect(opened(medium, () => undefined, failing)).rejects.toMatchObject({ code: 'migration-failed' });
+    expect(await medium.list()).not.toEqual([]);
+    expect(await firstSync(migrated(medium))).toBe(true);
+    await opened(
+      medium,
+      ({ connection }) => expect(connection.value('SELECT count(*) FROM entries')).toBe(500),
+      MIGRATED,
+    );
+    expect(await firstSync(migrated(medium))).toBe(false);
+  });
+
+  it('keeps a database that is still in its log', async () => {
+    await fillServer();
+    const disk = new SimulatedDisk();
+    const medium = disk.medium();
+    const storage = await openStorage({ name: 'budget', medium, role: 'writer' });
+    storage.register(testRuntime.module);
+    const database = openDatabase({
+      runtime: testRuntime,
+      path: storage.path,
+      vfsName: storage.vfsName,
+      role: 'writer',
+      ...MIGRATED,
+      randomBytes: (count) => new Uint8Array(randomBytes(count)),
+      nowMs: Date.now,
+    });
+    database.write({ id: 'w', statements: [{ sql: "INSERT INTO drafts VALUES ('mine', 'x')", params: [] }] });
+    medium.kill();
+    const next = disk.medium();
+    expect(await storageSizes('budget', next)).toMatchObject({ databaseBytes: 0 });
+    expect(await firstSync(migrated(next))).toBe(false);
+    await opened(next, ({ connection }) => expect(connection.value('SELECT count(*) FROM drafts')).toBe(2), MIGRATED);
   });
 
   it('stores nothing if the server offers no snapshot', async () => {

@@ -35,7 +35,8 @@ interface FillOptions {
  * it has everything that the migrations create, such as triggers, views and rows of local tables, and exactly the
  * tables that the next migrations expect.
  *
- * A worker that dies in between leaves no database, or one without rows, which fills as it syncs.
+ * A worker that dies in between leaves no database, at most empty files, and the next opening repeats the first sync.
+ * Or it leaves a database without rows, which fills as it syncs.
  */
 export async function fillMigrated(
   options: FillOptions,

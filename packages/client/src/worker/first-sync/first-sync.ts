@@ -10,21 +10,26 @@ import type { FirstSyncOptions } from './take-first-sync.ts';
 
 /**
  * Creates a database from the server's snapshot. Returns false when the database exists already or the server offers no
- * snapshot. The database must not be open. Throws the errors of downloadSnapshot, local ones such as `storage-full`,
- * and, with migrations, those of `openDatabase`. No rows are stored then, and they arrive as deliveries once the
- * database is open.
+ * snapshot. Files without a database do not count: an opening that failed, or whose worker died, leaves them. The
+ * database must not be open. Throws the errors of downloadSnapshot, local ones such as `storage-full`, and, with
+ * migrations, those of `openDatabase`. No rows are stored then, and they arrive as deliveries once the database is
+ * open.
  */
 export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
-  if ((await storageSizes(options.name, options.medium)) !== undefined) return false;
+  const sizes = await storageSizes(options.name, options.medium);
+  if (sizes !== undefined && sizes.databaseBytes > 0) return false;
   const { takeFirstSync } = await loadSnapshotCode();
-  return takeFirstSync(options, {
-    applyDeliveries,
-    Connection,
-    openDatabase,
-    openStorage,
-    PendingIndex,
-    stageFile,
-    storageFailure,
-    syncProgress,
-  });
+  return takeFirstSync(
+    { ...options, hasFiles: sizes !== undefined },
+    {
+      applyDeliveries,
+      Connection,
+      openDatabase,
+      openStorage,
+      PendingIndex,
+      stageFile,
+      storageFailure,
+      syncProgress,
+    },
+  );
 }

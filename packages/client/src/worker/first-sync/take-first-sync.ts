@@ -33,7 +33,11 @@ export interface FirstSyncTools extends FillTools {
  * Downloads the snapshot and makes it the database. With migrations, whose result a snapshot does not have, copies its
  * rows into a database in which they have run. See firstSync.
  */
-export async function takeFirstSync(options: FirstSyncOptions, tools: FirstSyncTools): Promise<boolean> {
+export async function takeFirstSync(
+  options: FirstSyncOptions & { readonly hasFiles: boolean },
+  tools: FirstSyncTools,
+): Promise<boolean> {
+  if (options.hasFiles && !(await isEmpty(options, tools))) return false;
   const { schema, migrations, answerWithinMs, nextBytesMs, onWait } = options;
   const timeouts = {
     tokenMs: answerWithinMs,
@@ -60,6 +64,34 @@ export async function takeFirstSync(options: FirstSyncOptions, tools: FirstSyncT
     throw tools.storageFailure(thrown);
   }
   return true;
+}
+
+/**
+ * Whether the files hold no database: the worker that created them died before its first commit, or its migrations
+ * failed. Their size does not tell, because a database can be in its log. False if they cannot be read: opening the
+ * database then reports why.
+ */
+async function isEmpty(
+  { name, medium, runtime }: FirstSyncOptions,
+  { openStorage, Connection }: FirstSyncTools,
+): Promise<boolean> {
+  try {
+    const loaded = await runtime;
+    const storage = await openStorage({ name, medium, role: 'writer' });
+    try {
+      storage.register(loaded.module as unknown as StorageModule);
+      const connection = new Connection(loaded, { path: storage.path, vfsName: storage.vfsName });
+      try {
+        return connection.value('SELECT count(*) FROM sqlite_schema') === 0;
+      } finally {
+        connection.close();
+      }
+    } finally {
+      await storage.close();
+    }
+  } catch {
+    return false;
+  }
 }
 
 /** Completely or not at all. */
