@@ -396,8 +396,8 @@ export class DatabaseThread {
   }
 
   /**
-   * Settles the undecided pushes of a session that the owner has ended, because the owner ignores those that it receives
-   * afterwards. Those that it has queued are still in memory, and it decides them.
+   * Settles the undecided pushes of a session that the owner has ended, because the owner ignores those that it
+   * receives afterwards. Those that it has queued are still in memory, and it decides them.
    */
   private refusePushes(session: number, error: RockpoolError, queued: ReadonlySet<number> = new Set()): void {
     const settles = this.settles.get(session);

@@ -278,8 +278,8 @@ function failed(tag: string, fields: Readonly<Record<string, string | number>>, 
 }
 
 /**
- * Git on Windows ends lines with CR and LF, and a build there has the same migrations. Databases that an earlier version
- * of Rockpool migrated there have the hash of that text.
+ * Git on Windows ends lines with CR and LF, and a build there has the same migrations. Databases that an earlier
+ * version of Rockpool migrated there have the hash of that text.
  */
 function hasHash(sql: string, hash: string | undefined): boolean {
   const text = withoutCr(sql);
