@@ -31,7 +31,7 @@ export interface LocalDatabase {
    * when a newer bundle has changed the database in a way that this bundle's statements do not fit. Actions throw
    * `changeset-not-rejected`, `changeset-undecided` and `conflict-not-restorable`.
    */
-  write(request: WriteRequest): WriteOutcome;
+  write(request: WriteRequest, refusal?: RockpoolError): WriteOutcome;
   /**
    * Begins a transaction that stays open. Until it ends, `query`, `write` and `begin` must not be called. Throws
    * `sql-read-only` on a reader.

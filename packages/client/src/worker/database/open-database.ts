@@ -227,10 +227,10 @@ function assemble(
     localTime,
     randomBytes: options.randomBytes,
     schemaState: () => ({ hash: schema.hash, installation }),
-    write(request: WriteRequest): WriteOutcome {
+    write(request: WriteRequest, refusal?: RockpoolError): WriteOutcome {
       const available = requestParts();
       requireMayWrite(readOnly, request.action);
-      return runWrite(available, request);
+      return runWrite(available, request, refusal);
     },
     begin(beginOptions): OpenTransaction {
       const writer = requireWriter();

@@ -164,11 +164,18 @@ describe('migrations of the app', () => {
       ]),
     );
     await close();
-    // An older bundle is known as such, and writes beside the newer one.
+    // An older bundle is known as such, and writes beside the newer one. It compares the hashes with its own, so a later
+    // migration keeps them.
     expect(await readOnlyReason(medium, firstSchema, FIRST)).toBeNull();
     const withCr = [FIRST, SECOND].map(({ tag, sql }) => ({ tag, sql: sql.replaceAll('\n', '\r\n') }));
     for (const migrations of [[FIRST, SECOND], withCr])
       expect(await rowsOf(medium, secondSchema, migrations, 'SELECT * FROM todo')).toEqual([['milk', 'milk', 0]]);
+    const third = await open(medium, secondSchema, FIRST, SECOND, migration('0002_view', 'CREATE VIEW v AS SELECT 1'));
+    expect(JSON.parse(String(third.database.meta.get('migrations_json'))).slice(0, 2)).toEqual([
+      [FIRST.tag, 'a20123f7'],
+      [SECOND.tag, '57c3e37d'],
+    ]);
+    await third.close();
   });
 
   it('adopt a database that was created without them', async () => {
@@ -376,7 +383,12 @@ describe('migrations of the app', () => {
       // The unsent update is sent as it was written, under the schema that gives it its meaning.
       expect(database.schema.hash).toBe(plain.hash);
       expect(database.outbox.nextPush(2, 1_000_000)?.changesets).toHaveLength(1);
-      act('r', { kind: 'retry-rejected', sequence: 2 });
+      const retry = { id: 'r', statements: [], action: { kind: 'retry-rejected', sequence: 2 } } as const;
+      const reason = database.readOnly as RockpoolError;
+      expect(() => database.write(retry, reason)).toThrow(reason);
+      database.write(retry);
+      // A retry that was committed before, whose response was lost, is not refused.
+      expect(database.write(retry, reason)).toMatchObject({ repeated: true });
       expect(database.connection.rows('SELECT votes FROM poll')).toEqual([[5]]);
       expect(database.listRejected()).toEqual([]);
       database.outbox.markAcknowledged(database.changelog.head().sequence, Date.now());

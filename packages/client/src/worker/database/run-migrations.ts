@@ -26,6 +26,9 @@ export interface UndecidedChangeset extends Pick<DecodedChangeset, 'groups'> {
   readonly isRejected?: true;
 }
 
+/** The migrations that the file has run. */
+type Done = readonly (readonly [tag: string, hash: string])[];
+
 export interface MigrationParts {
   readonly connection: Connection;
   readonly meta: Meta;
@@ -41,7 +44,8 @@ export function runMigrations(
   stored: Schema,
   wanted: Schema,
 ): void {
-  const fresh = migrations.slice(readDone(meta).length);
+  const done = readDone(meta);
+  const fresh = migrations.slice(done.length);
   requireLocalTables(stored, wanted, migrations);
   const synced = new Set(
     [...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()),
@@ -52,12 +56,16 @@ export function runMigrations(
   requireNoNewReservedNames(connection, reserved, fresh);
   requireForeignKeys(connection, broken, fresh);
   requireSchema(connection, wanted, fresh);
-  rememberMigrations(meta, migrations);
+  rememberMigrations(meta, fresh, done);
 }
 
-/** Records migrations as run, for a database that reached their result without them. */
-export function rememberMigrations(meta: Meta, migrations: readonly Migration[]): void {
-  meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(withoutCr(sql))])));
+/**
+ * Records migrations as run, also for a database that reached their result without them. Keeps the hashes of those
+ * before: an earlier version of Rockpool compares them with its own.
+ */
+export function rememberMigrations(meta: Meta, migrations: readonly Migration[], before: Done = []): void {
+  const added = migrations.map(({ tag, sql }) => [tag, hashOf(withoutCr(sql))]);
+  meta.set('migrations_json', JSON.stringify([...before, ...added]));
 }
 
 /** Whether the file is ahead of this bundle: it has run all of these migrations, and more. */
@@ -79,11 +87,11 @@ export function hasChanges(meta: Meta, migrations: readonly Migration[], stored:
   return migrations.length > done.length || encodeSchema(stored) !== encodeSchema(wanted);
 }
 
-function readDone(meta: Meta): readonly (readonly [tag: string, hash: string])[] {
+function readDone(meta: Meta): Done {
   return JSON.parse((meta.get('migrations_json') ?? '[]') as string) as [string, string][];
 }
 
-function requireSameHistory(done: readonly (readonly [string, string])[], migrations: readonly Migration[]): void {
+function requireSameHistory(done: Done, migrations: readonly Migration[]): void {
   for (const [index, [doneTag, hash]] of done.slice(0, migrations.length).entries()) {
     const { tag, sql } = migrations[index] as Migration;
     if (tag !== doneTag) throw failed(tag, { problem: `the database ran the migration ${doneTag} here` });
@@ -98,7 +106,7 @@ function runMigration(connection: Connection, { tag, sql }: Migration, synced: R
     try {
       runStatement(connection, text, synced);
     } catch (cause) {
-      if (!(cause instanceof RockpoolError) || cause.code.startsWith('storage-')) throw cause;
+      if (!(cause instanceof RockpoolError) || /^(internal$|storage-)/.test(cause.code)) throw cause;
       throw failed(
         tag,
         {

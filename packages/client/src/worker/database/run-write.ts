@@ -15,9 +15,13 @@ export interface RequestParts extends RejectedParts {
 }
 
 /** Runs a write request: its statements, or its action. See `LocalDatabase.write`. */
-export function runWrite(parts: RequestParts, request: WriteRequest): WriteOutcome {
+export function runWrite(parts: RequestParts, request: WriteRequest, refusal?: RockpoolError): WriteOutcome {
   const { connection, schema, changelog, meta, transaction, tablesById } = parts;
   const { id, action } = request;
+  if (refusal !== undefined)
+    return transaction.runInternal(() => {
+      throw refusal;
+    }, id);
   switch (action?.kind) {
     case 'retry-rejected':
       return retryRejected(parts, action.sequence, id);

@@ -1,4 +1,4 @@
-import { buildSchema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_TOKENIZE } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
 import { mayAffect, type Touched } from '../../rpc/query-dependencies.ts';
@@ -92,14 +92,21 @@ it('a query depends on a table by its name in the schema, in whatever case a mig
 
 it('a write to a local table reaches its queries, in whatever case a migration has created it', () => {
   const database = openInMemory({
-    schema: buildSchema([testTable('drafts', { id: 'text not null', body: 'text' }, { synced: false })]),
+    schema: buildSchema([
+      testTable(
+        'drafts',
+        { id: 'text not null', body: 'text' },
+        { synced: false, searchIndexes: [{ name: 'draft_search', columns: ['body'], tokenize: DEFAULT_TOKENIZE }] },
+      ),
+    ]),
     migrations: [{ tag: '0000', sql: 'CREATE TABLE Drafts (id TEXT NOT NULL PRIMARY KEY, body TEXT)' }],
   });
-  const dependencies = database.dependencies({ sql: 'SELECT body FROM drafts', params: [] });
+  const queries = ['SELECT body FROM drafts', 'SELECT body FROM draft_search'];
+  const dependencies = queries.map((sql) => database.dependencies({ sql, params: [] }));
   const { touchedTables, changes } = database.write({
     id: 'w',
     statements: [{ sql: "INSERT INTO drafts VALUES ('a', 'x')", params: [] }],
   });
-  expect(mayAffect({ tables: touchedTables, changes }, dependencies)).toBe(true);
+  expect(dependencies.map((one) => mayAffect({ tables: touchedTables, changes }, one))).toEqual([true, true]);
   database.close();
 });

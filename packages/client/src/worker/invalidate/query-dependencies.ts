@@ -33,11 +33,8 @@ export function createDependencyReader(
       return [...columnsRead].map(
         ([table, columns]) =>
           ofSearchIndex(schema, table, columns) ?? {
-            // Commits name synced tables as the schema does, local ones as SQLite does. A migration may have written
-            // the name in another case.
-            table:
-              schema.tables.find(({ name, synced }) => synced && name.toLowerCase() === table.toLowerCase())?.name ??
-              table,
+            // Commits name a table as the schema does. A migration may have written the name in another case.
+            table: schema.tables.find(({ name }) => name.toLowerCase() === table.toLowerCase())?.name ?? table,
             columns: [...columns],
             lookups: lookups.get(table) ?? null,
           },

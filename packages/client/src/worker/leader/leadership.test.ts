@@ -175,7 +175,8 @@ it('a leader whose migration waits retries a rejected changeset only while the s
   const written: string[] = [];
   const database: WritableDatabase = {
     readOnly: new RockpoolError('migration-refused', { table: 't', column: 'c' }),
-    write: ({ id }) => {
+    write: ({ id }, refusal) => {
+      if (refusal !== undefined) throw refusal;
       written.push(id);
       return { results: [], touchedTables: [], changes: [], repeated: false };
     },

@@ -30,7 +30,8 @@ export type ServedOutcome = Omit<WriteOutcome, 'sequence'>;
 export interface WritableDatabase {
   /** Why the app may not write; null or absent if it may write. */
   readonly readOnly?: RockpoolError | null;
-  write(request: WriteRequest): ServedOutcome;
+  /** `refusal`: throws it unless the request has been committed before. */
+  write(request: WriteRequest, refusal?: RockpoolError): ServedOutcome;
   /** No other call is allowed until the transaction ends. */
   begin(options: { readonly atomic: boolean; readonly withoutTriggers: boolean }): WriterTransaction<ServedOutcome>;
 }
@@ -255,14 +256,16 @@ export class Leadership<Database extends WritableDatabase> {
 
   private writeNow(request: WriteRequest): Promise<readonly StatementOutcome[]> {
     const { id, action } = request;
-    const { readOnly, sentUpTo } = this.status;
-    // A server that already has the new merge rules refuses the older schema, and would never decide the retry.
-    if (action?.kind === 'retry-rejected' && readOnly?.code === 'migration-refused' && sentUpTo === null)
-      throw RockpoolError.fromData(readOnly);
     if (this.commitsOpen(request)) return this.transactions.commit(id, (outcome) => this.keep(outcome));
     const reason = action?.kind === 'commit-transaction' ? this.transactions.whyEnded(id) : null;
     if (reason !== null) throw reason;
-    return this.keep(this.options.opened.database.write(request));
+    const { readOnly, sentUpTo } = this.status;
+    // Not connected: the server may already have the new merge rules. It would refuse the older schema and never decide
+    // the retry, and the migration would wait for ever.
+    const isUndecidable =
+      action?.kind === 'retry-rejected' && readOnly?.code === 'migration-refused' && sentUpTo === null;
+    const refusal = isUndecidable ? RockpoolError.fromData(readOnly) : undefined;
+    return this.keep(this.options.opened.database.write(request, refusal));
   }
 
   /**

@@ -83,8 +83,8 @@ const LAST_RETRY_MS = 30_000;
 
 /**
  * While this tab was suspended, another tab bound the database to a different server database or principal, or a newer
- * version migrated it. Or a migration that waited for undecided changes has run now and failed. Retrying cannot
- * succeed, and waiting requests must not wait forever.
+ * version migrated it. A migration that waited for undecided changes can also fail when this tab takes over. Retrying
+ * cannot succeed, and waiting requests must not wait forever.
  */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set([
   'database-mismatch',

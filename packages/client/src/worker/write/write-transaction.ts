@@ -79,6 +79,8 @@ export class WriteTransaction {
   readonly policy: SqlPolicy;
   private readonly nameOfTable: ReadonlyMap<number, string>;
   private readonly syncedNames: ReadonlySet<string>;
+  /** The tables of the schema by their names in lower case. A migration may have written a name in another case. */
+  private readonly declaredNames: ReadonlyMap<string, string>;
   private readonly rules: RulesByTable;
   private readonly domains: ReadonlyMap<number, TableDomain>;
   private readonly documents: DocumentTables;
@@ -92,6 +94,7 @@ export class WriteTransaction {
     this.policy = createWritePolicy(parts.schema);
     this.nameOfTable = new Map(parts.schema.tables.map(({ id, name }) => [id, name]));
     this.syncedNames = new Set(syncedTables(parts.schema).map(({ name }) => name));
+    this.declaredNames = new Map(parts.schema.tables.map(({ name }) => [name.toLowerCase(), name]));
     this.rules = rulesByTable(syncedTables(parts.schema));
     this.domains = new Map(syncedTables(parts.schema).map((table) => [table.id, tableDomain(table)]));
     this.documents = documentTables(syncedTables(parts.schema));
@@ -212,8 +215,10 @@ export class WriteTransaction {
     this.requireInDomain(changes.groups);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
     // Local tables, also those that triggers and foreign keys write when Rockpool writes a synced table.
-    for (const table of connection.tablesWritten)
+    for (const written of connection.tablesWritten) {
+      const table = this.declaredNames.get(written.toLowerCase()) ?? written;
       if (!this.syncedNames.has(table) && !/^(sqlite|rockpool)_/.test(table)) touched.add(table);
+    }
     if (this.hasChangedViews) touched.add(SCHEMA_TABLE);
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
