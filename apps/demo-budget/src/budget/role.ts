@@ -36,6 +36,8 @@ export function learnAccess(access: Access, principal?: string): void {
   const budget = takeAccess(access, principal);
   if (budget === null) return;
   otherTabs?.postMessage({ access, principal });
+  // For tabs with an older bundle.
+  otherTabs?.postMessage(access);
   withDeviceItems((items) => rememberBudget(items, budget)).catch(reportError);
 }
 

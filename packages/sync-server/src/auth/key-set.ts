@@ -21,6 +21,9 @@ const OUTDATED_MS = 24 * 3_600_000;
 /** The delay after a failed fetch. Tokens are verified with older keys meanwhile. */
 const FETCH_AGAIN_MS = 30_000;
 
+/** The delay after a failed fetch while there are no older keys. */
+const FETCH_FIRST_AGAIN_MS = 1_000;
+
 /** Returns the keys of a set, or of the set at a URL. See jwtAuthenticate for `onOutdated`. */
 export function keysOf(keySet: JSONWebKeySet | URL, onOutdated: (error: unknown) => void): JWTVerifyGetKey {
   return keySet instanceof URL ? keysAt(keySet, onOutdated) : createLocalJWKSet(keySet);
@@ -58,8 +61,8 @@ function keysAt(url: URL, onOutdated: (error: unknown) => void): JWTVerifyGetKey
 }
 
 /**
- * Returns a function that fetches keys again if they are older than FRESH_MS. If that fails, it resolves as long as
- * they are younger than OUTDATED_MS. Throws `auth-unavailable`, with the error of the last fetch as its cause. Tokens
+ * Returns a function that fetches keys if there are none, or if they are older than FRESH_MS. If that fails, it resolves
+ * as long as they are younger than OUTDATED_MS. Throws `auth-unavailable`, with the error of the last fetch as its cause. Tokens
  * that arrive together share a fetch.
  */
 function recentKeys(
@@ -69,7 +72,7 @@ function recentKeys(
 ): () => Promise<void> {
   let failed: { readonly ms: number; readonly error: unknown } = { ms: -Infinity, error: undefined };
   let fetching: Promise<void> | null = null;
-  const ageMs = (): number => Date.now() - (fetchedMs() ?? Infinity);
+  const ageMs = (): number => Date.now() - (fetchedMs() ?? -Infinity);
   const refresh = async (): Promise<void> => {
     try {
       await fetchAgain();
@@ -82,8 +85,9 @@ function recentKeys(
   };
   return async () => {
     if (ageMs() < FRESH_MS) return;
+    const delayMs = fetchedMs() === undefined ? FETCH_FIRST_AGAIN_MS : FETCH_AGAIN_MS;
     // The clock may have been set back.
-    if (Math.abs(Date.now() - failed.ms) >= FETCH_AGAIN_MS) await (fetching ??= refresh());
+    if (Math.abs(Date.now() - failed.ms) >= delayMs) await (fetching ??= refresh());
     if (ageMs() >= OUTDATED_MS) throw new RockpoolError('auth-unavailable', {}, { cause: failed.error });
   };
 }
@@ -102,7 +106,13 @@ function remember(lacked: Set<string | undefined>, kid: string | undefined): voi
 export function discoveredKeys(issuer: string, onOutdated: (error: unknown) => void): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | null = null;
   return async (header, token) => {
-    keys ??= discoverKeySet(issuer).then((url) => keysAt(url, onOutdated));
+    keys ??= discoverKeySet(issuer).then(
+      (url) => keysAt(url, onOutdated),
+      (error: unknown) => {
+        onOutdated(error);
+        throw error;
+      },
+    );
     let found: JWTVerifyGetKey;
     try {
       found = await keys;

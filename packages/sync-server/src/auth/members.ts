@@ -76,7 +76,14 @@ export class Members {
     if (loading !== null) return loading.then(() => this.allows(principal, databaseId, operation));
     const mayRead = this.allowsNow(principal, databaseId, 'read');
     const lookUp = mayRead ? null : this.roles.lookUp(databaseId, principal.id);
-    if (lookUp !== null) return lookUp.then(() => this.allowsNow(principal, databaseId, operation));
+    if (lookUp !== null)
+      return lookUp.then(
+        () => this.allowsNow(principal, databaseId, operation),
+        (error: unknown) => {
+          if (this.isRevoked(principal, databaseId)) return false;
+          throw error;
+        },
+      );
     return this.allowsNow(principal, databaseId, operation);
   }
 
@@ -195,6 +202,10 @@ export class Members {
     this.unsubscribe?.();
     this.roles.close();
     this.options.store.close();
+  }
+
+  private isRevoked({ id }: Principal, databaseId: string): boolean {
+    return [databaseId, EVERY_DATABASE].some((where) => this.roles.roleOf(where, id) === null);
   }
 
   private allowsNow(

@@ -185,6 +185,9 @@ it.each([
     const requests = Array.from({ length: 100 }, () => 'ann');
     expect(await Promise.all(requests.map(allowed))).toEqual(requests.map(() => false));
     expect(reads).toEqual([2]);
+    // What this instance knows is certain.
+    store.readMembers = () => Promise.reject(new Error('PostgreSQL is unavailable'));
+    expect(await allowed('ann')).toBe(false);
   },
 );
 

@@ -12,7 +12,10 @@ export function keepOwner(dataDir: string): void {
     keepOwnerOf(join(entry.parentPath, entry.name), dataDir);
 }
 
-/** Does the same for one file, which needs no lock if the file is in the directory itself. */
+/**
+ * Does the same for one file. Needs no lock for a file directly in the directory: its path has no folder that could be
+ * replaced with a link, and `lchown` follows none at its end.
+ */
 export function keepOwnerOf(path: string, dataDir: string): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);

@@ -78,8 +78,7 @@ async function problemsOf(
     return await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema));
   } catch (error) {
     if (!(error instanceof DatabaseMarked)) throw error;
-    // The problems of the shard name the repair.
-    if (error.mark.role === 'moved') return ['the database was moved away; see the shard'];
+    if (error.mark.role === 'moved') return ['the database was moved away; doctor --shards FILE names the repair'];
     return [`${String(error.fields['problem'])}: if no command does this now, run the command again`];
   }
 }

@@ -256,7 +256,8 @@ export class DatabaseCache {
     const { store, onFailure } = this.options;
     const problem = error.fields['problem'] as DamageProblem;
     this.damaged.add(databaseId);
-    // The next start sees these without a mark, and they end when the file is put back.
+    // A missing or empty file needs no mark: each start notices it, and the database opens again once the file is put
+    // back.
     if (problem === 'missing' || problem === 'empty') return;
     try {
       store.markDamaged(databaseId, problem);

@@ -114,8 +114,8 @@ export class DocumentPool {
       this.forget(worker);
       void worker.terminate();
       if (this.isClosed) reject(stopped());
-      // The document is not the cause if the thread never began the work, so the changeset must not be rejected.
-      else if (!this.ready.has(worker)) reject(thrown ?? new Error('a thread that merges documents did not start'));
+      // The document is not the cause if the thread never began the work.
+      else if (!this.ready.has(worker)) reject(notStarted(thrown));
       else reject(new RockpoolError('document-too-costly', { problem }));
       this.next();
     };
@@ -134,6 +134,12 @@ export class DocumentPool {
     this.workers.delete(worker);
     this.idle = this.idle.filter((other) => other !== worker);
   }
+}
+
+/** An error with a code does not count as a failure of the changeset (`isOfTheCommit`), so it is not rejected. */
+function notStarted(cause: unknown): Error {
+  const error = new Error('a thread that merges documents did not start', { cause });
+  return Object.assign(error, { code: 'ERR_WORKER_INIT_FAILED' });
 }
 
 function stopped(): RockpoolError {

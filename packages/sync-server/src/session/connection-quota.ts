@@ -27,8 +27,8 @@ export class ConnectionQuota {
 
   /**
    * The received messages of a session that are not finished have become larger by `bytes`, or smaller. Throws
-   * `rate-limited` if those of all sessions of the principal exceed the limit. Parts of messages count until the
-   * session ends, pushes until they are decided.
+   * `rate-limited` if those of all sessions of the principal exceed the limit. Parts of a message count until it
+   * is whole or its session ends; pushes count until they are decided, even after their session has ended.
    */
   receive(principal: string, bytes: number): void {
     const heldBytes = (this.receivedBytes.get(principal) ?? 0) + bytes;

@@ -91,6 +91,14 @@ describe('a database with a damaged file', () => {
   it.each<[string, string, () => void]>([
     ['is empty', 'empty', () => truncateSync(path, 0)],
     ['is missing', 'missing', () => rmSync(path)],
+    [
+      'is missing and its checksums are unreadable',
+      'missing',
+      (): void => {
+        rmSync(path);
+        writeFileSync(`${path}-sums`, 'x');
+      },
+    ],
     ['is truncated', 'truncated', () => truncateSync(path, 8 * 4096)],
     ['was overwritten with other data', 'not-sqlite', () => writeFileSync(path, 'x'.repeat(10_000))],
   ])('goes offline with a reason if the file %s, and the other databases are served', async (_, problem, damage) => {

@@ -38,7 +38,7 @@ export function damageBeforeOpening(path: string): DamageProblem | null {
   if (mark !== null) return mark;
   const sums = PageSums.openExisting(path);
   // A server that was killed while it was creating the database has not written the checksum file yet.
-  if (sums === null) return null;
+  if (sums === null) return !existsSync(path) && existsSync(sumsPath(path)) ? 'missing' : null;
   sums.close();
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;
   if (sizeBytes === undefined) return 'missing';
