@@ -61,9 +61,9 @@ function keysAt(url: URL, onOutdated: (error: unknown) => void): JWTVerifyGetKey
 }
 
 /**
- * Returns a function that fetches keys if there are none, or if they are older than FRESH_MS. If that fails, it resolves
- * as long as they are younger than OUTDATED_MS. Throws `auth-unavailable`, with the error of the last fetch as its cause. Tokens
- * that arrive together share a fetch.
+ * Returns a function that fetches keys if there are none, or if they are older than FRESH_MS. If that fails, it
+ * resolves as long as they are younger than OUTDATED_MS. Throws `auth-unavailable`, with the error of the last fetch as
+ * its cause. Tokens that arrive together share a fetch.
  */
 function recentKeys(
   fetchedMs: () => number | undefined,

@@ -1,3 +1,4 @@
+import type { RockpoolError } from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
@@ -29,7 +30,8 @@ export interface LocalDatabase {
    * the errors of `query` and of constraints, throws `value-invalid` for a value that cannot be stored or sent,
    * `changeset-too-large` for a transaction that could never be sent, `sql-read-only` on a reader, and `app-outdated`
    * when a newer bundle has changed the database in a way that this bundle's statements do not fit. Actions throw
-   * `changeset-not-rejected`, `changeset-undecided` and `conflict-not-restorable`.
+   * `changeset-not-rejected`, `changeset-undecided` and `conflict-not-restorable`. Throws `refusal`, if given, unless
+   * the request has been committed before.
    */
   write(request: WriteRequest, refusal?: RockpoolError): WriteOutcome;
   /**

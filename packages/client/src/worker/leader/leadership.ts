@@ -261,7 +261,7 @@ export class Leadership<Database extends WritableDatabase> {
     if (reason !== null) throw reason;
     const { readOnly, sentUpTo } = this.status;
     // Not connected: the server may already have the new merge rules. It would refuse the older schema and never decide
-    // the retry, and the migration would wait for ever.
+    // the retry, and the migration would wait forever.
     const isUndecidable =
       action?.kind === 'retry-rejected' && readOnly?.code === 'migration-refused' && sentUpTo === null;
     const refusal = isUndecidable ? RockpoolError.fromData(readOnly) : undefined;
