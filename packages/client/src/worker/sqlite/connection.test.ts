@@ -214,7 +214,10 @@ describe('errors', () => {
       'constraint-data-type',
       { table: 'strict_t', columns: 'n' },
     ]);
-    expect(run("INSERT INTO numbered VALUES ('secretive', 1)")).toEqual(['constraint-data-type', { sqliteCode: 20 }]);
+    expect(run("INSERT INTO numbered VALUES ('secretive', 1)")).toEqual([
+      'constraint-data-type',
+      { table: 'numbered', sqliteCode: 20 },
+    ]);
   });
 
   it('omit the text of triggers', () => {
