@@ -1,6 +1,6 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { eq } from 'drizzle-orm';
-import { StrictMode, Suspense, type ReactElement } from 'react';
+import { StrictMode, Suspense, useEffect, useState, type ReactElement } from 'react';
 import { flushSync } from 'react-dom';
 import { createRoot, type Root } from 'react-dom/client';
 import { encodeSchema } from '@rockpool/shared';
@@ -225,11 +225,14 @@ function afterASecond<T>(read: () => T): T {
   return read();
 }
 
+/** Shows its text once it is mounted, that is, once it is subscribed. */
 function Rows({ of, children }: { readonly of: string; readonly children?: ReactElement }): ReactElement {
   const { rows, error } = useSuspenseLiveQuery(of);
+  const [isMounted, setMounted] = useState(false);
+  useEffect(() => setMounted(true), []);
   return (
     <div>
-      {error?.code ?? `${rows.length} ${of}`} {children}
+      {isMounted && (error?.code ?? `${rows.length} ${of}`)} {children}
     </div>
   );
 }
