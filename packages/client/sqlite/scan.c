@@ -1709,6 +1709,14 @@ static int rpFindGroupBy(RpScan *s, int *piFrom, int *piTo){
   if( i>=p->nOp || a[i].opcode!=OP_SorterNext || a[i].p1!=s->iSorter || *piFrom<=s->iNext ) return 0;
   s->iSorterNext = i;
   for(iStep=-1, i=*piFrom; i<s->iSorterNext; i++) if( a[i].opcode==OP_AggStep || a[i].opcode==OP_AggStep1 ) iStep = i;
+  /*
+  ** After the last step, the first row of a group only sets columns and a flag. An aggregate with ORDER BY stores each row
+  ** in an index there instead, for steps at the end of the group.
+  */
+  for(i=iStep+1; i<s->iSorterNext; i++){
+    u8 eOp = a[i].opcode;
+    if( eOp!=OP_If && eOp!=OP_Column && eOp!=OP_RealAffinity && eOp!=OP_Integer ) return 0;
+  }
   *piTo = iStep+1;
   return iStep>=0;
 }

@@ -122,6 +122,19 @@ describe('EXPLAIN', () => {
   });
 });
 
+it.each([
+  'SELECT category, count(*), group_concat(owner ORDER BY amount) FROM entry GROUP BY category',
+  'SELECT category, group_concat(owner ORDER BY amount), count(*) FROM entry GROUP BY category',
+  'SELECT category, sum(amount), json_group_array(DISTINCT owner ORDER BY owner) FROM entry GROUP BY category',
+])('an aggregate with ORDER BY gets every row of its group: %s', (sql) => {
+  setMode(NEVER);
+  const expected = run(sql);
+  for (const mode of [AS_IT_PAYS, ALWAYS] as const) {
+    setMode(mode);
+    for (let time = 0; time < 2; time++) expect(run(`${sql} `)).toEqual(expected);
+  }
+});
+
 describe('a range', () => {
   it.each([
     'SELECT a.id, (SELECT sum(amount) FROM entry b WHERE b.id BETWEEN a.id AND a.id + 150) FROM entry a WHERE a.id % 40 = 0',
