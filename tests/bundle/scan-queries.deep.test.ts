@@ -3,9 +3,9 @@ import { fuzzScans } from './fuzz-scans.ts';
 
 const HANG_MS = 6 * 60 * 60_000;
 const PROCESSES = 4;
-/** With the 100,000 that scan.property.test.ts runs in WebAssembly, a million. */
+/** Together with the 100,000 queries that scan.property.test.ts runs in WebAssembly, a million. */
 const COUNT = 900_000;
-/** The seeds of the processes are none that scan.property.test.ts uses. */
+/** The processes use no seed that scan.property.test.ts uses. */
 const FIRST_SEED = 1000;
 
 it(

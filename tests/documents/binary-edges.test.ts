@@ -95,7 +95,7 @@ describe('a binary document is JSON text', () => {
     ]);
   });
 
-  it('in a copy of the database from a backup, whose file has JSONB that other programs read', async () => {
+  it('in a backup file, as JSONB that other programs can read', async () => {
     const client = await withPage();
     const file = join(temporaryFolder(), 'backup.sqlite');
     writeFileSync(file, new Uint8Array(await (await client.backup()).arrayBuffer()));

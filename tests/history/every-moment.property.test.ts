@@ -157,7 +157,7 @@ class World {
   async take(step: Step): Promise<void> {
     switch (step.does) {
       case 'wait':
-        // Tombstones of deleted rows are pruned, and the second time versions of items are too.
+        // Prunes the tombstones of deleted rows, and the second time also versions of items.
         this.clients.nowMs += 31 * DAY_MS;
         return;
       case 'migrate':

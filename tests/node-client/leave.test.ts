@@ -30,7 +30,8 @@ it('a client leaves its database only after the writes under way, which are unse
   );
   const ended = transaction.catch((error: unknown) => error);
   await begun.promise;
-  await new Promise((resolve) => setTimeout(resolve)); // A write in the same turn would count as the body's own.
+  // A write in the same turn would count as part of the transaction's body.
+  await new Promise((resolve) => setTimeout(resolve));
   const write = client.execute("INSERT INTO note VALUES ('a')");
   const error = { code: 'changes-unsent', fields: { pendingCount: 1, rejectedCount: 0 } };
   await expect(client.leave()).rejects.toMatchObject(error);

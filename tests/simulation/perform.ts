@@ -237,7 +237,7 @@ function changeRole(world: World, device: Device, random: Random): void {
   world.time.after(random.below(30_000), () => world.server.setRole(device.name, 'editor', by));
 }
 
-/** Why a changeset cannot be retried or dropped, or no longer: see client/src/worker/write/retry-rejected.ts. */
+/** Why a changeset cannot be retried or dropped, or can no longer be: see client/src/worker/write/retry-rejected.ts. */
 const STAYS_REJECTED: ReadonlySet<string> = new Set([
   'changeset-not-rejected',
   'changeset-undecided',

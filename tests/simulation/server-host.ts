@@ -178,7 +178,7 @@ export class ServerHost {
       },
       events: {
         reaches: (at) => {
-          // On PostgreSQL, a COMMIT is a statement in transit instead of the end of a transaction of the file.
+          // On PostgreSQL, a commit point is a COMMIT statement in transit, not the end of a transaction on the file.
           if (this.postgres === null || at === 'statement' || at === 'send') this.spring(at, started);
         },
         requireRoom: () => this.requireRoom(),

@@ -1,6 +1,6 @@
 import type { Tally } from './tally.ts';
 
-/** Checks that could not decide, as counted in a history's tally. */
+/** The names in a history's tally of checks that could not be decided. */
 export const SILENT = {
   otherEpoch: 'not compared: another log epoch',
   unknownContent: 'not compared: content at the cursor not known',

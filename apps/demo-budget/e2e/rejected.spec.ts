@@ -54,7 +54,7 @@ test('a rejected change is listed with its reason, and can be tried again once t
   await expect(ledgerRow(anna.page, 'Ferry')).toBeVisible();
 });
 
-test('a rejected change is discarded only after a question', async ({ newPerson }) => {
+test('a rejected change is discarded only after the user confirms it', async ({ newPerson }) => {
   const { ben } = await rejectAnEntry(newPerson);
   await openSyncPage(ben.page);
   const card = rejectedCard(ben.page);

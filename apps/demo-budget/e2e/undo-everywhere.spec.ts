@@ -170,7 +170,7 @@ test('an action that changes nothing offers no "Undo", which would undo an earli
   await expect(toast(page)).toContainText('Reconciled. No new entries to lock.');
   await expect(undo).toBeHidden();
 
-  // The statement writes the value that is there.
+  // The statement writes the value that is already there.
   await page.getByRole('checkbox', { name: 'Select Kiosk' }).check();
   await page.getByLabel('Status of the selected entries').selectOption({ label: 'Not cleared' });
   await expect(toast(page)).toContainText('Nothing to change.');

@@ -103,7 +103,7 @@ async function saveForm(): Promise<void> {
   await saveChanged(anna, account, { entry, parts: [] }, result);
 }
 
-it('two devices that make one entry a transfer add one other side', async () => {
+it('two devices that turn the same entry into a transfer add only one other side', async () => {
   const id = await addEntry(anna, checking, paid);
   const make = (client: Client): Promise<unknown> => makeTransfer(client, { ...paid, id }, cash, withdrawal, 'none');
   await atOnce(
@@ -175,7 +175,7 @@ it('a deleted transfer stays deleted on both sides if another device changes its
   expect(await ledger()).toEqual([]);
 });
 
-it('a transfer between currencies never goes in one direction twice unnoticed', async () => {
+it('a transfer between currencies reports a problem if both sides go in the same direction', async () => {
   const before = { ...withdrawal, otherMinor: 5_500 };
   const id = await addTransfer(anna, checking, dollars, before);
   const transferId = (await ledger())[0]?.transferId ?? '';

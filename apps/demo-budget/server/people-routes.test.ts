@@ -96,7 +96,7 @@ describe('an invitation', () => {
     expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Ben', role: 'editor' }] });
   });
 
-  it('makes the holder of a key the same member again, and nobody a member under the principal of another', async () => {
+  it('gives the holder of a key the same principal again, and nobody the principal of someone else', async () => {
     const code = await invite('viewer');
     const shareKey = makeShareKey();
     const joined = await post('/api/join', { code, name: 'Ben', shareKey });
@@ -124,7 +124,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('makes a member whose name nobody else writes under, not even with the key of the budget', async () => {
+  it('makes a member under whose principal nobody else can write, not even with the key of the budget', async () => {
     const { principal } = await comeAs('editor');
     for (const path of ['/api/token', '/api/budgets'])
       for (const other of [principal, 'server'])

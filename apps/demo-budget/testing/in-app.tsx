@@ -12,7 +12,7 @@ export interface InApp {
   readonly container: HTMLElement;
   /** How many queries of the page have settled. */
   readonly queryCount: number;
-  /** Draws the content of a page; another name is another page of the app. */
+  /** Draws the content of a page; each name is a different page of the app. */
   show(page: string, content: ReactNode): void;
   close(): Promise<void>;
 }

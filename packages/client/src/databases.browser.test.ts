@@ -82,7 +82,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
 });
 
 it.each(['opfs', 'indexeddb'] as const)(
-  'a client in memory leaves the database of its name in %s',
+  'a client in memory does not touch the database with the same name in %s',
   async (persistence) => {
     const name = freshName();
     const durable = await openClient({ name, persistence });

@@ -219,7 +219,7 @@ function createSlowClient(): {
   };
 }
 
-/** Lets a second pass for the fake timers. */
+/** Advances the fake timers by one second. */
 function afterASecond<T>(read: () => T): T {
   vi.advanceTimersByTime(1_000);
   return read();

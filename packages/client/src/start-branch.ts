@@ -16,7 +16,7 @@ export interface BranchParts {
   /** The branch's own database. */
   readonly client: Client;
   readonly file: string;
-  /** Every write of this tab to the branch passes it. */
+  /** Every write of this tab to the branch passes through it. */
   readonly gate: WriteGate;
   readonly environment: ClientEnvironment;
   readonly schema: Schema;

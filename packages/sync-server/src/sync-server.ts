@@ -72,7 +72,7 @@ export interface SyncServerOptions {
   readonly previousSecret?: string | Uint8Array;
   /**
    * A JWKS or its URL: public keys of an identity provider, for RS256, PS256, ES256, ES384 and EdDSA tokens. While the
-   * URL does not respond, the keys that were fetched last count for up to 24 hours.
+   * URL does not respond, the keys that were fetched last are accepted for up to 24 hours.
    */
   readonly keySet?: TokenRules['keySet'];
   /** The issuer of an OpenID Connect provider, whose discovery document names the key set. */

@@ -119,7 +119,7 @@ export class PostgresModel {
     for (const backend of this.backends) if (backend.isListening) backend.session.onNotification(payload);
   }
 
-  /** Ends all connections, as a restart does. What is committed stays. */
+  /** Ends all connections, as a restart does. Committed data is kept. */
   restart(): void {
     for (const backend of [...this.backends]) backend.end('57P01');
   }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { memoryWriter } from '../../testing/memory-writer.ts';
 import { addAccount, renameAccount } from './actions.ts';
 
-it('renaming an account keeps the group that somebody else gave it since the form was opened, and the other way round', async () => {
+it('renaming an account keeps a group that somebody else set while the form was open, and the reverse', async () => {
   const writer = memoryWriter();
   const id = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 0 });
   const opened = { name: 'Giro', groupName: '' };

@@ -49,7 +49,7 @@ describe('the budget to open', () => {
     expect(currentBudget(linkTo({ ...makeBudget(), databaseId: own.databaseId }), items)).toEqual(own);
   });
 
-  it('keeps its key if it was created here, although the user accepts an invitation to it', () => {
+  it('keeps its key if it was created here, even if the user accepts an invitation to it', () => {
     const items = memoryItems();
     const own = currentBudget('', items);
     addBudget(items);

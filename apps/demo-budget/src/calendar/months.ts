@@ -30,8 +30,8 @@ export function monthOfDay(day: string, firstDay: number): string {
 }
 
 /**
- * Whether the value of a date field is a day. Years of a date being typed, such as 0002, are not, nor is a year that
- * was typed with two digits: 0026.
+ * Whether the value of a date field is a complete day. It is not while the year is being typed (0002), or if the year
+ * was typed with two digits (0026).
  */
 export function isDay(text: string): boolean {
   return /^[12]\d{3}-\d{2}-\d{2}$/u.test(text);

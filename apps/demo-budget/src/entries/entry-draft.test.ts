@@ -98,7 +98,7 @@ describe('an entry draft', () => {
     expect(minors({ ...transfer, sign: 1 })).toMatchObject({ fields: { amountMinor: 1000, otherMinor: -1100 } });
   });
 
-  it('makes the sides of a transfer fit that differ after concurrent changes, unless one is reconciled', () => {
+  it('makes the two sides of a transfer match again after concurrent changes, unless one is reconciled', () => {
     const minors = (otherAccountId: string, fields: Partial<LedgerRow>): unknown => {
       const entry = { amountMinor: -1000, transferId: 't', otherAccountId, date: '2026-03-01', payee: '', notes: '' };
       const saved = { ...context, entry: { ...entry, ...fields } as LedgerRow };

@@ -9,7 +9,7 @@ export interface EnvelopeNoteProps {
 
 /** The memo of an envelope. Saves on blur what was typed. */
 export function EnvelopeNote({ name, note, onNote }: EnvelopeNoteProps): ReactNode {
-  // Null: nothing is typed, so that the field shows the note of another person at once and never overwrites it.
+  // Null while nothing is typed: the field then shows a note by another person at once and never overwrites it.
   const [typed, setTyped] = useState<string | null>(null);
   const save = (): void => {
     if (typed === null) return;

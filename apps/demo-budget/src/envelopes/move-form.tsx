@@ -31,7 +31,7 @@ export function MoveForm({
   onKeepOverspent,
   onCancel,
 }: MoveFormProps): ReactNode {
-  // Decided once: a change by somebody else must not turn the direction under the user's hands.
+  // Decided once: a change by somebody else must not reverse the direction while the form is open.
   const [covers] = useState(envelope.availableMinor < 0n);
   const others = envelopes.filter(({ categoryId }) => categoryId !== envelope.categoryId);
   const first = covers ? richest(others) : (others.find(({ availableMinor }) => availableMinor < 0n) ?? others[0]);

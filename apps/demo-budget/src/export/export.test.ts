@@ -75,7 +75,7 @@ describe('the JSON export', () => {
     expect(seen.at(-1)).toEqual({ writtenCount: 16, totalCount: 16 });
   });
 
-  it('has no entry without its account, although both are added meanwhile', async () => {
+  it('has no entry without its account, even if both are added during the export', async () => {
     let isFirst = true;
     const additions: Promise<string>[] = [];
     const blob = await exportJson(writer, 0, () => {
@@ -91,7 +91,7 @@ describe('the JSON export', () => {
     expect(tables['entries']?.filter(({ accountId }) => !known.has(accountId))).toEqual([]);
   });
 
-  it('has integers that JavaScript cannot hold as text', async () => {
+  it('writes integers beyond the safe range of JavaScript as text', async () => {
     await writer.execute("UPDATE accounts SET openingMinor = 1152921504606846977 WHERE name = 'Giro'");
     const { tables } = JSON.parse(await (await exportJson(writer, 0, () => undefined)).text()) as {
       tables: { accounts: { name: string; openingMinor: unknown }[] };

@@ -24,7 +24,7 @@ export interface ImportProgress {
   readonly totalCount: number;
 }
 
-/** What an import wrote, so that it can be taken back. */
+/** What an import wrote, so that it can be undone. */
 export interface Imported {
   /** The ids of the new entries. */
   readonly addedIds: readonly string[];

@@ -82,7 +82,7 @@ describe('a chosen file', () => {
     expect(guessFormats(file.value)).toMatchObject(expected);
   });
 
-  it('in QIF, which may group thousands, leaves an ambiguous decimal mark open', async () => {
+  it('in QIF, which may group thousands, leaves an ambiguous decimal mark undecided', async () => {
     const file = await readChosenFile('a.qif', new Blob(['!Type:Bank\nD2025-01-31\nT-1.500\nPRent\n^\n']));
     if (!file.ok) throw new Error(file.problem.code);
     expect(guessFormats(file.value)).toMatchObject({ decimalMarkOpen: true });

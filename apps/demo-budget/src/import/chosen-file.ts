@@ -113,7 +113,7 @@ export function guessFormats({ format, table }: ChosenFile): FormatChoice {
 
 /**
  * Neither CAMT nor OFX groups thousands, so `1.500` has three decimals. The mark is a point in CAMT, and a point or a
- * comma in OFX. Stays open if a file contains both.
+ * comma in OFX. It stays undecided if a file contains both.
  */
 function markWithoutGroups(
   table: Table,

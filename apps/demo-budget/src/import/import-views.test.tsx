@@ -105,7 +105,7 @@ describe('the preview', () => {
 });
 
 describe('the form of a statement', () => {
-  it('asks for the decimal mark of a QIF file that both marks read', async () => {
+  it('asks for the decimal mark of a QIF file whose amounts are valid with either mark', async () => {
     const text = '!Type:Bank\nD31/01/2025\nT-1.500\nPCoffee\n^\n';
     const chosen = await readChosenFile('statement.qif', new Blob([text]));
     if (!chosen.ok) throw new Error(chosen.problem.code);

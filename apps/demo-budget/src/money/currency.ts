@@ -1,7 +1,7 @@
 /**
  * An amount is an integer of minor units (cents for EUR, whole yen for JPY, fils for KWD), so the app needs only the
- * number of decimals of a currency, as in ISO 4217. `Intl` knows them too, but browsers differ about 17 currencies,
- * such as HUF: one of them would show the amounts of another 100 times too large.
+ * number of decimals of a currency, as in ISO 4217. `Intl` knows them too, but browsers disagree about 17 currencies,
+ * such as HUF: one browser would show amounts entered in another 100 times too large.
  */
 
 /** The currencies whose number of decimals is not 2. */

@@ -130,7 +130,7 @@ describe('formatting an amount', () => {
   });
 });
 
-it.each(['', '?', 'euro', 'E1R', 'ÄÖÜ'])('an amount is shown although its account has the currency %j', (currency) => {
+it.each(['', '?', 'euro', 'E1R', 'ÄÖÜ'])('an amount is shown even if its account has the currency %j', (currency) => {
   expect(formatMinor(-123456, currency, 'en')).toBe(`-1,234.56 ${currency}`.trim());
   expect(formatMinorRounded(123456, currency, 'en')).toBe('1,235');
   expect(parseAmount('12.5', currency, 'point')).toEqual({ ok: true, value: 1250 });

@@ -1,7 +1,7 @@
 /**
  * The terms of `line` for split entries: each part with its own category, and the opposite amount for the category of
- * its entry. Off-budget accounts have none, nor have transfers: the parts of a transfer, which another device split
- * meanwhile, do not count. CROSS JOIN makes SQLite start with the parts, which are few compared with entries.
+ * its entry. Off-budget accounts have none. Neither have transfers: if another device splits an entry that becomes a
+ * transfer, its parts do not count. CROSS JOIN makes SQLite start with the parts, which are few compared with entries.
  */
 export const partLines = `
     SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId

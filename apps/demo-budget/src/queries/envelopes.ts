@@ -39,12 +39,12 @@ export const activityByMonth = `
   HAVING sum(changeMinor) IS NOT NULL`;
 
 export interface UncategorisedSpendingRow {
-  /** Positive when more went out than parts of split entries took back. */
+  /** Positive if the spending exceeds the income in parts of split entries. */
   readonly spentMinor: number | bigint;
 }
 
 /**
- * The spending of a month without a category, by the rule of the spending report: entries that went out, and no
+ * The spending of a month without a category, by the rule of the spending report: outgoing entries that are not
  * transfers. One row. Parameters: currency, month.
  */
 export const uncategorisedSpending = `

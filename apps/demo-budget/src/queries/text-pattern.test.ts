@@ -29,6 +29,6 @@ it.each([
   expect(isIn(text, whole)).toBe(false);
 });
 
-it('a pattern of a pasted page is not too long for SQLite', () => {
+it('a pattern made from a pasted page is not too long for SQLite', () => {
   expect(isIn('ǆ'.repeat(100_000), 'ǆ')).toBe(false);
 });

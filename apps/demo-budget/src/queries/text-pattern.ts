@@ -1,4 +1,4 @@
-/** A pattern may have 50,000 bytes. */
+/** SQLite limits a GLOB pattern to 50,000 bytes, and a letter in all its cases takes several. */
 const mostLetters = 1_000;
 
 /**

@@ -3,8 +3,8 @@ export interface OtherSideRow {
 }
 
 /**
- * Whether a row of `entries` is no side of a transfer, or has lost the other side: concurrent changes of several
- * devices may leave one.
+ * Whether a row of `entries` is not a side of a transfer, or has lost its other side, as it can after concurrent
+ * changes by several devices.
  */
 export const hasNoOtherSide = `NOT EXISTS (SELECT 1 FROM entries AS twin WHERE twin.transferId = entries.transferId AND twin.id <> entries.id)`;
 

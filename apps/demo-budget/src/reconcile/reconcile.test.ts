@@ -57,7 +57,7 @@ describe('reconciling', () => {
     expect(statuses()).toHaveLength(3);
   });
 
-  it('adds no entry beyond the largest amount', async () => {
+  it('adds no entry whose amount exceeds the maximum', async () => {
     const most = Number.MAX_SAFE_INTEGER;
     const statement = { accountId, date: '2025-01-31', statementMinor: -most, clearedMinor: 1n };
     expect([mayEnter(differenceOf(statement)), mayEnter(BigInt(-most))]).toEqual([false, true]);

@@ -80,7 +80,7 @@ export async function matchImport(
     .map(({ schedule, date, draft }) => ({ dayId: dayKey(schedule.id, date), entryId: draft.importKey }));
 }
 
-/** The statement that opens matched days again whose imported entries are deleted. */
+/** The statement that makes matched days due again if their imported entries were deleted. */
 export function openMatchedDays(matched: readonly MatchedDay[]): SqlStatement {
   return {
     sql: `DELETE FROM scheduleDays WHERE id IN (

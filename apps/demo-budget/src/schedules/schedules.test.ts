@@ -121,7 +121,7 @@ describe('a scheduled entry', () => {
   });
 });
 
-it('a scheduled entry that a statement has is marked as entered, and gives the entry its category', async () => {
+it('a scheduled entry that appears on a statement is marked as entered, and the imported entry gets its category', async () => {
   const writer = memoryWriter();
   await addStarterCategories(writer);
   const accountId = await addAccount(writer, { name: 'A', kind: 'checking', currency: 'EUR', openingMinor: 0 });

@@ -2,8 +2,8 @@ import { isShareKey, makeShareKey } from '../budget/budget.ts';
 import type { DeviceItems } from '../budget/device-items.ts';
 
 /**
- * The key that this device offers with each invitation that it has not accepted yet, among the device's items. If the
- * response to an acceptance is lost, the next attempt sends the same key, and the server answers it again.
+ * For each invitation that this device has not accepted yet, the device's storage holds the key that it offers. If the
+ * response to an acceptance is lost, the next attempt sends the same key, and the server accepts it again.
  */
 
 const itemName = 'invitation-keys';

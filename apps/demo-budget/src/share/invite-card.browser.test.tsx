@@ -26,7 +26,7 @@ function create(): void {
   flushSync(() => app.container.querySelector<HTMLButtonElement>('button.primary')?.click());
 }
 
-it('an invitation is never shown beside another role than its own', async () => {
+it('an invitation is never shown with a role other than its own', async () => {
   const responses: ((response: Response) => void)[] = [];
   vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => responses.push(resolve)));
   app.show('share', <InviteCard budget={makeBudget()} />);

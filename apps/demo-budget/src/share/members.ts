@@ -52,7 +52,7 @@ export async function invite(budget: Budget, role: BudgetRole): Promise<string> 
 
 /**
  * Redeems an invitation with the key that the member will have. Resolves to the budget with this key; a call that
- * repeats the code and the key resolves to the same.
+ * repeats the code and the key resolves to the same budget.
  */
 export async function join(code: string, name: string, key: string): Promise<KnownBudget> {
   const { databaseId, shareKey, principal, role } = (await ask('/api/join', {

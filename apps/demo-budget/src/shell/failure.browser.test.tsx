@@ -31,7 +31,7 @@ const show = (page: string, action: () => Promise<unknown>): void => app.show(pa
 const save = (): void => app.container.querySelector('button')?.click();
 const textOf = (role: string): string => app.container.querySelector(`[role="${role}"]`)?.textContent ?? '';
 
-it('an action says that it is done on the page where it began, and on no other', async () => {
+it('an action reports its success only on the page where it began', async () => {
   show('accounts', () => addCategory(app.client, 'Food', 'spending'));
   save();
   await expect.poll(() => textOf('status')).toContain('Saved.');
@@ -73,7 +73,7 @@ it('an action that another tab has changed again is not undone, nor is the actio
   await other.close();
 });
 
-it('a failure is shown on whichever page the user is by then', async () => {
+it('a failure is shown on the page that the user has reached by then', async () => {
   const begun = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
   const action = async (): Promise<void> => {

@@ -5,7 +5,7 @@ it.each([
   ['я', 'KeyZ', 'z'],
   ['Я', 'KeyZ', 'z'],
   ['ז', 'KeyZ', 'z'],
-  // A German keyboard has Z at the place of Y.
+  // A German keyboard has Z where an English one has Y.
   ['z', 'KeyY', 'z'],
   ['Z', 'KeyZ', 'Z'],
   ['é', 'Digit2', 'é'],

@@ -23,8 +23,8 @@ export function keyOf({ key, keyCode, nativeEvent }: PageKeyEvent): string {
 }
 
 /**
- * The key of a shortcut. On a keyboard without Latin letters, such as a Russian one, the letter at the same place of a
- * Latin keyboard.
+ * The key of a shortcut. On a keyboard without Latin letters, such as a Russian one, it is the letter in the same
+ * position on a Latin keyboard.
  */
 export function shortcutOf({ key, code }: Pick<KeyboardEvent, 'key' | 'code'>): string {
   return /^[^\p{ASCII}]$/u.test(key) && /^Key[A-Z]$/.test(code) ? code.slice(3).toLowerCase() : key;

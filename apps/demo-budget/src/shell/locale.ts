@@ -2,8 +2,8 @@
 export const locale: string = typeof navigator === 'undefined' ? 'en' : navigator.language || 'en';
 
 /**
- * A format of the Gregorian calendar, whose months the budget, reports and date fields have. Some locales, such as
- * Persian, prefer another calendar, with other months.
+ * A date format with the Gregorian calendar, which the budget, the reports and the date fields use. Some locales, such
+ * as Persian, prefer a different calendar, with different months.
  */
 export function dateFormat(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat(language, { ...options, calendar: 'gregory' });

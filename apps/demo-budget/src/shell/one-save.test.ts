@@ -26,7 +26,7 @@ function form(): { readonly running: Running[]; save(): void } {
   };
 }
 
-/** Promises that have settled have called their listeners. */
+/** Resolves once the listeners of settled promises have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the saves of a form', () => {

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { errorSentence } from './error-sentence.ts';
 
 export interface PageBoundaryProps {
-  /** The name of the page; another name is another attempt. */
+  /** The name of the page. When it changes, the boundary tries to render again. */
   readonly page: string;
   readonly children: ReactNode;
 }
@@ -14,7 +14,7 @@ interface State {
 
 /**
  * Shows an error in place of a page that cannot be rendered. The menu and all other pages stay usable. Other devices
- * may run another version of the app, or store values that no form accepts, so no page can rule such an error out.
+ * may run a different version of the app, or store values that no form accepts, so no page can rule out such an error.
  */
 export class PageBoundary extends Component<PageBoundaryProps, State> {
   override state: State = { page: this.props.page, failed: null };

@@ -32,7 +32,7 @@ export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNod
         .then(
           (went) => onDone(way === 'undo' ? undone(went) : redone(went)),
           (error: unknown) => {
-            // The next undo would be that of the action before.
+            // The next undo would undo the previous action.
             if (error instanceof RockpoolError && error.code === 'undo-refused') onDone(null);
             onFailure(error);
           },

@@ -79,7 +79,7 @@ describe('a split entry', () => {
     expect(partsIn(id).map((row) => row.id)).toEqual([`${id}/1`, `${id}/2`]);
   });
 
-  it('can be saved although somebody else has split it since its form was opened', async () => {
+  it('can be saved even if somebody else has split it since its form was opened', async () => {
     const id = await addEntry(writer, accountId, receipt);
     const opened = { fields: receipt, parts: [] };
     await changeEntry(writer, id, opened, receipt, [part(food, -10_000)]);

@@ -19,7 +19,7 @@ export function ConflictBadge({ budget }: { readonly budget: Budget }): ReactNod
   );
 }
 
-/** The number of rejected changes, as a link to them. Renders nothing without any. */
+/** The number of rejected changes, as a link to them. Renders nothing if there are none. */
 export function RejectedBadge({ budget }: { readonly budget: Budget }): ReactNode {
   const { rejectedCount } = useSyncStatus();
   if (rejectedCount === 0) return null;

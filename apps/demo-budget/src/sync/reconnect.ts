@@ -2,8 +2,8 @@ import type { Client } from '@rockpool/client';
 import { withDeviceItems, type DeviceItems } from '../budget/device-items.ts';
 
 /**
- * Reconnecting pauses and resumes sync, and a pause outlasts the tab. This device therefore keeps which budget it
- * reconnects, so that a tab that closes in between does not leave sync paused: the next one resumes it.
+ * Reconnecting pauses and resumes sync, and a pause outlasts the tab. This device therefore stores the id of the budget
+ * that it reconnects. If the tab closes in between, sync does not stay paused: the next tab resumes it.
  */
 
 const itemName = 'reconnecting';

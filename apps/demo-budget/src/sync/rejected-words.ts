@@ -26,7 +26,7 @@ export function rejectionSentence({ code, message }: Pick<ErrorData, 'code' | 'm
   }
 }
 
-/** The rows of a rejected transaction, for the words of a difference. */
+/** The rows of a rejected transaction, in the form that `row-differences.ts` puts into words. */
 export function changedRows({ changes }: Pick<RejectedChangeset, 'changes'>): ChangedRow[] {
   return changes.map(({ values, ...row }) => ({
     ...row,

@@ -53,10 +53,10 @@ const freeOtherId = `
  * categories would still count as spending. Resolves to whether a match existed.
  *
  * Writes the day and the memo only if they differ from those that the user saw (`entry`), but the amount always,
- * because the other side gets the opposite one. Changes nothing if the entry was deleted, or became a transfer, since.
- * Ids are derived from those of the entries, for two devices that make one entry a transfer. There is one other side,
- * unless only one device finds a matching entry: the side too many then shows that its other side is missing, and can
- * be deleted.
+ * because the other side gets the opposite one. Changes nothing if the entry has since been deleted or become a
+ * transfer. Ids are derived from those of the entries, so that two devices that turn the same entry into a transfer
+ * create only one other side. If only one device finds a matching entry, there are two; the superfluous one then shows
+ * that its other side is missing, and can be deleted.
  */
 export async function makeTransfer(
   writer: Writer,
@@ -68,7 +68,7 @@ export async function makeTransfer(
   const { date, amountMinor, otherMinor, categoryId } = transfer;
   const [found] = await writer.query<OtherSideRow>(otherSideOfTransfer, [otherAccountId, otherMinor, date, date, date]);
   const derivedId = found === undefined ? entry.id : [entry.id, found.id].toSorted().join('+');
-  // A row keeps the derived id if it lost this entry as its other side, and the entry was imported again since.
+  // The id is taken if a former other side still has it: this entry was deleted, and has been imported again since.
   const [holder] = await writer.query('SELECT 1 FROM entries WHERE transferId = ? AND id <> ?', [derivedId, entry.id]);
   const transferId = holder === undefined ? derivedId : newId();
   const changed = (['date', 'notes'] as const).filter((column) => entry[column] !== transfer[column]);

@@ -174,7 +174,7 @@ describe('a transfer', () => {
     expect(writer.rows('SELECT id, transferId FROM entries')).toEqual([{ id: deposit, transferId: null }]);
   });
 
-  it('gets the same ids on every device that makes it of one entry', async () => {
+  it('gets the same ids on every device that creates it from the same entry', async () => {
     const fields = { date: '2025-03-01', payee: 'ATM', notes: '', categoryId: null, amountMinor: -5_000 };
     const id = await addEntry(writer, checking, fields);
     const made = async (): Promise<unknown[]> => {
@@ -182,7 +182,7 @@ describe('a transfer', () => {
       return writer.rows('SELECT id, transferId FROM entries WHERE transferId IS NOT NULL ORDER BY id');
     };
     const alone = await made();
-    // As the other device, which has only the first entry.
+    // Restores the state of the other device, which has only the first entry.
     await writer.execute('DELETE FROM entries WHERE accountId = ?', [cash]);
     await writer.execute('UPDATE entries SET transferId = NULL');
     expect(await made()).toEqual(alone);

@@ -60,7 +60,7 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
                 type="button"
                 onClick={() =>
                   run(async () => {
-                    // Once: another undo would be that of an earlier action.
+                    // Once: a second undo would undo an earlier action.
                     setEnd(null);
                     await client.undo();
                   })

@@ -19,7 +19,7 @@ export interface ComparedEntry {
   readonly currency: string;
 }
 
-/** A changed row, as a comparison or a rejected transaction has it. */
+/** A changed row of a comparison or of a rejected transaction. */
 export interface ChangedRow {
   readonly table: string;
   readonly kind: 'insert' | 'update' | 'delete';

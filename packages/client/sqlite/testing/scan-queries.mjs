@@ -127,7 +127,7 @@ function plainQuery(rnd, table, other, lookup) {
 }
 
 /**
- * Makes a query of a shape that is rarer in apps.
+ * Makes a query of a shape that is rare in apps.
  * @param {(n: number) => number} rnd @param {Table} table @param {Table} other @param {Table} lookup @returns {string}
  */
 function rareQuery(rnd, table, other, lookup) {

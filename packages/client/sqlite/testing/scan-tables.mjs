@@ -6,7 +6,7 @@ import { OPEN_DOCUMENTS, pick, quote, SHORT_DOCUMENTS, value } from './scan-valu
 /** `kind`: the kind of its values if not `type`. @typedef {{ name: string, type: string, kind?: string }} Column */
 /** `indexed`: the columns of an index, in its order. @typedef {{ name: string, columns: Column[], rowid: string | null, indexed?: Column[] }} Table */
 
-/** Expressions of generated columns, which fail for no value. */
+/** Expressions of generated columns. No value makes them fail. */
 const GENERATED = ['c0 + 1', 'c0 * 1.5', 'length(c1)', 'substr(c1, 1, 2)', 'c2', 'lower(c1)', "c0 || ' ' || c1", 'typeof(c2)', 'coalesce(c0, c2)', 'c0 = c2', 'NULL', 'c1 COLLATE NOCASE'];
 /** Defaults of columns that are added, by declaration. */
 const ADDED = [['int', 'INTEGER', '7'], ['real', 'REAL', '2.5'], ['text', 'TEXT COLLATE NOCASE', "'needle'"], ['int', 'INTEGER', '1.0'], ['real', 'REAL', '3'], ['int', 'INTEGER', "'12'"], ['blob', 'BLOB', "x'41'"], ['int', 'INTEGER NOT NULL', '-1'], ['real', '', '-0.0'], ['text', 'TEXT', '5'], ['int', 'NUMERIC', "'9e99'"], ['int', 'INTEGER', '9223372036854775807']];
@@ -31,7 +31,7 @@ export function makeTable(rnd, name, rows) {
     columns.push({ name: `c${c}`, type, kind });
     casts.push(isStrict && !declaration.startsWith('ANY') ? declaration.split(' ')[0] ?? '' : '');
     declared.push(`c${c} ${type === 'json' && !isStrict && rnd(2) === 0 ? 'TEXT JSONB' : declaration}`);
-    // A generated column between others moves those after it in the record, or not.
+    // A generated column between others moves those after it in the record if it is stored, but not if it is virtual.
     if (rnd(30) === 0 && c > 1) {
       const g = generated.length;
       generated.push({ name: `g${g}`, type: pick(rnd, ['int', 'text', 'real']) });

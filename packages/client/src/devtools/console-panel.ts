@@ -3,7 +3,7 @@ import { button, element, table } from './dom.ts';
 import { describeSource, explainQuery } from './explain-query.ts';
 import type { MakePanel } from './panel.ts';
 
-/** Runs queries as queries: a write clears the steps that can be redone, and stores its result for a day. */
+/** Does not run a query as a write: a write clears the steps that can be redone, and stores its result for a day. */
 async function runSql(client: Client, sql: string): Promise<StatementResult> {
   try {
     return { rows: await client.query(sql), changes: 0 };

@@ -89,7 +89,7 @@ class CursorExchange {
     const updated: number[] = [];
     const gone = new Map(this.others);
     for (const peer of peers) {
-      // A client chooses the ids of its tabs, so another site may use the same.
+      // A client chooses the ids of its tabs, so another site may use the same ones.
       const key = `${peer.siteId} ${peer.tabId}`;
       const known = this.others.get(key);
       gone.delete(key);

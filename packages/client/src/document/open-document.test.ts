@@ -203,7 +203,7 @@ it('an open document repeats a change whose outcome is unknown when the page end
   expect(stored()).toEqual({ body: 'low spring tide', n: 1 });
 });
 
-it('an open document writes a change once whose outcome is unknown, and what was typed after it', async () => {
+it('an open document writes a change with an unknown outcome once, and then what was typed after it', async () => {
   let isAnswered = false;
   const { document, body, stored, writeUnseen } = await openPage(
     { body: 'tide', n: 1 },
@@ -221,7 +221,7 @@ it('an open document writes a change once whose outcome is unknown, and what was
   expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'low spring tides', n: 1 })));
 });
 
-it('a change whose outcome is unknown is written once although its repetition fails for a passing reason', async () => {
+it('a change whose outcome is unknown is written once even if its repetition fails temporarily', async () => {
   let isAnswered = false;
   let isReached = true;
   const { document, body, stored } = await openPage(
@@ -253,7 +253,7 @@ it('an open document does not repeat a committed change if the page cannot show 
   expect([stored(), document.current.value]).toEqual([both, both]);
 });
 
-it.each(['saved', 'close'] as const)('%s() tries a write that has failed again', async (call) => {
+it.each(['saved', 'close'] as const)('%s() retries a failed write', async (call) => {
   let isWritable = false;
   const { document, body, stored } = await openPage({ body: 'tide', n: 1 }, { isWritable: () => isWritable });
   body().insert(0, 'spring ');

@@ -83,7 +83,8 @@ async function readGroups(
       else groups.push([version]);
     }
     from = page.next;
-    // Pending versions are all on the first page: only those of the server can be continued.
+    // The first page has all pending versions: `next` is a version of the server, so later pages cannot begin with a
+    // pending one.
     const count = Math.max(limit, groups.filter(([newest]) => newest?.version === null).length);
     if (from !== null && groups.length <= count) continue;
     const shown = groups.slice(0, count);

@@ -80,7 +80,7 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
 
   async function apply({ conflicts }: RestorePlanOptions): Promise<RestorePreview> {
     if (written !== null && (await isMerged((statement) => client.query(statement), { id }))) return written;
-    // The public options have no `requestId` and `withoutTriggers`.
+    // The public options have neither `requestId` nor `withoutTriggers`.
     const options = { timeoutMs: TIMEOUT_MS, requestId: id, withoutTriggers: true };
     return client.transaction(async (tx) => {
       const read: Query = (statement) => tx.query(statement);

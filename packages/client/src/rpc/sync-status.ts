@@ -108,9 +108,9 @@ export interface SyncStatus {
   readonly reason: ErrorData | null;
   /**
    * `app-outdated`: a newer version of the app changed the database so that this version's statements no longer fit.
-   * `migration-refused`: a migration of this version waits for unsent or rejected changes, and runs when a tab next
-   * becomes the leader after them. This version reads and syncs, but its writes fail with this error. Null if it may
-   * write.
+   * `migration-refused`: a migration of this version waits for unsent or rejected changes. Once there are none, it runs
+   * when a tab next becomes the leader. This version reads and syncs, but its writes fail with this error. Null if it
+   * may write.
    */
   readonly readOnly: ErrorData | null;
   /** The current wait of sync; null while it waits for nothing or for its next attempt. */

@@ -46,8 +46,8 @@ export interface TransportConnection {
    */
   send(frame: Uint8Array<ArrayBuffer>): void;
   /**
-   * Bytes of frames that have not been sent yet, because the network or the server is slow. The deadlines of a
-   * connection restart while they become fewer.
+   * Bytes of frames that have not been sent yet, because the network or the server is slow. Whenever the number falls,
+   * the deadlines of the connection restart.
    */
   readonly bufferedBytes: number;
   /** Ends the connection, which the server notices. May be called more than once. */

@@ -62,7 +62,7 @@ export function matches(index: SearchIndex, typed: string, table: SQLiteTable = 
   const names = new Set(Object.values(getTableColumns(table)).map((column) => column.name));
   if (!index.columns.every((column) => names.has(column.name)))
     throw new RockpoolError('query-invalid', {
-      problem: 'the search index belongs to another table',
+      problem: 'the search index belongs to a different table',
       index: index.name,
       table: getTableName(table),
     });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readMigrations } from './read-migrations.ts';
 
-it('finds the SQL of a migration whose name ends that of another one', () => {
+it('finds the SQL of a migration if the name of another migration ends with its name', () => {
   const journal = { entries: ['add_users', 'users'].map((tag, idx) => ({ tag, idx })) };
   const read = (folder: string): unknown =>
     readMigrations({ journal, migrations: { [`${folder}add_users.sql`]: 'first', [`${folder}users.sql`]: 'second' } });

@@ -115,7 +115,7 @@ describe('client.rejected as a store', () => {
     expect(store.current).toHaveLength(1);
   });
 
-  it('reads again after a failure that passes, although the status does not change', async () => {
+  it('reads again after a temporary failure, even if the status does not change', async () => {
     vi.useFakeTimers();
     const { store, reads, problems, answer } = createWorld();
     let isReachable = false;

@@ -11,7 +11,7 @@ export interface RejectedStoreOptions {
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** A read that failed for a passing reason is repeated after this time: no change of the status may follow. */
+/** A read that failed for a temporary reason is repeated after this time, because the status may not change again. */
 const READ_AGAIN_MS = 5_000;
 
 /** The changes of a rejected changeset never change, so only these fields can differ between two lists. */

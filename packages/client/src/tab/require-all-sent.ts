@@ -12,7 +12,9 @@ const UNSENT: SqlStatement = {
   params: [],
 };
 
-/** As long as a write of a follower waits for its leader. A write that the leader has begun may take longer. */
+/**
+ * The same time for which a follower's write waits for its leader. A write that the leader has begun may take longer.
+ */
 const SETTLED_WITHIN_MS = 10_000;
 
 /** The part of a session that this check uses. */

@@ -79,7 +79,7 @@ class ReplaceableWorker implements TabWorker {
         return await connection.call(ask);
       } catch (thrown) {
         const { code, fields } = toRockpoolError(thrown);
-        // The worker that got stuck may have committed the write, whatever the reason why the next one cannot tell.
+        // The worker that got stuck may have committed the write, whatever error its replacement reports.
         if (timesAsked > 1) throw new RockpoolError(code, { ...fields, timesAsked });
         if (code !== 'worker-stuck') throw thrown;
       }

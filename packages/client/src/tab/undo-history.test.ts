@@ -82,7 +82,7 @@ describe('the history of a tab', () => {
     { error: new RockpoolError('leader-unreachable', { waitedMs: 10_000, timesAsked: 5 }), sameId: true },
     { error: new RockpoolError('worker-stuck'), sameId: true },
   ];
-  it.each(reasons)('tries a step again that failed with $error.message, sameId: $sameId', async ({ error, sameId }) => {
+  it.each(reasons)('retries a step that failed with $error.message, sameId: $sameId', async ({ error, sameId }) => {
     const tried: string[][] = [];
     let lastId = 0;
     let failsWith: RockpoolError | null = error;

@@ -65,8 +65,8 @@ export class UndoHistory {
       const isRepeated = step.newId !== undefined;
       const newRequestId = (step.newId ??= this.options.newId());
       const error = await this.options.undo(step.requestId, newRequestId).then(() => null, toRockpoolError);
-      // Another reason passes, so the step is tried again. An undo that may be committed keeps its id: it must not run
-      // twice. Any other gets a new id, because a leader repeats its refusal of a request.
+      // Any other reason is temporary, so the step is kept for another attempt. An undo that may be committed keeps its
+      // id: it must not run twice. Any other gets a new id, because a leader repeats its refusal of a request.
       if (error !== null && error.recovery !== 'ask-user') {
         if (!mayBeCommitted(error, isRepeated)) delete step.newId;
         throw error;

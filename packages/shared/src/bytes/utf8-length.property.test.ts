@@ -6,7 +6,7 @@ import { utf8Length } from './utf8-length.ts';
 
 const text = fc.string({ unit: 'binary' }).map((value) => value.toWellFormed());
 
-it('utf8Length counts the bytes of any text, and decodes to the same text', () => {
+it('utf8Length counts the bytes of any text, and the encoded text decodes to the same text', () => {
   fc.assert(
     fc.property(text, (value) => {
       expect(utf8Length(value)).toBe(new TextEncoder().encode(value).length);

@@ -234,7 +234,10 @@ export function mergeForeignEdit(
   return { state: merged, overwritten };
 }
 
-/** Checks the places that a client has given to elements, from a clock on. Throws `document-invalid`. */
+/**
+ * Checks the places that a Yjs client has given to elements, in its operations from `clock` on. Throws
+ * `document-invalid`.
+ */
 function checkPlaces(doc: Y.Doc, clientId: number, clock: number): void {
   const structs = doc.store.clients.get(clientId) ?? [];
   for (let at = structs.length - 1; at >= 0; at--) {

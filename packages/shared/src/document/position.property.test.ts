@@ -40,6 +40,6 @@ it('there is a position on either side of every position that an author may choo
   );
 });
 
-it('an end is found in a list of an earlier version, in which an element has the first position', () => {
+it('there is a position before an element that an earlier version stored at the very first position', () => {
   expect(isPosition(positionBetween(null, '000000'))).toBe(true);
 });

@@ -1,5 +1,6 @@
 /*
- * Positions in an order, as texts that sort: there is room between any two, so an element moves by one small write.
+ * Positions in a list, as texts whose sort order is the order of the list. There is room between any two, so one small
+ * write moves an element.
  *
  * Six digits of base 62 count elements at the ends (a list begins in their middle, with room for 28 billion on each
  * side); further digits are a fraction, for elements in between and beyond the last count. No fraction ends in 0, and
@@ -15,7 +16,7 @@ const FIRST = Math.floor(WHOLES / 2);
 export function positionBetween(left: string | null, right: string | null): string {
   if (left === null && right === null) return wholeToText(FIRST);
   const whole = right === null ? wholeOf(left as string) + 1 : left === null ? wholeOf(right) - 1 : 0;
-  // Another author may have used the last count of an end.
+  // Another author may have used the last count at that end.
   return whole > 0 && whole < WHOLES ? wholeToText(whole) : midpoint(left ?? '', right ?? '');
 }
 
@@ -23,7 +24,7 @@ export function isPosition(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9A-Za-z]{6,}$/.test(value);
 }
 
-/** False for positions that `positionBetween` never returns: no other one is directly before them. */
+/** False for positions that `positionBetween` never returns, because no position would fit before them. */
 export function hasRoomBefore(position: string): boolean {
   return position.length > WHOLE_DIGITS ? !position.endsWith('0') : wholeOf(position) > 0;
 }

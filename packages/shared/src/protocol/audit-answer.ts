@@ -8,8 +8,8 @@ export interface DifferingTable {
   readonly tableId: number;
   /**
    * The ranges whose rows follow. Others may differ too, and the next audit finds them. Empty if the audit asked about
-   * the table as a whole. The number of ranges, which no row falls into, if all rows that differ are in ranges too
-   * large for a message: repairs change nothing then, and a full resync follows.
+   * the table as a whole. If every range that differs is too large for a message, the only entry is the number of
+   * ranges, an index into which no row falls: the client then repairs nothing, and a full resync follows.
    */
   readonly ranges: readonly number[];
 }

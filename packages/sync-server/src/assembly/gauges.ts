@@ -75,7 +75,7 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
       const { bavail, blocks, bsize } = statfsSync(options.dataDir);
       return { free: bavail * bsize, total: blocks * bsize };
     } catch {
-      // The disk does not respond: unknown, instead of no metrics at all.
+      // The disk does not respond. NaN reports the values as unknown; an exception would lose all metrics.
       return { free: Number.NaN, total: Number.NaN };
     }
   };

@@ -8,7 +8,7 @@ export interface AnswerLimits {
   readonly rangeBytes: number;
 }
 
-/** A range has the room of a message, less its range numbers and the ids of its columns. */
+/** A range may take as much as a message, minus its range numbers and the ids of its columns. */
 export const ANSWER_LIMITS: AnswerLimits = {
   answerBytes: 4 * 1024 * 1024,
   rangeBytes: MAX_MESSAGE_BYTES - 1024 * 1024,

@@ -41,8 +41,8 @@ export interface TokenRules {
   readonly previousSecret?: Uint8Array;
   /**
    * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched every 10
-   * minutes and when a token names an unknown key. While it cannot be fetched, the keys that were fetched last
-   * count for up to 24 hours.
+   * minutes and when a token names an unknown key. While it cannot be fetched, the keys that were fetched last are
+   * accepted for up to 24 hours.
    */
   readonly keySet?: JSONWebKeySet | URL;
   /**

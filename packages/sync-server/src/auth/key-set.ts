@@ -13,8 +13,8 @@ import { RockpoolError } from '@rockpool/shared';
 const FRESH_MS = 10 * 60_000;
 
 /**
- * How long keys count while they cannot be fetched again. Tokens of a provider that does not respond expire sooner,
- * usually within an hour.
+ * How long keys are accepted while they cannot be fetched again. Tokens of a provider that does not respond expire
+ * sooner, usually within an hour.
  */
 const OUTDATED_MS = 24 * 3_600_000;
 
@@ -94,7 +94,7 @@ function recentKeys(
 
 const MAX_LACKED_KEYS = 1_000;
 
-/** Forgets the key that was lacked the longest ago if there are too many, because tokens may name any key. */
+/** Limits the number of remembered ids, because tokens may name any key. Forgets the oldest one first. */
 function remember(lacked: Set<string | undefined>, kid: string | undefined): void {
   lacked.delete(kid);
   lacked.add(kid);

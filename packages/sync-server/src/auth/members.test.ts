@@ -102,7 +102,7 @@ describe('changes of members and invitations', () => {
     const members = `/databases/${DATABASE}/members`;
     const invitations = `/databases/${DATABASE}/invitations`;
     const token = await owner();
-    // Without a body they are refused, but count.
+    // Requests without a body are refused, but still count towards the limit.
     const change = async (by: string): Promise<number> => (await ask('PUT', `${members}/mia`, by)).status;
     stoppedMs = Date.now();
     try {

@@ -192,7 +192,7 @@ export class Members {
     return forgotten instanceof Promise ? forgotten.then(() => this.forgotten(databaseId)) : this.forgotten(databaseId);
   }
 
-  /** Applies that a job has deleted a database with its members and invitations. See forgetDatabase. */
+  /** Updates the roles after a job has deleted a database with its members and invitations. See forgetDatabase. */
   forgotten(databaseId: string): void {
     this.roles.delete(databaseId);
     this.announce(databaseId);

@@ -48,7 +48,7 @@ async function writeUnseen(role: string): Promise<void> {
   await postgres.server.query(name, `UPDATE rockpool.rockpool_member SET role = '${role}'`);
 }
 
-/** Holds back the next answer of this method. Returns the call's arrival, and a function that lets it continue. */
+/** Holds back the next answer of this method. Returns a promise for the answer, and a function that releases it. */
 function holdBack(
   store: PostgresMembers,
   method: 'readPage' | 'readRecent',
@@ -185,7 +185,7 @@ it.each([
     const requests = Array.from({ length: 100 }, () => 'ann');
     expect(await Promise.all(requests.map(allowed))).toEqual(requests.map(() => false));
     expect(reads).toEqual([2]);
-    // What this instance knows is certain.
+    // After the lookup, this instance needs no further read.
     store.readMembers = () => Promise.reject(new Error('PostgreSQL is unavailable'));
     expect(await allowed('ann')).toBe(false);
   },

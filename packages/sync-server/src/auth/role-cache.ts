@@ -63,7 +63,7 @@ export class RoleCache {
   private isPollDue = false;
   private isChecking = false;
   private isCheckDue = false;
-  // By both, so that a principal who asks many times at once is read once.
+  // Keyed by both ids, so that simultaneous requests of one principal need only one read.
   private sought = new Map<string, Pick<StoredMember, 'databaseId' | 'principal'>>();
   private readonly lookUps = new SharedRead(() => this.readSought());
   private readonly isShared: boolean;
@@ -123,7 +123,7 @@ export class RoleCache {
     this.change(() => void setRole(this.roles, member));
   }
 
-  /** Applies that this instance has deleted all roles of a database. */
+  /** Removes the roles of a database after this instance has deleted them from the store. */
   delete(databaseId: string): void {
     this.change(() => void this.roles.delete(databaseId));
   }
@@ -180,7 +180,8 @@ export class RoleCache {
       (recent, changes) => {
         if (recent === null) return null;
         this.apply(recent.members, changes);
-        // The store's number lacks what this instance has stored meanwhile, so then the next poll compares it.
+        // The store's number does not include what this instance has stored since the read began; the next poll
+        // compares it then.
         return changes.length > 0 || this.count() === recent.count ? null : recent.count;
       },
     );

@@ -225,7 +225,7 @@ export class PageCopier {
 
   /**
    * If this fails, for example because the disk is full, the record may have some of the new checksums. The next copy
-   * would omit their pages, so it begins a generation instead.
+   * would omit their pages, so it begins a new generation.
    */
   private update(record: CopyRecord, changed: ReadonlyMap<number, number>, facts: CopyFacts): void {
     try {
@@ -243,8 +243,8 @@ export function hashOfDestination({ name }: Destination): string {
 }
 
 /**
- * The time of the newest copy or deletion at the destination. If the clock was set back, a base without a record would
- * otherwise count as older than they are.
+ * The time of the newest copy or deletion at the destination. A new base is never older: if the clock was set back, the
+ * base would otherwise count as older than copies made before it.
  */
 async function newestMs(destination: Destination, source: string): Promise<number> {
   let newest = 0;

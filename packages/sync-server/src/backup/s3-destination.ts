@@ -114,7 +114,8 @@ export class S3Destination implements Destination {
     const timer = setTimeout(() => request.abort(new DOMException('no response', 'TimeoutError')), REQUEST_TIMEOUT_MS);
     this.requests.add(request);
     try {
-      // Signed without the signal: a request that is made of another request loses its signal when memory is collected.
+      // Signed without the signal: a request that is created from another request loses its signal when garbage is
+      // collected.
       const signed = await this.client.sign(url, {
         method,
         headers: {

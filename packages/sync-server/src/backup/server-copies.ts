@@ -109,7 +109,7 @@ export class ServerCopies {
 
   private async lookNow(): Promise<void> {
     const { destination, log, now } = this.options;
-    // If the clock was set back, nothing would be due for as long.
+    // If the clock was set back, nothing would be due until it caught up.
     if (now() < this.lookedMs) this.membersNextMs = this.deletionsNextMs = this.retentionNextMs = 0;
     this.lookedMs = now();
     try {
@@ -195,7 +195,7 @@ export class ServerCopies {
       const path = join(folder, name);
       const time = readFileSync(path, 'utf8');
       await destination.put(deletedKey(source, Number(time)), new Uint8Array());
-      // A database that was created and deleted again meanwhile has another time, which is recorded next.
+      // If the database was created and deleted again meanwhile, the file has a new time, which the next run records.
       if (readFileSync(path, 'utf8') === time) rmSync(path);
     }
     this.deletionsNextMs = now() + DELETIONS_INTERVAL_MS;

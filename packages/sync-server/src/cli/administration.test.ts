@@ -309,7 +309,7 @@ describe('an administrator', () => {
     rmSync(join(at('restored'), 'members.sqlite'));
     await runCommand(['members', 'set', DATABASE, 'zoe', 'owner', '--data', at('restored')]);
     expect(owners(at('restored'))).toEqual([user]);
-    // Beside a running server, a command changes no file that it has not created.
+    // While a server runs, a command changes no file that it has not created itself.
     chownSync(join(at('restored'), 'members.sqlite'), 0, 0);
     await runCommand(['members', 'list', DATABASE, '--data', at('restored')]);
     expect(owners(at('restored'))).toEqual([user, 0]);

@@ -20,7 +20,7 @@ export function keepOwnerOf(path: string, dataDir: string): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);
   const facts = lstatSync(path, { throwIfNoEntry: false });
-  // A file with two names may be one from outside, which is not the server's.
+  // A file with several hard links may also be a file outside the directory, which does not belong to the server.
   if (uid === 0 || facts === undefined || facts.uid === uid || (facts.isFile() && facts.nlink > 1)) return;
   lchownSync(path, uid, gid);
 }

@@ -22,7 +22,9 @@ interface TestMember extends PresenceMember {
   onStates: (count: number) => void;
 }
 
-/** A member that leaves when it is sent something, as a session does whose client has too much unread, if `isSlow`. */
+/**
+ * If `isSlow`, the member leaves when a message is sent to it, like a session whose client has too many unread bytes.
+ */
 function member(site: number, isSlow: () => boolean = () => false): TestMember {
   const shown = new Map<string, string>();
   const joined: TestMember = {

@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { SessionLimits } from '../session/limits.ts';
 import { Rate } from '../session/rate.ts';
 
-/** A principal that is forgotten has a whole burst again, so many are remembered. */
+/** A principal that is forgotten gets a full burst again, so many are remembered. */
 const MAX_PRINCIPALS = 10_000;
 
 type Limits = Pick<SessionLimits, 'memberChangeBurst' | 'memberChangesPerSecond'>;

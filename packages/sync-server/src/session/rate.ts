@@ -1,7 +1,7 @@
 export interface RateLimit {
-  /** How often at once. */
+  /** The number of calls that are allowed at once. */
   readonly burst: number;
-  /** How often in the long run. */
+  /** The number of calls per second that are allowed in the long run. */
   readonly perSecond: number;
 }
 

@@ -92,7 +92,7 @@ describe('the send queue', () => {
     expect(queue.unreadBytes).toBe(11);
   });
 
-  it('gives a socket that has had its part nothing more until it has none left', () => {
+  it('gives a full socket nothing more until it has no unread bytes left', () => {
     const most = DELIVERY_PART_BYTES - 100;
     send(most, most, most);
     expect(received).toEqual([most, most]);

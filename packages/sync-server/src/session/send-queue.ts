@@ -31,7 +31,7 @@ export class SendQueue {
   private readonly options: SendQueueOptions;
   private readonly waiting: Uint8Array[] = [];
   private waitingBytes = 0;
-  // Since when the socket has had as much as it may have. Null if it has less.
+  // When the socket received as much as it may hold at once. Null while it can take more.
   private waitingSinceMs: number | null = null;
   // The bytes behind the large batch. Null if there is none.
   private laterBytes: number | null = null;
@@ -76,7 +76,7 @@ export class SendQueue {
   }
 
   private fill(): void {
-    // More messages would keep the socket from having none left, which is its only sign of progress.
+    // The only sign of progress is that the socket has no unread bytes left. Further messages would delay it.
     if (this.waitingSinceMs !== null) return;
     while (this.socket.unreadBytes() < AHEAD_BYTES) {
       const message = this.waiting.shift();

@@ -173,7 +173,7 @@ describe('the sessions of one principal', () => {
     expect(() => quota.receive('ann', MIB)).not.toThrow();
   });
 
-  it('may send any amount that is decided in between', async () => {
+  it('may send any amount in total, if each push is decided before the next one', async () => {
     const quota = new ConnectionQuota(Infinity, MIB);
     const { session } = beginSession({ ...sessionServices(database, () => undefined), connectionQuota: quota });
     await greet(session);
@@ -203,7 +203,7 @@ describe('a session whose principal loses a right while a push waits', () => {
     expect(database.file.log.watermark).toBe(0);
   });
 
-  it('has its push admitted if its connection only breaks', async () => {
+  it('has its push admitted if it loses only its connection', async () => {
     const { session } = beginSession(sessionServices(database, () => undefined));
     await greet(session);
     pushRow(session);

@@ -22,7 +22,7 @@ export function copyDatabase(from: string, to: string): void {
   try {
     database.prepare('VACUUM INTO ?').run(to);
   } catch (error) {
-    // SQLite leaves what it has written, for example until the disk was full.
+    // SQLite leaves behind what it wrote before the failure, such as a full disk.
     if (isNew) rmSync(to, { force: true });
     throw error;
   } finally {

@@ -105,8 +105,8 @@ export function noteCopies(path: string): void {
 }
 
 /**
- * Makes the continuous backup copy a database as a whole. Keeps the record of its copies as that of an unfinished one,
- * because without any a deletion would not be recorded.
+ * Makes the continuous backup copy the whole database again. The record of its copies is kept as the record of an
+ * unfinished copy: without a record, a deletion of the database would not be recorded.
  */
 export function forgetCopies(path: string): void {
   if (existsSync(`${path}-copied`)) renameSync(`${path}-copied`, `${path}-copied.new`);

@@ -55,7 +55,7 @@ interface Joined {
   onDifference: ((tableIds: readonly number[]) => void) | null;
 }
 
-/** Takes the decision of a push. */
+/** Receives the decision about a push. */
 type Settle = (refusal: RockpoolError | null, stages: readonly TracedStage[]) => void;
 
 interface Call {

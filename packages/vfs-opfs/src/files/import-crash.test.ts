@@ -160,7 +160,7 @@ describe('a failing disk', () => {
     ['disk that takes half of a write', 'write', 'short'],
     ['disk that refuses a flush', 'flush', 'lost'],
   ] as const)(
-    'makes an import fail, whichever of its calls it affects, and the old database is kept, with nothing beside it: a %s [CT-import-full]',
+    'makes an import fail at any of its calls, and keeps the old database without leaving other files: a %s [CT-import-full]',
     async (_, kind, fault) => {
       const module = await loadNodeSqlite();
       const blob = await exportedBlob('new', 90, module);

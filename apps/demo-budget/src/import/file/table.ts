@@ -16,7 +16,7 @@ export interface Table {
   readonly delimiter: Delimiter | null;
   /**
    * Never empty, and all different: `Column 1` and so on if the file does not name its columns; `Amount (2)` for the
-   * second of two columns with one name.
+   * second of two columns with the same name.
    */
   readonly header: readonly string[];
   readonly hasHeader: boolean;

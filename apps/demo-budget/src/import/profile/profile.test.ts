@@ -43,7 +43,7 @@ describe('the profile of an account', () => {
     expect(formatsOfProfile(profile, moved)?.columns).toMatchObject({ date: 0, payee: 4, amount: 3, notes: 2 });
   });
 
-  it('tells two columns with one name apart', () => {
+  it('distinguishes two columns with the same name', () => {
     const twice = tableOf('When;Who;Betrag;Betrag;Betrag\n04/05/2025;Coffee;3,50;3,90;4,10\n');
     expect(twice.header.slice(2)).toEqual(['Betrag', 'Betrag (2)', 'Betrag (3)']);
     const booked = { ...formats, columns: { ...formats.columns, amount: 3, notes: null } };

@@ -54,7 +54,7 @@ describe('the principal of a database', () => {
     const { database, close } = await openStored(medium, { principal: 'ben' });
     for (const id of ['c', 'd'])
       database.write({ id, statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [id] }] });
-    // To the second user the server hides the hash of the first one's changesets.
+    // The server does not show the second user the hash of the first user's changesets.
     const restored = testWelcome({ lastAckedSequence: 1, decidedHash: FIRST_PREVIOUS_HASH, fullResync: true });
     expect(testSync(database).greet(restored)).toEqual({ kind: 'new-site', firstOwn: 3 });
     await close();
@@ -87,7 +87,7 @@ describe('the principal of a database', () => {
     await close();
   });
 
-  it('keeps changesets of an earlier site id of the first user from the server, too', async () => {
+  it('also keeps changesets from the server that the first user wrote under an earlier site id', async () => {
     const medium = memoryMedium();
     const ada = await openStored(medium, { principal: 'ada' });
     ada.database.write(write);

@@ -164,8 +164,8 @@ describe('migrations of the app', () => {
       ]),
     );
     await close();
-    // An older bundle is known as such, and writes beside the newer one. It compares the hashes with its own, so a
-    // later migration keeps them.
+    // An older bundle is recognized as such, and may write while a newer one is in use. It compares the hashes with its
+    // own, so a later migration keeps them.
     expect(await readOnlyReason(medium, firstSchema, FIRST)).toBeNull();
     const withCr = [FIRST, SECOND].map(({ tag, sql }) => ({ tag, sql: sql.replaceAll('\n', '\r\n') }));
     for (const migrations of [[FIRST, SECOND], withCr])

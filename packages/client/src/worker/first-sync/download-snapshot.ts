@@ -193,7 +193,8 @@ async function receiveBody(options: DownloadOptions, response: Response, partial
     }
   } catch (thrown) {
     void reader?.cancel().catch(() => undefined);
-    // Only the end of the stream is missing: there is no rest to ask for. The hash shows whether the bytes are right.
+    // Only the end of the stream is missing: there are no more bytes to request. The hash shows whether the bytes are
+    // right.
     if (partial.receivedBytes > before && partial.receivedBytes === totalBytes) return true;
     if (partial.receivedBytes > before || !(thrown instanceof RockpoolError)) return false;
     throw before === 0 ? thrown : downloadCut(partial);

@@ -24,7 +24,9 @@ export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | '
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** What this code, which loads on first use, uses of the worker. Imports would move these modules to another chunk. */
+/**
+ * The parts of the worker that this code uses. It loads on first use; imports would move these modules to its chunk.
+ */
 export interface FirstSyncTools extends FillTools {
   readonly storageFailure: typeof storageFailure;
 }
@@ -68,8 +70,8 @@ export async function takeFirstSync(
 
 /**
  * Whether the files hold no database: the worker that created them died before its first commit, or its migrations
- * failed. Their size does not tell, because a database can be in its log. False if they cannot be read: opening the
- * database then reports why.
+ * failed. Their size does not show it, because a database can still be in its log. False if they cannot be read:
+ * opening the database then reports why.
  */
 async function isEmpty(
   { name, medium, runtime }: FirstSyncOptions,

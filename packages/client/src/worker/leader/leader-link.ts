@@ -50,7 +50,7 @@ export interface LeaderLink {
   onAnswer(message: AnswerMessage): void;
   /** Repeats all waiting requests to a new leader, in order. */
   onNewLeader(leader: LeaderAddress): void;
-  /** Called when the leader has left. Nothing is under way at it any more, so the deadlines hold again. */
+  /** Called when the leader has left. It no longer runs any request, so the deadlines apply again. */
   onLeaderGone(): void;
   /** Called when this tab leads. Runs all waiting requests, in order. */
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;

@@ -664,7 +664,7 @@ describe('a page that is hidden', () => {
     expect(await codeOf(write(follower, 'a'))).toBe('migration-failed');
   });
 
-  it('leads once if the lock comes to it while it leaves and is visible again', async () => {
+  it('leads once if it gets the lock while it is leaving and already visible again', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);
     const closed = Promise.withResolvers<void>();
@@ -843,7 +843,7 @@ describe('tabs of different bundles', () => {
     expect(browser.file.writers).toBe(0);
   });
 
-  it('have a newer protocol if they have a newer storage format, which readers of an older one could not open', () => {
+  it('have a new protocol for each storage format, because readers of an older format could not open the files', () => {
     expect(CHANNEL_PROTOCOL - STORAGE_FORMAT).toBe(3);
   });
 

@@ -119,7 +119,10 @@ export class Membership<Database extends WritableDatabase> {
   private isAway = true;
   private status: LeaderStatus;
   private isHidden = false;
-  /** The last wait for the lock, also after this tab leads; null before it has followed and after it has left. */
+  /**
+   * The last wait for the lock, even after this tab has become the leader. Null until it first follows, and after it
+   * leaves.
+   */
   private turn: Promise<boolean> | null = null;
   private retryMs = FIRST_RETRY_MS;
   private cancelRetry: () => void = () => undefined;

@@ -267,7 +267,7 @@ describe('a live query', () => {
     expect(database.ran).toEqual(['a']);
   });
 
-  it('does not delay other queries by one that keeps failing', async () => {
+  it('does not delay other queries because one keeps failing', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     database.outcome = (sql) =>
       sql === 'b'

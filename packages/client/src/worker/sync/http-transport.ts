@@ -4,7 +4,7 @@ import type { Transport, TransportConnection, TransportEvents } from '../../rpc/
 /** The maximum size of a request with several frames. It is below the server's limit (1 MiB). */
 const REQUEST_BYTES = 512 * 1024;
 
-/** A response with status 2xx that has arrived whole. */
+/** A complete response with a 2xx status. */
 interface Received {
   readonly status: number;
   readonly headers: Headers;
@@ -12,8 +12,8 @@ interface Received {
 }
 
 /**
- * Transfers the same frames by HTTP requests if WebSockets are blocked: some requests send, and one at a time waits for
- * messages.
+ * Transfers the same frames by HTTP requests if WebSockets are blocked: some requests send frames, and one request at a
+ * time waits for messages.
  */
 export const httpTransport: Transport = { connect: (url, events) => new HttpConnection(url, events) };
 

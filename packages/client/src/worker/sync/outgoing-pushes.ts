@@ -85,7 +85,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
         source.flush();
         const last = batch.changesets.at(-1) as PushedChangeset;
         sentUpTo = last.sequence;
-        // The server compares nothing above its last changeset, which differs.
+        // The server does not compare changesets above its last one; the last one is enough, because it differs.
         const isLast = sentUpTo >= Math.min(lastSequence, lastAckedSequence);
         send(
           isLast && lastAckedSequence > lastSequence

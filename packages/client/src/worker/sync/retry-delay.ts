@@ -15,7 +15,10 @@ import type { ErrorCode, ErrorData } from '@rockpool/shared';
 
 const LOST_FIRST_MS = 3_000;
 const LOST_MS = 5_000;
-/** The number of failures in a row after which the delay grows: about four minutes at 3.75 s on average. */
+/**
+ * The number of failures in a row after which the delay grows. With an average delay of 3.75 s, they take about four
+ * minutes.
+ */
 const LOST_EVEN_PACE = 60;
 
 const ANSWERED_FIRST_MS = 500;

@@ -441,7 +441,7 @@ describe('the engine of a client whose token expires', () => {
   const expiry = NOW_S + 86_400 + 60;
   const renewals = ({ sent }: Line): string[] =>
     sent.flatMap((message) => (message.type === 'renew-token' ? [message.token] : []));
-  /** Passes time on a connection that works. */
+  /** Advances the time on a working connection. */
   async function pass(line: Line, ms: number): Promise<void> {
     for (let passedMs = 0; passedMs < ms; passedMs += 250) {
       await vi.advanceTimersByTimeAsync(250);

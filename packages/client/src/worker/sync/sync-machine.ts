@@ -338,7 +338,8 @@ function wake(state: MachineState, moment: Moment): Step {
   if (nowMs - state.lastMovedMs >= SILENCE_LIMIT_MS)
     return failed(state, unreachable('silence', SILENCE_LIMIT_MS), moment);
   if (state.refusal !== null && nowMs >= state.refusal.untilMs) return pushingAgain(state);
-  // Whatever arrives: the server must hear from a client that only receives.
+  // Even if messages arrive: a client that only receives would otherwise send nothing, and the server would close the
+  // connection.
   if (nowMs - state.pingSentMs >= PING_INTERVAL_MS)
     return { state: scheduled({ ...state, pingSentMs: nowMs }), effects: [{ type: 'ping' }] };
   return { state: scheduled(state), effects: [] };

@@ -135,7 +135,7 @@ describe('undoing a transaction', () => {
     expect(problemOf(() => undo(database, 'w'))).toBe('constraint-unique');
   });
 
-  it('undoes an exchange of unique values, also between rows that are referred to', () => {
+  it('undoes a swap of unique values, even between rows that are referred to', () => {
     const database = withAccounts();
     const before = accounts(database);
     write(

@@ -279,7 +279,7 @@ export class WriteTransaction {
   /** Call it after a rollback to a savepoint. */
   reloadUndoneSchema(): void {
     this.forgetUndoneSchema();
-    // Loads the schema, which SQLite drops if it has changed in the savepoint. Capture cannot load it.
+    // Loads the schema: SQLite discards its copy if the savepoint changed the schema, and capture cannot load it.
     this.parts.connection.value('SELECT 1 FROM sqlite_schema');
   }
 }

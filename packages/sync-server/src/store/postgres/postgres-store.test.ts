@@ -231,7 +231,7 @@ describe('several instances on PostgreSQL', () => {
     expect(await b.connections.query('SELECT * FROM rockpool.rockpool_origin')).toEqual([]);
   });
 
-  it('migrate tables from the storage format without nulled references, and then share such references', async () => {
+  it('migrate tables from a storage format that has no nulled references, and then share such references', async () => {
     const a = await start();
     await add(a, 'x');
     await postgres.server.query(

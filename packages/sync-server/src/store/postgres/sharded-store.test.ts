@@ -167,7 +167,7 @@ describe('a list of shards', () => {
     }
   });
 
-  it('may lack a shard without databases, which another instance registers again for the first one', async () => {
+  it('may not know an empty shard; another instance registers it again for its first database', async () => {
     const shards = await createShards(postgres.server, [1, 1]);
     const server = await startInstance(shards);
     await startInstance(shards.slice(0, 1));
