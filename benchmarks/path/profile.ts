@@ -15,7 +15,7 @@ const OUTSIDE = new Map([
 export interface ProfiledWork {
   /** Microseconds of this thread's processor time by step, and how much of that is WebAssembly. */
   readonly stepUs: ReadonlyMap<string, StepTime>;
-  /** Processor time of the whole process in microseconds, including the threads that work beside this one. */
+  /** Processor time of the whole process in microseconds, including the threads that run alongside this one. */
   readonly processUs: number;
   /** For the profiler of Chromium's devtools. */
   readonly profile: Profiler.Profile;

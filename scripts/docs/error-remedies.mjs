@@ -15,14 +15,14 @@ export const ERROR_GROUPS = [
       'config-invalid':
         'Correct every problem that `problems` lists, one per line: in the options of `createClient` or the settings of the server.',
       'database-mismatch':
-        'Open the database that `belongsTo` names, or choose another `name`. To discard the local database, call `client.backup()`, then `client.leave({ discardUnsent: true })`.',
+        'Open the database that `belongsTo` names, or choose a different `name`. To discard the local database, call `client.backup()`, then `client.leave({ discardUnsent: true })`.',
       'database-newer': 'Deploy a version of Rockpool at least as new as the one that wrote the file.',
       'migration-failed':
         'Correct the migration. `table`, `column` and the declared and found definitions name the difference; the database is as it was.',
       'migration-refused':
-        'Reads work, and sync continues unless the server already has another merge rule for the column (`schema-mismatch`). Rejected changes can be dropped, and retried while sync is connected; every other write rejects. When the device has sent its changes, and no rejected one names the column, the next tab to become the leader migrates.',
+        'Reads work, and sync continues unless the server already has a different merge rule for the column (`schema-mismatch`). Rejected changes can be dropped, and retried while sync is connected; every other write rejects. When the device has sent its changes, and no rejected one names the column, the next tab to become the leader migrates.',
       'other-principal':
-        'Sign the former user in again so that their changes are sent, or open the database under another `name`.',
+        'Sign the former user in again so that their changes are sent, or open the database under a different `name`.',
       'schema-incompatible':
         'Change the schema additively: new tables, columns with a default or NULL, and plain indexes.',
       'schema-invalid': 'Correct the schema; `problems` lists what `defineSchema` or the schema file got wrong.',
@@ -77,13 +77,13 @@ export const ERROR_GROUPS = [
       'constraint-data-type': 'Write a value of the type that the column declares ([values and keys](values.md)).',
       'constraint-foreign-key': 'Write the parent row first, or remove the child first.',
       'constraint-not-null': 'Give the column a value or a default.',
-      'constraint-primary-key': 'Use another key; `newId()` makes unique ones.',
+      'constraint-primary-key': 'Use a different key; `newId()` makes unique ones.',
       'constraint-trigger': 'Correct what the trigger’s `RAISE` names.',
-      'constraint-unique': 'Use another value, or edit the row that has it.',
+      'constraint-unique': 'Use a different value, or edit the row that has it.',
       'key-invalid': 'Write a key of the declared type, at most 2,000 bytes ([values and keys](values.md)).',
       'row-missing': 'Read the row again: it has been deleted, or the key is wrong.',
       'value-invalid':
-        '`problem` names the value’s fault, such as an integer beyond 64 bits or text that is not well-formed. `counter-range`: the counter `column` of `table` is at its limit; write a smaller difference, or drop the change.',
+        '`problem` says what is wrong with the value, such as an integer beyond 64 bits or text that is not well-formed. `counter-range`: the counter `column` of `table` is at its limit; write a smaller difference, or drop the change.',
     },
   ],
   [
@@ -103,16 +103,16 @@ export const ERROR_GROUPS = [
     'History',
     {
       'history-moment-gone':
-        'Ask for a later moment: `earliestMs` is the earliest one that the server may still keep. If `reason` is `unknown`, a version was named whose transaction the server does not have. A larger `retainedDays` keeps later states for longer, but does not bring this one back.',
+        'Ask for a later moment: `earliestMs` is the earliest one that the server may still keep. If `reason` is `unknown`, the server does not have the transaction of the named version. A larger `retainedDays` keeps later states for longer, but does not bring this one back.',
       'history-not-kept': 'Declare the table under `history` in `defineSchema`.',
       'history-version-gone':
-        'Read the versions again: this one was pruned, or belongs to another row. `oldestVersion` is the oldest one that is kept, received at `oldestMs`. If `column` is set, the version does not have that column, because it was added later; restore other columns.',
+        'Read the versions again: this one was pruned, or belongs to a different row. `oldestVersion` is the oldest one that is kept, received at `oldestMs`. If `column` is set, the version does not have that column, because it was added later; restore other columns.',
       'restore-conflicts':
         'Show the `conflicts` of the plan, then apply it with `conflicts`. Nothing was written, and the plan can still be applied.',
       'version-name-invalid': 'Ask for a name of 1 to `maxLength` characters.',
       'version-name-missing':
-        'Read the names with `history.names()`: this one was removed, or belongs to another row or document.',
-      'version-name-taken': 'Ask for another name, or remove this one with `history.unname` first.',
+        'Read the names with `history.names()`: this one was removed, or belongs to a different row or document.',
+      'version-name-taken': 'Ask for a different name, or remove this one with `history.unname` first.',
       'version-names-full': 'Remove a name with `history.unname` first: a row or document has at most `maxNames`.',
       'version-names-undeclared':
         'Pass `versionName` of `@rockpool/client/schema` to `defineSchema` with the tables of the app, on the server too.',
@@ -125,7 +125,7 @@ export const ERROR_GROUPS = [
         'Show the conflicts of `branch.preview()`, then merge with `conflicts`. Nothing was written, and the branch stays.',
       'branch-ended':
         '`by` says whether it was merged or discarded, here or in another tab. Create a new branch with `client.branch`.',
-      'branch-exists': 'Open it with `client.openBranch`, or use another name.',
+      'branch-exists': 'Open it with `client.openBranch`, or use a different name.',
       'branch-missing': 'List the branches with `client.listBranches`: it was merged, discarded or never created.',
       'branch-of-branch': 'Create the branch from the client of the database, or merge this branch first.',
       'branch-schema-changed':
@@ -150,10 +150,10 @@ export const ERROR_GROUPS = [
       'auth-database-forbidden': 'Issue a token that lists this database, or invite the user.',
       'auth-forbidden': 'Give the user a role that allows the operation.',
       'auth-origin-refused':
-        'Add the page’s origin to `--origin` (`origins`). A page itself shows `network-unreachable`, because browsers hide the answer; the server logs `origin-refused` with the origin.',
+        'Add the page’s origin to `--origin` (`origins`). A page itself shows `network-unreachable`, because browsers hide the response; the server logs `origin-refused` with the origin.',
       'auth-signed-out': 'Let the user sign in, then call `client.sync.tryNow()`.',
       'auth-site-confirmed': 'Nothing: the client reconnects.',
-      'auth-site-refused': 'Sign in as the user who synced this database, or open it under another `name`.',
+      'auth-site-refused': 'Sign in as the user who synced this database, or open it under a different `name`.',
       'auth-token-expired': 'Nothing, if `token` fetches a new one for each call; the client asks again.',
       'auth-token-invalid':
         'Get a new token. If that one is rejected too, compare the server’s `--secret-file` or `--key-set`, `--issuer` and `--audience` with what signs the tokens.',

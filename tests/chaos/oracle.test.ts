@@ -15,7 +15,7 @@ it('the oracle accepts resolved writes, with or without the unresolved ones', ()
   expect(judged([0, 2])).toBeNull();
 });
 
-it('the oracle finds writes that are lost, doubled, partial, or present although they failed or never happened', () => {
+it('the oracle finds writes that are lost, doubled, partial, or present after they failed or never happened', () => {
   expect(judged([2])).toMatch('lost: 0');
   expect(judged([0, 0])).toMatch('twice');
   expect(judged([0], 2)).toMatch('incomplete');

@@ -65,7 +65,7 @@ describe.each([
       expect(JSON.stringify(one.problems.map((problem) => problem.toData()))).not.toContain('a900');
     }));
 
-  it('compares and repairs rows below pending writes, and leaves the pending writes alone', () =>
+  it('compares and repairs rows below pending writes, and does not change the pending writes', () =>
     withServer(async (_server, device) => {
       const one = device();
       await filled(one);

@@ -148,7 +148,7 @@ describe('a row that takes a unique value of another row', () => {
     ]);
   });
 
-  it('is rejected if the new name would break a CHECK, the value is in another column, or the transaction is atomic [MR-58]', async () => {
+  it('is rejected if the new name would break a CHECK, the value is in a different column, or the transaction is atomic [MR-58]', async () => {
     const world = worldOf(2);
     world.write(0, add('x', 'Checking at the bank'), add('v', 'V', 'b', '1'), add('w', 'W'));
     world.write(1, add('y', 'Checking at the bank'));

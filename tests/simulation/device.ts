@@ -22,7 +22,7 @@ const SECTOR_BYTES = 512;
 /** The size of the parts in which a file is downloaded. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Errors that may end a connection although a retry does not fix them: swapped frames and copied files. */
+/** Errors that may end a connection even though a retry does not fix them: swapped frames and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
 
 /** Errors that may end a connection of a device whose role has changed, or whose token has expired. */

@@ -181,7 +181,7 @@ function checkPages({ model, server, wasRestored }: World, ask: Ask): void {
     ),
   });
   if (vanishedFromPage !== null) throw new HistoryFailed(vanishedFromPage);
-  // A document that was compacted one time still accepts edits made to its previous version. A restored server may
+  // A document that was compacted exactly once still accepts edits made to its previous version. A restored server may
   // never have compacted it.
   const oneDocument = wasRestored ? new Set() : pagesOfOneDocument(model);
   const lostForNothing = ask(

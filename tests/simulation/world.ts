@@ -106,7 +106,7 @@ export class World {
    * returning client began one, all others would be disconnected again and again.
    */
   private mayBeginEpoch = false;
-  /** The watermark up to which the present and the previous log epoch have the same log. */
+  /** The watermark up to which the current and the previous log epoch have the same log. */
   private epochStartedAt = 0;
 
   constructor(seed: number, loaded: Runtimes, variant: Variant) {

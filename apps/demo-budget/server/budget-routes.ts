@@ -63,7 +63,7 @@ export async function answerBudgetRoute(
   if (bearer === undefined) return problem(403, 'key-refused');
   const { role, person } = bearer;
   if (person === undefined && !isDevice(principal)) return problem(403, 'principal-refused');
-  // Invited members author changes under the principal that holds their role, even if the device sends another
+  // Invited members author changes under the principal that holds their role, even if the device sends a different
   // principal.
   const author = person?.principal ?? principal;
   if (name !== '') rememberAuthor(databaseId, author, name);

@@ -127,7 +127,7 @@ it('a transfer of an entry that another device deletes shows that a side is miss
   expect(await ledger()).toMatchObject([{ accountId: cash, transferId: null }]);
 });
 
-it('a transfer of an entry that was imported again leaves the rest of its former transfer alone', async () => {
+it('a transfer of an entry that was imported again does not change the rest of its former transfer', async () => {
   const id = await addEntry(anna, checking, paid);
   await atOnce(
     () => deleteEntries(anna, [id]),

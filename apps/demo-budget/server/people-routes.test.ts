@@ -87,7 +87,7 @@ describe('an invitation', () => {
       const joined = await acceptInvitation(code, 'Ben');
       expect(joined).toMatchObject({ databaseId: budget.databaseId, membership: { role: 'editor' } });
       expect(keys).toEqual([joined.shareKey, joined.shareKey]);
-      // Another invitation gets another key, so that the two members of one device have nothing in common.
+      // Each invitation gets its own key, so that two members on one device share nothing.
       await expect(acceptInvitation('other', 'Ben')).rejects.toMatchObject({ problem: 'invitation-invalid' });
       expect(keys[2]).not.toBe(joined.shareKey);
     } finally {

@@ -3,7 +3,9 @@ import { createAdaptorServer } from '../../../packages/sync-server/node_modules/
 import { createSyncServer } from '../../../packages/sync-server/src/index.ts';
 import { schema, SECRET } from './rockpool-shared.ts';
 
-/** Starts the server with its defaults, without log output. Files for first syncs come over HTTP, beside the socket. */
+/**
+ * Starts the server with its defaults, without log output. Files for first syncs come over HTTP, not over the socket.
+ */
 export async function startServer(port: number, dataDir: string): Promise<void> {
   const sync = createSyncServer({ dataDir, schema, secret: SECRET, log: () => undefined });
   const http = createAdaptorServer({

@@ -47,7 +47,7 @@ export class ClientSession {
   private readonly environment: ClientEnvironment;
   private readonly openOptions: OpenOptions;
   private readonly worker: TabWorker;
-  /** Receives the events of the present worker; null once there is none. */
+  /** Receives the events of the current worker; null once there is none. */
   private tab: TabApi | null = null;
   private readonly onClose: (() => void)[] = [];
   private closing: Promise<void> | null = null;

@@ -104,8 +104,8 @@ export interface Client {
    *
    * Rejects with `undo-refused` and changes nothing if the transaction cannot be undone. The field `problem` is
    * `changed`, `row-gone`, `row-back`, `referred-to`, `rejected`, `forgotten`, `schema`, or a constraint. The next
-   * `undo` continues with the transaction before it. After an error that passes, such as `storage-full`, it tries the
-   * same transaction again.
+   * `undo` continues with the transaction before it. After a temporary error, such as `storage-full`, it tries the same
+   * transaction again.
    */
   undo(): Promise<boolean>;
   /** Repeats the last undone transaction, unless this tab has written since. Resolves and rejects like `undo`. */

@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a server mounted in another app', () => {
-  it('runs beside the app’s own routes and sockets', async () => {
+  it('runs alongside the app’s own routes and sockets', async () => {
     expect(await (await fetch(`http://${host}/`)).text()).toBe('the app');
     expect(await (await fetch(`http://${host}/sync/health`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`http://${host}/health`)).status).toBe(404);

@@ -53,9 +53,7 @@ export function sessionServices(
   };
 }
 
-/**
- * Begins a session whose client sends although it is paused, and by default reads everything at once.
- */
+/** Begins a session whose client keeps sending while it is paused, and by default reads everything at once. */
 export function beginSession(
   services: SessionServices,
   reading: Partial<SessionSocket> = {},

@@ -8,12 +8,12 @@
  *   `'memory'`). Free space; every acknowledged commit is kept.
  * - `storage-lost`: the browser took the file handles away. Open again.
  * - `storage-corrupt`: the file is not a SQLite database or is truncated; nothing was changed. Call
- *   `quarantineStorage`, then create or restore the database; for an import, choose another file.
+ *   `quarantineStorage`, then create or restore the database; for an import, choose a different file.
  * - `storage-newer`: a newer version of this package wrote the file; nothing was changed. Load that version of the app.
  * - `storage-ephemeral`: this window is private and keeps nothing. Use another window, or the memory medium if the app
  *   asks for it.
  * - `storage-snapshot-lost`: a forced WAL checkpoint overtook this reader. Run the read again.
- * - `storage-name-invalid`: the name cannot be a file name. Choose another name.
+ * - `storage-name-invalid`: the name cannot be a file name. Choose a different name.
  * - `storage-closed`: the storage was closed before this call, which is a bug in the caller.
  * - `storage-failed`: any other failure of the medium; `fields.reason` is the name of its exception. Open again.
  */

@@ -73,8 +73,8 @@ export interface Storage {
    */
   checkpoint(waitMs?: number): Promise<boolean>;
   /**
-   * Opens a reader in this worker on the files of this storage, on every medium. The reader is another connection; its
-   * read transactions neither see nor wait for uncommitted writes. Close it before this storage.
+   * Opens a reader in this worker on the files of this storage, on every medium. The reader is a separate connection;
+   * its read transactions neither see nor wait for uncommitted writes. Close it before this storage.
    */
   openReader(): Promise<Storage>;
   /**

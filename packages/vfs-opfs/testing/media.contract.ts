@@ -359,7 +359,7 @@ function describeMedium(medium: ContractMedium): void {
       await expectContent(tab, writer.name, [[100, 'zz good']]);
     });
 
-    it('are kept under another name, are exported unchanged, and free the old name, if the header is damaged [CT-damaged-header]', async () => {
+    it('are kept under a different name, are exported unchanged, and free the old name, if the header is damaged [CT-damaged-header]', async () => {
       const { name, tab } = await closedDatabase('zz lost');
       const before = (await tab.call('sizes', name))!;
       for (const number of [1, 2]) {

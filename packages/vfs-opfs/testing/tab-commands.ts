@@ -69,7 +69,7 @@ export interface TabCommands {
   /** Reads the first row with the reader; `endScan` reads the rest. */
   beginScanBeside(sql: string): Promise<void>;
   closeBeside(): Promise<void>;
-  /** Exports a database and imports the bytes, optionally changed, under another name. */
+  /** Exports a database and imports the bytes, optionally changed, under a different name. */
   importCopy(from: string, to: string, options?: ImportCopyOptions): Promise<void>;
   /** Writes noise into a closed database, bypassing SQLite. */
   damage(name: string, at: number): Promise<void>;

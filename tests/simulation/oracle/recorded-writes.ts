@@ -84,7 +84,7 @@ export class RecordedWrites {
   /** Writes by device, and within it by site and sequence. */
   private readonly byDevice = new Map<string, Map<string, RecordedWrite>>();
   private readonly byMark = new Map<string, RecordedWrite>();
-  /** Writes that a device lost although it may have sent them; it uses their numbers again. */
+  /** Writes that a device lost but may have sent; it uses their numbers again. */
   private readonly lost: RecordedWrite[] = [];
   private readonly repetitions = new Map<string, RecordedWrite>();
   private readonly interrupted = new Map<string, Interrupted>();

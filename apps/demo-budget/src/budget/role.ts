@@ -18,7 +18,7 @@ export function beginRole(budget: KnownBudget): void {
   open = budget;
   otherTabs = new BroadcastChannel(`role-${budget.databaseId}`);
   otherTabs.addEventListener('message', ({ data }) => {
-    // A tab with an older bundle sends the access alone, as text.
+    // A tab with an older bundle sends only the access, as text.
     const message: unknown = typeof data === 'string' ? { access: data } : data;
     const { access, principal } = message as { readonly access?: unknown; readonly principal?: string };
     if (isBudgetRole(access) || access === 'removed') takeAccess(access, principal);
@@ -55,7 +55,7 @@ function takeAccess(access: Access, ofKey: string | undefined): KnownBudget | nu
   return open;
 }
 
-/** The open budget, with the user's present membership; null before `beginRole`. */
+/** The open budget, with the user's current membership; null before `beginRole`. */
 export function useOpenBudget(): KnownBudget | null {
   return useSyncExternalStore(listen, () => open);
 }

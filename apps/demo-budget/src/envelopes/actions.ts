@@ -10,7 +10,7 @@ export interface Assignment {
 }
 
 /**
- * Assigns these amounts to envelopes, by adding the difference from the present amounts. The statement computes it: the
+ * Assigns these amounts to envelopes, by adding the difference from the current amounts. The statement computes it: the
  * page may still show older amounts, for example at the second click of a double click. If two people each raise an
  * envelope by 50 at once, it receives 100.
  */

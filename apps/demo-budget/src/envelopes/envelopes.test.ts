@@ -151,7 +151,7 @@ it('each side of a transfer between currencies counts in its own currency', asyn
 });
 
 describe('assigning', () => {
-  it('writes the difference from the present amount, and nothing if there is none', async () => {
+  it('writes the difference from the current amount, and nothing if there is none', async () => {
     await put('2026-01', food, 5_000);
     await put('2026-01', food, 4_000);
     // The second click of a double click.

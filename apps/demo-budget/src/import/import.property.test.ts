@@ -68,7 +68,7 @@ describe('importing', () => {
     );
   });
 
-  it('adds nothing the second time, even with the rows in another order', () => {
+  it('adds nothing the second time, even with the rows in a different order', () => {
     fc.assert(
       fc.property(statement, (rows) => {
         const first = importedKeys(csvOf(rows, ','), new Set());

@@ -7,7 +7,7 @@ const oneRowOfEach = schema.tables.map(({ name, columns }) => {
 
 /**
  * For a live query whose result differs after every change of the budget: it returns a random number, and depends on
- * all columns of all tables, although it reads only one row of each. No parameters.
+ * all columns of all tables, even though it reads only one row of each. No parameters.
  */
 export const anyChange = `
   SELECT random() AS version, ${oneRowOfEach.join(', ')}`;

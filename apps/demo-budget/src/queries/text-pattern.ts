@@ -2,8 +2,8 @@
 const mostLetters = 1_000;
 
 /**
- * The GLOB pattern of texts that contain this text, whatever the case of its letters. SQLite's `lower` converts ASCII
- * alone, so each letter becomes a set of its cases, such as `[üÜ]`.
+ * The GLOB pattern of texts that contain this text, whatever the case of its letters. SQLite's `lower` converts only
+ * ASCII, so each letter becomes a set of its cases, such as `[üÜ]`.
  */
 export function containing(text: string): string {
   return `*${Array.from(text).slice(0, mostLetters).map(inAnyCase).join('')}*`;

@@ -32,8 +32,8 @@ async function isSqlite(file: Blob): Promise<boolean> {
 }
 
 /**
- * For a "SQLite database" export: opens the file alone, without the server, under a unique name, and deletes it after
- * reading.
+ * For a "SQLite database" export: opens the file by itself, without the server, under a unique name, and deletes it
+ * after reading.
  */
 async function readSavedSqlite(file: Blob): Promise<Result<SavedBudget, SavedProblem>> {
   const name = `saved-${crypto.randomUUID()}`;

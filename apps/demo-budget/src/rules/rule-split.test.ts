@@ -43,7 +43,7 @@ describe('a split by percentages', () => {
     expect(readSplit(JSON.stringify(parts))).toEqual(complete ? parts : undefined);
   });
 
-  it('is not read from text in another format', () => {
+  it('is not read from text in a different format', () => {
     for (const text of ['', '{}', '[1,2]', '[{"categoryId":7,"percent":1},{"categoryId":null,"percent":null}]'])
       expect(readSplit(text)).toBeUndefined();
   });

@@ -30,8 +30,8 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
       ),
     [budget],
   );
-  // The server does not announce that a member joined or left, so the list is reloaded at intervals and when the people
-  // present change.
+  // The server does not announce that a member joined or left, so the list is reloaded at intervals and when the set of
+  // people who are present changes.
   const present = usePresence()
     .map(({ principal }) => principal)
     .join(' ');

@@ -42,7 +42,7 @@ export function Opening({ arrival, isFirstVisit }: OpeningProps): ReactNode {
 
 export interface UnopenedProps {
   readonly error: unknown;
-  /** Opens the budget in memory alone. */
+  /** Opens the budget only in memory. */
   readonly onKeepNothing: () => void;
 }
 

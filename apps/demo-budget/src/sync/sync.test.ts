@@ -19,7 +19,7 @@ const status: SyncStatus = {
   clockWrong: false,
 };
 
-it('the status says that rejected changes are on this device alone', () => {
+it('the status says that rejected changes are only on this device', () => {
   expect(statusWords(status).detail).toBe('This device and the server have the same data.');
   expect(statusWords({ ...status, rejectedCount: 1 }).detail).toBe(
     'This device and the server have the same data, except for the rejected changes.',

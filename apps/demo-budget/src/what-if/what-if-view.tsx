@@ -75,7 +75,7 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
       <section className="card form" aria-label="Try a plan">
         <h2>{exists === true ? 'A what-if is open' : 'Try a plan for next month'}</h2>
         <p>
-          A what-if is a copy of the budget on this device. Assign other amounts, add entries that you plan, and see
+          A what-if is a copy of the budget on this device. Assign different amounts, add entries that you plan, and see
           what they do to each envelope. Nobody else sees it and the budget stays as it is, until you take the changes
           over or throw them away.
         </p>

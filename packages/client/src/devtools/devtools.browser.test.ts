@@ -34,7 +34,7 @@ describe('devtools', () => {
     expect(root.querySelector('b')).toBe(null);
   });
 
-  it('show another table when the chosen view is dropped', async () => {
+  it('show a different table when the chosen view is dropped', async () => {
     const { show, text: shown } = await open();
     await client?.execute("CREATE VIEW scratch AS SELECT 'from the view' AS text");
     show('Tables');

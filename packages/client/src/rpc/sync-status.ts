@@ -115,7 +115,7 @@ export interface SyncStatus {
   readonly readOnly: ErrorData | null;
   /** The current wait of sync; null while it waits for nothing or for its next attempt. */
   readonly waitingFor: SyncWait | null;
-  /** The stage that stalls although there is a connection, and the next remedy; null if no stage stalls. */
+  /** The stage that stalls despite a connection, and the next remedy; null if no stage stalls. */
   readonly stuck: StuckStage | null;
   /** The progress of the snapshot download; null while there is none. */
   readonly snapshot: SnapshotProgress | null;

@@ -80,7 +80,7 @@ export function readMergeRules(
         problems.push({
           table: name,
           column: column.name,
-          problem: 'The merge rules of the table name this column, which belongs to another table.',
+          problem: 'The merge rules of the table name this column, which belongs to a different table.',
         });
       return column.name;
     };

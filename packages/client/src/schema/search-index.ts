@@ -55,7 +55,7 @@ export function searchIndex(table: SQLiteTable, options: SearchIndexOptions): Se
  * database.select().from(todo).where(matches(todoSearch, 'milk bre'));
  * ```
  *
- * If a query uses the table under another name, pass that name: `matches(todoSearch, typed, alias(todo, 'other'))`.
+ * If a query uses the table under a different name, pass that name: `matches(todoSearch, typed, alias(todo, 'other'))`.
  * Throws `query-invalid` for a different table.
  */
 export function matches(index: SearchIndex, typed: string, table: SQLiteTable = index.table): SQL<boolean> {
@@ -84,7 +84,7 @@ export function readSearchIndexes(
         problems.push({
           table: getTableName(table),
           column: column.name,
-          problem: `The search index ${name} names this column, which belongs to another table.`,
+          problem: `The search index ${name} names this column, which belongs to a different table.`,
         });
     }
   }

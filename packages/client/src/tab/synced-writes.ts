@@ -115,7 +115,7 @@ export function isUnflushed(thrown: unknown): boolean {
 
 /**
  * Returns whether the outcome of a write that failed with this error is unknown. Such a write is repeated under the
- * same id. A repetition that fails with an error that passes may not have reached the database, so the outcome stays
+ * same id. A repetition that fails with a temporary error may not have reached the database, so the outcome stays
  * unknown.
  */
 export function mayBeCommitted({ code, fields, recovery }: RockpoolError, isRepeated: boolean): boolean {

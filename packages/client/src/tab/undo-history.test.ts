@@ -111,7 +111,7 @@ describe('the history of a tab', () => {
     ]);
   });
 
-  it('keeps the id of an undo with an unknown outcome while its repetitions fail for a passing reason', async () => {
+  it('keeps the id of an undo with an unknown outcome while its repetitions fail temporarily', async () => {
     const tried: string[][] = [];
     let lastId = 0;
     const failures = [new RockpoolError('worker-stuck'), new RockpoolError('leader-unreachable')];

@@ -15,7 +15,7 @@ import type { CellValue } from './cell-value.ts';
  *   last.
  *
  * Columns are identified by position, without generated ones. A changed key arrives as a delete and an insert.
- * Rockpool's own changesets (changeset-codec.ts) are another format.
+ * Rockpool's own changesets (changeset-codec.ts) have a different format.
  */
 const TABLE_HEADER = 0x54;
 const OP_INSERT = 18;

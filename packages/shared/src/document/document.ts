@@ -136,7 +136,7 @@ export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBa
 
 /**
  * Applies a delivered value: a whole document, NULL, or an update of the local document. Throws `document-invalid` for
- * an update of any other document: the server mistook this replica for another one.
+ * an update of any other document: the server mistook this replica for a different one.
  */
 export function mergeDelivered(state: CellValue, delivered: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   if (delivered === null) return null;

@@ -16,13 +16,13 @@ export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
  * 1. `outcomes` are the decisions about the client's changesets, up to `lastAckedSequence`. They are applied first.
  * 2. `groups` hold the state at `to` of everything that changed after `from`: new rows (insert: the whole row), cells
  *    of rows (update) and deleted rows (delete). They omit cells that have the value that the client wrote. They
- *    include the cells of its decided changesets that have another value, however old that value is.
+ *    include the cells of its decided changesets that have a different value, however old that value is.
  */
 export interface Delivery {
   readonly type: 'delivery';
   /**
    * Whether the delivery replaces the local state. From 0 the groups are the full state at `to`: a row that they do not
-   * name is deleted. From another watermark they are the changes since the snapshot that the hello named. See
+   * name is deleted. From any other watermark they are the changes since the snapshot that the hello named. See
    * Welcome.fullResync.
    */
   readonly whole: boolean;

@@ -29,8 +29,8 @@ export interface Welcome {
    */
   readonly decidedHash: Uint8Array;
   /**
-   * Whether the client's cursor belongs to another log epoch or is below the tombstone horizon, or the client holds a
-   * snapshot. The first delivery is then the full state, or the part of it that the snapshot lacks. The client keeps
+   * Whether the client's cursor belongs to a different log epoch or is below the tombstone horizon, or the client holds
+   * a snapshot. The first delivery is then the full state, or the part of it that the snapshot lacks. The client keeps
    * its site id, its local tables and its changesets; those after `lastAckedSequence` are pending, or pending again.
    */
   readonly fullResync: boolean;

@@ -4,7 +4,7 @@ import type { TableSchema } from './schema.ts';
 /**
  * SQL that is true for the one row with this key, compared by type and bytes. A key column without affinity (BLOB) can
  * hold values that `=` does not distinguish, such as `1` and `1.0`; and a column with an affinity would convert a value
- * of another type before comparing.
+ * of a different type before comparing.
  *
  * Parameters: the parts of the key in key order, the first of them number `first`; earlier ones are written as `?`.
  */

@@ -124,7 +124,7 @@ function admitPush(file: DatabaseFile, rules: AdmissionRules, waiting: WaitingPu
   return stop;
 }
 
-/** Whether the site was recently transferred to its present principal. */
+/** Whether the site was recently transferred to its current principal. */
 function wasTakenOver(takeover: Takeover | undefined, principal: string, nowMs: number): boolean {
   return takeover !== undefined && takeover.by === principal && Math.abs(nowMs - takeover.atMs) < CONTESTED_MS;
 }

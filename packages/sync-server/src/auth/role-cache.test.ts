@@ -80,7 +80,7 @@ it('forgets deleted members, whether or not their database was announced', async
   expect(changeCount).toBe(2);
 });
 
-it('reads the members of an announced database alone to find which of them were deleted', async () => {
+it('reads only the members of an announced database to find which of them were deleted', async () => {
   await elsewhere.write({ ...ZOE, role: 'owner' });
   const store = openMembers();
   const cache = await openCache(store);

@@ -78,7 +78,7 @@ it('the backup contains the last changes of a killed server after another progra
   }
 });
 
-it('a copy ends although the file was closed and its record removed meanwhile, and the next opening is copied', async () => {
+it('a copy ends even if the file is closed and its record removed meanwhile, and the next opening is copied', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   await history.copy();
   history.commit(filler(10, 100));
@@ -140,7 +140,7 @@ it('the backup contains every page after a copy that could be recorded only in p
   }
 });
 
-it('a generation that cannot be recorded leaves the descriptors of other files alone', async () => {
+it('a generation that cannot be recorded does not touch the descriptors of other files', async () => {
   const folder = temporaryFolder();
   const history = await CopiedHistory.open(folder);
   await history.copy();

@@ -25,7 +25,7 @@ function requireWatermark(path: string, watermark: number | null): void {
   try {
     const [found] = sql.get('SELECT watermark FROM rockpool_log ORDER BY watermark DESC LIMIT 1') ?? [];
     if (watermark !== null && Number(found ?? 0) !== watermark)
-      throw damaged(basename(path), 'the log of the file ends at another watermark');
+      throw damaged(basename(path), 'the log of the file ends at a different watermark');
   } finally {
     sql.close();
   }

@@ -68,7 +68,7 @@ export class OpenFile implements PageSource, FileWatcher {
     return this.changed.size > 0;
   }
 
-  /** Marks pages as changed that differ although no commit changed them. They are in the file or in the log. */
+  /** Marks pages as changed that differ even though no commit changed them. They are in the file or in the log. */
   addChanged(pages: Iterable<number>): void {
     for (const page of pages) if (!this.changed.has(page)) this.changed.set(page, 0);
   }

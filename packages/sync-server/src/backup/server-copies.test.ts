@@ -33,7 +33,7 @@ beforeEach(() => {
 
 const stored = (part: string): string[] => [...destination.objects.keys()].filter((key) => key.includes(part));
 
-it('the members are copied and deletions recorded although the clock was set back', async () => {
+it('the members are copied and deletions recorded even if the clock was set back', async () => {
   await copies.look();
   const before = stored('/members/').length;
   members.write({ databaseId: 'a', principal: 'zoe', role: 'owner' });

@@ -103,7 +103,7 @@ describe.skipIf(isNatsMissing)('a bus over NATS', () => {
     expect(bus.state.isConnected).toBe(true);
   });
 
-  it('connects once NATS accepts the password, although it has refused it', async () => {
+  it('connects once NATS accepts the password that it refused before', async () => {
     const refusing = await startNats('authorization { user: ann, password: old }');
     const accepting = await startNats('authorization { user: ann, password: new }');
     const link = await SlowLink.open(refusing.port, 0);

@@ -169,7 +169,7 @@ describe('an administrator', () => {
     expect(lines((await members('invitations', DATABASE)).stdout)).toHaveLength(1);
   });
 
-  it('keeps the identity of a restored database, and gives a copy under another id a new identity', async () => {
+  it('keeps the identity of a restored database, and gives a copy under a different id a new identity', async () => {
     const server = await ServerProcess.start(folder);
     const { site } = await connected(server);
     expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({
@@ -184,7 +184,7 @@ describe('an administrator', () => {
       ).identity;
     const original = Buffer.from(site.databaseIdentity as Uint8Array).toString('hex');
     expect(await identityOf(DATABASE)).toBe(original);
-    // A copy under another id is a separate database. Devices without a database identity that were synced with the
+    // A copy under a different id is a separate database. Devices without a database identity that were synced with the
     // original do not mistake it for theirs.
     expect(await runCommand(['databases', 'import', 'Copy', at('copy.sqlite'), '--data', data])).toMatchObject({
       code: 0,

@@ -95,7 +95,7 @@ it('no command changes tables of an older version, which its instances could the
   for (const args of [['doctor'], ['databases', 'list'], ['databases', 'delete', DATABASE]])
     expect(await command(...args)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('another version of the server made the tables') as string,
+      stderr: expect.stringContaining('a different version of the server made the tables') as string,
     });
   expect(await sql('SELECT storage_format FROM rockpool.rockpool_store')).toEqual([[10]]);
   const server = await TestServer.start(join(folder, 'newer'), { postgres: url });

@@ -95,7 +95,7 @@ export async function runOnServer(server: RemoteServer, action: string, request:
   await namedEntry(REMOTE_ACTIONS, action)?.(server, request);
 }
 
-/** Writes the file under another name until its hash is checked. */
+/** Writes the file under a temporary name until its hash is checked. */
 async function exportTo(server: RemoteServer, { databaseId, file, print }: Action): Promise<void> {
   if (existsSync(file)) throwIfProblems([`${file} already exists`]);
   const response = await send(server, 'GET', `databases/${databaseId}/export`);

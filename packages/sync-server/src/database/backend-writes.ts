@@ -8,7 +8,7 @@ import { ownPush, ownSite } from './own-site.ts';
 
 /** A changeset of the server's own program. */
 export interface BackendWrite {
-  /** A changeset body, built from the present state of the file. */
+  /** A changeset body, built from the current state of the file. */
   readonly body: Uint8Array;
   readonly principal: string;
   readonly nowMs: number;

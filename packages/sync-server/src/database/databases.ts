@@ -16,7 +16,7 @@ export interface Databases {
   open(databaseId: string): SessionDatabase | Promise<SessionDatabase>;
   /**
    * Returns the snapshot for a client whose schema has this hash. Null if none is offered. See Snapshots.get. Throws
-   * `schema-mismatch` if the database has another schema.
+   * `schema-mismatch` if the database has a different schema.
    */
   snapshot(databaseId: string, schemaHash: string, rows: ReadableRows): Promise<Snapshot | null>;
   /** Answers a question about the history of a row. Throws like answerHistory. */

@@ -33,7 +33,7 @@ async function refusal(site: TestSite, databaseId: string, changes: Partial<Hell
 const FROM_BEFORE = { databaseIdentity: null };
 
 describe('the local database of a client', () => {
-  it('is refused before the server accepts any of its rows, if it belongs to another server database', async () => {
+  it('is refused before the server accepts any of its rows, if it belongs to a different server database', async () => {
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
     // The cursor exceeds the other log. Without the check, a new log epoch would begin in that log, and every client

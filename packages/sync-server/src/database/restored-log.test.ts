@@ -35,7 +35,7 @@ async function known(): Promise<TestSite> {
 
 const filePath = (): string => databasePath(tested.server.dataDir, DATABASE);
 
-/** Restores the server's file to its present state after `lost` has run. */
+/** Restores the server's file to its current state after `lost` has run. */
 async function restoredAfter(lost: () => Promise<void>): Promise<void> {
   await tested.restart();
   const backup = `${filePath()}.backup`;

@@ -18,7 +18,7 @@ async function welcomed(
   return { connection, welcome: await connection.next('welcome') };
 }
 
-/** The snapshot position at the log's present end. */
+/** The snapshot position at the current end of the log. */
 async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
   const { site } = writer;
   return {

@@ -10,7 +10,7 @@ import { keyOf, type DocumentPlace } from './document-place.ts';
  * client's last edit.
  */
 
-/** The present document, or the one that it replaced when it was compacted. */
+/** The current document, or the one that it replaced when it was compacted. */
 export type WhichDocument = 'now' | 'replaced';
 
 /** Records the authors of kept edits up to a watermark. Call it before deleting those edits. */
@@ -46,7 +46,7 @@ export function rememberAuthors(
   }
 }
 
-/** Makes the recorded authors those of the replaced document, because the present one was compacted. */
+/** Makes the recorded authors those of the replaced document, because the current one was compacted. */
 export function moveAuthorsToReplaced(sql: SqliteFile, place: DocumentPlace): void {
   sql.run(
     'DELETE FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = 1',

@@ -56,7 +56,7 @@ function newState(table: StoredTable, columnId: number, text: string): CellValue
   return createDocument(parseJson(text, rule), rule);
 }
 
-/** The document that the present one replaced when it was compacted; null for none. */
+/** The document that the current one replaced when it was compacted; null for none. */
 export function readReplaced(sql: SqliteFile, place: DocumentPlace): CellValue {
   return (
     sql.get(

@@ -20,7 +20,7 @@ export type DocumentWork = MergeWork | ExpandWork;
 export interface MergeWork {
   readonly kind: 'merge';
   readonly document: Uint8Array;
-  /** The replaced document, if the edit belongs to it; null if the edit belongs to the present document. */
+  /** The replaced document, if the edit belongs to it; null if the edit belongs to the current document. */
   readonly replaced: Uint8Array | null;
   readonly edit: Uint8Array;
   readonly rule: DocumentRule;
@@ -46,9 +46,9 @@ export interface WorkedDocument {
   readonly overwritten: readonly OverwrittenMember[];
   /** Members overwritten in the replaced document, if the edit belongs to it, with that document's operations. */
   readonly overwrittenInReplaced: readonly OverwrittenMember[];
-  /** The replaced document with the edit included; null if the edit went into the present document. */
+  /** The replaced document with the edit included; null if the edit went into the current document. */
   readonly replaced: Uint8Array | null;
-  /** The form of the edit in the present document, if it was an edit of the replaced one; null otherwise. */
+  /** The form of the edit in the current document, if it was an edit of the replaced one; null otherwise. */
   readonly carried: CarriedOver | null;
   /** The size in bytes at which to retry a compaction that would not have halved the state; null otherwise. */
   readonly compactAbove: number | null;
@@ -84,7 +84,7 @@ export function workOnDocument(work: DocumentWork): WorkedDocument {
 
 /**
  * Merges an edit. Replaces a document that has grown far beyond its content by a new one without history. Carries late
- * edits of the replaced document over to the present one.
+ * edits of the replaced document over to the current one.
  */
 function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork): Merged {
   if (replaced !== null) {
@@ -92,7 +92,7 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
     const author = carrier(document, replaced, edit);
     const { state, overwritten, update } = carryOver(document, replaced, late.state, rule, author);
     const reported = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
-    // Omits paths that are in both documents, because the value in the present document is more precise.
+    // Omits paths that are in both documents, because the value in the current document is more precise.
     const overwrittenInReplaced = late.overwritten.filter(({ path }) => !reported.has(JSON.stringify(path)));
     return {
       ...UNREPLACED,
@@ -125,7 +125,7 @@ function carrier(document: Uint8Array, replaced: Uint8Array, edit: Uint8Array): 
 }
 
 /**
- * The document that an edit belongs to: the present one (`replaced: null`), or the one that it replaced. Null if it
+ * The document that an edit belongs to: the current one (`replaced: null`), or the one that it replaced. Null if it
  * belongs to neither.
  */
 export function documentOfEdit(

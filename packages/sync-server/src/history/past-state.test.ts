@@ -185,7 +185,7 @@ describe('a past state', () => {
     await Promise.all(answers.map((answer) => answer.arrayBuffer()));
   });
 
-  it('is built although too many requests for another database wait', async () => {
+  it('is built even while too many requests for another database wait', async () => {
     const other = await tested.server.open(undefined, { databaseId: 'other' });
     for (const connection of [a, other]) await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const token = await tested.server.token('viewer', 'ann', 'other');

@@ -75,7 +75,7 @@ export function readHistory(file: DatabaseReader, request: HistoryPageRequest, n
 
 /**
  * Returns the row after a version, without the columns that did not exist at that time. Throws like readHistory, and
- * `history-version-gone` for a version that is pruned or belongs to another row. Its fields `oldestVersion` and
+ * `history-version-gone` for a version that is pruned or belongs to a different row. Its fields `oldestVersion` and
  * `oldestMs` name the oldest version that is kept and when the server received it.
  */
 export function readRowAtVersion(file: DatabaseReader, request: RowAtVersionRequest, nowMs: number): RowAtVersion {

@@ -45,7 +45,7 @@ export class Tracing {
     } catch (error) {
       throw new RockpoolError(
         'config-invalid',
-        { count: 1, problems: 'tracing needs the package @opentelemetry/api: install it beside the server' },
+        { count: 1, problems: 'tracing needs the package @opentelemetry/api: install it next to the server' },
         { cause: error },
       );
     }

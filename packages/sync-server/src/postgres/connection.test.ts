@@ -41,7 +41,7 @@ it('a transaction fails if its connection falls silent, and the next transaction
   expect(await add(false)).toEqual([[1]]);
 });
 
-it('a poll without a response fails, although other statements wait for longer', async () => {
+it('a poll without a response fails, even though other statements may wait longer', async () => {
   const patient = new Connections(url, { answerDeadlineMs: NEVER_MS, pollDeadlineMs: 1_000 });
   expect(await patient.poll('SELECT 1')).toEqual([[1]]);
   link.fallSilent();

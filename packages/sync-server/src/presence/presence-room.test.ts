@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 interface TestMember extends PresenceMember {
-  /** What the member sees: the JSON of each present state, by principal. */
+  /** What the member sees: the JSON of each current state, by principal. */
   readonly shown: Map<string, string>;
   /** Called with the number of states in each message. */
   onStates: (count: number) => void;

@@ -48,7 +48,7 @@ describe('a row in a delivery', () => {
     expect(told(row({ inserted: by(OTHER, 3), cells }))).toEqual({ kind: 'update', columnIds: [NOTE] });
   });
 
-  it('is left out if the reader wrote its present value', () => {
+  it('is left out if the reader wrote its current value', () => {
     expect(told(row({ inserted: by(ME, 11) }))).toBeNull();
     expect(told(row({ inserted: by(OTHER, 3), cells: new Map([[NOTE, by(ME, 11)]]) }))).toBeNull();
     expect(told(row({ inserted: by(OTHER, 3), deleted: by(ME, 11) }))).toBeNull();

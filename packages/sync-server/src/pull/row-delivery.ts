@@ -27,7 +27,7 @@ export type RowDelivery =
   | null;
 
 /**
- * Decides which part of a row a reader needs to have its present state. `versions` is undefined if no row has the key.
+ * Decides which part of a row a reader needs to have its current state. `versions` is undefined if no row has the key.
  * `corrected`: columns whose merged values differ from what the reader sent; they are included however old their
  * versions are.
  */

@@ -64,7 +64,7 @@ export class ReceiveQueue {
    */
   hold(received: ReceivedMessage, isAnonymous: boolean): void {
     if (this.held.length >= MAX_HELD_MESSAGES)
-      throw new RockpoolError('frame-unexpected', { problem: 'too many messages arrived before the first answer' });
+      throw new RockpoolError('frame-unexpected', { problem: 'too many messages arrived before the first response' });
     this.requireRoom(isAnonymous ? MAX_ANONYMOUS_BYTES : MAX_UNPAUSED_BYTES);
     this.heldBytes += received.sizeBytes;
     this.held.push(received);
@@ -78,7 +78,10 @@ export class ReceiveQueue {
     return held;
   }
 
-  /** Throws `rate-limited` if the client has sent too much that waits, although it should have been paused. */
+  /**
+   * Throws `rate-limited` if too much of what the client has sent is waiting. Only a connection that cannot be paused
+   * reaches this limit.
+   */
   beginPush(sizeBytes: number): void {
     this.requireRoom(MAX_UNPAUSED_BYTES);
     this.waitingPushBytes += sizeBytes;

@@ -50,7 +50,7 @@ function pushRow(session: Session): void {
   for (const frame of messageToFrames(encodeMessage(message))) session.receive(frame);
 }
 
-describe('a client that sends although it is paused, as over plain HTTP', () => {
+describe('a client that keeps sending while it is paused, as over plain HTTP', () => {
   it('may have one changeset of the maximum size in flight, and is ended when much more waits for its commit', async () => {
     const { session, received } = beginSession(sessionServices(database, () => undefined));
     await greet(session);
@@ -74,7 +74,7 @@ describe('a client that sends although it is paused, as over plain HTTP', () => 
     expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'rate-limited' });
   });
 
-  it('is ended when many empty changesets wait, although the frames of their pushes are small', async () => {
+  it('is ended when many empty changesets wait, even if the frames of their pushes are small', async () => {
     const services = sessionServices(database, () => undefined);
     // Decides no push, like a database that is busy.
     const busy = Object.assign(Object.create(database) as LiveDatabase, { push: () => undefined });
@@ -235,7 +235,7 @@ describe('a session while the server’s clock is set back', () => {
 describe('a client that does not read a large catch-up', () => {
   const MINUTE_MS = 60_000;
 
-  it('is ended although it sends pings', async () => {
+  it('is ended even if it sends pings', async () => {
     let nowMs = 0;
     const services = sessionServices(
       database,
@@ -261,7 +261,7 @@ describe('a client that does not read a large catch-up', () => {
 });
 
 describe('a client that reads a large catch-up without a pause', () => {
-  it('is not silent, although it sends nothing meanwhile', async () => {
+  it('does not count as silent, even if it sends nothing meanwhile', async () => {
     let nowMs = 0;
     const services = sessionServices(
       database,

@@ -26,7 +26,7 @@ function fillDisk(freeBytes: number): void {
 
 const SUMS = new Map(Array.from({ length: 100 }, (_, i) => [i + 1, i + 7]));
 
-it('checksums that the disk takes in parts are stored whole', () => {
+it('checksums are stored whole even if the disk accepts them in parts', () => {
   const sums = PageSums.open(join(temporaryFolder(), 'a.sqlite'), 4096);
   fillDisk(Infinity);
   sums.write(SUMS);
@@ -34,7 +34,7 @@ it('checksums that the disk takes in parts are stored whole', () => {
   sums.close();
 });
 
-it('a write of which a full disk takes only a part fails', () => {
+it('a write fails if a full disk stores only a part of it', () => {
   const sums = PageSums.open(join(temporaryFolder(), 'a.sqlite'), 4096);
   fillDisk(200);
   expect(() => sums.write(SUMS)).toThrow('ENOSPC');

@@ -33,7 +33,7 @@ export function copyDatabase(from: string, to: string): void {
 /**
  * Installs a copy as a database. The copy gets a new log epoch, because it lacks everything that clients have seen
  * since: each client does a full resync and pushes again what this log lacks. Under its original id the copy keeps its
- * identity, and its clients continue. Under another id it becomes a separate database, which rejects clients of the
+ * identity, and its clients continue. Under a different id it becomes a separate database, which rejects clients of the
  * original.
  */
 export function restoreDatabase(from: string, to: string, databaseId: string): void {

@@ -147,7 +147,7 @@ it('a server that cannot close one file reports it, closes the others, and relea
   });
 });
 
-it('a damaged log ends the sessions of its database alone, also if the damage cannot be marked', async () => {
+it('a damaged log ends only the sessions of its database, even if the damage cannot be marked', async () => {
   const running = await start();
   const connection = await running.open();
   const other = await running.open(undefined, { databaseId: 'other' });

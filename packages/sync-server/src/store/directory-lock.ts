@@ -27,7 +27,7 @@ export function lockDirectory(directory: string): DirectoryLock {
     database?.close();
     const problem = isHeld(error)
       ? 'another server uses this data directory'
-      : `this process cannot write to ${lockPath(directory)}: the disk is read-only, or the file belongs to another user`;
+      : `this process cannot write to ${lockPath(directory)}: the disk is read-only, or the file belongs to a different user`;
     throw new RockpoolError('database-unavailable', { problem }, { cause: error });
   }
 }

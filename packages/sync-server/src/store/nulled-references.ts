@@ -14,7 +14,7 @@ export const NOTHING_NULLED: Nulled = new Map();
 
 /**
  * Replaces the NULLs of an existing row with their references, and returns the columns. Ignores a reference that was
- * stored for a value other than the present one: the schema may have had a different rule in between.
+ * stored for a value other than the current one: the schema may have had a different rule in between.
  */
 export function takeReferences(
   file: DatabaseReader,

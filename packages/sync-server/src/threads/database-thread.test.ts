@@ -80,7 +80,7 @@ async function join(isRevoked: boolean = false): Promise<TestSession> {
   };
 }
 
-it('the delay of a thread that is stuck grows, although it reports nothing', async () => {
+it('the delay of a thread that is stuck grows, even though it reports nothing', async () => {
   const script = `
     import { parentPort } from 'node:worker_threads';
     const state = { openCount: 0, damagedCount: 0, loopDelaySeconds: 0, utilization: 0, bus: null, backup: null };

@@ -1,5 +1,5 @@
 /**
- * Collects messages and posts them together when the present callback ends, because each post has a fixed cost. The
+ * Collects messages and posts them together when the current callback ends, because each post has a fixed cost. The
  * order does not change.
  */
 export class Outbox<Message> {

@@ -84,7 +84,7 @@ const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
     decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH,
     snapshot: logEpoch === null ? 'refused' : { logEpoch, watermark: cursor, logHash },
   });
-  // The file belongs to another log, so the server offers its own file or sends everything.
+  // The file belongs to a different log, so the server offers its own file or sends everything.
   if (!(await connection.next('welcome')).takeSnapshot) await connection.next('delivery');
   await connection.close();
   intruder.watch.look('feed', asText(await intruder.backend.changesAfter(victim.position)), intruder.number);

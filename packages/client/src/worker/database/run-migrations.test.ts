@@ -397,7 +397,7 @@ describe('migrations of the app', () => {
       expect(await readOnlyReason(medium, ranked, create, addRank)).toBeNull();
     });
 
-    it('can make a column a counter although an unsent insert names it, because the insert carries the value', async () => {
+    it('can make a column a counter even if an unsent insert names it, because the insert carries the value', async () => {
       const medium = memoryMedium();
       await write(medium, "INSERT INTO poll VALUES ('p', 3, 'x')");
       expect(await rowsOf(medium, counting, [create], 'SELECT votes FROM poll')).toEqual([[3]]);

@@ -97,7 +97,7 @@ export class Meta {
     return (this.get('log_epoch') ?? null) as Uint8Array | null;
   }
 
-  /** The first sequence of the present principal. Earlier changesets are not sent again. */
+  /** The first sequence of the current principal. Earlier changesets are not sent again. */
   get firstOfPrincipal(): number {
     return (this.get('first_of_principal') ?? -Infinity) as number;
   }

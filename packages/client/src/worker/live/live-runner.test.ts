@@ -247,7 +247,7 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual(['1: 5']);
   });
 
-  it('runs again after a failure that may pass, a second later, and sends the error once', async () => {
+  it('runs again a second after a temporary failure, and sends the error once', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     database.whenRead = Promise.reject(new RockpoolError('leader-unreachable'));
     runner.watch(1, { sql: 'a', params: [] });

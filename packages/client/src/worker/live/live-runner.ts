@@ -171,8 +171,8 @@ class Runner implements LiveRunner {
   }
 
   /**
-   * Runs a query again that failed for a reason that may pass, such as a leader that did not answer: no commit would.
-   * Other queries do not wait for it.
+   * Runs a query again that failed for a temporary reason, such as a leader that did not answer: no commit would
+   * trigger it. Other queries do not wait for it.
    */
   private retryLater(watched: Watched): void {
     this.options.clock.after(LONGEST_REST_MS, () => {

@@ -226,7 +226,7 @@ function refuseDefinition(
   return isTemporary(action) && synced.has(second) ? forbidden('temp-trigger', { table: second }) : null;
 }
 
-/** The column that is the rowid under another name, in lower case. Only local tables have one. */
+/** The column that is the rowid under a different name, in lower case. Only local tables have one. */
 function integerKeyOf({ primaryKey, columns }: TableSchema): string | undefined {
   const column = primaryKey.length === 1 ? columns.find(({ name }) => name === primaryKey[0]) : undefined;
   return column?.type === 'integer' ? column.name.toLowerCase() : undefined;

@@ -4,8 +4,8 @@ import type { Transport, TransportConnection, TransportName } from '../../rpc/tr
 import { webSocketTransport } from './web-socket-transport.ts';
 
 /**
- * How many attempts must fail in a row before HTTP is tried. A single failure may have a passing cause, such as a train
- * in a tunnel.
+ * How many attempts must fail in a row before HTTP is tried. A single failure may have a temporary cause, such as a
+ * train in a tunnel.
  */
 const FAILURES_BEFORE_HTTP = 2;
 

@@ -69,7 +69,7 @@ export class ConnectionAttempts {
   }
 
   /**
-   * Sends the server a newer token of the same user before the present one expires, so that the session continues.
+   * Sends the server a newer token of the same user before the current one expires, so that the session continues.
    * Only the expiry of a JWT is known. `serverMs`: the wall time of the server.
    */
   renewToken(serverMs: () => number): void {
@@ -81,7 +81,7 @@ export class ConnectionAttempts {
       async () => {
         const token = await this.options.token().catch(() => this.token);
         const next = claimsOf(token);
-        // The server ends a session with the token of another user, who gets a session of their own.
+        // The server ends a session that receives the token of a different user, who gets a session of their own.
         if (!isCurrent() || next.sub !== sub) return;
         if (next.exp > exp) {
           this.token = token;

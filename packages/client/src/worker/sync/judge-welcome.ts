@@ -24,7 +24,7 @@ export interface OwnChangesets {
   /** Null if it was never written or has been pruned. */
   hashOf(sequence: number): Uint8Array | null;
   /**
-   * The start of the gapless run of changesets of the present principal that ends with the newest; `lastSequence + 1`
+   * The start of the gapless run of changesets of the current principal that ends with the newest; `lastSequence + 1`
    * if there is none.
    */
   firstRetained(): number;

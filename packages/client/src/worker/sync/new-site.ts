@@ -71,7 +71,7 @@ export function becomeNewSite(
   }
 }
 
-/** Every changeset of the new site belongs to the present principal. Rejected ones of both are below 0. */
+/** Every changeset of the new site belongs to the current principal. Rejected ones of both are below 0. */
 function forgetEarlierPrincipal({ connection, meta }: OpenDatabase): void {
   connection.run(
     'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)',

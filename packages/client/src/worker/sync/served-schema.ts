@@ -6,7 +6,7 @@ import type { OpenDatabase } from '../database/open-database.ts';
 /** The schema that the next hello names: the file's, or the app's if the server does not have the file's. */
 export interface ServedSchema {
   readonly schema: Schema;
-  /** Whether that is the app's schema although the file has more columns. */
+  /** Whether that is the app's schema even though the file has more columns. */
   readonly isNarrow: boolean;
   /** Called when the server does not have the named schema. Returns whether a different one can be named at once. */
   tryOther(): boolean;

@@ -333,7 +333,7 @@ it('the engine reports a failure even if the database can no longer be read', as
   expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
-it('the engine reports that the database cannot be read after a commit, although the commit succeeded', async () => {
+it('the engine reports that the database cannot be read after a commit that succeeded', async () => {
   const database = openInMemory();
   const sync = testSync(database);
   let isClosed = false;
@@ -468,7 +468,7 @@ describe('the engine of a client whose token expires', () => {
     expect(renewals(line)).toEqual([]);
   });
 
-  it('does not send the token of another user, who gets a session of their own', async () => {
+  it('does not send the token of a different user, who gets a session of their own', async () => {
     const { line, asked } = await connectedWith([jwt('ann', expiry), jwt('ben', expiry + 60)]);
     await pass(line, 60_000);
     expect(asked()).toBe(2);

@@ -57,7 +57,7 @@ export interface SyncDatabase extends PushSource {
   /** The hash of the schema for the next hello. */
   readonly schemaHash: string;
   /**
-   * Whether the hello names the app's schema although the file has more columns. No snapshot is taken and nothing is
+   * Whether the hello names the app's schema even though the file has more columns. No snapshot is taken and nothing is
    * audited then, because neither would match the file's tables.
    */
   readonly isNarrow: boolean;

@@ -320,7 +320,7 @@ describe('the sync machine', () => {
       ]);
     });
 
-    it('waits before it reconnects if it is refused although it pushes nothing', () => {
+    it('waits before it reconnects if it is refused even without a push', () => {
       expect(after([refusedPush], served.state).state).toMatchObject({ phase: 'waiting', wakeAtMs: repeatedMs });
     });
   });

@@ -366,7 +366,7 @@ function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData 
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
 }
 
-/** `stage` is where sync is stuck although there is a connection. */
+/** `stage` is where sync is stuck despite a connection. */
 function failed(
   state: MachineState,
   trouble: ErrorData,

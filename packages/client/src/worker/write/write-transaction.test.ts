@@ -99,7 +99,7 @@ describe('a write', () => {
     database.close();
   });
 
-  it('keeps old values beside the changeset', () => {
+  it('stores the old values with the changeset', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name, amount) VALUES ('a', 'Cash', 5), ('b', 'Bank', 6)");
     write(database, "UPDATE account SET amount = 50 WHERE id = 'a'", "DELETE FROM account WHERE id = 'b'");

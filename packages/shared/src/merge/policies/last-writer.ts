@@ -14,7 +14,7 @@ export const lastWriter: DefaultPolicy = {
   describe: (_before, written) => ({ after: written }),
 };
 
-/** The result of the merge of a row, which the merges of its cells fill. */
+/** The result of merging a row. The merge of each cell adds to it. */
 export interface MergedCells {
   readonly cells: Map<number, Cell>;
   readonly conflicts: Conflict[];

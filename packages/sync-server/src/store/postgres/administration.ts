@@ -48,7 +48,7 @@ export class PostgresAdministration {
 
   /**
    * Runs `work` with the existing store. With `isReadOnly`, `work` may only read, and no shard is registered. Throws
-   * `storage-missing` if no server has created a store, `config-invalid` if another version of the server made its
+   * `storage-missing` if no server has created a store, `config-invalid` if a different version of the server made its
    * tables, or `database-unavailable` if PostgreSQL does not respond.
    */
   static async use<Result>(

@@ -61,7 +61,7 @@ export class SchemaChanged extends RockpoolError {
   }
 }
 
-/** The hash of the schema of the tables, as a scalar subquery. NULL if another version has changed their format. */
+/** The hash of the schema of the tables, as a scalar subquery. NULL if a different version has changed their format. */
 export const SCHEMA_HASH_SQL: string = `(SELECT schema_hash FROM ${NAMESPACE}.rockpool_store WHERE storage_format = ${STORAGE_FORMAT})`;
 
 /** Throws SchemaChanged if the tables no longer have this schema in the snapshot of this transaction. */

@@ -15,7 +15,7 @@ const postgres = postgresUnderTest();
 
 const TAGS = table('tags', [column('id', 'text', { notNull: true })]);
 
-/** About how many requests of a move it is killed at. */
+/** About how many of its requests the move is killed at, one in each run. */
 const KILLS = atLevel({ test: 5, verify: 1_000 });
 
 interface Setup {

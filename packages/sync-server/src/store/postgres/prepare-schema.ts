@@ -109,7 +109,7 @@ export async function prepareSchema(
       throw new RockpoolError('config-invalid', {
         count: 1,
         problems:
-          'another version of the server made the tables: use its command, or start an instance of this version first',
+          'a different version of the server made the tables: use its command, or start an instance of this version first',
       });
     await connection.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
     const exists = (await tableNames(connection)).has('rockpool_store');
@@ -125,7 +125,7 @@ export async function prepareSchema(
 
 /**
  * Returns the tables in the state in which another instance left them. Throws `schema-incompatible` if an instance with
- * the schema `own` cannot serve them, and `database-unavailable` if another version of the server has changed their
+ * the schema `own` cannot serve them, and `database-unavailable` if a different version of the server has changed their
  * format.
  */
 export async function followTables(connections: Connections, own: Schema): Promise<StoredTables> {
@@ -153,7 +153,7 @@ function otherFormat(): RockpoolError {
   });
 }
 
-/** Whether the stored schema is this one. The members of a schema that was decoded have another order. */
+/** Whether the stored schema is this one. The members of a schema that was decoded have a different order. */
 function isStoredAs(stored: string, own: Schema): boolean {
   return encodeSchema(decodeSchema(stored)) === encodeSchema(decodeSchema(encodeSchema(own)));
 }
