@@ -19,7 +19,7 @@ const sources = {
 const touching = (word) => testsThatTouch(word, Object.keys(sources), (file) => sources[file] ?? '');
 
 describe('npm test -- merge', () => {
-  it('runs tests that have the word in their path or import such a file, also through workers and test code, but not through the code under test', () => {
+  it('runs tests with the word in their path and tests that import such a file, even through workers and test code, but not through the code under test', () => {
     expect(touching('merge')).toEqual([
       'packages/a/src/merge/row.test.ts',
       'packages/a/src/both.test.ts',

@@ -323,8 +323,8 @@ export class ServerHost {
   }
 
   /**
-   * Copies the file between two commits, once it has the counters, without which a retried transaction would count
-   * nothing.
+   * Backs up the file between two commits, but not before `tally` has rows: in a restored file without them, a retried
+   * transaction would have no counter to add to.
    */
   backUp(): void {
     if (this.live?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.storage.backUp();

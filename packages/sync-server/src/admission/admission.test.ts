@@ -171,7 +171,7 @@ describe('a changeset that cannot be read', () => {
     expect(tested.server.query('SELECT id, rank FROM accounts')).toEqual([['7', 1n]]);
   });
 
-  it('is rejected if a row occurs twice or a value cannot be stored, with an error without values', async () => {
+  it('is rejected if a row occurs twice or a value cannot be stored, and the error contains no values', async () => {
     expect(
       await push(toBody([update('accounts', 'x', { rank: 1n }), update('accounts', 'x', { rank: 2n })])),
     ).toMatchObject({ code: 'changeset-invalid' });

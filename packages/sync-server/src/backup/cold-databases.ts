@@ -239,7 +239,7 @@ export class ColdDatabases {
         atMs: NEWEST,
         onProgress: () => this.requireRunning(),
       });
-      if (stateSum !== facts.stateSum) throw damaged(facts.generation, 'the copy does not belong to the file');
+      if (stateSum !== facts.stateSum) throw damaged(facts.generation, 'the copy was not made from this file');
       // A session has opened the database meanwhile, so it is no longer cold.
       if (this.isCold(databaseId)) await this.unloadHeld(databaseId, facts, back);
     } finally {

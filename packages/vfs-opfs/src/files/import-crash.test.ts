@@ -64,7 +64,9 @@ async function exportedBlob(mark: string, rows: number, module: TestModule): Pro
   return new Blob([await exportedBytes(await exportFile('source', disk.medium()))]);
 }
 
-/** Returns what a backup of what the crash left contains, taken before any opening and after a quarantine. */
+/**
+ * Exports the database as the crash left it, before anything opens it and after a quarantine, and returns the contents.
+ */
 async function exportedContents(image: CrashImage, module: TestModule): Promise<string[]> {
   const quarantined = image.restore();
   const newName = await quarantineStorage(NAME, quarantined.medium());

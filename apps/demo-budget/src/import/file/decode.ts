@@ -10,8 +10,8 @@ export interface DecodedFile {
 }
 
 /**
- * About 200,000 rows of a verbose bank: far more than a household needs for a year, and small enough to fit into a
- * phone's memory twice.
+ * About 200,000 rows from a bank that writes long descriptions: far more than a household has in a year, and small
+ * enough to fit into a phone's memory twice.
  */
 export const maxFileBytes: number = 32 * 1_048_576;
 

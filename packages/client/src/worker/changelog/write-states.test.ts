@@ -57,7 +57,7 @@ describe('the state of a write', () => {
     database.close();
   });
 
-  it('stays rejected under a new site id if the user resolved the changeset, and is not confused with that of an earlier write', () => {
+  it('stays rejected under a new site id if the user resolved the changeset, and is not confused with the state of an earlier write', () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c', 'd', 'e']) write(database, id);
     const sync = testSync(database);

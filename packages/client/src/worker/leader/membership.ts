@@ -339,7 +339,7 @@ export class Membership<Database extends WritableDatabase> {
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     this.tellStatus(leadership.currentStatus, 'leader');
-    // Until here, reads have continued on the reader.
+    // Up to this point, reads have continued on the reader.
     await asFollower?.close({ handsOver: false });
   }
 

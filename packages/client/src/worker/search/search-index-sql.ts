@@ -112,8 +112,8 @@ function ofColumns(columns: readonly string[] | null): string {
 }
 
 /**
- * The index changes only if a statement assigns one of these columns. Null stands for any column, because generated
- * columns change with others.
+ * The index changes only if a statement assigns to one of these columns. Null means any column, because a generated
+ * column changes with the columns that it is computed from.
  */
 function assignedColumns(table: TableSchema, index: SearchIndexSchema): readonly string[] | null {
   const isGenerated = table.columns.some(({ name, generated }) => generated !== null && index.columns.includes(name));

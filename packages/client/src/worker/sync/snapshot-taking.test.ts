@@ -5,7 +5,7 @@ import { createSnapshotTaking, type SnapshotSource } from './snapshot-taking.ts'
 const position = { logEpoch: new Uint8Array(16), watermark: 5, logHash: new Uint8Array(16) };
 
 describe('taking snapshot files', () => {
-  it('downloads no further file after three that no delivery continued from, until a delivery arrives', async () => {
+  it('stops downloading after three files without a following delivery, until a delivery arrives', async () => {
     const calls: string[] = [];
     const source: SnapshotSource = {
       take: async () => {
