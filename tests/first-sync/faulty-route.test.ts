@@ -56,7 +56,7 @@ const status =
   (_, response) =>
     void response.writeHead(code).end();
 
-it('a download that was aborted while the server builds the file asks for no other token', async () => {
+it('a download that is aborted while the server builds the file requests no further token', async () => {
   const { fetch, asked } = await inFront(status(202));
   const aborter = new AbortController();
   let tokens = 0;

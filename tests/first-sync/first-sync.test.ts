@@ -430,7 +430,7 @@ describe('a first sync of an app with migrations', () => {
     expect(await firstSync(migrated(medium))).toBe(false);
   });
 
-  it('keeps a database that is still in its log', async () => {
+  it('keeps a database whose content is still in its log', async () => {
     await fillServer();
     const disk = new SimulatedDisk();
     const medium = disk.medium();

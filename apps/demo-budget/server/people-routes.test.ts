@@ -135,7 +135,7 @@ describe('an invitation', () => {
     expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Ben' }], authors: [] });
   });
 
-  it('is created by owners alone, including invited owners', async () => {
+  it('is created only by owners, including invited owners', async () => {
     for (const role of ['viewer', 'editor'])
       expect((await post('/api/invitations', { ...keyOf(await comeAs(role)), role: 'editor' })).status).toBe(403);
     expect(await invite('editor', keyOf(await comeAs('owner')))).toBeTypeOf('string');

@@ -91,7 +91,7 @@ it('a closed client starts no worker for a late report', async () => {
   expect(workers.problems).toEqual([]);
 });
 
-it('a client reports a stuck worker that holds a database in memory without replacing it', async () => {
+it('a client reports, but does not replace, a stuck worker that holds a database in memory', async () => {
   const workers = new Workers();
   const client = await workers.open('memory');
   workers.sayStuck();

@@ -277,7 +277,7 @@ it('useSuspenseLiveQuery shows the error of a closed client each time it is moun
   await expect.poll(() => page.textContent).toBe('client-closed ');
 });
 
-it('hooks show nothing of a row of an earlier client', async () => {
+it('hooks never show a row of an earlier client', async () => {
   const earlier = await open();
   const later = await open();
   const shown: unknown[][] = [];

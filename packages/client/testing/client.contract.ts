@@ -359,7 +359,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       },
     );
 
-    it('receives the server’s state as a file, below earlier local writes, and updates live queries', async () => {
+    it('receives the server’s state as a file, with earlier local writes on top, and updates live queries', async () => {
       const databaseId = freshName();
       const syncing = await syncWith(options, databaseId);
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });

@@ -56,7 +56,7 @@ it('an action reports its success only on the page where it began', async () => 
   expect(textOf('status')).toBe('');
 });
 
-it('an action that another tab has changed again is not undone, nor is the action before it', async () => {
+it('an action whose result another tab has changed is not undone, nor is the action before it', async () => {
   await app.close();
   app = await inApp('durable');
   const other = await createClient({ name: app.client.name, schema });

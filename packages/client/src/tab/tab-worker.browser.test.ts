@@ -83,7 +83,7 @@ describe('a worker that does not answer', () => {
     expect(world.stuck.map(({ code, fields }) => [code, fields])).toEqual([['worker-stuck', { waitedMs: 240 }]]);
   });
 
-  it('is replaced; the calls that it blocks twice fail, and later calls succeed', async () => {
+  it('is replaced; calls that have blocked it twice fail, and later calls succeed', async () => {
     const world = watched(create(inTurn(silent, silent, answering)));
     const failing = query(world.worker).catch((thrown: unknown) => thrown);
     letTimePass();

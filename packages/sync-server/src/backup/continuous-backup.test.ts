@@ -377,7 +377,7 @@ describe('a restore', () => {
   });
 });
 
-it('a deletion is recorded after the copies of a database that was replaced since, even if the clock was set back', () => {
+it('a deletion has a later time than the copies of the database that was replaced before, even if the clock was set back', () => {
   const path = pathIn('data');
   const timeMs = Date.now() + 3_600_000;
   const facts = { destination: 'd', generation: 'g', copies: 0, pageSizeBytes: 4096, pageCount: 0, stateSum: '' };

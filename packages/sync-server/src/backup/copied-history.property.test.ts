@@ -100,7 +100,7 @@ it('a copy ends even if the file is closed and its record removed meanwhile, and
   }
 });
 
-it('a database is copied later if its record cannot be read when it is opened, and ends if it is closed before', async () => {
+it('a database whose record cannot be read when it is opened is copied later, and can be closed before that', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   history.close();
   mkdirSync(recordPath(history.path));

@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import { expect, it, onTestFinished } from 'vitest';
 import { RetryGate } from './retry-gate.ts';
 
-it('copies that fail at the same time delay the next attempt like one', () => {
+it('copies that fail at the same time delay the next attempt like a single failure', () => {
   const gate = new RetryGate(
     () => 1_000_000,
     () => undefined,

@@ -44,7 +44,7 @@ it('the members are copied and deletions recorded even if the clock was set back
   expect(stored('db-a/deleted-')).toHaveLength(1);
 });
 
-it('every deletion of a database is recorded, also one that follows while the one before is recorded', async () => {
+it('every deletion of a database is recorded, even if the previous one is still being recorded', async () => {
   const path = join(dataDir, 'databases', 'db-a.sqlite-forgotten');
   writeFileSync(path, '1000');
   destination.onPut = (key) => {

@@ -120,7 +120,7 @@ describe('the send queue', () => {
 });
 
 describe('a large batch', () => {
-  it('leads to slow-consumer if the network takes nothing within the silence limit for each part in the socket', () => {
+  it('leads to slow-consumer if the network takes nothing for one silence limit per part in the socket', () => {
     send(2 * DELIVERY_PART_BYTES, DELIVERY_PART_BYTES);
     nowMs += 2 * SILENCE_MS;
     queue.requireProgress(nowMs);

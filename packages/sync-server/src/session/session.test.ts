@@ -106,7 +106,7 @@ describe('a client that keeps sending while it is paused, as over plain HTTP', (
 });
 
 describe('a session whose database has changed members', () => {
-  it('is checked, and not for changes in another database', async () => {
+  it('is checked, but not when another database has changed members', async () => {
     let checkCount = 0;
     const authorize = (): boolean => checkCount++ >= 0;
     const { session } = beginSession(sessionServices(database, () => undefined, authorize));

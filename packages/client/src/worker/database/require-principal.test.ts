@@ -104,7 +104,7 @@ describe('the principal of a database', () => {
     await close();
   });
 
-  it('decides which dependent edits are retried without asking', async () => {
+  it('determines which dependent edits are retried without asking the user', async () => {
     const medium = memoryMedium();
     const ada = await openStored(medium, { principal: 'ada' });
     ada.database.write(write);

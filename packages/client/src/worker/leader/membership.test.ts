@@ -555,7 +555,7 @@ describe('a leader', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
-  it('is counted once in the error of a follower even if it announces itself to a new tab', async () => {
+  it('is counted once in the error of a follower, even if it announces itself again for a new tab', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);
     browser.deliveries = () => 0;

@@ -162,14 +162,14 @@ describe('many ranges', () => {
   const sumsOf = (length: number): string =>
     `SELECT (SELECT sum(amount) FROM visit WHERE day >= start.id AND day < start.id + ${length}) FROM entry start WHERE start.id % ${length} = 0`;
 
-  it('are soon left to SQLite if each has few rows beyond those executed before SQLite tries batches', () => {
+  it('are soon executed without batches if each is only a little longer than the part that is executed before batches are tried', () => {
     run(sumsOf(70));
     setMode(AS_IT_PAYS);
     run(sumsOf(70));
     expect(setMode(AS_IT_PAYS)).toBeLessThan(30);
   });
 
-  it('are executed in batches if each has many rows beyond those', () => {
+  it('are executed in batches if each is much longer than that part', () => {
     run(sumsOf(600));
     setMode(AS_IT_PAYS);
     run(sumsOf(600));

@@ -282,7 +282,7 @@ it('the engine flushes a delivery before it confirms it, because the server forg
   expect(await flushesBeforeConfirm(2)).toEqual({ flushes: 1, upTo: 3 });
 });
 
-it('the engine does not flush before it confirms rows alone, which the server would send again', async () => {
+it('the engine does not flush before it confirms a delivery of rows only, which the server would send again', async () => {
   expect(await flushesBeforeConfirm(0)).toMatchObject({ flushes: 0 });
 });
 
@@ -510,7 +510,7 @@ describe('the engine of a copied file', () => {
     expect(pushes(second)).toMatchObject([{ previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1 }] }]);
   });
 
-  it('sends one more changeset under a used number if the server may have all its changesets', async () => {
+  it('adds a changeset without effect to the comparison if the server may have all of its own', async () => {
     const database = openInMemory();
     for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next } = await connected(database);

@@ -164,7 +164,7 @@ describe('the sync machine', () => {
     expect(step.effects).toEqual([{ type: 'disconnect' }]);
   });
 
-  it('keeps a connection whose network takes long for a message, until it stops', () => {
+  it('keeps a connection while a slow network transfers a message, until the transfer stops', () => {
     const sent: MachineEvent = { type: 'progress', isReceived: false };
     const received: MachineEvent = { type: 'progress', isReceived: true };
     const pushed: MachineEvent = { type: 'pushed', sentUpTo: 3 };

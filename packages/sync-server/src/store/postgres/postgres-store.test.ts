@@ -168,7 +168,7 @@ describe('several instances on PostgreSQL', () => {
     expect(namesAt(b)).toEqual(['announced', 'not announced']);
   });
 
-  it('decide one after the other where another isolation level is the default', async () => {
+  it('decide one after the other even if a different isolation level is the default', async () => {
     await postgres.server.query(name, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
     const all = [await start(), await start()];
     await Promise.all(all.flatMap((instance, i) => Array.from({ length: 10 }, (_, n) => add(instance, `${i}-${n}`))));
