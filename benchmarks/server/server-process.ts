@@ -36,7 +36,7 @@ export async function openConnection(port: number, databaseId: string, site?: Te
   return connection;
 }
 
-/** Tries again after a second or less, like a client that its server refused or cut. */
+/** Tries again after a second or less, like a client that the server has refused or disconnected. */
 export async function openAgain(port: number, databaseId: string, site: TestSite): Promise<TestConnection> {
   for (;;) {
     try {

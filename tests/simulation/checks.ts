@@ -119,7 +119,7 @@ export function viewFault(tab: Tab): string | null {
 }
 
 /**
- * Whether a device that continues as another site has re-created the counters and the server has not decided yet: its
+ * Whether a device that continues as a new site has re-created the counters and the server has not decided yet: its
  * own row hides the server's row with the same key, and what others added to that one.
  */
 export function recreatesCounters(database: OpenDatabase): boolean {

@@ -35,7 +35,7 @@ export class CommitRecord {
     if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);
     const recorded: OpenDatabase = {
       ...database,
-      // The site id changes when the device continues as another site.
+      // The site id changes when the device continues as a new site.
       get siteId() {
         return database.siteId;
       },

@@ -68,7 +68,7 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
       if (!isBy(model, winner, entry.wonBy, entry.wonSite))
         return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}, which ${devicesOf(winner)} wrote`;
     }
-    // A copy of a file continues as another site. Changesets that both copies share count as unseen by a write on top
+    // A copy of a file continues as a new site. Changesets that both copies share count as unseen by a write on top
     // of them.
     const isShared = loser?.some(({ mark }) => model.shared.has(mark)) === true;
     // A restored value was written twice, and the winner may have seen only the first write of it.
@@ -111,7 +111,7 @@ function devicesOf(commits: readonly Commit[]): string {
 function isBy(model: Model, commits: readonly Commit[], principal: string, site: string): boolean {
   // A device and its copy share what both had: either may have sent it, also under its own site.
   if (commits.some(({ mark }) => model.shared.has(mark))) return true;
-  // A device may continue as another site, which the model may not have recorded yet, but never as the site of another
+  // A device may continue as a new site, which the model may not have recorded yet, but never as the site of another
   // device.
   const owners = new Set(
     model.inOrder.filter((commit) => Buffer.from(commit.site).toString('hex') === site).map(({ device }) => device),

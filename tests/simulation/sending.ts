@@ -13,7 +13,8 @@ import { randomTransaction } from './writes.ts';
 export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
 
 /**
- * The tab closed or met a newer version of the app before the answer, or the write is stored but could not be flushed.
+ * The tab closed or found a newer version of the app before the response, or the write is stored but could not be
+ * flushed.
  */
 const MAY_HAVE_TAKEN_EFFECT: ReadonlySet<string> = new Set(['client-closed', 'storage-unflushed', 'tab-outdated']);
 

@@ -110,7 +110,7 @@ export class ShownRows {
   }
 
   /**
-   * A pending changeset may have taken effect already, under another site: this device continues as another site and
+   * A pending changeset may have taken effect already, under another site: this device continues as a new site and
    * has sent it again to a restored server, or its copy has sent what they share. Until the server decides, a counter
    * shows the additions twice.
    */

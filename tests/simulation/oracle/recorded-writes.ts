@@ -170,7 +170,7 @@ export class RecordedWrites {
     return write;
   }
 
-  /** The write of a rejected changeset, which has a different number once the device continues as another site. */
+  /** The write of a rejected changeset, which has a different number once the device continues as a new site. */
   private originalOf(device: string, database: OpenDatabase, sequence: number): RecordedWrite | undefined {
     const known = this.ofDevice(device).get(`${siteOf(database)} ${sequence}`);
     if (known !== undefined) return known;

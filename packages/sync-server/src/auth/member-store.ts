@@ -67,7 +67,10 @@ export type JudgeAcceptance = (databaseId: string, held: Role | null | undefined
 export interface RecentMembers {
   /** Members that were added or changed, and possibly others. */
   readonly members: readonly StoredMember[];
-  /** How many members are stored, in all databases: fewer than a caller knows if some were deleted. */
+  /**
+   * The number of stored members of all databases. If it is lower than the number that a caller knows, some were
+   * deleted.
+   */
   readonly count: number;
 }
 

@@ -180,8 +180,8 @@ export class RoleCache {
       (recent, changes) => {
         if (recent === null) return null;
         this.apply(recent.members, changes);
-        // The store's number does not include what this instance has stored since the read began; the next poll
-        // compares it then.
+        // The store's number lacks what this instance has stored since the read began, so only the next poll compares
+        // it.
         return changes.length > 0 || this.count() === recent.count ? null : recent.count;
       },
     );

@@ -170,7 +170,7 @@ it('a worker killed at any storage call of deliveries applied together has store
     const third = await openStored(disk.medium());
     const after = states.map((state) => JSON.stringify(state)).indexOf(JSON.stringify(stateOf(third.database)));
     expect(after, `killed at call ${killAt}`).toBeGreaterThanOrEqual(0);
-    // Deliveries that were applied may have been stored by a call that was killed.
+    // A call that was killed may nevertheless have stored the deliveries.
     if (!isKilled) expect(after).toBe(1);
     found[after]!++;
     const again = testSync(third.database);

@@ -113,7 +113,7 @@ describe('the principal of a database', () => {
     const adasSync = testSync(ada.database);
     adasSync.greet(testWelcome());
     const reasons = [{ ...gap, sequence: 1, code: 'constraint-check' } as const, { ...gap, sequence: 2 }];
-    // The second one depends on a row that is there, and stays rejected until it is gone.
+    // The second changeset cannot be retried while the delivered row exists.
     adasSync.applyDelivery(
       testDelivery({
         to: 1,

@@ -101,7 +101,8 @@ function fill(
   { databaseIdentity, logEpoch, watermark, logHash }: SnapshotFacts,
   { applyDeliveries, PendingIndex, syncProgress }: FillTools,
 ): void {
-  // Before the rows, so that they are never in a database that could still be bound to a different one.
+  // Bound before the rows are written, so that they are never in a database that could still be bound to a different
+  // one.
   database.meta.set('database_identity', databaseIdentity);
   const { connection, searchIndexes, tablesById } = database;
   applyDeliveries({
