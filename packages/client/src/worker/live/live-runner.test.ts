@@ -1,6 +1,6 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
+import type { QueryDependencies, TouchedTables } from '../../rpc/query-dependencies.ts';
 import type { QueryResult } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
@@ -343,6 +343,41 @@ describe('a live query', () => {
     await tick(1_000);
     expect(takeEvents()).toEqual(['1: 2']);
   });
+});
+
+it('a query with LIMIT that failed runs again for any row that it may have read', async () => {
+  const database = openInMemory();
+  let timers: (() => void)[] = [];
+  const sent: string[] = [];
+  const runner = createLiveRunner({
+    reads: {
+      queryAll: async (statements) => database.queryAll(statements, Number.POSITIVE_INFINITY) as QueryResult[],
+      dependencies: async (statement) => database.dependencies(statement),
+    },
+    clock: { nowMs: () => 0, elapsedMs: () => 0, after: (_, callback) => (timers.push(callback), () => undefined) },
+    onProblem: ({ code }) => expect.unreachable(code),
+    send: (event) => {
+      if (event.kind === 'live') for (const result of event.results) sent.push('error' in result ? 'error' : 'rows');
+    },
+  });
+  const write = (sql: string): TouchedTables => {
+    const { touchedTables: tables, changes } = database.write({ id: sql, statements: [{ sql, params: [] }] });
+    return { tables, changes };
+  };
+  const run = async (): Promise<void> => {
+    for (const timer of timers.splice(0)) timer();
+    await new Promise((resolve) => setTimeout(resolve));
+  };
+  write("INSERT INTO account (id, name) VALUES ('a', '[1]'), ('c', '[2]'), ('e', 'no JSON')");
+  runner.watch(1, { sql: 'SELECT id, name ->> 0 AS first FROM account ORDER BY id LIMIT 2', params: [] });
+  await run();
+  write("DELETE FROM account WHERE id = 'a'");
+  runner.touch('all');
+  await run();
+  expect(sent).toEqual(['rows', 'error']);
+  runner.touch(write("UPDATE account SET name = '[3]' WHERE id = 'e'"));
+  await run();
+  expect(sent).toEqual(['rows', 'error', 'rows']);
 });
 
 it('a query with LIMIT does not run again for changes beyond its last row, except while it is being run again', async () => {

@@ -199,7 +199,10 @@ class Runner implements LiveRunner {
     const asked = this.schemaNumber;
     const dependencies = await this.options.reads.dependencies(watched.statement).catch(() => null);
     if (dependencies === null || asked !== this.schemaNumber) return;
-    Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
+    const { rows, error } = watched;
+    // A query that failed may have read beyond the last row of its previous result.
+    const current = error === null ? dependenciesAfter(dependencies, rows) : dependencies;
+    Object.assign(watched, { dependencies, current });
   }
 
   /**
