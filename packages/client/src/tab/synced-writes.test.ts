@@ -1,5 +1,5 @@
 import { RockpoolError, type ErrorCode } from '@rockpool/shared';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { WriteState } from '../rpc/write-state.ts';
 import { SyncedWrites } from './synced-writes.ts';
 
@@ -7,6 +7,8 @@ import { SyncedWrites } from './synced-writes.ts';
 function decided(): {
   readonly synced: SyncedWrites;
   readonly asked: string[][];
+  /** What the database answers. The status does not change. */
+  readonly writeStates: Map<string, WriteState>;
   decide(id: string, writeState: WriteState): void;
   listeners: Set<() => void>;
 } {
@@ -31,6 +33,7 @@ function decided(): {
     synced,
     asked,
     listeners,
+    writeStates,
     decide(id, writeState) {
       writeStates.set(id, writeState);
       for (const listener of listeners) listener();
@@ -45,6 +48,8 @@ const refusal: WriteState = {
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };
+
+afterEach(() => void vi.useRealTimers());
 
 describe('the synced promise of a write', () => {
   it('requests nothing until it is read', async () => {
@@ -90,6 +95,30 @@ describe('the synced promise of a write', () => {
     decide('a', { state: 'admitted' });
     await promise;
     expect(asked.length).toBeLessThanOrEqual(3);
+  });
+
+  it('resolves at once for more decided writes than one request names', async () => {
+    vi.useFakeTimers();
+    const { synced, writeStates, asked } = decided();
+    const ids = Array.from({ length: 1_200 }, (_, number) => `write ${number}`);
+    let resolved = 0;
+    for (const id of ids) {
+      writeStates.set(id, { state: 'admitted' });
+      void synced.beside(id, Promise.resolve()).synced.then(() => resolved++);
+    }
+    await vi.advanceTimersByTimeAsync(0);
+    expect([resolved, new Set(asked.flat()).size]).toEqual([ids.length, ids.length]);
+    expect(Math.max(...asked.map(({ length }) => length))).toBe(500);
+  });
+
+  it('requests the state again after five seconds if no change of the status arrives', async () => {
+    vi.useFakeTimers();
+    const { synced, writeStates } = decided();
+    const promise = synced.beside('a', Promise.resolve()).synced;
+    await vi.advanceTimersByTimeAsync(4_000);
+    writeStates.set('a', { state: 'admitted' });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await Promise.race([promise.then(() => 'synced'), Promise.resolve().then(() => 'waiting')])).toBe('synced');
   });
 
   it.each<ErrorCode>(['tab-outdated', 'other-principal'])('rejects when the tab has ended with %s', async (code) => {

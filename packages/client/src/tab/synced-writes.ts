@@ -75,7 +75,7 @@ export class SyncedWrites {
     const requestIds = [...this.waiting.keys()].slice(0, MAX_ASKED);
     try {
       const writeStates = await this.source.writeStates(requestIds);
-      requestIds.forEach((requestId, index) => this.settle(requestId, writeStates[index] ?? { state: 'pending' }));
+      writeStates.forEach((writeState, index) => this.settle(requestIds[index] as string, writeState));
     } catch (thrown) {
       const error = toRockpoolError(thrown);
       // A failed request leaves the outcomes unknown, so it is repeated while this tab can read. A client that closes
@@ -92,12 +92,12 @@ export class SyncedWrites {
     if (writeState.state === 'pending') return;
     const decided = this.waiting.get(requestId);
     this.waiting.delete(requestId);
+    // The writes that no request has named yet may be decided too, and no change of the status follows.
+    this.mustAskAgain ||= this.waiting.size >= MAX_ASKED;
     if (writeState.state === 'admitted') decided?.resolve();
     else
       decided?.reject(
-        writeState.state === 'rejected'
-          ? RockpoolError.fromData(writeState.error)
-          : new RockpoolError('write-forgotten'),
+        'error' in writeState ? RockpoolError.fromData(writeState.error) : new RockpoolError('write-forgotten'),
       );
   }
 
