@@ -3,6 +3,8 @@ import type { Remote } from 'comlink';
 import { expect, it, vi } from 'vitest';
 import type { Client } from './client.ts';
 import type { PersistenceChoice } from './rpc/persistence.ts';
+import type { OwnState } from './rpc/presence.ts';
+import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { openClient } from './open-client.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
@@ -16,12 +18,20 @@ class Workers {
   readonly tabs: TabApi[] = [];
   readonly ended: RockpoolError[] = [];
   readonly problems: string[] = [];
+  /** The live queries and states that each worker received, after its index. */
+  readonly asked: string[] = [];
+  private started = 0;
   /** The result of every query. */
   answer = (): EncodedRows => ({ names: [], columns: [], rowCount: 0 });
 
   readonly environment: ClientEnvironment = {
     connect: () => {
+      const index = this.started++;
       const api = {
+        watch: async (_: number, { sql }: SqlStatement) => void this.asked.push(`${index} watches ${sql}`),
+        showPresence: async (_: string, states: readonly OwnState[]) => {
+          for (const { stateJson } of states) this.asked.push(`${index} shows ${stateJson}`);
+        },
         open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), null),
         ping: async () => undefined,
         write: async () => ({ outcomes: [{ changes: 1 }], update: null }),
@@ -62,6 +72,17 @@ it('a client replaces a stuck worker and reports it', async () => {
   expect(workers.ended.map(({ code }) => code)).toEqual(['worker-stuck']);
   expect(workers.problems).toEqual(['worker-stuck']);
   expect(client.status.current).toMatchObject({ state: 'opening', reason: { code: 'worker-stuck' } });
+  await client.close();
+});
+
+it('a client repeats its live queries and its presence in the worker that replaces a stuck one', async () => {
+  const workers = new Workers();
+  const client = await workers.open('durable');
+  client.live('SELECT 1').subscribe(() => undefined);
+  client.presence.set('here');
+  await expect.poll(() => workers.asked.toSorted()).toEqual(['0 shows "here"', '0 watches SELECT 1']);
+  workers.sayStuck();
+  await expect.poll(() => workers.asked.slice(2).toSorted()).toEqual(['1 shows "here"', '1 watches SELECT 1']);
   await client.close();
 });
 

@@ -40,6 +40,8 @@ export interface FakeTab {
   /** Roles and states, as reported. */
   readonly told: string[];
   status: LeaderStatus | null;
+  /** Makes the work of this tab, which leads, publish a status with this state. */
+  publish(state: LeaderStatus['state']): void;
   /** Ends the tab at once. */
   kill(): void;
   readonly isAlive: boolean;
@@ -126,11 +128,14 @@ export class FakeBrowser {
           return { ...opened, close, ...(options.committed && { committed: options.committed }) };
         },
         // Like sync, the work reports that it is stopped.
-        startWork: (tools) => ({
-          onLocalCommit: () => undefined,
-          tryNow: () => undefined,
-          stop: async () => tools.publishStatus(FAKE_STATUS),
-        }),
+        startWork: (tools) => {
+          tab.publish = (state) => tools.publishStatus({ ...FAKE_STATUS, state });
+          return {
+            onLocalCommit: () => undefined,
+            tryNow: () => undefined,
+            stop: async () => tools.publishStatus(FAKE_STATUS),
+          };
+        },
         onTouched: (touched) => tab.touched.push(touched),
         onFirstSync: ({ receivedBytes, totalBytes }) => tab.firstSync.push({ receivedBytes, totalBytes }),
         onStatus: (status, role) => {
@@ -148,6 +153,9 @@ export class FakeBrowser {
       role: null,
       told: [],
       status: null,
+      publish: () => {
+        throw new Error('a tab without work has published');
+      },
       kill: () => {
         if (!life.isAlive) return;
         life.isAlive = false;

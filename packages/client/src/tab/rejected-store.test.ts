@@ -95,6 +95,21 @@ describe('client.rejected as a store', () => {
     expect(heard).toEqual([[], [1], [1], []]);
   });
 
+  it('keeps the newer list if an earlier read is answered later', async () => {
+    const status = createStatusStore({ ...INITIAL_STATUS, role: 'leader' } as SyncStatus);
+    const answers: ((list: readonly RejectedChangeset[]) => void)[] = [];
+    const store = createRejectedStore({
+      list: () => new Promise((resolve) => answers.push(resolve)),
+      status,
+      onProblem: ({ code }) => expect.unreachable(code),
+    });
+    for (const rejectedCount of [1, 2]) status.set({ ...status.current, rejectedCount });
+    answers[1]?.([rejected(1), rejected(2)]);
+    answers[0]?.([rejected(1)]);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(store.current).toHaveLength(2);
+  });
+
   it('passes the list to a second listener at once', async () => {
     const { store, answer } = createWorld();
     store.subscribe(() => undefined);

@@ -24,14 +24,21 @@ const NO_READS: Reads = {
 };
 
 /** Opens streams on a database of their own. Each read of the clock takes this long. */
-function streamsWithClock(lookMs: number): { readonly streams: Streams; readonly looks: () => number } {
+function streamsWithClock(lookMs: number): {
+  readonly streams: Streams;
+  readonly looks: () => number;
+  /** The number of open databases. */
+  readonly open: () => number;
+} {
   let looks = 0;
+  let open = 0;
   const openReader = async () => {
     const database = openInMemory();
-    return { database, reads: NO_READS, close: async () => database.close() };
+    open++;
+    return { database, reads: NO_READS, close: async () => void (open--, database.close()) };
   };
   const streams = createStreams({ openReader, reads: NO_READS, nowMs: () => lookMs * looks++ });
-  return { streams, looks: () => looks };
+  return { streams, looks: () => looks, open: () => open };
 }
 
 it('a stream returns at most a few thousand rows at a time, and all of them in order', async () => {
@@ -110,10 +117,11 @@ it('closing a stream that is read in one piece does not wait for its query', asy
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
 });
 
-it('a stream that cannot be opened reports why, and can be closed', async () => {
-  const { streams } = streamsWithClock(0);
+it('a stream that cannot be opened reports why, keeps nothing open, and can be closed', async () => {
+  const { streams, open } = streamsWithClock(0);
   await expect(streams.open(1, { sql: 'SELECT nothing FROM nowhere', params: [] })).rejects.toBeInstanceOf(
     RockpoolError,
   );
+  expect(open()).toBe(0);
   await streams.close(1);
 });

@@ -35,12 +35,12 @@ async function write(
   disk: SimulatedDisk,
   tuning: Partial<Tuning>,
   transactions: readonly string[],
-  then: (storage: Storage) => Promise<void>,
+  then: (storage: Storage, connection: TestConnection) => Promise<void>,
 ): Promise<void> {
   const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', tuning });
   const connection = new TestConnection(module, storage);
   for (const sql of transactions) connection.run(sql);
-  await then(storage);
+  await then(storage, connection);
   connection.close();
   await storage.close({ leavesLog: true });
 }
@@ -93,6 +93,22 @@ describe('a long log', () => {
     connection.close();
     await storage.close();
     expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
+  });
+});
+
+it('a log gives back the space of a huge transaction once its segments are used again', async () => {
+  const disk = new SimulatedDisk();
+  const tuning = { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES, segmentGrowthBytes: CHECKPOINT_AFTER_BYTES };
+  const logFileBytes = (): number[] =>
+    ['one.sqlite-log0', 'one.sqlite-log1'].map((name) => disk.file(name)?.sizeBytes ?? 0);
+  await write(disk, tuning, ['CREATE TABLE t(content BLOB)'], async (storage, connection) => {
+    connection.run('INSERT INTO t VALUES (randomblob(2000000))');
+    expect(Math.max(...logFileBytes())).toBeGreaterThan(2_000_000);
+    for (let turn = 0; turn < 3; turn++) {
+      connection.run('INSERT INTO t VALUES (1)');
+      await storage.checkpoint();
+    }
+    expect(Math.max(...logFileBytes())).toBeLessThan(4 * CHECKPOINT_AFTER_BYTES);
   });
 });
 

@@ -340,6 +340,21 @@ describe('a full resync', () => {
 });
 
 describe('a masked pending write', () => {
+  it('is listed with the reason of the server once the server has rejected it', () => {
+    const { database, sync } = atFive();
+    const reasons = (): unknown =>
+      database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code]);
+    const theirs = testGroup('insert', page, [{ id: 'z', title: 'B', hits: 0n }]);
+    sync.applyDelivery(testDelivery({ from: 5, to: 6, lastAckedSequence: 2, groups: [theirs] }));
+    expect(reasons()).toEqual([[4, 'constraint-unique']]);
+    const rejection = { sequence: 4, kind: 'rejected', code: 'constraint-check', fields: {} } as const;
+    sync.applyDelivery(
+      testDelivery({ from: 6, to: 7, lastAckedSequence: 4, outcomes: [...admitted(3, 3), rejection] }),
+    );
+    expect(reasons()).toEqual([[4, 'constraint-check']]);
+    database.close();
+  });
+
   it('keeps its cell base once it is unmasked [MR-02]', () => {
     const { database, sync } = withCoveredNote();
     const theirPage = (title: string): ReturnType<typeof testGroup> =>

@@ -14,20 +14,21 @@ const TIMES = { quietMs: 20_000, intervalMs: 3_600_000 };
 let sent: Audit[];
 let reported: RockpoolError[];
 let unrepaired: RockpoolError[];
+let applied: string[];
 let failures: unknown[];
 let audit: IdleAudit;
 let database: OpenDatabase;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [sent, reported, unrepaired, failures] = [[], [], [], []];
+  [sent, reported, unrepaired, applied, failures] = [[], [], [], [], []];
   database = openInMemory({ schema: buildSchema([page]) });
   audit = new IdleAudit({
     database: toAuditDatabase({
       database,
       pending: new PendingIndex(),
       progress: syncProgress(database, () => 0),
-      onApplied: () => undefined,
+      onApplied: (touched) => void applied.push(...touched),
     }),
     nowMs: () => Date.now(),
     times: TIMES,
@@ -125,6 +126,43 @@ it('an idle audit repairs and reports differing ranges, and waits for the interv
   expect(sent).toEqual([]);
   vi.advanceTimersByTime(2_000);
   expect(sent).toHaveLength(1);
+});
+
+/** Answers that a table differs, and then that all of its ranges do. */
+function answerDiffering(): void {
+  for (const areRead of [false, true]) {
+    const rangeCount = areRead ? (sent.at(-1)?.tables[0]?.sums.length ?? 0) / 2 : 0;
+    const ranges = Array.from({ length: rangeCount }, (_, range) => range);
+    audit.handleAnswer(answer({ differing: [{ tableId: page.id, ranges }] }));
+    vi.advanceTimersByTime(100);
+  }
+}
+
+it('an idle audit counts its repairs from the last comparison without differences, and again from each connection on', () => {
+  audit.start();
+  for (const waitMs of [TIMES.quietMs, TIMES.intervalMs]) {
+    vi.advanceTimersByTime(waitMs + 1_000);
+    for (let repair = 0; repair < 7; repair++) answerDiffering();
+    audit.handleAnswer(answer());
+  }
+  expect(unrepaired).toEqual([]);
+  vi.advanceTimersByTime(TIMES.intervalMs + 1_000);
+  for (let repair = 0; repair < 8; repair++) answerDiffering();
+  expect(unrepaired).toHaveLength(1);
+  audit.stop();
+  audit.start();
+  vi.advanceTimersByTime(TIMES.intervalMs + 1_000);
+  answerDiffering();
+  expect(unrepaired).toHaveLength(1);
+});
+
+it('an idle audit names the tables that it repairs, for live queries', () => {
+  database.connection.exec("INSERT INTO page (id, title) VALUES ('ghost', 'of nobody')");
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  answerDiffering();
+  expect(reported).toMatchObject([{ fields: { table: 'page', rowCount: 1 } }]);
+  expect(applied).toEqual(['page']);
 });
 
 it('an idle audit leaves all rows as they are if the differing ranges are too large for a message, until a full resync', () => {

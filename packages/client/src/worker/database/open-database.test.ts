@@ -75,6 +75,21 @@ describe('opening a database', () => {
     await again.close();
   });
 
+  it('drops triggers on internal tables, which earlier versions let apps create and which can remove writes', async () => {
+    const medium = memoryMedium();
+    const before = await openStored(medium);
+    before.database.connection.exec(
+      `CREATE TRIGGER removing AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM rockpool_changelog; END;
+       CREATE TRIGGER own AFTER INSERT ON account BEGIN UPDATE draft SET text = new.id; END`,
+    );
+    await before.close();
+    const { database, close } = await openStored(medium);
+    expect(database.connection.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")).toEqual([['own']]);
+    database.write(insert);
+    expect(database.outbox.pendingCount()).toBe(1);
+    await close();
+  });
+
   it('rejects a file that is not a Rockpool database, and leaves it unchanged', async () => {
     const medium = memoryMedium();
     const storage = await openStorage({ name: 'test', medium, role: 'writer' });

@@ -7,6 +7,7 @@ import {
 } from '@rockpool/shared';
 import { createDocument, decodeDocumentCell, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
 import { describe, expect, it } from 'vitest';
+import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import {
   admitted,
@@ -144,6 +145,37 @@ describe('a dependent edit', () => {
       expect([rejectedIn(database), contentOf(database)]).toEqual([[2], '{"n":2}']);
       database.close();
     }
+  });
+
+  it('reports every row that it changes when it is written again with a delivery of other rows', () => {
+    const database = openInMemory({ schema });
+    let touched: TouchedTables = { tables: [], changes: [] };
+    const sync = testSync(
+      database,
+      () => 0,
+      (now) => (touched = now),
+    );
+    sync.greet(testWelcome());
+    for (const sql of [
+      `INSERT INTO page (id, content) VALUES ('p', '{"n":1}'), ('q', '{"n":1}')`,
+      `UPDATE page SET content = '{"m":1,"n":1}' WHERE id = 'p'`,
+      `UPDATE page SET content = json_set(content, '$.n', 2)`,
+    ])
+      write(database, sql);
+    const reject = decided('constraint-check', 'document-gap');
+    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 2, outcomes: reject.slice(0, 2) }));
+    write(database, `UPDATE page SET content = '{"n":3}' WHERE id = 'p'`);
+    sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 3, outcomes: reject.slice(2) }));
+    expect(rejectedIn(database)).toEqual([2, 3]);
+    write(database, `UPDATE page SET content = '{"n":1}' WHERE id = 'p'`);
+    const contentOfQ = { sql: "SELECT content FROM page WHERE id = 'q'", params: [] };
+    const dependencies = database.dependencies(contentOfQ);
+    sync.applyDelivery(
+      testDelivery({ from: 1, to: 2, lastAckedSequence: 3, groups: [testGroup('insert', page, [{ id: 'r' }])] }),
+    );
+    expect([rejectedIn(database), database.connection.value(contentOfQ.sql)]).toEqual([[2], '{"n":2}']);
+    expect(mayAffect(touched, dependencies)).toBe(true);
+    database.close();
   });
 
   it('is not written again by the user while its document is NULL or its row is gone', () => {

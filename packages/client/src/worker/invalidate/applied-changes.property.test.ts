@@ -1,4 +1,4 @@
-import { RockpoolError, type CellValue, type ChangeGroup } from '@rockpool/shared';
+import { buildSchema, RockpoolError, type CellValue, type ChangeGroup } from '@rockpool/shared';
 import fc, { type Arbitrary } from 'fast-check';
 import { expect, it } from 'vitest';
 import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
@@ -6,6 +6,7 @@ import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import { AMOUNT, ID, QUERIES, query, SEED, WRITES } from '../../../testing/worker/query-arbitraries.ts';
 import { admitted, testDelivery, testGroup, testSync } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
 import { account, entry, openInMemory, priced } from '../../../testing/worker/test-database.ts';
 
 const cell = (value: number | string | null): CellValue => (typeof value === 'number' ? BigInt(value) : value);
@@ -115,6 +116,40 @@ it('the reported changes of deliveries affect every query whose result they chan
     { numRuns: 150 },
   );
   expect(skipped).toBeGreaterThan(150);
+});
+
+it.each([
+  ['a row', []],
+  ['a row beside a pending write', ["INSERT INTO item (id, colour) VALUES ('mine', 'blue')"]],
+])('the reported changes of %s without a column affect a query by the default of the column', (_, written) => {
+  const item = testTable(
+    'item',
+    { id: 'text not null', colour: "text default 'red'" },
+    { indexes: [{ name: 'item_colour', unique: false, expressions: ['"colour"'], whereSql: null }] },
+  );
+  const database = openInMemory({ schema: buildSchema([item]) });
+  let touched: TouchedTables = { tables: [], changes: [] };
+  const sync = testSync(
+    database,
+    () => 0,
+    (now) => (touched = now),
+  );
+  for (const sql of written) database.write({ id: sql, statements: [query(sql)] });
+  const red = query('SELECT id FROM item WHERE colour = ?', 'red');
+  const dependencies = database.dependencies(red);
+  expect(dependencies).toMatchObject([{ lookups: [{ column: 'colour', key: 'text:red' }] }]);
+  const group: ChangeGroup = {
+    tableId: item.id,
+    kind: 'insert',
+    rowCount: 1,
+    keys: [['theirs']],
+    columnIds: [],
+    values: [],
+  };
+  sync.applyDelivery(testDelivery({ to: 1, groups: [group] }));
+  expect(decodeRows(database.query(red.sql, red.params))).toEqual([{ id: 'theirs' }]);
+  expect(mayAffect(touched, dependencies)).toBe(true);
+  database.close();
 });
 
 it('the reported changes of a delivery do not affect a query whose rows it does not change', () => {

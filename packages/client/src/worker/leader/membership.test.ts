@@ -197,6 +197,22 @@ describe('tabs that share a database', () => {
     expect(third?.touched).toEqual(['all', touchedT]);
   });
 
+  it('show the status of the next leader, which numbers its statuses from the beginning', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = (await openTabs(browser, 3)) as [FakeTab, FakeTab, FakeTab];
+    for (const state of ['connecting', 'pushing', 'up-to-date'] as const) {
+      first.publish(state);
+      await browser.advance(100);
+    }
+    expect(third.told.slice(-3)).toEqual(['follower connecting', 'follower pushing', 'follower up-to-date']);
+    first.kill();
+    await settle();
+    expect(third.status?.state).toBe('offline');
+    second.publish('connecting');
+    await browser.advance(100);
+    expect(third.status?.state).toBe('connecting');
+  });
+
   it('receive the error of a refused write with its code and fields; nothing takes effect even if the request arrives twice', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);

@@ -3,6 +3,7 @@ import { SimulatedDisk, SimulatedExtents } from '@rockpool/vfs-opfs/testing';
 import { expect, it, vi } from 'vitest';
 import { testRuntime, testSchema } from '../../../testing/worker/test-database.ts';
 import { loadPackCode } from '../changelog/load-pack-code.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
 import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
 vi.mock('../changelog/load-pack-code.ts', async (importOriginal) => {
@@ -221,10 +222,8 @@ it('closing fails with a RockpoolError if IndexedDB has undone the last commit',
   await expect(close({ handsOver: false })).rejects.toMatchObject({ name: 'RockpoolError', code: 'storage-full' });
 });
 
-it('a database can be opened again by the same worker after a part of the code could not be loaded', async () => {
-  const disk = new SimulatedDisk();
-  const open = opener(disk, []);
-  const { database, close } = await open('writer', () => undefined);
+/** Writes rows and packs their changesets, so that every connection needs the code of packs. */
+function writePacked(database: OpenDatabase): void {
   for (let i = 0; i < 130; i++)
     database.write({
       id: `${i}`,
@@ -235,6 +234,23 @@ it('a database can be opened again by the same worker after a part of the code c
   database.outbox.pack();
   database.connection.run('COMMIT');
   expect(database.changelog.packs.isEmpty).toBe(false);
+}
+
+it('the connection for reads beside a transaction is opened again after it could not be opened', async () => {
+  const { database, readsBeside, close } = await opener(new SimulatedDisk(), [])('writer', () => undefined);
+  writePacked(database);
+  vi.mocked(loadPackCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'packs' }));
+  await expect(readsBeside?.()).rejects.toMatchObject({ code: 'code-unloadable' });
+  const reads = await readsBeside?.();
+  expect((await reads?.query({ sql: 'SELECT id FROM account', params: [] }))?.rowCount).toBe(130);
+  await close({ handsOver: false });
+});
+
+it('a database can be opened again by the same worker after a part of the code could not be loaded', async () => {
+  const disk = new SimulatedDisk();
+  const open = opener(disk, []);
+  const { database, close } = await open('writer', () => undefined);
+  writePacked(database);
   await close({ handsOver: false });
   for (const role of ['writer', 'reader'] as const) {
     vi.mocked(loadPackCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'packs' }));

@@ -52,6 +52,13 @@ it('strict writes that wait together share one flush, and none is acknowledged b
   await opened.close({ handsOver: false });
 });
 
+it('closing first ends the flush for which writes wait', async () => {
+  const opened = await openStrict(new SimulatedDisk());
+  const written = write(opened, 'a');
+  await opened.close({ handsOver: false });
+  await expect(written).resolves.toBeUndefined();
+});
+
 it('a failed flush is reported to all waiting writes, which stay committed, and the next flush can succeed', async () => {
   const disk = new SimulatedDisk();
   const opened = await openStrict(disk);

@@ -86,6 +86,22 @@ it('a query that loses its snapshot is repeated', async () => {
   await world.slow.close();
 });
 
+it('a query opens the connection again if an earlier query could not open it', async () => {
+  let attempts = 0;
+  const connection = new Connection(runtime, { path: ':memory:' });
+  const slow = new SlowReads(async () => {
+    if (attempts++ === 0) throw new RockpoolError('storage-busy');
+    return {
+      database: { startQuery: (statement) => new QueryRun(connection, statement) },
+      close: async () => connection.close(),
+    };
+  });
+  const one = { sql: 'SELECT 1', params: [] };
+  await expect(slow.query(one)).rejects.toMatchObject({ code: 'storage-busy' });
+  expect((await slow.query(one)).rowCount).toBe(1);
+  await slow.close();
+});
+
 it('closing interrupts running and waiting queries, and opens nothing', async () => {
   const world = createWorld();
   const queries = [world.slow.query(NUMBERS), world.slow.query(NUMBERS)];

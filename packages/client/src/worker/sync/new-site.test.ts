@@ -71,6 +71,22 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  it('names the tables whose rows leave, for live queries', () => {
+    const database = openInMemory();
+    const touched: string[] = [];
+    const sync = testSync(
+      database,
+      () => 0,
+      ({ tables }) => touched.push(...tables),
+    );
+    for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
+    sync.greet(testWelcome());
+    touched.length = 0;
+    sync.becomeNewSite(2);
+    expect([rows(database).map(([id]) => id), touched]).toEqual([['b'], ['account']]);
+    database.close();
+  });
+
   it('numbers its next write 1 if it has no changesets of its own', () => {
     const { database, sync } = fiveWritten();
     sync.becomeNewSite(6);

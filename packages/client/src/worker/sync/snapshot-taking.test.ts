@@ -61,4 +61,34 @@ describe('taking snapshot files', () => {
     expect(calls).toEqual(Array.from({ length: 6 }, () => 'take'));
     expect(taking.offer).toEqual(position);
   });
+
+  it('resumes the download of a file after a larger one was taken', async () => {
+    const sizes = [600, 100, 200];
+    let attempt = 0;
+    const source: SnapshotSource = {
+      async take({ onProgress }) {
+        const receivedBytes = sizes[attempt++] ?? 0;
+        onProgress({ receivedBytes, totalBytes: 600 });
+        if (receivedBytes === 100) throw new RockpoolError('network-unreachable');
+        return { position, path: 'snapshot' };
+      },
+      discard: async () => undefined,
+    };
+    const events: string[] = [];
+    let ended = Promise.withResolvers<void>();
+    const taking = createSnapshotTaking({
+      source,
+      dispatch: ({ type }) => {
+        events.push(type);
+        ended.resolve();
+      },
+      onProblem: ({ code }) => void events.push(code),
+    });
+    for (const _ of sizes) {
+      ended = Promise.withResolvers();
+      taking.take(() => true);
+      await ended.promise;
+    }
+    expect(events).toEqual(['snapshot-taken', 'failed', 'snapshot-taken']);
+  });
 });

@@ -286,6 +286,57 @@ it('the engine does not flush before it confirms a delivery of rows only, which 
   expect(await flushesBeforeConfirm(0)).toMatchObject({ flushes: 0 });
 });
 
+it('the engine confirms deliveries on each connection, even if the last one ended before a confirmation was sent', async () => {
+  const { next, engine } = await connected(openInMemory());
+  const first = await next(1);
+  first.say(testWelcome());
+  first.say(testDelivery({ to: 1 }));
+  first.events.onFailed(new RockpoolError('network-unreachable').toData());
+  engine.tryNow();
+  const second = await next(2);
+  second.say(testWelcome());
+  second.say(testDelivery({ from: 1, to: 2 }));
+  vi.advanceTimersByTime(2_000);
+  const confirmed = [first, second].map(({ sent }) => sent.filter(({ type }) => type === 'confirm'));
+  expect(confirmed).toMatchObject([[], [{ cursor: 2 }]]);
+});
+
+it('the engine pushes changesets that exceed the window as outcomes arrive', async () => {
+  const database = openInMemory();
+  const count = 8;
+  for (let i = 0; i < count; i++) write(database, `INSERT INTO account (id, extra) VALUES ('${i}', zeroblob(250000))`);
+  const { next } = await connected(database);
+  const line = await next(1);
+  const sentUpTo = (): number => pushes(line).at(-1)?.changesets.at(-1)?.sequence ?? 0;
+  line.say(testWelcome());
+  line.say(testDelivery({ to: 1 }));
+  const inFirstWindow = sentUpTo();
+  expect(inFirstWindow).toBeGreaterThan(1);
+  expect(inFirstWindow).toBeLessThan(count);
+  for (let decided = 0; sentUpTo() < count; decided++) {
+    const before = sentUpTo();
+    line.say(
+      testDelivery({
+        from: decided + 1,
+        to: decided + 2,
+        lastAckedSequence: decided + 1,
+        outcomes: admitted(decided + 1, decided + 1),
+      }),
+    );
+    vi.advanceTimersByTime(1);
+    expect(sentUpTo()).toBe(before + 1);
+  }
+});
+
+it('the engine opens no connection if it is stopped while the app fetches a token', async () => {
+  const token = Promise.withResolvers<string>();
+  const { lines, engine } = await connected(openInMemory(), undefined, () => token.promise);
+  engine.stop();
+  token.resolve('token');
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  expect(lines).toEqual([]);
+});
+
 it('the engine reports which column differs from the server’s schema and on which side, and no other part of the schema', async () => {
   const database = openInMemory();
   const { next, reports } = await connected(database);

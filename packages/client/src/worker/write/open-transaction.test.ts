@@ -143,6 +143,33 @@ describe('an open transaction', () => {
     expect(lost).toThrow(expect.objectContaining({ code: 'transaction-lost' }));
   });
 
+  it.each<[how: string, end: (transaction: OpenTransaction) => void]>([
+    ['is committed', (transaction) => void transaction.commit('tx')],
+    ['is rolled back', (transaction) => transaction.rollback()],
+    [
+      'cannot be committed',
+      (transaction) => {
+        transaction.execute(sql('UPDATE account SET name = ?', 'x'.repeat(10 * 1024 * 1024)));
+        expect(() => transaction.commit('tx')).toThrow(expect.objectContaining({ code: 'value-invalid' }));
+      },
+    ],
+  ])('runs no triggers if it is to run without them, and later writes run them, if it %s', (_, end) => {
+    const database = openInMemory();
+    const write = (id: string, statement: ReturnType<typeof sql>): unknown =>
+      database.write({ id, statements: [statement] });
+    write('account', insert('a', 0));
+    write(
+      'trigger',
+      sql('CREATE TRIGGER counted AFTER INSERT ON priced BEGIN UPDATE account SET amount = amount + 1; END'),
+    );
+    const transaction = database.begin({ atomic: false, withoutTriggers: true });
+    transaction.execute(sql("INSERT INTO priced (id) VALUES ('during')"));
+    expect(amountsOf(transaction)).toEqual([{ id: 'a', amount: 0 }]);
+    end(transaction);
+    write('later', sql("INSERT INTO priced (id) VALUES ('later')"));
+    expect(accounts(database)).toEqual([['a', 1]]);
+  });
+
   it('stores nothing if its changeset is too large to send', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });

@@ -9,6 +9,7 @@ import {
 } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it, vi } from 'vitest';
+import { MERGE_REQUEST_PREFIX } from '../../rpc/branch-file.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { createIdSource } from '../../new-id.ts';
@@ -450,6 +451,21 @@ describe('a repeated request', () => {
     for (let i = 0; i < 998; i++)
       database.write({ id: newId(), statements: [{ sql: 'DELETE FROM draft', params: [] }] });
     expect(database.write(request).repeated).toBe(true);
+    database.close();
+  });
+
+  it('of a merge is kept at any age, because the file of its branch may be merged again at any time', () => {
+    const clock = new TestClock();
+    const database = openInMemory({ nowMs: clock.now });
+    const merge = {
+      id: `${MERGE_REQUEST_PREFIX}plan`,
+      statements: [{ sql: "INSERT INTO draft VALUES ('1', 'a')", params: [] }],
+    };
+    database.write(merge);
+    clock.ms += 365 * 24 * 60 * 60 * 1000;
+    for (let i = 0; i < 1000; i++) write(database, 'UPDATE draft SET text = text WHERE id IS NULL');
+    expect(database.connection.value('SELECT count(*) FROM rockpool_request')).toBe(1001);
+    expect(database.write(merge).repeated).toBe(true);
     database.close();
   });
 
