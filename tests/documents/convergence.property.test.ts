@@ -299,6 +299,29 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
   });
 
+  it('keep an edit that was made offline while the document was compacted twice [MR-28]', async () => {
+    const [a, b] = [device(1), device(2)];
+    const plain = 'low tide '.repeat(40);
+    a.write("INSERT INTO page (id, content) VALUES ('p', ?)", JSON.stringify({ body: plain }));
+    for (const one of [a, b]) await one.meet();
+    b.write("UPDATE page SET content = json_set(content, '$.body', ?, '$.by', 'ben')", `${plain}at noon`);
+    const ids = new Set<string>();
+    for (let n = 0; ids.size < 3; n++) {
+      // Characters in many places, and without them again: what remains of them stays in the document.
+      const body = n % 2 === 0 ? plain.replaceAll(/./g, (character) => `${character}${n % 7}`) : plain;
+      a.write("UPDATE page SET content = json_set(content, '$.body', ?)", body);
+      await a.meet();
+      ids.add(String(server.file.sql.get('SELECT substr(state, 2, 8) FROM rockpool_document')));
+      if (n === 60) throw new Error('not compacted');
+    }
+    a.write("UPDATE page SET content = json_set(content, '$.body', ?)", plain);
+    for (const one of [a, b, b, a]) await one.meet();
+    const expected = [['p', null, JSON.stringify({ body: `${plain}at noon`, by: 'ben' })]];
+    expect([a.rows(ROWS), b.rows(ROWS), stored()]).toEqual(new Array(3).fill(expected));
+    expect(b.database.listRejected()).toEqual([]);
+    expect(server.file.sql.all('SELECT path FROM rockpool_conflict')).toEqual([]);
+  });
+
   it("keep one writer's text and the other's formats, by SQL and in the Y.Text of an open page [MR-21]", async () => {
     const [a, b] = [device(1), device(2)];
     a.write("INSERT INTO page (id, content) VALUES ('p', ?)", '{"note":[{"insert":"the tide is out"}]}');

@@ -149,7 +149,7 @@ function applyChangeset(
   principal: string,
 ): StoredOutcome {
   const { atomic, writes } = readChangeset(changeset.body, file);
-  const progress = { base, isOfOlderEpoch, isFollowed };
+  const progress = { base, isOfOlderEpoch, isFollowed, isRecreated: changeset.origin !== undefined };
   const decided = mergeChangeset(file, writes, version, progress);
   const merged = new MergedRows(file, restoreParents(file, checks, decided, version, progress));
   const documentTexts = readDocumentTexts(file, merged.all());

@@ -1,5 +1,6 @@
 import {
   bindMerge,
+  RockpoolError,
   type CellValue,
   type DocumentMerge,
   type DocumentRule,
@@ -27,6 +28,10 @@ export interface AuthorProgress {
   readonly base: number;
   /** Whether more changesets of the author follow in the same push. */
   readonly isFollowed: boolean;
+  /** Whether the author's watermarks belong to an older log epoch. Default: false. */
+  readonly isOfOlderEpoch?: boolean;
+  /** Whether the author has re-created the changeset, for example after a rejection. Default: false. */
+  readonly isRecreated?: boolean;
 }
 
 /**
@@ -61,9 +66,12 @@ function documentMerge(
   return {
     isEdit: isDocumentEdit,
     isEditOf: (document, edit) => document !== null && isEditOf(document, edit),
-    merge(document: CellValue, edit: CellValue, site: string): MergedDocument | null {
+    merge(document: CellValue, edit: CellValue, site: string, seen: boolean): MergedDocument | null {
       const of = document === null ? null : documentOfEdit(document, edit, () => readReplaced(file.sql, place));
-      if (of === null) return null;
+      if (of === null) {
+        if (document !== null && canBeMadeAgain(file, place, author, seen)) throw new RockpoolError('document-gap');
+        return null;
+      }
       const { state, overwritten, overwrittenInReplaced } = file.documents.work({
         kind: 'merge',
         document: document as Uint8Array,
@@ -81,6 +89,21 @@ function documentMerge(
       return { document: state, overwritten: places };
     },
   };
+}
+
+/**
+ * Whether the author of an edit of an unknown document can make it again in the present one, which contains the same
+ * content: the document has been compacted more than once, the author has built it by an older rule, or a log that was
+ * lost had compacted it. In the latter two cases only once, because the author's copy may be wrong: then it is
+ * corrected.
+ */
+function canBeMadeAgain(
+  { sql }: DocumentFile,
+  place: DocumentPlace,
+  { isOfOlderEpoch = false, isRecreated = false }: AuthorProgress,
+  seen: boolean,
+): boolean {
+  return seen || isOfOlderEpoch ? !isRecreated : readReplaced(sql, place) !== null;
 }
 
 /** The size of the state, in bytes, above which this edit compacts the document. */

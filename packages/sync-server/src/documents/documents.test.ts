@@ -302,6 +302,41 @@ describe('a document that has grown far beyond its content', () => {
   });
 });
 
+describe('an edit of a document that the server does not have', () => {
+  it('is rejected if it can be made again, because the document was compacted twice [MR-28]', async () => {
+    const [a, b] = await two('{"n":0,"title":"old"}');
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
+    await b.connection.close();
+    const contentOf = (n: number): string => `{"list":[${n % 2}],"n":${n},"title":"old"}`;
+    await growUntilCompacted(a, contentOf);
+    const idOf = (): unknown => tested.server.query('SELECT substr(state, 2, 8) FROM rockpool_document')[0]?.[0];
+    const first = idOf();
+    for (let n = 1000; String(idOf()) === String(first); n++) {
+      a.generation = n;
+      a.connection.site.write([update('pages', 'p', { content: a.edit(contentOf(n)) })]);
+      if (pushesAfter(n)) await a.meet();
+    }
+    const before = stored();
+    const again = await tested.server.connect(b.connection.site);
+    await again.open(await tested.server.token('editor', 'ben'), DATABASE);
+    again.push();
+    expect(await again.decided(1)).toMatchObject({ outcomes: [{ kind: 'rejected', code: 'document-gap' }] });
+    expect(stored()).toBe(before);
+    expect(tested.server.query('SELECT path FROM rockpool_conflict')).toEqual([]);
+  });
+
+  it('is rejected if its author has seen the present one, and built it by another rule', async () => {
+    const [a] = await two('{"body":"tide"}');
+    a.state = createDocument(json('{"body":"tide"}'), { ...RULE, text: [] });
+    const edit = a.edit('{"body":"low tide"}');
+    expect(await a.connection.commit([update('pages', 'p', { content: edit })])).toMatchObject({
+      kind: 'rejected',
+      code: 'document-gap',
+    });
+    expect(stored()).toBe('{"body":"tide"}');
+  });
+});
+
 describe('a forged edit', () => {
   it('is rejected, and leaves the document unchanged', async () => {
     const [a] = await two('{"n":1}');

@@ -17,18 +17,14 @@ import { NOTHING_NULLED, type Nulled } from '../store/nulled-references.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import { isGoneByCascade, type MergedRow } from './merged-row.ts';
 
-export interface ChangesetProgress extends AuthorProgress {
-  /** See ChangesetToDecide. Default: false. */
-  readonly isOfOlderEpoch?: boolean;
-}
-
 /** Merges a changeset with the stored rows. Writes nothing. */
 export function mergeChangeset(
   file: DatabaseFile,
   writes: readonly RowWrite[],
   version: Version,
-  { base, isOfOlderEpoch = false, isFollowed }: ChangesetProgress,
+  progress: AuthorProgress,
 ): MergedRow[] {
+  const { base, isOfOlderEpoch = false } = progress;
   return writes.map((write) => {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
     const change: RowChange = {
@@ -37,7 +33,7 @@ export function mergeChangeset(
       version,
       baseOf: isOfOlderEpoch ? baseOf(write, rowBaseOfOlder(write, before, version, base), 0) : baseOf(write, base),
     };
-    const rules = rulesOfRow(file, write, { base, isFollowed });
+    const rules = rulesOfRow(file, write, progress);
     const { row, conflicts, corrected } = isGoneByCascade(before)
       ? mergeGone(before as KnownRow, change, write, rules)
       : mergeRow(before?.row, change, rules);

@@ -9,11 +9,11 @@ import {
   type RowChange,
   type Version,
 } from '@rockpool/shared';
+import type { AuthorProgress } from '../documents/document-merge.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import { referencedKey, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
-import type { ChangesetProgress } from './merge-changeset.ts';
 import { isThere, type MergedRow } from './merged-row.ts';
 import { baseOf, rowName, type RowWrite } from './row-write.ts';
 
@@ -42,7 +42,7 @@ export function restoreParents(
   checks: ForeignKeyChecks,
   merged: readonly MergedRow[],
   version: Version,
-  progress: ChangesetProgress,
+  progress: AuthorProgress,
 ): readonly MergedRow[] {
   if (!merged.some(({ write }) => restoring(checks, write.table).length > 0)) return merged;
   const rows = new Map(merged.map((row) => [row.write.name, row]));
@@ -111,7 +111,7 @@ function withReference(
   table: StoredTable,
   key: readonly CellValue[],
   version: Version,
-  { base, isOfOlderEpoch = false }: ChangesetProgress,
+  { base, isOfOlderEpoch = false }: AuthorProgress,
 ): MergedRow | null {
   const keyBytes = encodeKey(key);
   const before = readKnownRow(file, table, key, keyBytes);

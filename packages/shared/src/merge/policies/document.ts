@@ -79,10 +79,10 @@ export interface DocumentMerge {
   /** Whether the author of the edit has this document, apart from edits by others. */
   readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
   /**
-   * The document with the edit in it; null when the edit belongs to a document that has been replaced. Throws the error
-   * that rejects the changeset.
+   * The document with the edit in it; null when the edit belongs to a document that has been replaced. `seen`: whether
+   * the author had seen everything in the document. Throws the error that rejects the changeset.
    */
-  readonly merge: (document: CellValue, edit: CellValue, site: string) => MergedDocument | null;
+  readonly merge: (document: CellValue, edit: CellValue, site: string, seen: boolean) => MergedDocument | null;
 }
 
 export interface MergedDocument {
@@ -137,7 +137,7 @@ function withMerge(work: DocumentMerge): ColumnPolicy {
     ...document,
     merge({ columnId, before, value, version, seen, inserted }) {
       if (!work.isEdit(value)) return null;
-      const merged = work.merge(before?.value ?? null, value, version.site);
+      const merged = work.merge(before?.value ?? null, value, version.site, seen);
       if (merged === null) {
         const won = before ?? { value: null, version: inserted };
         return {
@@ -181,7 +181,7 @@ function placeConflict(
 /** The document that a lost edit would have produced; null if that is no longer known. */
 function editedImage(work: DocumentMerge, image: CellValue, edit: CellValue, site: string): CellValue {
   try {
-    return work.merge(image, edit, site)?.document ?? null;
+    return work.merge(image, edit, site, false)?.document ?? null;
   } catch (error) {
     if (error instanceof RockpoolError) return null;
     throw error;
