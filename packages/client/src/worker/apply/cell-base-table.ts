@@ -51,7 +51,7 @@ export class CellBaseTable {
     before: ReadonlyMap<number, CoveredCell>,
     covered: ReadonlyMap<number, CellValue>,
     pending: readonly PendingRowChange[],
-    { documents }: ColumnRules,
+    { policies }: ColumnRules,
   ): void {
     const key = encodeKey(row.key);
     if (before.size > 0)
@@ -62,9 +62,10 @@ export class CellBaseTable {
     );
     try {
       for (const [columnId, value] of covered) {
-        const base = documents.has(columnId)
-          ? DOCUMENT_EDIT_BASE
-          : (before.get(columnId)?.base ?? coveringBase(columnId, pending));
+        const isEdit = policies.byColumn.get(columnId)?.rebase?.edits?.isEdit;
+        // A document may have been stored before a pending write covered it.
+        const known = isEdit === undefined ? before.get(columnId)?.base : undefined;
+        const base = known ?? coveringBase(columnId, pending, isEdit);
         statement.runCells(BigInt(row.tableId), key, BigInt(columnId), value, BigInt(base));
       }
     } finally {
@@ -76,13 +77,21 @@ export class CellBaseTable {
 /**
  * The cell base of the first pending change that covers this cell, as the server determines it. That change may itself
  * have a cell base below its base, because an earlier pending write covered the server value. Later writes on top have
- * not seen that value either.
+ * not seen that value either. Edits of a document (`isEdit`) cover nothing: they merge into it.
  */
-function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
+function coveringBase(
+  columnId: number,
+  pending: readonly PendingRowChange[],
+  isEdit: ((value: CellValue) => boolean) | undefined,
+): number {
   const covering =
-    pending.find(({ kind, values }) => columnId === EXISTENCE_COLUMN_ID || kind !== 'update' || values.has(columnId)) ??
-    pending[0];
-  if (covering === undefined) return 0;
+    pending.find(
+      ({ kind, values }) =>
+        columnId === EXISTENCE_COLUMN_ID ||
+        kind !== 'update' ||
+        (values.has(columnId) && isEdit?.(values.get(columnId) ?? null) !== true),
+    ) ?? (isEdit ? undefined : pending[0]);
+  if (covering === undefined) return isEdit ? DOCUMENT_EDIT_BASE : 0;
   const { base, cellBases } = covering;
   return Math.min(base, cellBases.get(EXISTENCE_COLUMN_ID) ?? base, cellBases.get(columnId) ?? base);
 }

@@ -8,6 +8,7 @@ import {
 import { createDocument, decodeDocumentCell, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
 import { describe, expect, it } from 'vitest';
 import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
+import { writeStates } from '../changelog/write-states.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import {
   admitted,
@@ -81,6 +82,40 @@ it('a document that was deleted, inserted again and edited is not merged with th
   );
   sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 4, outcomes }));
   expect(content()).toBe('{"title":"Trip"}');
+  database.close();
+});
+
+it('content that replaces a document which earlier pending content covers has a base from before that document [MR-02]', () => {
+  const database = openInMemory({ schema });
+  const sync = testSync(database);
+  sync.greet(testWelcome());
+  sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', page, [{ id: 'p', content: null }])] }));
+  const basesOf = (sql: string): unknown => {
+    const { sequence } = database.write({ id: String(requests++), statements: [{ sql, params: [] }] });
+    return database.changelog.read(sequence as number)?.cellBases.map(({ base }) => base);
+  };
+  expect(basesOf(`UPDATE page SET content = '{"title":"Mine"}'`)).toEqual([]);
+  const theirs = createDocument({ title: 'Theirs' }, DEFAULT_DOCUMENT_RULE);
+  sync.applyDelivery(
+    testDelivery({ from: 1, to: 2, groups: [testGroup('update', page, [{ id: 'p', content: theirs }])] }),
+  );
+  expect(basesOf('UPDATE page SET content = NULL')).toEqual([1]);
+  expect(basesOf(`UPDATE page SET content = '{"title":"Mine again"}'`)).toEqual([1]);
+  // Once the earlier ones are decided, the document is visible, and an edit merges into it.
+  const reject = [1, 2, 3].map(
+    (sequence) => ({ kind: 'rejected', sequence, code: 'constraint-check', fields: {} }) as const,
+  );
+  sync.applyDelivery(testDelivery({ from: 2, to: 2, lastAckedSequence: 3, outcomes: reject }));
+  expect(basesOf(`UPDATE page SET content = '{"title":"Ours"}'`)).toEqual([]);
+  sync.applyDelivery(
+    testDelivery({
+      from: 2,
+      to: 3,
+      lastAckedSequence: 3,
+      groups: [testGroup('update', page, [{ id: 'p', content: theirs }])],
+    }),
+  );
+  expect(basesOf('UPDATE page SET content = NULL')).toEqual([]);
   database.close();
 });
 
@@ -175,6 +210,52 @@ describe('a dependent edit', () => {
     );
     expect([rejectedIn(database), database.connection.value(contentOfQ.sql)]).toEqual([[2], '{"n":2}']);
     expect(mayAffect(touched, dependencies)).toBe(true);
+    database.close();
+  });
+
+  it('stays rejected if its changeset also deletes a row whose document has been edited since', () => {
+    const database = openInMemory({ schema });
+    const sync = testSync(database);
+    sync.greet(testWelcome());
+    write(database, `INSERT INTO page (id, content) VALUES ('p', '{"n":1}'), ('q', '{"title":"Idea"}')`);
+    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    write(database, `UPDATE page SET content = '{"m":1,"n":1}' WHERE id = 'p'`);
+    database.write({
+      id: 'both',
+      statements: [
+        { sql: `UPDATE page SET content = '{"m":1,"n":2}' WHERE id = 'p'`, params: [] },
+        { sql: `DELETE FROM page WHERE id = 'q'`, params: [] },
+      ],
+    });
+    sync.applyDelivery(
+      testDelivery({
+        from: 1,
+        to: 2,
+        lastAckedSequence: 3,
+        outcomes: decided('constraint-check', 'document-gap').slice(1),
+        groups: [testGroup('update', page, [{ id: 'q', content: updateOfEdit('Trip') }])],
+      }),
+    );
+    expect(rejectedIn(database)).toEqual([2, 3]);
+    expect(database.connection.rows('SELECT id, content FROM page ORDER BY id')).toEqual([
+      ['p', '{"n":1}'],
+      ['q', '{"title":"Trip"}'],
+    ]);
+    database.retryRejected(3);
+    expect(database.connection.rows('SELECT id, content FROM page')).toEqual([['p', '{"n":2}']]);
+    database.close();
+  });
+
+  it('is pending again under its request once it is written again, and can be undone', () => {
+    const { database, sync } = written('{"n":1}', '{"m":1,"n":1}', '{"m":1,"n":2}');
+    const id = String(requests - 1);
+    sync.applyDelivery(
+      testDelivery({ to: 1, lastAckedSequence: 3, outcomes: decided('constraint-check', 'document-gap') }),
+    );
+    expect(writeStates(database.connection, [id])).toEqual([{ state: 'pending' }]);
+    expect(contentOf(database)).toBe('{"n":2}');
+    database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: id } });
+    expect(contentOf(database)).toBe('{"n":1}');
     database.close();
   });
 

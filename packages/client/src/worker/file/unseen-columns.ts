@@ -9,7 +9,7 @@ const NONE: UnseenColumns = new Map();
 /**
  * The columns whose values below the cursor were never delivered, because they were added to the file, or because the
  * server served a schema without them. They look empty until the next full resync, so a device that writes them has not
- * seen the server's values. Documents are not among them: their edits do not depend on a base.
+ * seen the server's values.
  */
 export function readUnseenColumns(meta: Meta): UnseenColumns {
   const json = meta.get('unseen_columns_json') ?? null;
@@ -23,13 +23,12 @@ export function addUnseenColumns(meta: Meta, part: Schema, whole: Schema): void 
   const unseen = new Map(readUnseenColumns(meta));
   const known = new Map(syncedTables(part).map((table) => [table.id, new Set(table.columns.map(({ id }) => id))]));
   for (const table of syncedTables(whole)) {
-    const documents = new Set(table.merge.documents.map(({ column }) => column));
     const columns = known.get(table.id);
     const added =
       columns === undefined
         ? [EXISTENCE_COLUMN_ID]
         : valueColumns(table)
-            .filter(({ id, name }) => !columns.has(id) && !documents.has(name))
+            .filter(({ id }) => !columns.has(id))
             .map(({ id }) => id);
     if (added.length > 0) unseen.set(table.id, new Set([...(unseen.get(table.id) ?? []), ...added]));
   }

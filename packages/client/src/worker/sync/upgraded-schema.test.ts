@@ -1,4 +1,10 @@
-import { buildSchema, columnIdOf, EXISTENCE_COLUMN_ID } from '@rockpool/shared';
+import {
+  buildSchema,
+  columnIdOf,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  EXISTENCE_COLUMN_ID,
+} from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
 import { testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
@@ -38,7 +44,12 @@ it('a device counts a new column as unseen until the full resync has arrived, be
   await before.close();
 
   const tag = testTable('tag', { id: 'text not null', word: 'text' });
-  const { database, close } = await openStored(medium, { schema: buildSchema([withColour, tag]) });
+  const withPage = testTable(
+    'note',
+    { id: 'text not null', text: 'text', colour: 'text', page: 'text' },
+    { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'page' }] } },
+  );
+  const { database, close } = await openStored(medium, { schema: buildSchema([withPage, tag]) });
   const basesOf = (sql: string): unknown => {
     const { sequence } = database.write({ id: sql, statements: [{ sql, params: [] }] });
     return database.changelog.read(sequence as number)?.cellBases.map(({ columnId, base }) => [columnId, base]);
@@ -46,9 +57,11 @@ it('a device counts a new column as unseen until the full resync has arrived, be
   expect(basesOf("UPDATE note SET colour = 'blue'")).toEqual([[columnIdOf('colour'), 0]]);
   expect(basesOf("UPDATE note SET text = 'y'")).toEqual([]);
   expect(basesOf("INSERT INTO tag VALUES ('t', 'old')")).toEqual([[EXISTENCE_COLUMN_ID, 0]]);
+  // New content replaces a document of others by last writer wins.
+  expect(basesOf("UPDATE note SET page = '{}'")).toEqual([[columnIdOf('page'), 0]]);
   const again = testSync(database);
   again.greet(testWelcome({ fullResync: true }));
-  const whole = testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }]);
+  const whole = testGroup('insert', withPage, [{ id: 'a', text: 'x', colour: 'red', page: null }]);
   again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [whole] }));
   // The earlier write covers the server's value, which its author had not seen.
   expect(basesOf("UPDATE note SET colour = 'green'")).toEqual([[columnIdOf('colour'), 0]]);

@@ -46,11 +46,14 @@ export function retryRejected(parts: RejectedParts, sequence: number, requestId:
 /**
  * Retries a rejected changeset without asking the user: only if the values that it replaces are unchanged, so that it
  * overwrites no newer values. In a document, each place that it changes is such a value; a place may also have the new
- * value already. Counter deltas apply to any value. Throws `document-gap`, or like `retryRejected`, otherwise, and
- * leaves the changeset rejected.
+ * value already. Counter deltas apply to any value. A row that it deletes must be unchanged as a whole. Throws
+ * `document-gap`, or like `retryRejected`, otherwise, and leaves the changeset rejected.
  */
 export function retryIfUnchanged(parts: RejectedParts, sequence: number): WriteOutcome {
-  return retryWithTriggersOff(parts, sequence, null, requireUnchanged);
+  const outcome = retryWithTriggersOff(parts, sequence, null, requireUnchanged);
+  // `synced` and undo of the rejected write follow the new changeset, which the user knows nothing about.
+  parts.connection.run('UPDATE rockpool_request SET sequence = ? WHERE sequence = ?', outcome.sequence, sequence);
+  return outcome;
 }
 
 /** Throws if a change of the rejected changeset must not be applied to the current row. */
@@ -63,9 +66,11 @@ function requireRow(now: RowState, { kind }: PendingRow, table: TableSchema): vo
 }
 
 function requireUnchanged(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
+  // An update adds to counters and documents, but a delete also deletes what others have added.
   const isUnchanged = [...before].every(
     ([columnId, value]) =>
-      policyOf(table, columnId).accumulates === true || cellValuesEqual(now.values.get(columnId) ?? null, value),
+      (kind === 'update' && policyOf(table, columnId).accumulates === true) ||
+      cellValuesEqual(now.values.get(columnId) ?? null, value),
   );
   if (now.exists !== (kind !== 'insert') || !isUnchanged) throw new RockpoolError('document-gap');
 }
@@ -158,10 +163,13 @@ function writesOf(
     if (!now.exists) check(now, { kind: captured.kind, before: new Map() }, table);
     return now.values.get(columnId) ?? null;
   };
-  const group =
-    table.merge.documents.length === 0
-      ? captured
-      : documentSupport().documentsAsJson(table, captured, old, check === requireUnchanged, textOf);
+  const hasDocuments = table.merge.documents.length > 0;
+  const group = hasDocuments
+    ? documentSupport().documentsAsJson(table, captured, old, check === requireUnchanged, textOf)
+    : captured;
+  const { columnIds, values: olds } = hasDocuments
+    ? documentSupport().withDocumentTexts(table, captured, old).before
+    : old;
   return Array.from({ length: group.rowCount }, (_, row) => {
     const key = group.keys.map((part) => part[row] as CellValue);
     const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
@@ -170,7 +178,7 @@ function writesOf(
       before,
       {
         kind: group.kind,
-        before: new Map(old.columnIds.map((columnId, index) => [columnId, old.values[index]?.[row] ?? null])),
+        before: new Map(columnIds.map((columnId, index) => [columnId, olds[index]?.[row] ?? null])),
       },
       table,
     );
